@@ -118,19 +118,19 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1752,
+  app: 1750,
   bi: 3529,
   cli: 4451,
   config: 641,
   core: 1208,
   emulator: 1832 + 60 * allStreams.length,
-  ledger: 3675,
+  ledger: 3672,
   log: 79,
-  scheduler: 1355,
-  service: 1765,
-  store: 2969,
+  scheduler: 1353,
+  service: 1771,
+  store: 2985,
   streams: 94 + 68 * allStreams.length,
-  sync: 5064,
+  sync: 5049,
   transform: 267,
   web: 3182,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_213 + 128 * allStreams.length, test: 26_553 }
+const MOST_LINES = { src: 32_213 + 128 * allStreams.length, test: 26_662 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

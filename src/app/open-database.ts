@@ -18,8 +18,7 @@ export type OpeningContext = Pick<AppContext, 'clock' | 'signal' | 'remark' | 'a
 export const OPENING = 'opening database'
 
 /**
- * The URL of the database of the settings, which is named on standard error; the embedded PostgreSQL is started where
- * need be.
+ * The URL of the database of the settings, which is named on standard error; if embedded, it is started.
  * @throws db.embedded
  */
 export async function configuredUrl(context: OpeningContext, { target, dataDir }: DatabaseSettings): Promise<string> {
@@ -46,8 +45,7 @@ export async function openConfiguredDatabase(
 export const EMBEDDED_DATABASE = 'livehouse'
 
 /**
- * The URL of a database in the embedded PostgreSQL, which is started and the database made where need be. It holds the
- * password.
+ * The URL of a database in the embedded PostgreSQL, both made where need be. It holds the password.
  * @throws db.embedded
  */
 export async function embeddedUrl(

@@ -26,8 +26,7 @@ export function budgetScope(scope: BudgetSettings['v1BudgetScope'], channelId: s
  * Takes calls of 4.6 before they are made, each in a transaction of its own and one at a time: no failure, crash or
  * other process can overspend a day, and nothing is ever given back. `atMs` is what the service's clock shows. A clock
  * that has gone back gets no fresh day: what is taken belongs to the latest day on record. Calls of a day that it, this
- * machine's clock and the database's have yet to reach were made under a wrong clock: they count as calls of the latest
- * of the three days.
+ * machine's clock and the database's have yet to reach were made under a wrong clock: they count for the latest.
  * @throws LivehouseError `api.budgetSpent`
  */
 export function callBudget(

@@ -28,8 +28,7 @@ const KEPT_DAYS = 400
 /**
  * Deletes what is on record beside the ledger and is older than `KEPT_DAYS`: runs of jobs that have ended, backfills
  * that are over, days of the call budget, alerts that are over and were told, and runs that nothing refers to. The
- * ledger itself (see `pruneSlices`) and quarantine are not touched. `now` may be far ahead: nothing is old before it is
- * so by the database's clock.
+ * ledger itself (see `pruneSlices`) and quarantine are not touched. None is old before it is by the database's clock.
  */
 export async function pruneRecords(db: Kysely<Database>, now: Date): Promise<void> {
   const { databaseNow } = await db.selectNoFrom(databaseTime.as('databaseNow')).executeTakeFirstOrThrow()

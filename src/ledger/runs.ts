@@ -34,8 +34,7 @@ export const recordedStatus = sql<RecordedStatus>`
   case when status = 'running' and not ${hasLease} then 'interrupted' else status end`
 
 /**
- * Writes the start of a run that is shown as running while its lease is renewed, and the end of those before whose
- * lease has expired.
+ * Writes the start of a run, shown as running while its lease is renewed, and the end of those whose lease has expired.
  * @returns its id, decimal text
  */
 export async function openRun(db: Kysely<Database>, run: NewRun, leases: Leases): Promise<string> {

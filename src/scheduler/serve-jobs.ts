@@ -89,8 +89,7 @@ function untilNext(served: readonly ServedJob[], nowMs: number): number {
 
 /**
  * Writes down all jobs of the process first, and again where the clock was ahead when they were written down.
- * @returns reads after when each job may be due: its last tick on record, or since when it is due by its present
- * schedule
+ * @returns reads after when each job may be due: its last tick on record, or since when its schedule is so
  */
 function createReadHistories(db: Kysely<Database>, clock: Clock, jobs: readonly Job[]) {
   const names = jobs.map(({ name }) => name)

@@ -27,8 +27,7 @@ const DATABASE_POLL_MS = 5000
 
 /**
  * Works on the jobs of a queue until the signal aborts and what is at work has ended; what it stops is given back. A
- * database that has gone is waited for. Heartbeats and attempts go by the time of the database, so it keeps to real
- * time.
+ * database that has gone is waited for. Heartbeats and attempts go by the time of the database, so it is real.
  */
 export async function workOn({ queue, name, concurrency, log, signal, ...does }: WorkOptions): Promise<void> {
   const active = new Map<Attempt, AbortController>()

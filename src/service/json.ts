@@ -23,8 +23,7 @@ export function parseExact(text: string): unknown {
 }
 
 /**
- * Why a body is not parsed: to build millions of values takes seconds and gigabytes, and what recurses over them ends
- * with an overflow.
+ * Why a body is not parsed: to build millions of values takes seconds and gigabytes, and recursion overflows.
  * @returns undefined for a body of up to 200,000 values and 200 levels
  */
 export function findExcess(text: string): string | undefined {

@@ -12,9 +12,7 @@ const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 30_000
 /** A refusal is no failure of the call: it uses up no attempt until the service has refused it for so long. */
 const LONGEST_REFUSED_MS = 600_000
-/** A wait that the service asks for is worth a warning if it is so long: the first, and again after a time without. */
-const LONG_WAIT_MS = 60_000
-/** So many repetitions within a minute are worth a warning, at most one a minute. */
+/** So many repetitions within a minute are worth a warning, and that the service asks to wait for one. */
 const STORM_RETRIES = 20
 const STORM_MS = 60_000
 
@@ -35,8 +33,7 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   next: (call: Named, context: CallContext) => Promise<Result>,
   { clock, log, random, longestRefusedMs = LONGEST_REFUSED_MS }: RetryOptions,
 ): (call: Named, context: CallContext) => Promise<Result> {
-  const warnOfStorm = createStormWarning(clock, log)
-  const warnOfPause = createPauseWarning(clock, log)
+  const warn = createWarning(clock, log)
   return async (call, context) => {
     let isRenewed = false
     let failures = 0
@@ -65,8 +62,7 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
         isRenewed ||= canRenew
         const waitMs = canRenew ? 0 : waitBefore(error, Math.max(1, used), random)
         log.debug('call.retry', { call: call.name, attempt, code: error.code, waitMs })
-        warnOfStorm(error)
-        warnOfPause(error)
+        warn(error)
         await clock.sleep(waitMs, context.signal)
       }
     }
@@ -101,11 +97,16 @@ function finalError(error: LivehouseError, attempts: number): LivehouseError {
   return new LivehouseError(error.code, message, error.details, { cause: error })
 }
 
-function createStormWarning(clock: Clock, log: Log): (error: LivehouseError) => void {
+function createWarning(clock: Clock, log: Log): (error: LivehouseError) => void {
   let retries = 0
   let since = clock.now()
+  let pausedUntilMs = 0
   return (error) => {
     const now = clock.now()
+    if (askedWait(error) >= STORM_MS) {
+      if (now > pausedUntilMs) log.warn('calls.paused', { reason: error.message, askedAgainAfterMs: askedWait(error) })
+      pausedUntilMs = now + 2 * askedWait(error)
+    }
     if (now - since >= STORM_MS) {
       retries = 0
       since = now
@@ -114,16 +115,5 @@ function createStormWarning(clock: Clock, log: Log): (error: LivehouseError) => 
     if (retries === STORM_RETRIES) {
       log.warn('calls.retryStorm', { retries, withinMs: now - since, lastCode: error.code, last: error.message })
     }
-  }
-}
-
-function createPauseWarning(clock: Clock, log: Log): (error: LivehouseError) => void {
-  let toldUntilMs = 0
-  return (error) => {
-    const waitMs = askedWait(error)
-    if (waitMs < LONG_WAIT_MS) return
-    const now = clock.now()
-    if (now > toldUntilMs) log.warn('calls.paused', { reason: error.message, askedAgainAfterMs: waitMs })
-    toldUntilMs = Math.max(toldUntilMs, now + 2 * waitMs)
   }
 }

@@ -67,7 +67,6 @@ export function createBatchLoader(
     for (const chunk of lightChunksOf(rows, BATCH)) sum = addCounts(sum, await write(trx, chunk))
     return sum
   }
-  /** Slices that lie side by side share rows, and may wait for each other. */
   const commit = async (work: (trx: Transaction<Database>) => Promise<Counts>): Promise<void> => {
     const loaded = await transact(db, async (trx) => {
       await prepareToLoad(trx, timeZone)

@@ -34,13 +34,11 @@ import { liesWithin, mayBeHalved, requireFiltered } from './windows.ts'
 /**
  * Reads the pages of a slice whose rows have a key, walk by walk until one proves itself, each at a page size of its
  * own. Rows go to `loader` as they come: to write a keyed row twice, or from a walk that proves nothing, does no harm.
- * Only of keys that have come more than once the rows are held back to the end of a walk, so that a row that is not the
- * freshest is never written.
+ * Rows whose key has come more than once before are held back to the end of a walk: only the freshest is written.
  *
  * A range of which a later page is refused, or of which more rows come than its total says, is cut in half. One that
  * moves is cut where its rows are too young to be claimed, and a still one of which rows come twice however it is read
- * in half. Where it cannot be, all walks count together: of a window they prove what one would, of a list without one
- * only that nobody is missing.
+ * in half. Where it cannot be, all walks count together: they prove a window, and of a list that nobody is missing.
  */
 export async function extractKeyed(
   slice: Slice,

@@ -104,6 +104,8 @@ export function openReading(
 
 /** On smaller pages a few rows that the service hides would be an empty page, which ends a list. */
 export const FEWEST_ROWS = 10
+/** No service serves so few rows a page where more are asked for: they are the whole list, whatever its total says. */
+export const SURELY_ALL = 2
 
 /**
  * How many rows of a page to ask for: every other time one less than the service has served, so that rows lie on other
@@ -171,14 +173,6 @@ export function sizeOfReading(served: number, attempt: number, fewest = 1): numb
 /** How many items the largest of these pages holds: the service serves no fewer where more are asked for. */
 export function largestPage(pages: readonly Page[]): number {
   return Math.max(...pages.map(({ items }) => items.length))
-}
-
-/** No service serves so few rows a page where more are asked for. */
-const SURELY_ALL = 2
-
-/** Whether a first page of so few rows is the whole list, whatever its total says. */
-export function isSurelyAll({ pageSize }: PageReading, { items }: Page): boolean {
-  return items.length <= Math.min(SURELY_ALL, pageSize - 1)
 }
 
 /**

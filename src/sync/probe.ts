@@ -25,8 +25,7 @@ const SIZE = 7
 
 /**
  * Finds where the lists read their parameters of which the spec does not show it (API 4.8, 4.9), with one or two calls
- * a list that change nothing; first where the list before reads them. What an answer does not show is unknown, and the
- * evidence says why.
+ * a list that change nothing; first where the list before reads them. The evidence says why an answer is unknown.
  * @throws LivehouseError what ends a run, such as `api.unauthorized`, and what shows that the service is out of reach
  */
 export async function probe({ ask, streams, signal }: ProbeDeps): Promise<ProbeResult> {

@@ -5,12 +5,12 @@ import {
   fetchNumbered,
   fetchUnlessRefused,
   isRefusal,
-  isSurelyAll,
   itemText,
   largestPage,
   type PageReading,
   pageIgnored,
   type RefusedPage,
+  SURELY_ALL,
   type SliceReading,
 } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
@@ -35,11 +35,9 @@ export type IsTooLong = (pages: number, pageSize: number) => boolean
 /**
  * Reads every page of a bare array (API 4.12), which tells no total. It ends at an empty page: a short page may be one
  * of which rows are hidden. A page that is refused, or that repeats an earlier one, is the end only where a page of a
- * smaller size shows that nothing lies behind the last row. Then the first and the last page are read again. Any
- * difference is a doubt.
+ * smaller size shows that nothing lies behind the last row. A first or last page that has changed is a doubt.
  *
- * @throws LivehouseError `paging.ignored` when every page is page 1 again, or one comes again and again; `api.…` of a
- * call.
+ * @throws LivehouseError `paging.ignored` when every page is page 1 again, or one comes again and again; `api.…`.
  */
 export async function readBareList(
   reading: PageReading,
@@ -134,7 +132,7 @@ async function lookBehind(
     .filter(({ number, known }) => known > 0 && (!isRefused || number > pages.length))
     .sort((a, b) => b.pageSize - b.known - (a.pageSize - a.known))
   if (look === undefined) {
-    const isAll = pages.length === 1 && pages.every((page) => isSurelyAll(reading, page))
+    const isAll = pages.length === 1 && size <= SURELY_ALL && size < reading.pageSize
     return isAll && (!isRefused || (await isRefusedAgain(reading, pages))) ? 'end' : 'unknown'
   }
   const { pageSize, number, known } = look

@@ -3,7 +3,7 @@ import pLimit from 'p-limit'
 import { yieldToEventLoop } from '../core/clock.ts'
 import type { CallContext, Page } from '../core/page.ts'
 import type { PageReading } from './page-reading.ts'
-import { areSameItems, fetchNumbered, fetchUnlessRefused, isSurelyAll, pageIgnored } from './page-reading.ts'
+import { areSameItems, fetchNumbered, fetchUnlessRefused, pageIgnored, SURELY_ALL } from './page-reading.ts'
 import type { PageShare, ReadAhead } from './slice-work.ts'
 
 /** A page and its number from 1. */
@@ -49,8 +49,8 @@ export async function* readPages(
       if (receivedAgain * 2 > received) return
       const page = number > lastPage ? await fetchUnlessRefused(reading, number) : await ahead.take(number, lastPage)
       if ('refusal' in page) {
-        const isLong = number > 2 || !isSurelyAll(reading, first)
-        if (received > total && previous.items.length >= largest && isLong) throw page.refusal
+        const isFull = previous.items.length >= (number > 2 ? largest : Math.min(SURELY_ALL + 1, size))
+        if (received > total && isFull) throw page.refusal
         return
       }
       total = Math.max(total, page.total ?? 0)
@@ -73,10 +73,7 @@ export async function* readPages(
   }
 }
 
-/**
- * A page that is not full although more is announced, or that holds what the service says is a page, shows what size it
- * really serves.
- */
+/** A page that is not full although more is announced, or is as long as its echo, shows what size is served. */
 function effectiveSize({ pageSize }: PageReading, { items, total = 0, echoedPageSize }: Page): number {
   const isClamped = items.length > 0 && (items.length < total || items.length === echoedPageSize)
   return isClamped ? Math.min(items.length, pageSize) : pageSize

@@ -161,8 +161,7 @@ export async function rememberPresentFields(
 type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
 
 /**
- * Refuses, before rows are written, a reading in which a field is missing that was there before: what is known would be
- * overwritten with nothing.
+ * Refuses a reading in which a field is missing that was there before: what is known would be overwritten with nothing.
  * @throws LivehouseError `interface.changed`
  */
 export async function requireFields(

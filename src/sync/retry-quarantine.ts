@@ -27,8 +27,7 @@ export interface RetryDeps {
 
 /**
  * `streams`: of each stream, how many items were tried (`extracted`) and what became of them; `unchanged`: the
- * warehouse holds an equal or a newer row of the key; `quarantined`: still unreadable. `readAgain`: where rows were
- * read that have no id.
+ * warehouse holds an equal or a newer row of the key; `quarantined`: still unreadable. `readAgain`: without an id.
  */
 export interface RetryResult {
   readonly streams: ReadonlyMap<string, Counts>

@@ -49,8 +49,7 @@ export interface WaitingSlice {
 
 /**
  * Extracts a slice of which only some calls a day may be made (API 4.6): page by page, each committed together with how
- * far the reading has come, over as many runs and days as it takes. An empty page ends it, or one that shows nothing
- * behind the last row.
+ * far the reading has come, over as many runs and days as it takes. An empty page ends it, or one with nothing new.
  *
  * A run that goes on with it looks first at the page where the one before it stopped. Where that no longer holds what
  * it held, rows have moved between what was read and what was not: the slice is cut in two, and read anew, so that a

@@ -20,10 +20,7 @@ export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf)
 /** Runs what is planned, phase after phase. */
 export type RunPhases = typeof runJob
 
-/**
- * Each day another partition comes first, so that one which spends the day by being refused keeps no other from its
- * calls for long.
- */
+/** Each day another partition comes first: one that spends the day by being refused keeps no other from its calls. */
 function takeTurns(plans: readonly PartitionPlan[], { clock, wallTimeAt }: RunDeps): readonly PartitionPlan[] {
   const first = Math.ceil(wallTimeAt(clock.now()) / DAY) % Math.max(1, plans.length)
   return [...plans.slice(first), ...plans.slice(0, first)]
@@ -64,8 +61,7 @@ export async function runStreams(
 
   /**
    * A questionnaire that a proven list no longer has is asked for some days longer, unless it is refused: it may be
-   * closed, and not deleted, after its last signups. Where the list could not be read, or was suddenly empty, all that
-   * are known are.
+   * closed, and not deleted, after its last signups. Where the list could not be read, or suddenly empty, all are.
    */
   const readQuestionsOf = async (): Promise<QuestionsOf> => {
     const questions = await readQuestions(deps.db)
@@ -83,8 +79,7 @@ export async function runStreams(
     const seen = { runId: deps.runId, foundAt: new Date(now), since: new Date(now - STILL_ASKED_MS) }
     const lately = await recordListing(deps.db, { listed: partitionsOf(true), unlisted: partitionsOf(false) }, seen)
     const unknown = lately.filter((partition) => !served.has(partition))
-    const found = await Promise.all(unknown.map(async (partition) => await isServed(parsePartition(partition) ?? {})))
-    unknown.forEach((partition, at) => served.set(partition, found[at] ?? false))
+    await Promise.all(unknown.map(async (each) => served.set(each, await isServed(parsePartition(each) ?? {}))))
     const isAsked = (channel: string, question: string) =>
       (believed.get(channel)?.has(question) ?? true) || served.get(partitionKey({ channel, question })) === true
     return (channel) => (questions.get(channel) ?? []).filter((question) => isAsked(channel, question))

@@ -42,20 +42,17 @@ export async function loadRows(
 
 /**
  * Settings of this transaction: the zone in which the service's times are read, and no plan that scans the whole table
- * for a batch (a growing table has no statistics yet). A process that is stopped in its midst loses it, as it loses its
- * leases.
+ * for a batch (a growing table has no statistics yet). A process that is stopped in its midst loses it, as its leases.
  */
 export async function prepareToLoad(trx: Transaction<Database>, timeZone: string): Promise<void> {
   const plan = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }
   await setLocal(trx, { TimeZone: timeZone, ...plan, idle_in_transaction_session_timeout: '20s' })
 }
 
-/** Of a transaction that the server ends so that another one may go on. */
 const MOST_TRIES = 5
-/** Two waited for each other, or cannot count as one after the other (PostgreSQL, appendix A). */
 const [DEADLOCK, SERIALIZATION] = ['40P01', '40001']
 
-/** Does work in a transaction, and again where the server ends that for the sake of another one. */
+/** Does work in a transaction, and again where the server ends that, as where two wait for each other (appendix A). */
 export async function transact<Result>(
   db: Kysely<Database>,
   work: (trx: Transaction<Database>) => Promise<Result>,
@@ -128,8 +125,7 @@ function isNewer({ freshnessColumn }: LoadTable, { onlyNewer, isLate }: LoadOpti
 
 /**
  * Writes rows that are believed to be new by COPY, which takes the server half the time of an upsert; where one of
- * their keys is there after all, upserts all of them. In the caller's transaction, after `prepareToLoad`. The rows'
- * keys must be distinct.
+ * their keys is there after all, upserts all of them. After `prepareToLoad`; the rows' keys must be distinct.
  */
 export async function copyRows(
   trx: Transaction<Database>,
@@ -208,8 +204,7 @@ const ESCAPED = /["\\]/g
 /**
  * Values separated by commas, `null` for NULL, with `"` around every text and `\` before `"` and `\`. An array literal
  * has them so within its brackets (PostgreSQL manual, 8.15.6), and a line of CSV with the backslash as escape character
- * (COPY). It is what JSON has within its brackets, and the runtime writes that many times faster than anything put
- * together value by value.
+ * (COPY). It is what JSON has within its brackets, and the runtime writes that many times faster.
  */
 function cellsText(values: readonly Cell[]): string {
   const json = JSON.stringify(values)

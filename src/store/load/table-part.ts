@@ -28,11 +28,9 @@ export async function countHeld(db: Kysely<Database>, part: TablePart): Promise<
 
 /** The latest of their times on the service's wall clock; undefined where there is none. */
 export async function latestHeld(db: Kysely<Database>, part: TablePart): Promise<WallTime | undefined> {
-  const time = sql`max(t.${sql.ref(part.stream.timeColumns[0] ?? '')})`
+  const latest = sql`(max(t.${sql.ref(part.stream.timeColumns[0] ?? '')}) at time zone ${part.timeZone})::text`
   const { rows } = await sql<{ latest: string | null }>`
-    select (${time} at time zone ${part.timeZone})::text as latest from ${tableOf(part)} as t where ${isOfPart(part)}`.execute(
-    db,
-  )
+    select ${latest} as latest from ${tableOf(part)} as t where ${isOfPart(part)}`.execute(db)
   return parseWallTime(rows[0]?.latest?.slice(0, 19) ?? '')
 }
 
@@ -171,8 +169,7 @@ export async function compareWithHeld(
 
 /**
  * From the first to the last minute of a window in which a row differs from what the readings before had: one that this
- * run has written, or a disputed one, which may have come when it was too young to be claimed. Undefined where there is
- * none.
+ * run has written, or a disputed one, which may have come when it was too young to be claimed. Undefined for none.
  * @param seen what the readings before claim, as `tsmultirange` text
  */
 export async function findChangedRange(

@@ -9,8 +9,7 @@ import type { CallMeter, RunDeps } from '../slice-work.ts'
  * How the warehouse and the source stand to each other in one partition. `equal`: as many rows, or what is different
  * has come about since the last reading. `different`: not what the ledger claims. `accepted`: the source delivers fewer
  * rows than it says, and an operator has acknowledged that. `moving`: the list moved while it was compared.
- * `unverifiable`: there is nothing to compare with, or the count does not show it. `unread`: nothing of it has been
- * read, so nothing is claimed.
+ * `unverifiable`: there is nothing to compare with, or the count does not show it. `unread`: nothing of it is claimed.
  */
 export type AuditVerdict = 'equal' | 'different' | 'accepted' | 'moving' | 'unverifiable' | 'unread' | 'failed'
 
