@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1771,
   store: 2985,
   streams: 94 + 68 * allStreams.length,
-  sync: 5049,
+  sync: 5086,
   transform: 267,
   web: 3182,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_213 + 128 * allStreams.length, test: 26_662 }
+const MOST_LINES = { src: 32_250 + 128 * allStreams.length, test: 26_690 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

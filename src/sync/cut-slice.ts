@@ -1,11 +1,18 @@
 import type { Row } from '../core/column.ts'
-import { hasCode } from '../core/errors.ts'
-import type { ItemReader, Page } from '../core/page.ts'
+import { hasCode, LivehouseError } from '../core/errors.ts'
+import { describeList, type ItemReader, type Page } from '../core/page.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { floorToMinute, formatWallTime, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { textOf } from './batch-loader.ts'
-import { areSameItems, askedOf, fetchNumbered, type PageReading, type SliceReading } from './page-reading.ts'
+import {
+  areSameItems,
+  askedOf,
+  fetchNumbered,
+  fetchUnlessRefused,
+  type PageReading,
+  type SliceReading,
+} from './page-reading.ts'
 import { partOf } from './plan-again.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { cutWindow, cutWindowAt, minuteOf, requireFiltered, secondOf } from './windows.ts'
@@ -46,7 +53,8 @@ export function longestSlice(
  *
  * @param isLong reading it has shown that it is too large
  * @returns undefined for one that is small enough, no longer than a few minutes, or whose rows lie too close together
- * @throws LivehouseError `paging.ignored` when most rows of a page lie outside of what was asked
+ * @throws LivehouseError `paging.ignored` when most rows of a page lie outside of what was asked, or none is found
+ * by its time
  */
 export async function cutSlice(
   slice: Slice,
@@ -84,9 +92,14 @@ export async function cutSlice(
   if (farther && seen[0] && areSameItems(stream, farther.items, seen[0].items)) return undefined
   const times = seen.flatMap(timesOf).sort((a, b) => a - b)
   if (times.length === 0) return toSlices(slice, cutWindow(window, numbers.length + 1))
+  if (stream.identity && !slice.isFound)
+    await requireFound(times[Math.floor(times.length / 2)] ?? 0, pages, readItem, timeZone)
   const bounds = numbers.map((_, index) => quantile(times, (index + 0.5) / numbers.length))
   const crowded = [...timesOf(first), ...times]
-  const parts = toSlices(slice, cutWindowAt(window, keepWhole(window, bounds, crowded, first.items.length)))
+  const parts = toSlices(
+    { ...slice, isFound: true },
+    cutWindowAt(window, keepWhole(window, bounds, crowded, first.items.length)),
+  )
   return parts && (await addUp(parts, first.total ?? 0, pages)) ? parts : undefined
 }
 
@@ -106,6 +119,28 @@ export async function addUp(parts: readonly Slice[], total: number, pages: PageR
 async function countIn(window: Window | undefined, pages: PageReading): Promise<number> {
   const list = { stream: pages.list.stream, partition: pages.list.partition, window }
   return (await fetchNumbered({ ...pages, pageSize: 1, list }, 1)).total ?? 0
+}
+
+/**
+ * Asks for the minute of a row without an id that the service has shown. If it filters by another time than it shows,
+ * or in another zone, none comes: cut by such a filter, rows near each bound would be in no part.
+ * @throws LivehouseError `paging.ignored`
+ */
+async function requireFound(time: WallTime, pages: PageReading, readItem: ItemReader, timeZone: string): Promise<void> {
+  const { stream } = pages.list
+  const from = floorToMinute(time)
+  const list = { ...pages.list, window: askedOf({ window: { from, to: from + MINUTE } }) }
+  const page = await fetchUnlessRefused({ ...pages, list }, 1)
+  if ('refusal' in page || page.items.length >= pages.pageSize) return
+  if (rowsOf(page, readItem).some((row) => minuteOf(row[stream.timeColumns[0] ?? ''], timeZone) === from)) return
+  const call = describeList(list)
+  const evidence = `none of ${formatWallTime(from)} comes where that is asked for, at which a row was shown before`
+  throw new LivehouseError(
+    'paging.ignored',
+    `${call}: the service filters by another time than it shows: ${evidence}. So long a list cannot be cut by ` +
+      "time. Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support.",
+    { call, parameter: 'time filter', evidence },
+  )
 }
 
 export function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {

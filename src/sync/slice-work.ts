@@ -32,6 +32,8 @@ export interface Slice {
   readonly hasWritten?: boolean
   /** Whether it was cut out of a range of which the service has served only a part. */
   readonly isShortened?: boolean
+  /** Whether a row without an id was asked for by its time, and came, before it was cut out of a longer one. */
+  readonly isFound?: boolean
 }
 
 /** What every slice of a run works with. */

@@ -45,7 +45,8 @@ test('a long history takes few calls more than it has pages, and is read in part
   expect(ofRecords.calls).toBeLessThan((RECORDS / 100) * 1.1)
   expect(ofRecords.most).toBeLessThanOrEqual(15_000)
   const ofGifts = await run('gifts')
-  expect(ofGifts.calls).toBeLessThan((GIFTS / 100) * 1.3)
+  // One of them asks for a row by its time, before the list is cut.
+  expect(ofGifts.calls).toBeLessThan((GIFTS / 100) * 1.3 + 1)
   expect(ofGifts.most).toBeLessThanOrEqual(7500)
   await expectTruth(account, ['watch_records', 'gifts'])
 })

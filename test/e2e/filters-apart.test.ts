@@ -1,15 +1,24 @@
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { DAY, MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
-import type { ListQuery } from '../../src/emulator/params.ts'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount } from '../helpers/start-account.ts'
+import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const wanted = ['--streams', 'questionnaires,gifts,signups']
 
 /** The service reads the bounds of a range in another zone than that in which it shows times, or by an earlier time. */
+const apartBy = (seconds: number): FaultEffect => ({
+  name: 'another clock',
+  query: (query) => {
+    const { from, to } = query
+    return from === undefined || to === undefined ? query : { ...query, from: from + seconds, to: to + seconds }
+  },
+})
+
 test.each([
   ['an hour ahead', 60 * MINUTE],
   ['a quarter of an hour ahead', 15 * MINUTE],
@@ -26,15 +35,33 @@ test.each([
   channel.gifts.add(...numbers.map((n) => ({ ...gift, giftId: 900_000 + n, givenAt: timeOf(n) })))
   const signups = createRowList(numbers.map((n) => ({ ...signup, userId: `s${n}`, signedUpAt: timeOf(n) })))
   channel.questionnaires.replace(form, { ...form, signups })
-  const apart = (query: ListQuery) =>
-    query.from === undefined || query.to === undefined
-      ? query
-      : { ...query, from: query.from + seconds, to: query.to + seconds }
-  emulator.faults.push({ effect: { name: 'another clock', query: apart } })
+  emulator.faults.push({ effect: apartBy(seconds) })
   for (let night = 0; night < 5; night++) {
     expect(await account.run(sync, wanted)).toMatchObject({ code: 0 })
     await expectTruth(account, ['gifts', 'signups'])
     expect(await readStreamTable(account.database.db, 'signups', { isRemoved: true })).toEqual([])
     clock.nowMs += DAY * 1000
   }
+})
+
+test('a list that is too long to be read at once is not cut by a filter that goes by another clock', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 5 })
+  const { emulator, clock, database } = account
+  const [channel] = emulator.world.channels.values()
+  const gift = channel?.gifts.rows[0]
+  if (!channel || !gift) throw new Error('the world is empty')
+  const timeOf = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - (n + 3) * 20 * MINUTE
+  channel.gifts.add(
+    ...Array.from({ length: 300 }, (_each, n) => ({ ...gift, giftId: 900_000 + n, givenAt: timeOf(n) })),
+  )
+  emulator.faults.push({ effect: clampedTo(2) }, { effect: apartBy(60 * MINUTE) })
+  const { code, printed } = await account.run(sync, ['--json', '--streams', 'gifts'])
+  const { errors } = JSON.parse(printed.join())
+  expect([code, errors[0].code]).toEqual([3, 'paging.ignored'])
+  expect(errors[0].message).toContain('filters by another time than it shows')
+  expect(await readStreamTable(database.db, 'gifts')).toEqual([])
+
+  emulator.faults.splice(1)
+  expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+  await expectTruth(account, ['gifts'])
 })
