@@ -118,9 +118,9 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1750,
+  app: 1753,
   bi: 3529,
-  cli: 4451,
+  cli: 4452,
   config: 641,
   core: 1208,
   emulator: 1832 + 60 * allStreams.length,
@@ -132,7 +132,7 @@ const budgets: Readonly<Record<string, number>> = {
   streams: 94 + 68 * allStreams.length,
   sync: 5086,
   transform: 267,
-  web: 3182,
+  web: 3178,
   // The files beside the folders.
   '': 350,
 }
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_250 + 128 * allStreams.length, test: 26_690 }
+const MOST_LINES = { src: 32_250 + 128 * allStreams.length, test: 26_694 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

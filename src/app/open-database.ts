@@ -21,10 +21,11 @@ export const OPENING = 'opening database'
  * The URL of the database of the settings, which is named on standard error; if embedded, it is started.
  * @throws db.embedded
  */
-export async function configuredUrl(context: OpeningContext, { target, dataDir }: DatabaseSettings): Promise<string> {
+export async function configuredUrl(context: OpeningContext, settings: DatabaseSettings): Promise<string> {
+  const { target, dataDir } = settings
   const url = target.kind === 'url' ? target.url : await embeddedUrl(context, dataDir)
-  const kind = target.kind === 'url' ? 'DATABASE_URL' : `the embedded PostgreSQL in ${dataDir}`
-  context.remark(`database: ${describeTarget(url)} (${kind})`)
+  const { from = target.kind === 'url' ? 'DATABASE_URL' : `the embedded PostgreSQL in ${dataDir}` } = settings
+  context.remark(`database: ${describeTarget(url)} (${from})`)
   return url
 }
 

@@ -17,6 +17,8 @@ export type DatabaseTarget = { readonly kind: 'url'; readonly url: string } | { 
 /** The warehouse: which database, and whether commands migrate it by themselves. */
 export interface DatabaseSettings {
   readonly target: DatabaseTarget
+  /** Where its URL comes from, when not from `DATABASE_URL`. */
+  readonly from?: string
   /** The Postgres that carries the queue; the warehouse's when not given. */
   readonly queueUrl?: string | undefined
   readonly dataDir: string

@@ -127,9 +127,10 @@ function readFileName(action: 'dump' | 'restore', given: string | undefined, ref
 }
 
 /** Schema and views of a database, as each command does. */
-async function bringUpToDate(context: CliContext, url: string): Promise<void> {
+async function bringUpToDate(context: CliContext, url: string, given?: string): Promise<void> {
   const settings = readSettings({ ...context.environment, DATABASE_URL: url }, readDatabaseSettings)
-  await (await openWarehouse(context, { settings, source: undefined })).destroy()
+  const from = given ?? `the embedded PostgreSQL in ${settings.dataDir}`
+  await (await openWarehouse(context, { settings: { ...settings, from }, source: undefined })).destroy()
 }
 
 /** `livehouse db copy`: the embedded database into a server's. @throws db.copyRefused, db.… codes */
@@ -147,7 +148,7 @@ async function copyToServer(context: CliContext, from: string, to: string): Prom
   await bringUpToDate(context, from)
   const onTable = (name: string, rows: number) => remark(`copied ${name}: ${rows} rows`)
   await copyDatabase(from, { url: to, setting: '--to', signal, onTable })
-  await bringUpToDate(context, to)
+  await bringUpToDate(context, to, '--to')
   print(`copied to ${describeTarget(to)}. Set DATABASE_URL to it: the next sync goes on there.`)
   print('Runs that still write to the old one are not followed.')
   return 0

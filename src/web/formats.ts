@@ -13,12 +13,9 @@ export function formatsOf(language: Language) {
   const whole = new Intl.NumberFormat(language, { maximumFractionDigits: 0 })
   const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' } as const
   const date = { year: 'numeric', month: 'short', day: 'numeric', timeZone: 'UTC' } as const
-  const time = new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, { ...date, ...clock })
-  const day = new Intl.DateTimeFormat(language === 'en' ? 'en-GB' : language, {
-    month: 'short',
-    day: 'numeric',
-    timeZone: 'UTC',
-  })
+  const locale = language === 'en' ? 'en-GB' : language
+  const time = new Intl.DateTimeFormat(locale, { ...date, ...clock })
+  const day = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' })
   const unit = (name: string, value: number) =>
     new Intl.NumberFormat(language, { style: 'unit', unit: name, unitDisplay: 'long' }).format(value)
   return {

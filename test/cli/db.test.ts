@@ -145,7 +145,11 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
     const { error } = await runVerb(db, ['restore', '--file', broken], { environment: there })
     expect(error).toMatchObject({ code: 'db.copyRefused', message: expect.stringContaining(reason) })
   }
-  expect(await runVerb(db, ['restore', '--file', file], { environment: there })).toMatchObject({ code: 0 })
+  const { code, remarked } = await runVerb(db, ['restore', '--file', file], { environment: there })
+  expect({ code, remarked: remarked.join() }).toMatchObject({
+    code: 0,
+    remarked: expect.stringContaining(`(the embedded PostgreSQL in ${elsewhere})`),
+  })
   const [url = ''] = (await runVerb(db, ['url'], { environment: there })).printed
   {
     await using restored = await openDatabase(url)

@@ -16,7 +16,6 @@ export function quarantinePage(view: View, stream: string, found: ListPage<Shown
     ['reason', ({ reason, path }) => html`${maskedText(reason)}${path && html` <code>${path}</code>`}`],
     ['stream', (item) => streamName(view, item.stream)],
     ['partition', ({ partition }) => foreign(partition, 60)],
-    // Closed, as one is longer than a phone's window.
     [
       'row',
       ({ raw }) => html`<details><summary>${messages.filter.apply}</summary>
