@@ -52,7 +52,7 @@ test('another source is refused; a verb without one may look', async () => {
 const CLOSED = { LIVEHOUSE_AUTO_MIGRATE: '0' }
 
 test('told not to migrate, commands leave the views of analysts alone and say what brings them up to date; a mask holds at once', async () => {
-  await using account = await startAccount()
+  await using account = await startAccount({ isPublished: false })
   const { db } = account.database
   const seen = async () => {
     const { rows } = await sql<{

@@ -4,7 +4,7 @@ import { baseTables } from '../../src/bi/base-tables.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
 test('the tables are those of the migrations: columns, types, keys and English words', async () => {
-  await using database = await createTestDatabase()
+  await using database = await createTestDatabase({ isPublished: false })
   const { rows } = await sql<{ table: string; words: string; key: readonly string[]; columns: readonly string[] }>`
     select c.relname as table, obj_description(c.oid, 'pg_class') as words,
       array(select a.attname::text from pg_index i join pg_attribute a on a.attrelid = c.oid and a.attnum = any (i.indkey)
@@ -29,7 +29,7 @@ test('the tables are those of the migrations: columns, types, keys and English w
 })
 
 test('every operational table, view and column is described by its migration', async () => {
-  await using database = await createTestDatabase()
+  await using database = await createTestDatabase({ isPublished: false })
   const { rows } = await sql<{ name: string; comment: string | null }>`
     select concat_ws('.', c.relname, a.attname) as name,
       coalesce(col_description(c.oid, a.attnum), case when a.attnum is null then obj_description(c.oid, 'pg_class') end) as comment

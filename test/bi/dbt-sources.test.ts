@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dbtSources, OLDEST_LANDING } from '../../src/bi/dbt-sources.ts'
 import { biViews } from '../../src/bi/registry.ts'
-import { publishBi } from '../../src/bi/publish/publish-bi.ts'
+import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 
 let pipeline: TestPipeline
@@ -11,7 +11,7 @@ let pipeline: TestPipeline
 beforeAll(async () => {
   pipeline = await startPipeline({ viewers: 60 })
   await pipeline.sync()
-  await publishBi(pipeline.database.db)
+  await groupPersons(pipeline.database.db)
 })
 
 afterAll(async () => await pipeline[Symbol.asyncDispose]())

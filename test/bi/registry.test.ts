@@ -6,7 +6,7 @@ import type { Database } from '../../src/store/database.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
 test('each view has the columns that it declares, a key of them, and comments in both languages', async () => {
-  await using database = await createTestDatabase()
+  await using database = await createTestDatabase({ isPublished: false })
   expect(await publishBi(database.db)).toEqual({ status: 'published' })
   const { rows: views } = await sql<{ name: string; columns: readonly string[] }>`
     select c.relname::text as name, array_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) order by a.attnum) as columns

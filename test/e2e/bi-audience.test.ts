@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
 
 let database: TestDatabase
@@ -9,7 +8,6 @@ let db: TestDatabase['db']
 beforeAll(async () => {
   database = await createTestDatabase()
   db = database.db
-  await publishBi(db)
 })
 
 afterAll(async () => {

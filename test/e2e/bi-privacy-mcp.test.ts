@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { publishBi } from '../../src/bi/publish/publish-bi.ts'
+import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { openAs, type Reader } from '../helpers/open-as.ts'
 import { type Assistant, openAssistant } from '../helpers/open-assistant.ts'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
@@ -20,7 +20,7 @@ beforeAll(async () => {
       insert into livehouse.visitors (channel_id, user_id, phone, run_id) values ('9', 'u1', '${CLEAR_PHONE}', 1)`,
     )
     .execute(database.db)
-  await publishBi(database.db)
+  await groupPersons(database.db)
   user = await openAs('livehouse_analyst', database)
   for (const [login, url] of [
     ['an analyst', user.url],

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { DatabaseError } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
+import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import { migrateUp } from '../../src/store/migrate.ts'
 import { openAs, type Reader } from '../helpers/open-as.ts'
@@ -34,7 +35,7 @@ beforeAll(async () => {
   ]) {
     await sql.raw(statement).execute(db)
   }
-  await publishBi(db)
+  await groupPersons(db)
   const { rows } = await sql<{ phone: string }>`select phone from livehouse.visitors order by user_id`.execute(db)
   phones = rows.map(({ phone }) => phone)
   analyst = await openAs('livehouse_analyst', database)

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
+import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { TruthRow } from '../../src/emulator/truth.ts'
@@ -18,7 +19,7 @@ let pii: Reader
 beforeAll(async () => {
   pipeline = await startPipeline({ viewers: 80 })
   await pipeline.sync()
-  await publishBi(pipeline.database.db)
+  await groupPersons(pipeline.database.db)
   const [first] = pipeline.emulator.truth().visitors
   await sql`update livehouse.visitors set phone = ${CLEAR_PHONE} where user_id = ${first?.user_id}`.execute(
     pipeline.database.db,

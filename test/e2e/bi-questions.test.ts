@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import { runQuery } from '../../src/store/pool.ts'
 import { audienceQuestions } from '../helpers/bi-questions/audience-questions.ts'
@@ -24,6 +25,7 @@ test('each question of a manager has the answer that the truth of the service gi
   await using pipeline = await startPipeline({ channels: 3, viewers: 150 })
   const { db } = pipeline.database
   expect(await pipeline.sync()).toMatchObject({ status: 'ok' })
+  await groupPersons(db)
   await publishBi(db, { settings: { currency: 'CNY', masked: undefined } })
   await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question_no, question)
     select distinct channel_id, question_id, question_no, question from livehouse.signup_answers where question = ${CLEARED}`.execute(

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { groupPersons } from '../../src/bi/publish/group-persons.ts'
-import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import type { Database } from '../../src/store/database.ts'
 import { forgetCoverage } from '../../src/ledger/forget-coverage.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
@@ -15,7 +14,7 @@ beforeAll(async () => {
   pipeline = await startPipeline({ viewers: 120 })
   db = pipeline.database.db
   await pipeline.sync()
-  await publishBi(db)
+  await groupPersons(db)
 })
 
 afterAll(async () => {

@@ -6,7 +6,7 @@ import { text as textOf } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
-import { publishBi } from '../../src/bi/publish/publish-bi.ts'
+import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { mcp } from '../../src/cli/mcp.ts'
 import { migrate } from '../../src/cli/migrate.ts'
 import { stopEmbedded } from '../../src/store/embedded.ts'
@@ -27,7 +27,7 @@ let assistant: Assistant
 beforeAll(async () => {
   pipeline = await startPipeline({ viewers: 80 })
   await pipeline.sync()
-  await publishBi(pipeline.database.db)
+  await groupPersons(pipeline.database.db)
   user = await openAs('livehouse_analyst', pipeline.database)
   assistant = await openAssistant({ DATABASE_URL: user.url }, ['--max-rows', '3', '--timeout', '5'])
 })

@@ -4,9 +4,11 @@ import { mkdtemp, rm, statfs } from 'node:fs/promises'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { TestProject } from 'vitest/node'
+import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import type { Database } from '../../src/store/database.ts'
 import { locateHome } from '../../src/store/embedded/home.ts'
 import { startEmbedded, stopEmbedded } from '../../src/store/embedded.ts'
 import { migrateUp } from '../../src/store/migrate.ts'
@@ -17,8 +19,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** Of a database on the server of this run, by a user who may create databases and roles. */
     postgresUrl: string
-    /** The name of a database on it that has had every migration, to be copied. */
-    migratedDatabase: string
+    /** Names of databases on it, to be copied: with every migration, and with the analysts' views too. */
+    templates: Readonly<Record<'migrated' | 'published', string>>
   }
 }
 
@@ -38,21 +40,23 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const server = givenServer() ?? (await containerServer()) ?? (await embeddedServer())
   process.stderr.write(`tests use ${server.choice}\n`)
   project.provide('postgresUrl', server.url)
-  const migrated = `livehouse_migrated_${randomUUID().replaceAll('-', '')}`
+  const nameOf = (state: string) => `livehouse_${state}_${randomUUID().replaceAll('-', '')}`
+  const templates = { migrated: nameOf('migrated'), published: nameOf('published') }
   const stop = async () => {
     try {
-      await dropDatabase(server.url, migrated)
+      for (const name of Object.values(templates)) await dropDatabase(server.url, name)
     } finally {
       await server.stop()
     }
   }
   try {
-    await createMigrated(server.url, migrated)
+    await createTemplate(server.url, templates.migrated, 'template0', migrateUp)
+    await createTemplate(server.url, templates.published, templates.migrated, publishBi)
   } catch (error) {
     await stop()
     throw error
   }
-  project.provide('migratedDatabase', migrated)
+  project.provide('templates', templates)
   return stop
 }
 
@@ -62,16 +66,19 @@ async function dropDatabase(serverUrl: string, name: string): Promise<void> {
 }
 
 /** It takes no connections afterwards: Postgres copies no database that is in use. */
-async function createMigrated(serverUrl: string, name: string): Promise<void> {
+async function createTemplate(
+  serverUrl: string,
+  name: string,
+  origin: string,
+  fill: (db: Kysely<Database>) => Promise<unknown>,
+): Promise<void> {
   await using admin = await openDatabase(serverUrl)
-  await sql`create database ${sql.id(name)} template template0 encoding 'UTF8'`.execute(admin)
+  await sql`create database ${sql.id(name)} template ${sql.id(origin)} encoding 'UTF8'`.execute(admin)
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
-  const db = await openDatabase(url.href)
-  try {
-    await migrateUp(db)
-  } finally {
-    await db.destroy()
+  {
+    await using db = await openDatabase(url.href)
+    await fill(db)
   }
   await sql`alter database ${sql.id(name)} with allow_connections false`.execute(admin)
 }

@@ -11,11 +11,11 @@ export interface TestDatabase extends AsyncDisposable {
 }
 
 /**
- * A fresh database on the run's server, a copy of the migrated one unless told otherwise. `await using` drops it, whoever is
- * connected.
+ * A fresh database on the run's server, with the schema and the analysts' views unless told otherwise. `await using` drops it,
+ * whoever is connected.
  */
-export async function createTestDatabase({ isMigrated = true } = {}): Promise<TestDatabase> {
-  const template = isMigrated ? inject('migratedDatabase') : 'template0'
+export async function createTestDatabase({ isMigrated = true, isPublished = true } = {}): Promise<TestDatabase> {
+  const template = isMigrated ? inject('templates')[isPublished ? 'published' : 'migrated'] : 'template0'
   const name = `livehouse_test_${randomUUID().replaceAll('-', '')}`
   await onServer(async (admin) => {
     const { rows } = await sql<{ hasStrategies: boolean }>`

@@ -18,9 +18,14 @@ export interface TestAccount extends AsyncDisposable {
   ) => Promise<VerbRun>
 }
 
-export async function startAccount({ isMigrated = true, channels = 2, viewers = 60 } = {}): Promise<TestAccount> {
+export async function startAccount({
+  isMigrated = true,
+  isPublished = true,
+  channels = 2,
+  viewers = 60,
+} = {}): Promise<TestAccount> {
   const clock = createFakeClock({ startMs: FIXED_NOW, isAutomatic: true })
-  const database = await createTestDatabase({ isMigrated })
+  const database = await createTestDatabase({ isMigrated, isPublished })
   const emulator = await startEmulator({ channels, viewers, clock })
   return {
     emulator,

@@ -55,7 +55,7 @@ test('the wait for another migrator can be interrupted, and the database stays u
 })
 
 test('the printed SQL, run by hand, leaves what migrating leaves', async () => {
-  await using migrated = await createTestDatabase()
+  await using migrated = await createTestDatabase({ isPublished: false })
   await using byHand = await createTestDatabase({ isMigrated: false })
   const client = new Client({ connectionString: byHand.url })
   await client.connect()
@@ -126,7 +126,7 @@ test('a user who owns both schemas migrates without the right to create any', as
 })
 
 test('every schema, table and column has a comment', async () => {
-  await using database = await createTestDatabase()
+  await using database = await createTestDatabase({ isPublished: false })
   const { rows } = await sql<{ name: string }>`
     select nspname as name from pg_namespace
     where nspname like 'livehouse%' and obj_description(oid, 'pg_namespace') is null

@@ -14,7 +14,7 @@ import { createTestRole } from '../../helpers/test-role.ts'
 const source = { baseUrl: 'https://api.example.com', appId: null, timeZone: 'America/New_York' }
 
 test('once published, publishing again changes nothing, in several processes at once either', async () => {
-  await using database = await createTestDatabase()
+  await using database = await createTestDatabase({ isPublished: false })
   const outcomes = await Promise.all([1, 2, 3].map(() => publishBi(database.db)))
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['published', 'unchanged', 'unchanged'])
   const before = await describeSchema(database.db)
@@ -23,8 +23,8 @@ test('once published, publishing again changes nothing, in several processes at 
 })
 
 test('several databases of one server publish at once, roles included', async () => {
-  await using first = await createTestDatabase()
-  await using second = await createTestDatabase()
+  await using first = await createTestDatabase({ isPublished: false })
+  await using second = await createTestDatabase({ isPublished: false })
   const outcomes = await Promise.all([first, second].map(({ db }) => publishBi(db)))
   expect(outcomes).toEqual([{ status: 'published' }, { status: 'published' }])
 })
