@@ -7,21 +7,21 @@ import { identifyRows } from '../src/sync/extract-unkeyed.ts'
 import { itemReader } from '../src/transform/field.ts'
 import { openContext } from './helpers/connect-client.ts'
 import { connectTo } from './helpers/emulated-client.ts'
+import { ofFile } from './helpers/of-file.ts'
 import type { TestDatabase } from './helpers/postgres.ts'
 import { readRowVersions } from './helpers/row-versions.ts'
-import { startPipeline, type TestPipeline } from './helpers/start-pipeline.ts'
+import { startPipeline } from './helpers/start-pipeline.ts'
 
 interface TableColumn {
   readonly name: string
   readonly isNullable: boolean
 }
 
-let pipeline: TestPipeline
+const pipeline = ofFile(() => startPipeline({ channels: 1, days: 1 }))
 let database: TestDatabase
 let connection: Connection
 
 beforeAll(async () => {
-  pipeline = await startPipeline({ channels: 1, days: 1 })
   database = pipeline.database
   connection = connectTo(pipeline.emulator)
   await pipeline.sync()
@@ -30,7 +30,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await connection[Symbol.asyncDispose]()
-  await pipeline[Symbol.asyncDispose]()
 })
 
 /** Page 1 of what the emulator serves, and how its items are read. */

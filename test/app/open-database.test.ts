@@ -1,26 +1,17 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { api } from '../../src/cli/api.ts'
 import { doctor } from '../../src/cli/doctor.ts'
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
 import { claimSource } from '../../src/ledger/source.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
 import { credentialsOf, runVerb } from '../helpers/run-verb.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
-let emulator: Emulator
-let database: TestDatabase
-
-beforeAll(async () => {
-  emulator = await startEmulator({ channels: 1, viewers: 5, days: 1, switches: { newTokenEndsOld: true } })
-  database = await createTestDatabase()
-})
-
-afterAll(async () => {
-  await emulator[Symbol.asyncDispose]()
-  await database[Symbol.asyncDispose]()
-})
+const emulator = ofFile(() => startEmulator({ channels: 1, viewers: 5, days: 1, switches: { newTokenEndsOld: true } }))
+const database = ofFile(createTestDatabase)
 
 const ticket = () => {
   const [channel] = emulator.world.channels.values()

@@ -1,30 +1,20 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { run as runJob } from '../../src/cli/run.ts'
 import { serve } from '../../src/cli/serve.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
-import { type ScriptedService, startScriptedService } from '../helpers/scripted-service.ts'
+import { startScriptedService } from '../helpers/scripted-service.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
-let database: TestDatabase
-let emulator: Emulator
-let robot: ScriptedService
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-  emulator = await startEmulator({ channels: 1, viewers: 5, days: 2 })
-  robot = await startScriptedService(() => ({ text: 'ok' }))
-})
-afterAll(async () => {
-  await robot[Symbol.asyncDispose]()
-  await emulator[Symbol.asyncDispose]()
-  await database[Symbol.asyncDispose]()
-})
+const database = ofFile(createTestDatabase)
+const emulator = ofFile(() => startEmulator({ channels: 1, viewers: 5, days: 2 }))
+const robot = ofFile(() => startScriptedService(() => ({ text: 'ok' })))
 
 /** Syncs so many minutes from now, and gives what the robot has heard meanwhile. */
 async function run(channels: readonly string[], { webhook = `${robot.url}/hook`, minutesLater = 0 } = {}) {

@@ -1,19 +1,15 @@
 import { sql } from 'kysely'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { run } from '../../src/cli/run.ts'
 import type { JobDefinition } from '../../src/core/define-job.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { startAccount } from '../helpers/start-account.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { ofTest } from '../helpers/of-file.ts'
 
 const folder = createTemporaryFolder('jobs')
-let account: TestAccount
-
-beforeEach(async () => {
-  account = await startAccount({ viewers: 150 })
-})
-afterEach(async () => await account[Symbol.asyncDispose]())
+const account = ofTest(() => startAccount({ viewers: 150 }))
 
 /** Runs a job of this definition; returns what it says of its streams. */
 async function runJob(definition: Omit<Extract<JobDefinition, { kind?: 'sync' }>, 'cron'>) {

@@ -1,20 +1,18 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { dbtSources, OLDEST_LANDING } from '../../src/bi/dbt-sources.ts'
 import { biViews } from '../../src/bi/registry.ts'
 import { groupPersons } from '../../src/bi/publish/group-persons.ts'
-import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { startPipeline } from '../helpers/start-pipeline.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
-let pipeline: TestPipeline
+const pipeline = ofFile(() => startPipeline({ viewers: 60 }))
 
 beforeAll(async () => {
-  pipeline = await startPipeline({ viewers: 60 })
   await pipeline.sync()
   await groupPersons(pipeline.database.db)
 })
-
-afterAll(async () => await pipeline[Symbol.asyncDispose]())
 
 test('dbt/sources.yml is what the declarations say (mend it: npx vitest run test/bi/dbt-sources.test.ts -u)', async () => {
   await expect(dbtSources(biViews)).toMatchFileSnapshot(join(import.meta.dirname, '../../dbt/sources.yml'))

@@ -1,21 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { api } from '../../src/cli/api.ts'
 import { exitCodeOfError } from '../../src/cli/failure.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import { refusal } from '../helpers/fault-effects.ts'
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { errorOf } from '../helpers/connect-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { credentialsOf } from '../helpers/run-verb.ts'
 
-let emulator: Emulator
-
-beforeAll(async () => {
-  emulator = await startEmulator({ channels: 1, viewers: 20, days: 2 })
-})
-
-afterAll(() => emulator[Symbol.asyncDispose]())
+const emulator = ofFile(() => startEmulator({ channels: 1, viewers: 20, days: 2 }))
 
 async function run(...argv: string[]) {
   const secrets: string[] = []

@@ -1,17 +1,17 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { defaultSwitches, type Switches } from '../../src/emulator/switches.ts'
 import { runVerb } from '../helpers/run-verb.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { startAccount } from '../helpers/start-account.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
 // One warehouse, filled once: whatever the spec leaves open, it is equal, and a row that is taken out is found.
-let account: TestAccount
+const account = ofFile(startAccount)
 
 beforeAll(async () => {
-  account = await startAccount()
   const [channel] = account.emulator.world.channels.values()
   const record = channel?.records.rows[0]
   if (!channel || !record) throw new Error('the world is empty')
@@ -20,10 +20,6 @@ beforeAll(async () => {
   for (const [place, [from, to]] of edges.entries())
     channel.records.add({ ...record, recordId: `${900_000_000 + place}`, enteredAt: at(from), leftAt: at(to) })
   await account.run(sync)
-})
-
-afterAll(async () => {
-  await account[Symbol.asyncDispose]()
 })
 
 const edges = [

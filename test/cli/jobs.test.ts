@@ -1,25 +1,24 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { jobs } from '../../src/cli/jobs.ts'
 import { run } from '../../src/cli/run.ts'
 import { beginJobRun, takeJob } from '../../src/ledger/jobs.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { startAccount } from '../helpers/start-account.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
 const folder = createTemporaryFolder('jobs')
 const settings = { LIVEHOUSE_JOBS_DIR: folder }
-let account: TestAccount
+const account = ofFile(() => startAccount({ isMigrated: false }))
 
 beforeAll(async () => {
-  account = await startAccount({ isMigrated: false })
   writeFileSync(join(folder, 'lists.ts'), `export default { cron: '15 2 * * *', streams: ['managers'] }`)
   writeFileSync(
     join(folder, 'berlin.ts'),
     `export default { enabled: false, cron: '@weekly', timezone: 'Europe/Berlin' }`,
   )
 })
-afterAll(async () => await account[Symbol.asyncDispose]())
 
 test('jobs are listed before anything has run', async () => {
   const { code, printed } = await account.run(jobs, [], settings)

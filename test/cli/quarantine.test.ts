@@ -1,30 +1,26 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { quarantine } from '../../src/cli/quarantine.ts'
 import { quarantineItems, resolveAbsent } from '../../src/ledger/quarantine.ts'
 import { readRunReports } from '../../src/ledger/run-reports.ts'
 import { startRun } from '../../src/ledger/runs.ts'
 import { claimSource } from '../../src/ledger/source.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { ofFile } from '../helpers/of-file.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
 
 const timeZone = 'Asia/Shanghai'
 const seenAt = new Date('2026-11-20T06:30:00Z')
 const long = JSON.stringify({ nick: '观'.repeat(200) })
 
-let database: TestDatabase
+const database = ofFile(createTestDatabase)
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   await claimSource(database.db, { baseUrl: 'https://api.example.com', appId: null, timeZone })
 })
 
 beforeEach(async () => {
   await database.db.deleteFrom('livehouse_ops.quarantine').execute()
-})
-
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
 })
 
 async function keep(partition: string, raws: readonly string[], reason: string) {

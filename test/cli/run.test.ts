@@ -1,17 +1,18 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { jobs } from '../../src/cli/jobs.ts'
 import { run } from '../../src/cli/run.ts'
 import { serve } from '../../src/cli/serve.ts'
 import { takeJob } from '../../src/ledger/jobs.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { startAccount } from '../helpers/start-account.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
 const folder = join(createTemporaryFolder('jobs'), 'jobs')
 const settings = { LIVEHOUSE_JOBS_DIR: folder }
-let account: TestAccount
+const account = ofFile(startAccount)
 
 const files = {
   lists: `export default { cron: '15 2 * * *', streams: ['managers', 'questionnaires'] }`,
@@ -23,14 +24,12 @@ const files = {
 }
 
 beforeAll(async () => {
-  account = await startAccount()
   mkdirSync(folder)
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, `${name}.ts`), text)
 })
 beforeEach(async () => {
   await sql`delete from livehouse_ops.job_runs`.execute(account.database.db)
 })
-afterAll(async () => await account[Symbol.asyncDispose]())
 
 test('a job runs now, whatever else is wrong in its folder, and says what its command would', async () => {
   const { code, printed } = await account.run(run, ['lists', '--json'], settings)

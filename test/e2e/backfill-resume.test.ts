@@ -1,25 +1,16 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { formatWallDate, formatWallTime, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { ofFile } from '../helpers/of-file.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
 import { environmentOf } from '../helpers/run-verb.ts'
 import { startChild } from '../helpers/start-child.ts'
 
 const DAYS = 31
-let database: TestDatabase
-let emulator: Emulator
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-  emulator = await startEmulator({ channels: 12, viewers: 1200, conditions: { latencyMs: 8 } })
-})
-
-afterAll(async () => {
-  await emulator[Symbol.asyncDispose]()
-  await database[Symbol.asyncDispose]()
-})
+const database = ofFile(createTestDatabase)
+const emulator = ofFile(() => startEmulator({ channels: 12, viewers: 1200, conditions: { latencyMs: 8 } }))
 
 /** Runs the backfill of the last month in a process of its own; SIGTERM when so many of its slices have ended. */
 async function backfill(stopAfter: number): Promise<number | null> {

@@ -1,17 +1,13 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
-let database: TestDatabase
+const database = ofFile(createTestDatabase)
 let db: TestDatabase['db']
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   db = database.db
-})
-
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
 })
 
 async function read<Row>(text: string): Promise<readonly Row[]> {

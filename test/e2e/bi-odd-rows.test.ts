@@ -1,12 +1,13 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { openAs } from '../helpers/open-as.ts'
 import type { TestDatabase } from '../helpers/postgres.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { startAccount } from '../helpers/start-account.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
-let account: TestAccount
+const account = ofFile(() => startAccount({ channels: 1, viewers: 20 }))
 
 /** Rows of a channel that a sync never touches, in the views that the sync has made. */
 const edited = [
@@ -29,12 +30,9 @@ const edited = [
 ]
 
 beforeAll(async () => {
-  account = await startAccount({ channels: 1, viewers: 20 })
   await account.run(sync)
   for (const statement of edited) await sql.raw(statement).execute(account.database.db)
 })
-
-afterAll(async () => await account[Symbol.asyncDispose]())
 
 async function read<Row>(text: string, { db }: Pick<TestDatabase, 'db'> = account.database): Promise<readonly Row[]> {
   return (await sql.raw<Row>(text).execute(db)).rows

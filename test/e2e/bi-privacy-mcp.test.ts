@@ -3,17 +3,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { openAs, type Reader } from '../helpers/open-as.ts'
 import { type Assistant, openAssistant } from '../helpers/open-assistant.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
 const CLEAR_PHONE = '13800138000'
 const LOCK = 6_100_061
 
 let user: Reader
-let database: TestDatabase
+const database = ofFile(createTestDatabase)
 const assistants = new Map<string, Assistant>()
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   await sql
     .raw(
       `insert into livehouse.channels (channel_id, run_id) values ('9', 1);
@@ -32,7 +32,6 @@ beforeAll(async () => {
 afterAll(async () => {
   for (const assistant of assistants.values()) await assistant[Symbol.asyncDispose]()
   await user[Symbol.asyncDispose]()
-  await database[Symbol.asyncDispose]()
 })
 
 const toBeAnother = [

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { DatabaseError } from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
 import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import { migrateUp } from '../../src/store/migrate.ts'
-import { openAs, type Reader } from '../helpers/open-as.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { openAs } from '../helpers/open-as.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
 const PEOPLE = 500
 
-let database: TestDatabase
-let analyst: Reader
+const database = ofFile(createTestDatabase)
+const analyst = ofFile(() => openAs('livehouse_analyst', database))
 let phones: readonly string[]
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   const { db } = database
   // Every second gift and signup names its viewer by the phone alone.
   for (const statement of [
@@ -38,12 +38,6 @@ beforeAll(async () => {
   await groupPersons(db)
   const { rows } = await sql<{ phone: string }>`select phone from livehouse.visitors order by user_id`.execute(db)
   phones = rows.map(({ phone }) => phone)
-  analyst = await openAs('livehouse_analyst', database)
-})
-
-afterAll(async () => {
-  await analyst[Symbol.asyncDispose]()
-  await database[Symbol.asyncDispose]()
 })
 
 /** What an analyst reads, with planner settings of the analyst's choice. */

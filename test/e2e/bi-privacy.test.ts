@@ -1,37 +1,29 @@
 import { createHmac } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
 import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { TruthRow } from '../../src/emulator/truth.ts'
 import { textIn } from '../helpers/bi-questions/truth-facts.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { openAs, type Reader } from '../helpers/open-as.ts'
-import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { startPipeline } from '../helpers/start-pipeline.ts'
 
 const CLEAR_PHONE = '13800138000'
 
-let pipeline: TestPipeline
-let analyst: Reader
-let pii: Reader
+const pipeline = ofFile(() => startPipeline({ viewers: 80 }))
+const analyst = ofFile(() => openAs('livehouse_analyst', pipeline.database))
+const pii = ofFile(() => openAs('livehouse_pii', pipeline.database))
 
 beforeAll(async () => {
-  pipeline = await startPipeline({ viewers: 80 })
   await pipeline.sync()
   await groupPersons(pipeline.database.db)
   const [first] = pipeline.emulator.truth().visitors
   await sql`update livehouse.visitors set phone = ${CLEAR_PHONE} where user_id = ${first?.user_id}`.execute(
     pipeline.database.db,
   )
-  analyst = await openAs('livehouse_analyst', pipeline.database)
-  pii = await openAs('livehouse_pii', pipeline.database)
-})
-
-afterAll(async () => {
-  await analyst[Symbol.asyncDispose]()
-  await pii[Symbol.asyncDispose]()
-  await pipeline[Symbol.asyncDispose]()
 })
 
 /** Every text that a view shows to this reader. */

@@ -1,24 +1,20 @@
 import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import type { Database } from '../../src/store/database.ts'
 import { forgetCoverage } from '../../src/ledger/forget-coverage.ts'
-import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { startPipeline } from '../helpers/start-pipeline.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
-let pipeline: TestPipeline
+const pipeline = ofFile(() => startPipeline({ viewers: 120 }))
 let db: Kysely<Database>
 
 beforeAll(async () => {
-  pipeline = await startPipeline({ viewers: 120 })
   db = pipeline.database.db
   await pipeline.sync()
   await groupPersons(db)
-})
-
-afterAll(async () => {
-  await pipeline[Symbol.asyncDispose]()
 })
 
 async function read<Row>(text: string): Promise<readonly Row[]> {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { exitCodeOfError } from '../../src/cli/failure.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { audit } from '../../src/cli/audit.ts'
@@ -8,22 +8,18 @@ import { sync } from '../../src/cli/sync.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { Channel, Gift, WatchRecord } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { startAccount } from '../helpers/start-account.ts'
 
 const MINUTE = 60
 const HOUR = 60 * MINUTE
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-let account: TestAccount
-
-beforeEach(async () => {
-  account = await startAccount()
-})
-afterEach(async () => await account[Symbol.asyncDispose]())
+const account = ofTest(startAccount)
 
 async function syncGreen(): Promise<void> {
   expect(await account.run(sync)).toMatchObject({ code: 0 })

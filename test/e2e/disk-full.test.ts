@@ -1,22 +1,14 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { ofFile } from '../helpers/of-file.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 
-let database: TestDatabase
-let emulator: Emulator
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-  emulator = await startEmulator({ channels: 1, viewers: 50, days: 2 })
-})
-afterAll(async () => {
-  await emulator[Symbol.asyncDispose]()
-  await database[Symbol.asyncDispose]()
-})
+const database = ofFile(createTestDatabase)
+const emulator = ofFile(() => startEmulator({ channels: 1, viewers: 50, days: 2 }))
 
 /** As the server answers when its disk is full while rows are written (SQLSTATE 53100). */
 async function fillDisk(table: string): Promise<void> {

@@ -1,20 +1,19 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { refusal } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { ofTest } from '../helpers/of-file.ts'
+import { startAccount } from '../helpers/start-account.ts'
 
 const DAY_MS = 86_400_000
-let account: TestAccount
+const account = ofTest(() => startAccount({ viewers: 10 }))
 let lost: string
 
 beforeEach(async () => {
-  account = await startAccount({ viewers: 10 })
   lost = account.emulator.channelIds[0] ?? ''
 })
-afterEach(async () => await account[Symbol.asyncDispose]())
 
 /** Of all channels, or of one; on every call, or on one endpoint. */
 const forget = (some: { readonly channelId?: string; readonly endpoint?: 'getQuestionList' }) =>

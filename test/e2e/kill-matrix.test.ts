@@ -1,18 +1,18 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Answer } from '../../src/emulator/answer.ts'
 import { readLeases } from '../../src/ledger/leases.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { type KillBench, type StopPoint, startKillBench } from '../helpers/kill-bench.ts'
+import { type StopPoint, startKillBench } from '../helpers/kill-bench.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { sql } from 'kysely'
 import { untilExpired, untilSilent } from '../helpers/own-locks.ts'
 
-let bench: KillBench
+const bench = ofFile(startKillBench)
 /** Of an undisturbed run. */
 let coverage: readonly unknown[]
 let points: { readonly request: number; readonly write: number; readonly commit: number }
 
 beforeAll(async () => {
-  bench = await startKillBench()
   // The first run of all writes some things that no other does.
   await bench.syncHere()
   const before = bench.emulator.calls.length
@@ -21,7 +21,6 @@ beforeAll(async () => {
   coverage = await bench.readCoverage()
   points = { ...(await bench.countPoints()), request: bench.emulator.calls.length - before }
 })
-afterAll(async () => await bench[Symbol.asyncDispose]())
 beforeEach(async () => await bench.reset())
 
 /** Does something at the n-th request from now on; what it returns is the answer. */

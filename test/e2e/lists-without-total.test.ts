@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, type WallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { ignoredPage, status, withheldRows } from '../helpers/fault-effects.ts'
@@ -8,19 +8,15 @@ import type { Channel, Gift } from '../../src/emulator/world/world.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { meanwhile } from '../helpers/numbered-lists.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { startAccount } from '../helpers/start-account.ts'
 
-let account: TestAccount
+const account = ofFile(() => startAccount({ viewers: 5 }))
 let channel: Channel
 let example: Gift
 /** The service's wall clock at the start of a test. */
 let now: WallTime
-
-beforeAll(async () => {
-  account = await startAccount({ viewers: 5 })
-})
-afterAll(async () => await account[Symbol.asyncDispose]())
 
 beforeEach(async () => {
   const { emulator, clock, database } = account

@@ -1,15 +1,12 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { atFirstList } from '../helpers/fault-effects.ts'
-import { type KillBench, startKillBench } from '../helpers/kill-bench.ts'
+import { startKillBench } from '../helpers/kill-bench.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
-let bench: KillBench
+const bench = ofFile(startKillBench)
 
-beforeAll(async () => {
-  bench = await startKillBench()
-})
-afterAll(async () => await bench[Symbol.asyncDispose]())
 beforeEach(async () => await bench.reset())
 
 /** As time does, also to a run that is not renewed meanwhile. */

@@ -17,15 +17,15 @@ import { databaseUrl, onServer } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
 import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 import { startChild } from '../helpers/start-child.ts'
-import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { startPipeline } from '../helpers/start-pipeline.ts'
 import { createTestRole } from '../helpers/test-role.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
 let user: Reader
-let pipeline: TestPipeline
+const pipeline = ofFile(() => startPipeline({ viewers: 80 }))
 let assistant: Assistant
 
 beforeAll(async () => {
-  pipeline = await startPipeline({ viewers: 80 })
   await pipeline.sync()
   await groupPersons(pipeline.database.db)
   user = await openAs('livehouse_analyst', pipeline.database)
@@ -35,7 +35,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await assistant[Symbol.asyncDispose]()
   await user[Symbol.asyncDispose]()
-  await pipeline[Symbol.asyncDispose]()
 })
 
 test('an assistant finds the tools, every view with its columns in both languages, and the measures', async () => {

@@ -1,14 +1,11 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { meanwhile, type NumberedLists, startNumberedLists } from '../helpers/numbered-lists.ts'
+import { meanwhile, startNumberedLists } from '../helpers/numbered-lists.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
-let lists: NumberedLists
-beforeAll(async () => {
-  lists = await startNumberedLists()
-})
-afterAll(async () => await lists[Symbol.asyncDispose]())
+const lists = ofFile(startNumberedLists)
 beforeEach(async () => await lists.reset())
 
 test('a visitor who jumps to the front between two pages is not lost, and who comes twice is no duplicate', async () => {

@@ -3,30 +3,22 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { Leases } from '../../src/ledger/leases.ts'
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
 import { fieldValue, hang, status as answers } from '../helpers/fault-effects.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { ofTest } from '../helpers/of-file.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startChild } from '../helpers/start-child.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 const TOKEN = 'a token of many letters'.replaceAll(' ', '-')
-let emulator: Emulator
-let database: TestDatabase
-beforeEach(async () => {
-  emulator = await startEmulator({ channels: 5, viewers: 40 })
-  database = await createTestDatabase()
-})
-afterEach(async () => {
-  await emulator[Symbol.asyncDispose]()
-  await database[Symbol.asyncDispose]()
-})
-
+const emulator = ofTest(() => startEmulator({ channels: 5, viewers: 40 }))
+const database = ofTest(createTestDatabase)
 const environment = () => environmentOf(emulator, database)
 const runSync = async () => await runVerb(sync, [], { environment: environment(), clock: systemClock })
 

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { Client } from 'pg'
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { openQueue } from '../../src/scheduler/open-queue.ts'
@@ -9,6 +9,7 @@ import { startEmbedded, stopEmbedded } from '../../src/store/embedded.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { createPassableFolder } from '../helpers/operating-system.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
@@ -17,11 +18,7 @@ import { QueueAccount, stop } from '../helpers/queue-account.ts'
 
 const never = new AbortController().signal
 
-let account: QueueAccount
-beforeEach(async () => {
-  account = await QueueAccount.start()
-})
-afterEach(async () => await account[Symbol.asyncDispose]())
+const account = ofTest(() => QueueAccount.start())
 
 /** All that pg-boss takes where it is not told otherwise. */
 const advisoryLocks = `select pg_advisory_lock(('x' || encode(sha224(

@@ -1,25 +1,21 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { untilRow } from '../helpers/own-locks.ts'
 import { runVerb } from '../helpers/run-verb.ts'
 import { startChild } from '../helpers/start-child.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 import { heldPartitions, QueueAccount, stop } from '../helpers/queue-account.ts'
 
-let account: QueueAccount
-beforeEach(async () => {
-  account = await QueueAccount.start()
-})
-afterEach(async () => await account[Symbol.asyncDispose]())
-
+const account = ofTest(() => QueueAccount.start())
 test('two workers share a run, which is one run and tells what it did like any other', async () => {
   const workers = [await account.startWorker(), await account.startWorker()]
   const { code, outcome } = await account.sync()

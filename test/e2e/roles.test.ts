@@ -16,9 +16,10 @@ import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { openDatabase } from '../../src/store/pool.ts'
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
 import { FIXED_NOW } from '../helpers/emulated-service.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase, databaseUrl, onServer } from '../helpers/postgres.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startChild } from '../helpers/start-child.ts'
@@ -30,7 +31,7 @@ const names = { livehouse: unique('owner'), anna: unique('anna'), paul: unique('
 const password = randomUUID()
 const urlOf = (login: keyof typeof names) => databaseUrl(names.livehouse, { name: names[login], password })
 const clock = createFakeClock({ startMs: FIXED_NOW, isAutomatic: true })
-let emulator: Emulator
+const emulator = ofFile(() => startEmulator({ channels: 2, viewers: 60, clock }))
 
 beforeAll(async () => {
   for (const [file, login] of [
@@ -50,11 +51,9 @@ beforeAll(async () => {
       await sql`alter role ${sql.id(names[login])} password ${sql.lit(password)}`.execute(admin)
     })
   }
-  emulator = await startEmulator({ channels: 2, viewers: 60, clock })
 })
 
 afterAll(async () => {
-  await emulator[Symbol.asyncDispose]()
   await onServer(async (admin) => {
     await sql`drop database ${sql.id(names.livehouse)} with (force)`.execute(admin)
     for (const name of Object.values(names)) await sql`drop role ${sql.id(name)}`.execute(admin)

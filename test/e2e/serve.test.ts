@@ -1,22 +1,21 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
 import { untilExpired } from '../helpers/own-locks.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
 import { environmentOf } from '../helpers/run-verb.ts'
 import { type Child, startChild } from '../helpers/start-child.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
 const jobs = createTemporaryFolder('jobs')
-let database: TestDatabase
-let emulator: Emulator
+const database = ofFile(createTestDatabase)
+const emulator = ofFile(() => startEmulator({ channels: 1, viewers: 20 }))
 
 beforeAll(async () => {
-  database = await createTestDatabase()
-  emulator = await startEmulator({ channels: 1, viewers: 20 })
   // Also from a folder that is not livehouse's, with types, a job file has what it needs.
   writeFileSync(
     join(jobs, 'lists.ts'),
@@ -25,11 +24,6 @@ beforeAll(async () => {
     export default defineJob({ cron: '0 0 1 1 *', streams })`,
   )
 })
-afterAll(async () => {
-  await emulator[Symbol.asyncDispose]()
-  await database[Symbol.asyncDispose]()
-})
-
 const startServe = () =>
   startChild(['serve'], {
     ...environmentOf(emulator, database),

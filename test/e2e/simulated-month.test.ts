@@ -14,7 +14,8 @@ import { readOverview } from '../../src/ledger/health.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { ofFile } from '../helpers/of-file.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { createRollingWorld, type RollingWorld } from '../helpers/rolling-world.ts'
 import { environmentOf, runVerb, type VerbRun } from '../helpers/run-verb.ts'
@@ -59,7 +60,7 @@ const isRunning = () => {
 let read = 0
 let atWork = 0
 const clock = createFakeClock({ startMs: START, gridMs: () => HOUR, isHeld: isRunning })
-let database: TestDatabase
+const database = ofFile(createTestDatabase)
 let emulator: Emulator
 let rolling: RollingWorld
 let receiver: ScriptedService
@@ -67,7 +68,6 @@ let receiver: ScriptedService
 const told: string[] = []
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   const now = wallTimeAt(START, timeZone)
   rolling = createRollingWorld(
     { seed: 3, channels: 2, viewers: 40, days: NIGHTS + 6, endsAt: now + (NIGHTS + 2) * DAY, timeZone },
@@ -91,7 +91,6 @@ afterAll(async () => {
   for (const served of live) await end(served)
   await receiver[Symbol.asyncDispose]()
   await emulator[Symbol.asyncDispose]()
-  await database[Symbol.asyncDispose]()
 })
 
 const environment = () => ({

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Row } from '../../src/core/column.ts'
 import type { Stream } from '../../src/core/stream.ts'
 import { identifyRows } from '../../src/sync/extract-unkeyed.ts'
@@ -8,8 +8,9 @@ import { visitors } from '../../src/streams/visitors.ts'
 import { fieldNames, itemReader } from '../../src/transform/field.ts'
 import { replaceChildren } from '../../src/store/load/children.ts'
 import { loadRows, prepareToLoad } from '../../src/store/load/load.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
 import { pageOf } from '../helpers/scripted-pages.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
 const nested = (levels: number): unknown => JSON.parse(`${'{"a":['.repeat(levels)}1${']}'.repeat(levels)}`)
 
@@ -66,15 +67,7 @@ function* itemsOf(stream: Stream): Iterable<{ item: unknown; title?: readonly un
   }
 }
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
-})
+const database = ofFile(createTestDatabase)
 
 const load = async (stream: Stream, rows: readonly Row[], timeZone = 'Asia/Shanghai') =>
   await database.db.transaction().execute(async (trx) => {

@@ -1,22 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { defaultSwitches, type RowOrder, type Switches } from '../../src/emulator/switches.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { type RowVersion, readRowVersions } from '../helpers/row-versions.ts'
-import { type SyncOptions, startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { type SyncOptions, startPipeline } from '../helpers/start-pipeline.ts'
 
 // One warehouse, filled once: whatever the spec leaves open, the same world is the same rows, and nothing is written.
-let pipeline: TestPipeline
+const pipeline = ofFile(() => startPipeline({ channels: 2, viewers: 40, seed: 4 }))
 let filled: readonly RowVersion[]
 
 beforeAll(async () => {
-  pipeline = await startPipeline({ channels: 2, viewers: 40, seed: 4 })
   await pipeline.sync()
   filled = await readRowVersions(pipeline.database.db)
-})
-
-afterAll(async () => {
-  await pipeline[Symbol.asyncDispose]()
 })
 
 async function expectNothingWritten(switches: Partial<Switches>, options: SyncOptions = {}): Promise<void> {

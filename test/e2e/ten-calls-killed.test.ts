@@ -1,17 +1,13 @@
 import { sql } from 'kysely'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Answer } from '../../src/emulator/answer.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { untilBlocked, untilExpired } from '../helpers/own-locks.ts'
 import { type Child, startChild } from '../helpers/start-child.ts'
-import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
+import { V1_BACKFILL, startV1Account } from '../helpers/v1-account.ts'
 
-let account: V1Account
-beforeEach(async () => {
-  account = await startV1Account()
-})
-afterEach(async () => await account[Symbol.asyncDispose]())
-
+const account = ofTest(startV1Account)
 /**
  * `livehouse backfill` as a process of its own, whose clock is the real one: of the service's day it learns from the service. With
  * `--only-gaps`, as one that begins when all has landed would read the range once more.

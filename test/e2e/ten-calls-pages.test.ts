@@ -1,17 +1,13 @@
 import { sql } from 'kysely'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { ignoredPage, missingRow } from '../helpers/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
+import { ofTest } from '../helpers/of-file.ts'
+import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
-let account: V1Account
-beforeEach(async () => {
-  account = await startV1Account()
-})
-afterEach(async () => await account[Symbol.asyncDispose]())
-
+const account = ofTest(startV1Account)
 /** Backfills day after day until nothing waits. @returns how the last day ended */
 async function runForDays(most = 12) {
   for (let day = 1; ; day++) {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { sync } from '../../src/cli/sync.ts'
@@ -10,17 +10,13 @@ import { openDatabase } from '../../src/store/pool.ts'
 import { errorsObject, jsonBody, refusal, status } from '../helpers/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
-import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
+import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
 const DAY_MS = 86_400_000
 
-let account: V1Account
-beforeEach(async () => {
-  account = await startV1Account()
-})
-afterEach(async () => await account[Symbol.asyncDispose]())
-
+const account = ofTest(startV1Account)
 async function run(verb: Command = backfill, argv: readonly string[] = V1_BACKFILL, settings = {}) {
   const { code, printed, error } = await account.run(verb, [...argv, '--json'], settings)
   expect(error).toBeUndefined()

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { ledger } from '../../src/cli/ledger.ts'
@@ -6,19 +6,15 @@ import { sync } from '../../src/cli/sync.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import { refusal } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
+import { ofTest } from '../helpers/of-file.ts'
+import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
 const DAY_MS = 86_400_000
 
 /** In milliseconds; the database's clock is a real one, and behind it. */
 const noonOfTomorrow = () => (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS + 4 * 3_600_000
 
-let account: V1Account
-beforeEach(async () => {
-  account = await startV1Account()
-})
-afterEach(async () => await account[Symbol.asyncDispose]())
-
+const account = ofTest(startV1Account)
 async function run(verb: Command, argv: readonly string[], settings: Readonly<Record<string, string>> = {}) {
   const { code, printed, error } = await account.run(verb, [...argv, '--json'], settings)
   expect(error).toBeUndefined()

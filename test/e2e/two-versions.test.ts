@@ -1,21 +1,20 @@
 import { sql } from 'kysely'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import type { WatchRecord } from '../../src/emulator/world/world.ts'
-import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
+import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
+import { ofTest } from '../helpers/of-file.ts'
 
-let account: V1Account
+const account = ofTest(startV1Account)
 /** What version 1 has: record 1000000, in the first channel. */
 let old: WatchRecord
 
 beforeEach(async () => {
-  account = await startV1Account()
   account.setRecords(2, 0)
   const [first] = channel().oldRecords.rows
   if (!first) throw new Error('no old record')
   old = first
 })
-afterEach(async () => await account[Symbol.asyncDispose]())
 
 function channel() {
   const [first] = account.emulator.world.channels.values()

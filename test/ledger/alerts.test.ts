@@ -1,17 +1,12 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { readCauses } from '../../src/ledger/alerts.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
 const NOW = new Date('2026-11-20T06:30:00Z')
-let database: TestDatabase
+const database = ofFile(createTestDatabase)
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   await sql`truncate livehouse_ops.runs, livehouse_ops.job_runs, livehouse_ops.unknown_fields, livehouse.channels cascade`.execute(
     database.db,

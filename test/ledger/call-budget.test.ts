@@ -3,7 +3,8 @@ import * as fc from 'fast-check'
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { errorOf } from '../helpers/connect-client.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { ofFile } from '../helpers/of-file.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
 import { withParameters } from '../helpers/with-parameters.ts'
 import { hasCode } from '../../src/core/errors.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -14,15 +15,13 @@ const settings: BudgetSettings = { v1Budget: 3, v1BudgetScope: 'account', timeZo
 const { signal } = new AbortController()
 const ownClock = { now: () => Date.parse('2027-01-01T00:00:00Z') }
 
-let database: TestDatabase
+const database = ofFile(createTestDatabase)
 let other: Kysely<Database>
 beforeAll(async () => {
-  database = await createTestDatabase()
   other = await openDatabase(database.url)
 })
 afterAll(async () => {
   await other.destroy()
-  await database[Symbol.asyncDispose]()
 })
 beforeEach(async () => void (await database.db.deleteFrom('livehouse_ops.call_budget').execute()))
 

@@ -1,23 +1,22 @@
 import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { once } from 'node:events'
 import type { Database } from '../../src/store/database.ts'
 import { Leases, readLeases } from '../../src/ledger/leases.ts'
 import { untilRow } from '../helpers/own-locks.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
 import { openThroughTransactionPooler } from '../helpers/transaction-pooler.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
-let database: TestDatabase
+const database = ofFile(createTestDatabase)
 let db: Kysely<Database>
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   db = database.db
 })
 beforeEach(async () => {
   await db.deleteFrom('livehouse_ops.leases').execute()
 })
-afterAll(async () => await database[Symbol.asyncDispose]())
 
 const often = { renewMs: 5, expiresMs: 20_000 }
 /** As time would. */

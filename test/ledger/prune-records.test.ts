@@ -1,19 +1,14 @@
 import { type RawBuilder, sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { pruneRecords, REFERRING_TABLES } from '../../src/ledger/prune-records.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
 import { referToRun } from '../helpers/refer-to-run.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
 const DAY_MS = 86_400_000
 const NOW = new Date('2026-11-20T06:30:00Z')
-let database: TestDatabase
+const database = ofFile(createTestDatabase)
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   for (const table of [...REFERRING_TABLES, 'runs', 'acceptances', 'backfills', 'call_budget', 'alerts']) {
     await sql`delete from ${sql.table(`livehouse_ops.${table}`)}`.execute(database.db)

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type Kysely, type PluginTransformQueryArgs, sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createPace } from '../../src/service/pace.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { hasCode } from '../../src/core/errors.ts'
@@ -13,24 +13,17 @@ import { createSharedTokenStore } from '../../src/ledger/shared-token-store.ts'
 import { connectClient, openContext } from '../helpers/connect-client.ts'
 import { listOf } from '../helpers/emulated-client.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { untilBlocked } from '../helpers/own-locks.ts'
-import { createTestDatabase, onServer, type TestDatabase } from '../helpers/postgres.ts'
+import { createTestDatabase, onServer } from '../helpers/postgres.ts'
 import { mostWithin } from '../helpers/simulate-calls.ts'
 import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 
-let database: TestDatabase
+const database = ofFile(createTestDatabase)
 const host = 'service.example'
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
 
 beforeEach(async () => {
   await emptyTables(database.db)
-})
-
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
 })
 
 /** Adds one to what is kept. */

@@ -11,16 +11,16 @@ import { connectClient, errorOf, openContext } from '../helpers/connect-client.t
 import { listOf } from '../helpers/emulated-client.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
 import { FIXED_NOW } from '../helpers/emulated-service.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { ofFile } from '../helpers/of-file.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
 
-let database: TestDatabase
+const database = ofFile(createTestDatabase)
 let elsewhere: Kysely<Database>
 const { signal } = openContext()
 const application = { authUrl: 'https://auth.example', appId: 'app-1', appSecret: 'hush', clock: systemClock }
 const token = { value: 'token-1', issuedAtMs: 1_000, expiresAtMs: 7_201_000.5 }
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   // A pool that has no second connection to give.
   elsewhere = await openDatabase(database.url, { maxConnections: 1 })
 })
@@ -31,7 +31,6 @@ beforeEach(async () => {
 
 afterAll(async () => {
   await elsewhere.destroy()
-  await database[Symbol.asyncDispose]()
 })
 
 describe('the token', () => {

@@ -1,29 +1,26 @@
 import { once } from 'node:events'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import type { JobOutcome, RunJob } from '../../src/app/run-job.ts'
 import type { JobDefinition } from '../../src/core/define-job.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import { beginJobRun, endJobRun, readLastJobRuns } from '../../src/ledger/jobs.ts'
 import { createGiveUpHandler, createRunHandler, queuedRun } from '../../src/scheduler/perform-run.ts'
 import { openTimetable } from '../../src/scheduler/timetable.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { doneWell, jobOf } from '../helpers/start-scheduler.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
 /** A quarter of an hour in which the job is due at its beginning. */
 const DUE_MS = Date.parse('2026-11-20T18:00:00Z')
 const quarterly = { cron: '*/15 * * * *' } as const
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
+const database = ofFile(createTestDatabase)
 beforeEach(async () => {
   await sql`delete from livehouse_ops.job_runs`.execute(database.db)
   await sql`delete from livehouse_ops.leases`.execute(database.db)
 })
-afterAll(() => database[Symbol.asyncDispose]())
 
 interface Attempted {
   readonly definition?: JobDefinition

@@ -1,18 +1,15 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test, vi } from 'vitest'
 import type { QueuedRun } from '../../src/scheduler/perform-run.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { untilRow } from '../helpers/own-locks.ts'
-import { DAY, HOUR, nightly, type SchedulerBench, START, startSchedulerBench } from '../helpers/scheduler-bench.ts'
+import { DAY, HOUR, nightly, START, startSchedulerBench } from '../helpers/scheduler-bench.ts'
 import { jobOf, startScheduler } from '../helpers/start-scheduler.ts'
 
-let bench: SchedulerBench
+const bench = ofFile(startSchedulerBench)
 
-beforeAll(async () => {
-  bench = await startSchedulerBench()
-})
 beforeEach(async () => await bench.reset())
-afterAll(async () => await bench[Symbol.asyncDispose]())
 
 test('a job runs when it is due and at no other time; what lay before it was known is not caught up', async () => {
   bench.start()

@@ -1,20 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { describe, expect, test } from 'vitest'
+import { startEmulator } from '../../src/emulator/server.ts'
 import type { Pace } from '../../src/service/pace.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { connectTo, listOf } from '../helpers/emulated-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
 
-let emulator: Emulator
-
-beforeAll(async () => {
-  emulator = await startEmulator({ channels: 2, viewers: 150, days: 10 })
-})
-
-afterAll(async () => {
-  await emulator[Symbol.asyncDispose]()
-})
+const emulator = ofFile(() => startEmulator({ channels: 2, viewers: 150, days: 10 }))
 
 describe('the other calls', () => {
   test('a wrong secret is refused credentials, whatever the status', async () => {

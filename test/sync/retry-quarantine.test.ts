@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { parseExact } from '../../src/service/json.ts'
 import type { StreamName } from '../../src/core/stream.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
@@ -9,27 +9,23 @@ import { readGaps } from '../../src/ledger/coverage.ts'
 import { conflictItem, quarantineItems } from '../../src/ledger/quarantine.ts'
 import { startRun } from '../../src/ledger/runs.ts'
 import { allStreams } from '../../src/streams/registry.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
 const timeZone = 'Asia/Shanghai'
 /** The day after in the service's zone. */
 const seenAt = new Date('2026-11-20T16:30:00Z')
 
-let database: TestDatabase
+const database = ofFile(createTestDatabase)
 let db: Kysely<Database>
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   db = database.db
 })
 
 beforeEach(async () => {
   await sql`truncate livehouse_ops.quarantine, livehouse_ops.slices, livehouse.visitors, livehouse.watch_records,
     livehouse.manager_usage`.execute(db)
-})
-
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
 })
 
 const newRun = async () => await startRun(db, { command: 'sync', settings: {}, startedAt: seenAt })

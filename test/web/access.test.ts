@@ -1,19 +1,11 @@
-import { expect, test, afterAll, beforeAll } from 'vitest'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
+import { expect, test } from 'vitest'
+import { createTestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
-import { movableClock, startTestStatusServer, type TestStatusServer } from '../helpers/status-server.ts'
+import { movableClock, startTestStatusServer } from '../helpers/status-server.ts'
+import { ofFile } from '../helpers/of-file.ts'
 
-let database: TestDatabase
-let guarded: TestStatusServer
-beforeAll(async () => {
-  database = await createTestDatabase()
-  guarded = await startTestStatusServer(database, { token: 'open-sesame' })
-})
-afterAll(async () => {
-  await guarded[Symbol.asyncDispose]()
-  await database[Symbol.asyncDispose]()
-})
-
+const database = ofFile(createTestDatabase)
+const guarded = ofFile(() => startTestStatusServer(database, { token: 'open-sesame' }))
 const signIn = async (token: string, next = '/runs/1', headers: Readonly<Record<string, string>> = {}) =>
   await fetch(`${guarded.server.url}/login`, {
     method: 'POST',

@@ -1,23 +1,15 @@
 import { createServer, request } from 'node:http'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { hasCode } from '../../src/core/errors.ts'
 import { errorOf } from '../helpers/connect-client.ts'
-import { createTestDatabase, type TestDatabase } from '../helpers/postgres.ts'
-import { startTestStatusServer, type TestStatusServer } from '../helpers/status-server.ts'
+import { ofFile } from '../helpers/of-file.ts'
+import { createTestDatabase } from '../helpers/postgres.ts'
+import { startTestStatusServer } from '../helpers/status-server.ts'
 
-let database: TestDatabase
-let open: TestStatusServer
-beforeAll(async () => {
-  database = await createTestDatabase()
-  open = await startTestStatusServer(database)
-})
-afterAll(async () => {
-  await open[Symbol.asyncDispose]()
-  await database[Symbol.asyncDispose]()
-})
-
+const database = ofFile(createTestDatabase)
+const open = ofFile(() => startTestStatusServer(database))
 /** `fetch` does not send a Host header of its own. */
 async function statusFor(url: string, headers: Readonly<Record<string, string>>): Promise<number | undefined> {
   const asked = request(url, { headers }).end()

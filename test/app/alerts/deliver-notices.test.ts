@@ -1,20 +1,17 @@
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { type AlertChannel, deliverNotices, type Post } from '../../../src/app/alerts/deliver-notices.ts'
 import { recordCauses } from '../../../src/ledger/alerts.ts'
 import { createFakeClock } from '../../helpers/fake-clock.ts'
-import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { ofFile } from '../../helpers/of-file.ts'
+import { createTestDatabase } from '../../helpers/postgres.ts'
 import { createRecordingLog } from '../../helpers/recording-log.ts'
 
 const KEY = 'https://robot.example.com/key-abc'
-let database: TestDatabase
+const database = ofFile(createTestDatabase)
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   await sql`insert into livehouse.channels (channel_id, state, run_id) values ('9', 'gone', 1)`.execute(database.db)
-})
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
 })
 beforeEach(async () => {
   await database.db.deleteFrom('livehouse_ops.alerts').execute()

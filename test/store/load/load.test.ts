@@ -1,27 +1,23 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Row } from '../../../src/core/column.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { visitors } from '../../../src/streams/visitors.ts'
 import { copyRows, type LoadOptions, loadRows, prepareToLoad, transact } from '../../../src/store/load/load.ts'
 import { createVisitorGate } from '../../helpers/visitor-gate.ts'
 import { untilBlocked } from '../../helpers/own-locks.ts'
-import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { createTestDatabase } from '../../helpers/postgres.ts'
+import { ofFile } from '../../helpers/of-file.ts'
 
-let database: TestDatabase
+const database = ofFile(createTestDatabase)
 let db: Kysely<Database>
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   db = database.db
 })
 
 beforeEach(async () => {
   await sql`truncate livehouse.visitors`.execute(db)
-})
-
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
 })
 
 const visitor = (userId: string, fields: Row = {}): Row => ({
