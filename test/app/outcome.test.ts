@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { outcomeJson } from '../../src/app/outcome.ts'
+import { outcomeObject } from '../../src/app/outcome.ts'
 import { exitCodeOfStatus } from '../../src/cli/failure.ts'
 
 test('a run is printed as the contract writes it', () => {
@@ -15,7 +15,7 @@ test('a run is printed as the contract writes it', () => {
     ...when,
     resumesAt: '2026-11-21T16:05:00.000Z',
   } as const
-  expect(outcomeJson({ ...run, streams: { visitors: { counts, slices } }, errors })).toBe(
+  expect(JSON.stringify(outcomeObject({ ...run, streams: { visitors: { counts, slices } }, errors }))).toBe(
     '{"run_id":"12","command":"sync","status":"partial","started_at":"2026-11-20T17:00:00.000Z",' +
       '"finished_at":"2026-11-20T17:00:09.000Z","resumes_at":"2026-11-21T16:05:00.000Z","streams":{"visitors":' +
       '{"extracted":1,"inserted":2,"updated":3,"unchanged":4,"removed":5,"quarantined":6,"degraded":7,"calls":8,"retries":9,' +

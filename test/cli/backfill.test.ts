@@ -2,45 +2,28 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { type Clock, systemClock } from '../../src/core/clock.ts'
+import { systemClock } from '../../src/core/clock.ts'
 import { formatWallDate, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
+import { FIXED_NOW } from '../helpers/emulated-service.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+import { startAccount } from '../helpers/start-account.ts'
 
-const NOW = Date.UTC(2026, 10, 20, 6, 30)
-const clock: Clock = { now: () => NOW, sleep: async () => {} }
-const dayBefore = (days: number) => formatWallDate(wallTimeAt(NOW, 'Asia/Shanghai') - days * 86_400)
+const dayBefore = (days: number) => formatWallDate(wallTimeAt(FIXED_NOW, 'Asia/Shanghai') - days * 86_400)
 const RANGE = ['--from', dayBefore(20), '--to', dayBefore(10)]
-
-async function setUp() {
-  const database = await createTestDatabase()
-  const emulator = await startEmulator({ channels: 2, viewers: 60, clock })
-  const environment = environmentOf(emulator, database)
-  return {
-    database,
-    emulator,
-    run: (argv: readonly string[], signal = new AbortController().signal) =>
-      runVerb(backfill, argv, { environment, clock, signal }),
-    sync: (argv: readonly string[] = []) => runVerb(sync, argv, { environment, clock }),
-    [Symbol.asyncDispose]: async () => {
-      await emulator[Symbol.asyncDispose]()
-      await database[Symbol.asyncDispose]()
-    },
-  }
-}
 
 const recordCalls = ({ calls }: Emulator) => calls.filter(({ endpoint }) => endpoint === 'userRecordList')
 
 test('a row altered by hand inside the range is mended, outside it is not touched', async () => {
-  await using world = await setUp()
-  await world.sync()
+  await using world = await startAccount()
+  await world.run(sync)
   const { db } = world.database
   const alter = sql`update livehouse.watch_records set nickname = 'by hand'`
   await alter.execute(db)
-  expect(await world.run([...RANGE, '--streams', 'watch_records'])).toMatchObject({ code: 0 })
+  expect(await world.run(backfill, [...RANGE, '--streams', 'watch_records'])).toMatchObject({ code: 0 })
   const { rows } = await sql<{ inside: boolean; altered: boolean }>`
     with local as (select entered_at at time zone 'Asia/Shanghai' as at, nickname from livehouse.watch_records)
     select at >= ${dayBefore(20)}::timestamp and at < ${dayBefore(10)}::timestamp as inside, nickname = 'by hand' as altered
@@ -51,8 +34,8 @@ test('a row altered by hand inside the range is mended, outside it is not touche
 })
 
 test('interrupted, the same command resumes and repeats no call of what has landed; finished, it reads again', async () => {
-  await using world = await setUp()
-  await world.sync()
+  await using world = await startAccount()
+  await world.run(sync)
   const before = recordCalls(world.emulator).length
   const controller = new AbortController()
   const [, second = ''] = world.emulator.channelIds
@@ -62,14 +45,14 @@ test('interrupted, the same command resumes and repeats no call of what has land
     channelId: second,
   })
   const streams = ['--streams', 'watch_records']
-  await world.run([...RANGE, ...streams], controller.signal)
+  await world.run(backfill, [...RANGE, ...streams], {}, { signal: controller.signal })
   world.emulator.faults.length = 0
   const landed = await sql<{ partition: string }>`
     select partition from livehouse_ops.slices where backfill_id is not null and status = 'landed'`.execute(
     world.database.db,
   )
   const atInterruption = recordCalls(world.emulator).length
-  const resumed = await world.run([...RANGE, ...streams])
+  const resumed = await world.run(backfill, [...RANGE, ...streams])
   expect(resumed).toMatchObject({ code: 0 })
   expect(resumed.remarked.join()).toContain('resumes the backfill')
   const repeated = recordCalls(world.emulator)
@@ -77,35 +60,32 @@ test('interrupted, the same command resumes and repeats no call of what has land
     .filter(({ channelId }) => landed.rows.some(({ partition }) => partition === `channel=${channelId}`))
   expect(repeated).toEqual([])
 
-  const again = await world.run([...RANGE, ...streams])
+  const again = await world.run(backfill, [...RANGE, ...streams])
   expect(again).toMatchObject({ code: 0 })
   expect(again.remarked.join()).not.toContain('resumes')
   expect(recordCalls(world.emulator).length).toBeGreaterThan(before + 2)
 })
 
 test('only gaps asks for nothing where all is covered, and reads what has been forgotten', async () => {
-  await using world = await setUp()
-  await world.sync()
+  await using world = await startAccount()
+  await world.run(sync)
   const calls = recordCalls(world.emulator).length
-  expect(await world.run([...RANGE, '--streams', 'watch_records', '--only-gaps'])).toMatchObject({ code: 0 })
+  expect(await world.run(backfill, [...RANGE, '--streams', 'watch_records', '--only-gaps'])).toMatchObject({ code: 0 })
   expect(recordCalls(world.emulator)).toHaveLength(calls)
 })
 
 test('without an end it goes up to now', async () => {
-  await using world = await setUp()
-  expect(await world.run(['--from', dayBefore(2), '--streams', 'watch_records'])).toMatchObject({ code: 0 })
+  await using world = await startAccount()
+  expect(await world.run(backfill, ['--from', dayBefore(2), '--streams', 'watch_records'])).toMatchObject({ code: 0 })
   expect(recordCalls(world.emulator).map(({ params }) => params.end_time)).toContain('2026-11-20 14:31:00')
 })
 
 test('without an end, the next day goes on with what the ten calls of a day did not suffice for', async () => {
-  await using database = await createTestDatabase()
-  const late = { at: NOW, now: () => late.at, sleep: async () => {} }
-  await using emulator = await startEmulator({ channels: 2, viewers: 200, clock: late })
-  const environment = { ...environmentOf(emulator, database), LIVEHOUSE_V1_BUDGET: '1' }
+  await using world = await startAccount()
   const argv = ['--from', '2018-01-01', '--streams', 'watch_records_v1']
-  expect(await runVerb(backfill, argv, { environment, clock: late })).toMatchObject({ code: 4 })
-  late.at += 86_400_000
-  const { remarked } = await runVerb(backfill, argv, { environment, clock: late })
+  expect(await world.run(backfill, argv, { LIVEHOUSE_V1_BUDGET: '1' })).toMatchObject({ code: 4 })
+  world.clock.nowMs += 86_400_000
+  const { remarked } = await world.run(backfill, argv, { LIVEHOUSE_V1_BUDGET: '1' })
   expect(remarked.join()).toContain('resumes the backfill')
 })
 
@@ -118,14 +98,15 @@ test.each([
   [['--from', 'yesterday', '--to', dayBefore(10)], 'it should be a date'],
   [[...RANGE, '--streams', 'visitors'], 'visitors has no time filter (API 4.7)'],
 ])('wrong use %j is refused before anything is called', async (argv, problem) => {
-  await using world = await setUp()
-  const run = await world.run(argv)
+  await using world = await startAccount()
+  const run = await world.run(backfill, argv)
   expect(run.problems.join('\n')).toContain(problem)
   expect(world.emulator.calls).toEqual([])
 })
 
 test('a sync that comes upon a backfill goes first, and the backfill goes on behind it', async () => {
   await using database = await createTestDatabase()
+  const clock = { now: () => FIXED_NOW, sleep: async () => {} }
   await using emulator = await startEmulator({ channels: 1, viewers: 40_000, clock, conditions: { latencyMs: 10 } })
   const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1' }
   const ended: string[] = []

@@ -2,26 +2,17 @@ import { expect, test } from 'vitest'
 import { probe } from '../../src/cli/probe.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { refusal } from '../helpers/fault-effects.ts'
-import type { Emulator } from '../../src/emulator/server.ts'
 import { readSourceFacts } from '../../src/ledger/source.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
-
-function environmentOf({ baseUrl, apiToken, channelIds }: Emulator, url: string) {
-  return {
-    LIVEHOUSE_BASE_URL: baseUrl,
-    LIVEHOUSE_API_TOKEN: apiToken,
-    LIVEHOUSE_CHANNELS: channelIds.join(','),
-    DATABASE_URL: url,
-  }
-}
+import { environmentOf } from '../helpers/run-verb.ts'
 
 test('the findings are kept, the run is on record with its calls, and the next sync tries the place that was found', async () => {
   await using service = await startEmulatedService({ switches: { listParams: 'body' } })
   await using database = await createTestDatabase()
   const { emulator } = service
-  const environment = environmentOf(emulator, database.url)
+  const environment = environmentOf(emulator, database)
   const { context, printed } = createTestContext({ environment })
   expect(await probe.run(context, [])).toBe(0)
   expect(printed.at(-1)).toBe(`ok: ${emulator.calls.length} calls; kept in livehouse_ops.source_facts`)
@@ -47,7 +38,7 @@ test('the findings are kept, the run is on record with its calls, and the next s
 test('an endpoint without an answer makes the run partial; a refused token ends it, and the record says so', async () => {
   await using service = await startEmulatedService()
   await using database = await createTestDatabase()
-  const environment = environmentOf(service.emulator, database.url)
+  const environment = environmentOf(service.emulator, database)
   service.emulator.faults.push({ effect: refusal(403002), endpoint: 'managers' })
   const { context, printed } = createTestContext({ environment })
   expect(await probe.run(context, [])).toBe(3)

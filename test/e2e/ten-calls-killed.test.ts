@@ -12,7 +12,7 @@ const account = ofTest(startV1Account)
  * `livehouse backfill` as a process of its own, whose clock is the real one: of the service's day it learns from the service. With
  * `--only-gaps`, as one that begins when all has landed would read the range once more.
  */
-const startBackfill = (): Child => startChild(['backfill', ...V1_BACKFILL, '--only-gaps'], account.environment())
+const startBackfill = (): Child => startChild(['backfill', ...V1_BACKFILL, '--only-gaps'], account.environment)
 
 const readTaken = async () =>
   await account.database.db.selectFrom('livehouse_ops.call_budget').select('calls').execute()

@@ -54,7 +54,7 @@ test.each([
   'where %d of all calls are refused at random, the rate of the rest is at least %d of the ceiling',
   async (share, wanted) => {
     const refuses = (_second: number, random: () => number) => random() < share
-    const run = await simulateCalls({ service: 'bucket', refuses, ceiling: 20, seconds: 1800 })
+    const run = await simulateCalls({ service: 'bucket', refuses, ceiling: 20, seconds: 600 })
     expect(run.answered(0)).toBeGreaterThanOrEqual(wanted * 20)
   },
 )
