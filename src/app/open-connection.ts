@@ -14,7 +14,6 @@ import { createSharedPace } from '../ledger/shared-pace.ts'
 import { createSharedTokenStore } from '../ledger/shared-token-store.ts'
 import { readSourceFacts } from '../ledger/source.ts'
 
-/** What a verb adds to the settings of the service. */
 type Additions = Partial<Pick<ConnectOptions, 'random' | 'longestRefusedMs' | 'reserve' | 'onExchange' | 'onCall'>>
 
 /** Who waits for the answer to a single call waits no longer for one that is refused with 429. */

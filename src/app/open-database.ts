@@ -66,7 +66,6 @@ export interface DatabaseAsItIs extends AsyncDisposable {
   readonly db: Kysely<Database>
   /** Whether any migration has been applied; before that there is nothing to read. */
   readonly isMigrated: boolean
-  /** Names of migrations that it has not had. */
   readonly pending: readonly string[]
 }
 
@@ -99,7 +98,6 @@ export function refusePending({ isMigrated, pending }: DatabaseAsItIs): void {
   throw new LivehouseError('db.pendingMigrations', message, { pending })
 }
 
-/** Undefined where there is nothing to share over. */
 interface SharedDatabase extends AsyncDisposable {
   readonly db: Kysely<Database> | undefined
 }

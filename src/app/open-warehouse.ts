@@ -9,12 +9,10 @@ import { migrateUp, requireMigrated } from '../store/migrate.ts'
 import { claimSource, type Source } from '../ledger/source.ts'
 import { openConfiguredDatabase, OPENING, type OpeningContext } from './open-database.ts'
 
-/** What a verb needs the warehouse for. */
 interface WarehouseRequest {
   readonly settings: DatabaseSettings
   /** Whose records it holds or will hold; undefined for a verb that does not know, which then only looks. */
   readonly source: Source | undefined
-  /** The largest number of connections. */
   readonly maxConnections?: number
 }
 

@@ -1,6 +1,7 @@
 import { LivehouseError } from '../core/errors.ts'
 import { describeError, type RunOutcome, type RunProblem, type StreamOutcome } from '../core/outcome.ts'
-import { proofs } from '../core/slice.ts'
+import { proofs, type Window } from '../core/slice.ts'
+import { formatWallTime } from '../core/wall-clock.ts'
 
 /** What stopped a command, and when. */
 export interface Failure {
@@ -11,12 +12,7 @@ export interface Failure {
   readonly finishedAt: string
 }
 
-/** The one JSON object that `--json` prints, on one line. */
-export function outcomeJson(outcome: RunOutcome): string {
-  return JSON.stringify(outcomeObject(outcome))
-}
-
-/** The same as an object, for the record of the run. */
+/** What `--json` prints, on one line, and the record of the run keeps. */
 export function outcomeObject(outcome: RunOutcome): Readonly<Record<string, unknown>> {
   return {
     run_id: outcome.runId,
@@ -34,6 +30,11 @@ function streamJson({ counts, slices }: StreamOutcome): Readonly<Record<string, 
   const { extracted, inserted, updated, unchanged, removed, quarantined, degraded, calls, retries } = counts
   const byProof = Object.fromEntries(proofs.map((proof) => [proof, slices[proof]]))
   return { extracted, inserted, updated, unchanged, removed, quarantined, degraded, calls, retries, slices: byProof }
+}
+
+/** From when until when a reading or a difference is, as `--json` says it. */
+export function boundsOf(window: Window | undefined) {
+  return { from: window ? formatWallTime(window.from) : null, to: window ? formatWallTime(window.to) : null }
 }
 
 /** A run, or a command before it has become one, that was stopped before it could say what it did. */

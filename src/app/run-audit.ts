@@ -4,7 +4,6 @@ import type { Kysely } from 'kysely'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
-import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
 import type { Difference } from '../sync/audit/partition-audit.ts'
 import { type AuditResult, runAudit } from '../sync/audit/run-audit.ts'
@@ -14,7 +13,7 @@ import { readGoneChannels } from '../ledger/channels.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import type { AppContext } from './context.ts'
 import { openRunConnection, readServiceTime } from './open-connection.ts'
-import { outcomeObject } from './outcome.ts'
+import { boundsOf, outcomeObject } from './outcome.ts'
 import { recordRun } from './record-run.ts'
 import { createSliceDeps, type RunConnection } from './run-extraction.ts'
 import { openProgressOnRecord } from './save-progress.ts'
@@ -27,14 +26,11 @@ export interface AuditRequest {
   readonly unaudited: readonly StreamName[]
   /** Whether they were asked for by name: else those are left out of which nothing was ever read, where others were. */
   readonly namesStreams: boolean
-  /** Whether the channels were asked for by name: then those that are gone are tried again. */
   readonly namesChannels: boolean
   /** Undefined for all that is covered. */
   readonly window: Window | undefined
   readonly reopens: boolean
-  /** What the run is recorded as; `audit` when not given. */
   readonly command?: string
-  /** A connection that several runs share; one of its own when not given. */
   readonly connection?: RunConnection
 }
 
@@ -109,12 +105,12 @@ export function auditObject(outcome: AuditOutcome): Readonly<Record<string, unkn
         stream: each.stream,
         partition: each.partition,
         verdict: each.verdict,
-        ...bounds(each.window),
+        ...boundsOf(each.window),
         source_rows: each.sourceRows ?? null,
         warehouse_rows: each.warehouseRows === undefined ? null : each.warehouseRows - each.quarantinedRows,
         quarantined_rows: each.quarantinedRows,
         differences: each.differences.map(differenceObject),
-        reopened: each.reopened.map(bounds),
+        reopened: each.reopened.map(boundsOf),
         notes: each.notes,
       })),
       not_audited: outcome.unaudited.map((stream) => ({ stream, reason: NOT_BY_TOTAL })),
@@ -125,9 +121,5 @@ export function auditObject(outcome: AuditOutcome): Readonly<Record<string, unkn
 
 function differenceObject(difference: Difference): Readonly<Record<string, unknown>> {
   const { kind, window } = difference
-  return { kind, ...bounds(window), rows: difference.rows, ...('keys' in difference && { keys: difference.keys }) }
-}
-
-function bounds(window: Window | undefined): { readonly from: string | null; readonly to: string | null } {
-  return { from: window ? formatWallTime(window.from) : null, to: window ? formatWallTime(window.to) : null }
+  return { kind, ...boundsOf(window), rows: difference.rows, ...('keys' in difference && { keys: difference.keys }) }
 }

@@ -30,7 +30,6 @@ export function syncPlan(
     planSync(db, { streams, channels, historyFrom, now, timeZone, lookbackDays }, questionsOf)
 }
 
-/** What of a range is to be read again. */
 interface BackfillRange {
   readonly window: Window
   readonly backfillId: string | undefined

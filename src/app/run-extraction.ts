@@ -30,9 +30,7 @@ import { type OpenRun, recordRun } from './record-run.ts'
 import { openProgressOnRecord } from './save-progress.ts'
 
 export interface ExtractionRequest {
-  /** The verb. */
   readonly command: string
-  /** What was asked for, for the record; without secrets. */
   readonly asked: Readonly<Record<string, unknown>>
   readonly settings: Pick<ExtractionSettings, 'service' | 'configured'> &
     Partial<Pick<ExtractionSettings, 'alerts'>> & { readonly database: Pick<DatabaseSettings, 'isAutoMigrated'> }
@@ -60,7 +58,6 @@ export interface ExtractionRequest {
  */
 export const SLICES_A_CALL = 1.5
 
-/** The same plan without what belongs to channels that are gone. */
 function withoutChannels(planStreams: PlanStreams, gone: ReadonlySet<string>): PlanStreams {
   return async (streams, questionsOf) => {
     const plans = await planStreams(streams, questionsOf)

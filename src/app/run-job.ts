@@ -25,15 +25,12 @@ export type RunJob = (
   run: { readonly signal: AbortSignal; readonly askedBy?: string | undefined },
 ) => Promise<JobOutcome>
 
-/** What the runs of jobs share. */
 interface JobDeps {
   readonly db: Kysely<Database>
   readonly connection: RunConnection
   /** The settings for a run, with the channels that the job is for; read anew for each run. @throws config.invalid */
   readonly readSettings: (job: Job) => ExtractionSettings
-  /** Who does what a run plans; this process when not given. */
   readonly runPhases?: RunPhases
-  /** Gets what came of each run. */
   readonly onResult?: (outcome: RunOutcome | AuditOutcome) => void
 }
 
@@ -61,7 +58,6 @@ async function runKind(context: AppContext, request: JobRequest): Promise<RunOut
   return await runSyncJob(context, definition, request)
 }
 
-/** Holds the service's totals against the warehouse. */
 async function runAuditJob(context: AppContext, { range }: AuditJob, { db, connection, job, settings }: JobRequest) {
   await connection.serviceClock.refresh(context.signal)
   const now = wallTimeAt(connection.serviceClock.now(), settings.service.timeZone)
@@ -121,7 +117,6 @@ async function runBackfillJob(
   return outcome
 }
 
-/** Brings the streams of a job up to now, as its definition says. */
 async function runSyncJob(context: AppContext, definition: SyncJob, request: JobRequest) {
   const { db, connection, runPhases, job, settings } = request
   const { lookbackDays, until } = definition

@@ -4,7 +4,6 @@ import { writtenTables } from '../streams/registry.ts'
 import { quoteText } from './quote.ts'
 import type { Language } from './view-statements.ts'
 
-/** A column of a table: its type as Postgres writes it, and what it is. */
 interface BaseColumn {
   readonly type: string
   readonly words: Words
@@ -29,7 +28,6 @@ const removedAt = {
   ),
 }
 
-/** At the end of every table. */
 const changes = {
   extra: {
     type: 'jsonb',

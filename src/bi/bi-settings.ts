@@ -7,7 +7,6 @@ export interface BiSettings {
   readonly currency?: string | undefined
   /** Empty: nothing is masked. */
   readonly masked?: readonly PersonalData[] | undefined
-  /** Of the comments in the database. */
   readonly language?: Language | undefined
   /** Ids and phones that stand for none and put nobody together, without blanks and in lower case. */
   readonly ignoredIds?: readonly string[] | undefined

@@ -40,7 +40,6 @@ export function formColumnNames(questions: readonly (string | null)[]): readonly
   })
 }
 
-/** Names of all columns of the form's view, in order. */
 function formColumns({ questions }: Form): readonly string[] {
   return [...Object.keys(fixedColumns), ...formColumnNames(questions)]
 }

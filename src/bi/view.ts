@@ -34,18 +34,15 @@ export interface BiColumn {
   readonly sql: string
   /** What it is, its unit, and the source field with the section of the spec. */
   readonly words: Words
-  /** Which personal data it shows. */
   readonly personal?: PersonalData
 }
 
 /** A view of `livehouse_bi`, declared once: SQL, comments in both languages and docs follow from it. */
 export interface BiView {
   readonly name: string
-  /** What a row is. */
   readonly grain: Words
   /** What else a reader has to know; empty for nothing. */
   readonly remarks: Words
-  /** The columns that tell rows apart. */
   readonly key: readonly string[]
   readonly columns: Readonly<Record<string, BiColumn>>
   /** Everything after the select list: `from …`, and what follows. */

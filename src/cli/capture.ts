@@ -85,7 +85,6 @@ interface CaptureRequest {
 
 interface Captured {
   readonly answers: readonly { readonly file: string; readonly exchange: Exchange }[]
-  /** Why an endpoint gave no answer. */
   readonly failures: readonly string[]
 }
 

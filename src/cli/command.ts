@@ -4,7 +4,6 @@ import type { AppContext } from '../app/context.ts'
 /** What a verb gets to work with; created in `run-command-line.ts`, replaced by tests. */
 export interface CliContext extends AppContext {
   readonly environment: Environment
-  /** Of livehouse. */
   readonly version: string
   /** Results: one call a line, without the line feed. Standard output carries nothing else. */
   readonly print: (line: string) => void

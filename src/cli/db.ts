@@ -118,7 +118,6 @@ function readCopyTarget(given: string | undefined, refuse: Refuse): string {
   return given ?? ''
 }
 
-/** The path behind `--file`. */
 function readFileName(action: 'dump' | 'restore', given: string | undefined, refuse: Refuse): string {
   if (!given) refuse(`${action} needs --file, the path of a file`)
   else if (existsSync(given) !== (action === 'restore'))
@@ -133,7 +132,6 @@ async function bringUpToDate(context: CliContext, url: string, given?: string): 
   await (await openWarehouse(context, { settings: { ...settings, from }, source: undefined })).destroy()
 }
 
-/** `livehouse db copy`: the embedded database into a server's. @throws db.copyRefused, db.… codes */
 async function copyToServer(context: CliContext, from: string, to: string): Promise<number> {
   const { signal, print, remark } = context
   const { isAutoMigrated } = readSettings({ ...context.environment, DATABASE_URL: to }, readDatabaseSettings)

@@ -18,14 +18,11 @@ import type { CliContext } from './command.ts'
 import { formatTable, printResult } from './format.ts'
 
 interface DryRunRequest {
-  /** The verb. */
   readonly command: string
   readonly settings: Pick<ExtractionSettings, 'service' | 'database'>
   readonly streams: readonly Stream[]
-  /** Whether the channels were asked for by name: then those that are gone are tried again. */
   readonly namesChannels: boolean
   readonly planStreams: (db: ReadDatabase, now: WallTime) => Promise<PlanStreams>
-  /** The backfill that the run would abandon. */
   readonly findAbandoned?: (db: Kysely<Database>) => Promise<string | undefined>
   readonly isJson: boolean
 }

@@ -1,4 +1,4 @@
-import { type Failure, failureOutcome, outcomeJson, problemsOf } from '../app/outcome.ts'
+import { type Failure, problemsOf } from '../app/outcome.ts'
 import { hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 import type { RunStatus } from '../core/outcome.ts'
 
@@ -13,11 +13,6 @@ export function failureText({ command, error }: Failure): string {
     hasCode(error, 'config.invalid') && problems.some((each) => each.startsWith('LIVEHOUSE_BASE_URL is not set'))
   const first = isNew ? ['The first time, `livehouse init` asks for the settings; `livehouse demo` needs none.'] : []
   return [`${name}: ${error.message}`, ...problems.map((problem) => `  ${problem}`), ...first].join('\n')
-}
-
-/** What stopped a command, as the one JSON object that `--json` prints. */
-export function failureJson(failure: Failure): string {
-  return outcomeJson(failureOutcome(null, failure))
 }
 
 const codeOfStatus: Readonly<Record<RunStatus, number>> = { ok: 0, failed: 1, partial: 3, waiting: 4 }

@@ -124,7 +124,6 @@ function findForm(all: readonly KnownForm[], questionId: string, channelId: stri
   throw wrongUse('forms', `${several}; --channel should say which is meant`)
 }
 
-/** All questionnaires, a line each. */
 function describeForms(forms: readonly KnownForm[]): string[] {
   if (forms.length === 0)
     return ['the warehouse has no questionnaire yet: livehouse sync --streams questionnaires,signups']
@@ -140,7 +139,6 @@ function describeForms(forms: readonly KnownForm[]): string[] {
   return formatTable(['channel', 'questionnaire', 'name', 'questions', 'signups', 'view', 'cleared'], rows)
 }
 
-/** The questions of one questionnaire, a line each. */
 function describeQuestions(form: KnownForm): string[] {
   const names = formColumnNames(form.questions)
   const rows = form.questions.map((question, index) => [

@@ -50,7 +50,6 @@ livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,
   },
 )
 
-/** What a run of a job would be refused for. */
 function findRefusal(job: Job, channels: readonly ChannelSetting[]): readonly string[] {
   try {
     jobChannels(job, channels)

@@ -9,7 +9,6 @@ import { counted } from './format.ts'
 import { defineCommand, refuseWords } from './usage.ts'
 import type { Refuse } from './wrong-use.ts'
 
-/** The header that `labels export` writes. */
 const COLUMNS = ['gift_type', 'gift_id', 'label', 'gift_group'] as const
 
 /** `livehouse labels`: what operators call the gifts. */

@@ -17,7 +17,6 @@ import { checkUsage } from './wrong-use.ts'
 
 interface Asked {
   readonly streams: readonly Stream[]
-  /** Whether `--streams` was given. */
   readonly namesStreams: boolean
   readonly channels: string | undefined
   readonly from: WallTime | undefined

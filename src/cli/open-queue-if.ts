@@ -2,7 +2,6 @@ import type { AppContext } from '../app/context.ts'
 import type { DatabaseSettings } from '../app/settings.ts'
 import type { RunPhases } from '../sync/run-streams.ts'
 
-/** Who does what a run plans. */
 interface Queued extends AsyncDisposable {
   /** Undefined: this process. */
   readonly runPhases: RunPhases | undefined

@@ -50,7 +50,6 @@ livehouse quarantine retry`,
 /** More names say no more to a person. */
 const MOST_PARTITIONS = 3
 
-/** What is in quarantine, for a person: a paragraph a stream and reason. */
 function describeGroups(groups: readonly QuarantineGroup[], timeZone: string): string[] {
   const minuteOf = minuteIn(timeZone)
   if (groups.length === 0) return ['nothing is in quarantine']
@@ -67,7 +66,6 @@ function describeGroups(groups: readonly QuarantineGroup[], timeZone: string): s
   })
 }
 
-/** What a retry did, for a person: a line a stream, and what the next sync reads again. */
 function describeRetry(recorded: Awaited<ReturnType<typeof retryOnRecord>>): string[] {
   if ('error' in recorded) throw recorded.error
   const { streams, done } = recorded.outcome

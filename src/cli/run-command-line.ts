@@ -1,11 +1,11 @@
-import { causeBehind } from '../app/outcome.ts'
+import { causeBehind, failureOutcome, outcomeObject } from '../app/outcome.ts'
 import type { Environment } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
 import { printable } from '../core/text.ts'
 import { didYouMean } from '../core/did-you-mean.ts'
 import type { RedactingLog } from '../log.ts'
 import type { CliContext, Command, CommandEntry } from './command.ts'
-import { exitCodeOfError, failureJson, failureText } from './failure.ts'
+import { exitCodeOfError, failureText } from './failure.ts'
 import { createTerminal, type Terminal } from './terminal.ts'
 import { wrongUse } from './wrong-use.ts'
 
@@ -22,7 +22,6 @@ export interface CommandLine {
   readonly emergency: Promise<never>
   readonly writeOut: (text: string) => void
   readonly writeError: (text: string) => void
-  /** Standard error is a terminal. */
   readonly isTerminal: boolean
 }
 
@@ -57,7 +56,9 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
     const error = causeBehind(thrown)
     const redact = log?.redact ?? ((text: string) => text)
     const failure = { command: verb, error, startedAt, finishedAt: isoTime() }
-    if (isGiven(line.argv, '--json') && !hasPrinted) line.writeOut(`${printable(redact(failureJson(failure)))}\n`)
+    if (isGiven(line.argv, '--json') && !hasPrinted) {
+      line.writeOut(`${printable(redact(JSON.stringify(outcomeObject(failureOutcome(null, failure)))))}\n`)
+    }
     terminal.write(`${printable(redact(failureText(failure)))}\n`)
     log?.debug('command.failed', { err: thrown })
     return exitCodeOfError(error)

@@ -111,7 +111,6 @@ function describeNext(jobs: readonly Job[], nowMs: number): readonly string[] {
   })
 }
 
-/** What the page of `serve` is made from. */
 interface StatusPageDeps {
   readonly db: Kysely<Database>
   readonly service: ServiceSettings
@@ -119,7 +118,6 @@ interface StatusPageDeps {
   readonly queue: Queue
 }
 
-/** The page of `serve`; nothing at all where it is off. */
 interface StatusPage extends AsyncDisposable {
   readonly onCall: OnCall | undefined
 }

@@ -17,7 +17,6 @@ type Value<F extends Flag> = F extends string | readonly ['', ...unknown[]] ? bo
 export interface Usage<A extends string, F extends Flags> {
   readonly verb: string
   readonly about: string
-  /** What its first word may be, and what each does. */
   readonly actions?: Readonly<Record<A, string>>
   /** The one that is meant where none is given. */
   readonly defaultAction?: NoInfer<A>

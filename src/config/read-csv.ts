@@ -31,7 +31,6 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** Which columns there may be. */
 interface Columns {
   readonly needed: readonly string[]
   readonly optional: readonly string[]
@@ -40,7 +39,6 @@ interface Columns {
 interface TableRow {
   /** The number of the line that it ends on. */
   readonly line: number
-  /** Of a column by its name; empty where there is none. */
   readonly cell: (column: string) => string
 }
 

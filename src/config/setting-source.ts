@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
-import { messageOf } from '../core/errors.ts'
+import { codeOf, messageOf } from '../core/errors.ts'
 
 /** Environment variables by name. */
 type Values = Readonly<Record<string, string | undefined>>
@@ -63,7 +63,7 @@ export function describeOpenFile(path: string, uid = process.getuid?.()): string
 
 /** Why a file cannot be read, in a few words. */
 export function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  const code = codeOf(error)
   if (code === 'ENOENT') return 'there is no such file'
   if (code === 'EACCES') return 'no permission'
   if (code === 'EISDIR') return 'it is a folder'

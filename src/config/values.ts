@@ -8,7 +8,6 @@ interface Rule<T> {
   readonly fallback: T
   /** What it should be, after "it should be". */
   readonly expected: string
-  /** Whether the value may not be shown. */
   readonly isSecret?: boolean
 }
 

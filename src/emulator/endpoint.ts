@@ -39,7 +39,6 @@ export interface ListEndpoint {
   readonly maxPageSize: number
   readonly pageParam: 'p' | 'page_index'
   readonly sizeParam: 'perPage' | 'page_size'
-  /** The parameters other than page and size. */
   readonly readFilters: (reader: ParamReader) => Partial<ListQuery>
   /** Undefined without a channel where it needs one, and for a questionnaire that the channel does not have. */
   readonly serve: (query: ListQuery, service: Service, channel: Channel | undefined) => Served | undefined
@@ -76,7 +75,6 @@ export interface Service extends ClientSettings {
   readonly world: World
   readonly switches: Switches
   readonly conditions: Conditions
-  /** A queue. */
   readonly faults: Fault[]
   readonly calls: RecordedCall[]
   readonly clock: Clock

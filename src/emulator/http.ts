@@ -10,7 +10,6 @@ export interface Incoming {
   readonly query: Params
   readonly contentType: string
   readonly authorization: string
-  /** The body as it came. */
   readonly text: string
 }
 

@@ -45,7 +45,6 @@ function isTooLong(query: ListQuery, { longestWindowDays = Number.POSITIVE_INFIN
   return (query.to ?? Number.POSITIVE_INFINITY) - (query.from ?? 0) > longestWindowDays * DAY
 }
 
-/** Cuts the page out of the rows; beyond the last one the switch decides. */
 function servePage(
   { family }: ListEndpoint,
   query: ListQuery,

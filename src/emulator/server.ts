@@ -21,7 +21,6 @@ export interface EmulatorOptions extends Optional<ClientSettings> {
   readonly port?: number | undefined
   /** The world is the same for the same seed, numbers and minute of the clock. Default 1. */
   readonly seed?: number | undefined
-  /** Default 10. */
   readonly channels?: number | undefined
   /** Per channel, default 1,000. */
   readonly viewers?: number | undefined

@@ -22,7 +22,6 @@ interface TruthAnswer {
  */
 export type Truth = Readonly<ReturnType<typeof readTruth> & Record<string, readonly TruthRow[]>>
 
-/** Writes an instant. */
 type Second = (time: WallTime) => string
 
 /** @param now the service's wall clock, for `snapshot_date`. */
@@ -60,7 +59,6 @@ function channelRow({ name, adminId, visitors }: Channel): TruthRow {
   return { name: isKnown ? text(name) : null, admin_id: isKnown ? adminId : null }
 }
 
-/** API 4.12, of one channel. */
 function giftRows({ gifts }: Channel, switches: Readonly<Switches>, second: Second): TruthRow[] {
   const rows = gifts.rows.map(
     (row): Readonly<Record<string, Cell>> => ({
@@ -78,13 +76,11 @@ function giftRows({ gifts }: Channel, switches: Readonly<Switches>, second: Seco
   )
 }
 
-/** API 4.10. */
 function questionnaireRow(row: Questionnaire, second: Second): TruthRow {
   const own = fields.truthRow(fields.questionnaireFields, row, second)
   return { ...own, is_open: row.isOpen, created_at: second(row.createdAt) }
 }
 
-/** API 4.11, of one channel. */
 function signupRows({ id, questionnaires }: Channel, second: Second) {
   return questionnaires.rows.flatMap((form) =>
     numberOccurrences(

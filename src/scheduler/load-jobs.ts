@@ -4,7 +4,7 @@ import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { systemClock } from '../core/clock.ts'
-import { LivehouseError } from '../core/errors.ts'
+import { LivehouseError, messageOf } from '../core/errors.ts'
 import { moduleEnding, programFolder } from '../core/program-files.ts'
 import { checkDefinition } from './job-schema.ts'
 
@@ -15,7 +15,6 @@ const PACKAGE = 'livehouse'
 const packageUrl = pathToFileURL(join(programFolder, 'src', 'core', `define-job${moduleEnding}`)).href
 
 export interface LoadOptions {
-  /** The folder of job files, an absolute path. */
   readonly folder: string
   /** The service's zone: that of jobs that name none. */
   readonly timeZone: string
@@ -30,8 +29,7 @@ export async function listJobs({ folder }: Pick<LoadOptions, 'folder'>): Promise
   try {
     return [...(await readJobFiles(folder)).keys()].toSorted()
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    const problem = `${folder} cannot be read (${reason}); LIVEHOUSE_JOBS_DIR should be a folder of job files`
+    const problem = `${folder} cannot be read (${messageOf(cause)}); LIVEHOUSE_JOBS_DIR should be a folder of job files`
     throw new LivehouseError('config.invalid', 'there are no jobs', { problems: [problem] }, { cause })
   }
 }
@@ -48,8 +46,9 @@ async function readJobFiles(folder: string): Promise<ReadonlyMap<string, readonl
  */
 export async function loadJobs(options: LoadOptions, names?: readonly string[]): Promise<readonly Job[]> {
   const { jobs, problems } = await tryJobs(options, names)
-  if (problems.length > 0) throw refused(problems)
-  return jobs
+  if (problems.length === 0) return jobs
+  const title = problems.length === 1 ? 'a job file is wrong' : `job files are wrong in ${problems.length} places`
+  throw new LivehouseError('config.invalid', title, { problems })
 }
 
 /** The same, with what is wrong beside what is right. @throws config.invalid where the folder cannot be read */
@@ -78,11 +77,6 @@ export async function tryJobs(
   } finally {
     hooks.deregister()
   }
-}
-
-function refused(problems: readonly string[]): LivehouseError<'config.invalid'> {
-  const title = problems.length === 1 ? 'a job file is wrong' : `job files are wrong in ${problems.length} places`
-  return new LivehouseError('config.invalid', title, { problems })
 }
 
 interface LoadedJob {

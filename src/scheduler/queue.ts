@@ -7,11 +7,9 @@ export type QueueName = 'runs' | 'partitions' | 'given-up'
 
 /** A job of a queue; it is sent once, whoever sends it. */
 export interface QueuedJob {
-  /** UUID. */
   readonly id: string
   /** Of partitions with the same key one is at work at a time; a run holds its job's lease. */
   readonly key: string
-  /** Higher ones go first. */
   readonly priority: number
   readonly data: object
 }
@@ -23,7 +21,6 @@ export interface Attempt {
   readonly data: unknown
   /** 0 for the first one. */
   readonly number: number
-  /** Whether no other follows when it fails. */
   readonly isLast: boolean
 }
 
@@ -68,7 +65,6 @@ export class Queue implements AsyncDisposable {
     this.#listeners.set(name, listener)
   }
 
-  /** Makes this process look for jobs of a queue now. */
   lookAgain(name: QueueName): void {
     this.#listeners.get(name)?.()
   }
@@ -126,7 +122,6 @@ export class Queue implements AsyncDisposable {
     if (ids.length > 0) await this.#boss.cancel(name, [...ids])
   }
 
-  /** Those of some jobs that have come to their end. */
   async readEnded(name: QueueName, ids: readonly string[]): Promise<readonly EndedJob[]> {
     const { rows } = await this.#boss.getDb().executeSql(
       `select id, state, output from ${SCHEMA}.job

@@ -57,7 +57,6 @@ export async function serveJobs({ db, clock, log, signal, jobs, send, afterLook 
   }
 }
 
-/** Says so once when the database goes, and once when it is back. */
 function createOutageLog(clock: Clock, log: Log) {
   let sinceMs: number | undefined
   return {

@@ -8,7 +8,6 @@ import type { Attempt, Queue, QueueName } from './queue.ts'
 export interface WorkOptions {
   readonly queue: Pick<Queue, 'onNews' | 'take' | 'renew' | 'complete' | 'fail' | 'giveBack' | 'cancel'>
   readonly name: QueueName
-  /** Jobs side by side. */
   readonly concurrency: number
   readonly log: Log
   /** Aborts when nothing more is to be begun; what is at work is waited for. */

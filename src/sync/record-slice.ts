@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { withoutPhones } from '../core/text.ts'
-import { hasCode, LivehouseError } from '../core/errors.ts'
+import { hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 import type { LogFields } from '../core/log.ts'
 import type { Counts } from '../core/outcome.ts'
 import { isGreen, placeOf, type Proof, sliceName, type Window } from '../core/slice.ts'
@@ -120,7 +120,7 @@ export async function recordFailure(
   deps: Deps,
   extraction?: Extraction,
 ): Promise<unknown> {
-  const reason = error instanceof Error ? error.message : String(error)
+  const reason = messageOf(error)
   const record = sliceLog.record({ proof: 'failed', reason, isDrop: false }, extraction, slice.covers)
   return await writeFailure(slice, error, async (trx) => await recordSlice(trx, record), deps)
 }

@@ -26,7 +26,6 @@ export interface Answering {
   readonly renderMetrics: () => Promise<{ readonly contentType: string; readonly text: string }>
 }
 
-/** A request, taken apart. */
 interface Asked {
   readonly request: IncomingMessage
   readonly path: string
@@ -103,7 +102,6 @@ async function replyTo(answering: Answering, asked: Asked): Promise<Reply> {
   return framed(answering, asked, page)
 }
 
-/** Undefined where there is nothing to do at this path. */
 async function replyToForm(answering: Answering, asked: Asked): Promise<Reply | undefined> {
   const { access, actions } = answering
   if (actions === undefined || access.csrf === undefined) return undefined

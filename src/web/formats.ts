@@ -24,7 +24,6 @@ export function formatsOf(language: Language) {
     wallTime: (wallTime: number): string => time.format(wallTime * SECOND),
     /** `20 Nov`. */
     wallDay: (wallTime: number): string => day.format(wallTime * SECOND),
-    /** In its largest unit. */
     span: (ms: number): string => {
       if (ms < MINUTE) return unit('second', Math.max(0, Math.round(ms / SECOND)))
       if (ms < HOUR) return unit('minute', Math.floor(ms / MINUTE))

@@ -8,25 +8,22 @@ export interface Readiness {
   readonly pending_migrations: readonly string[]
 }
 
-/** How readiness is found out. */
-export interface ReadinessDeps {
-  readonly clock: Clock
-  /** Names of migrations that the database has not had. @throws db.… codes */
-  readonly readPending: () => Promise<readonly string[]>
-}
-
 /** Whoever asks more often gets the same answer: the path is open to all. */
 const KEPT_MS = 1000
 /** How long who asks for readiness or numbers waits for the database. */
 export const LONGEST_ANSWER_MS = 3000
 
 /** Asks the database each time, but no more than once a second, and gives it 3 seconds. Never throws. */
-export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
+export function createReadiness(deps: {
+  readonly clock: Clock
+  /** Names of migrations that the database has not had. @throws db.… codes */
+  readonly readPending: () => Promise<readonly string[]>
+}): () => Promise<Readiness> {
   let last: { readonly answer: Promise<Readiness>; readonly atMs: number } | undefined
   return async () => {
     const now = deps.clock.now()
     if (last === undefined || now - last.atMs >= KEPT_MS) {
-      last = { answer: within(deps.clock, LONGEST_ANSWER_MS, ask(deps), away), atMs: now }
+      last = { answer: within(deps.clock, LONGEST_ANSWER_MS, ask(deps.readPending), away), atMs: now }
     }
     return await last.answer
   }
@@ -34,7 +31,7 @@ export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
 
 const away: Readiness = { status: 'not ready', database: 'unreachable', pending_migrations: [] }
 
-async function ask({ readPending }: ReadinessDeps): Promise<Readiness> {
+async function ask(readPending: () => Promise<readonly string[]>): Promise<Readiness> {
   try {
     const pending = await readPending()
     if (pending.length > 0) return { ...away, database: 'pending migrations', pending_migrations: pending }

@@ -6,7 +6,6 @@ import { labels } from './words/labels.ts'
 import { sentences } from './words/sentences.ts'
 import { type Formats, formatsOf } from './formats.ts'
 
-/** One language of a table of words. */
 type Chosen<Table> = {
   readonly [Key in keyof Table]: Table[Key] extends readonly [string, string] ? string : Chosen<Table[Key]>
 }
@@ -14,7 +13,6 @@ type Chosen<Table> = {
 /** Every word of the page, with how its language writes numbers and times. */
 export interface Messages extends Chosen<typeof labels>, Chosen<typeof sentences> {
   readonly language: Language
-  /** What each stream is called. */
   readonly streams: Readonly<Record<StreamName, string>>
   readonly formats: Formats
 }

@@ -15,7 +15,6 @@ export interface CountedCall {
 export interface StatusMetrics {
   readonly contentType: string
   readonly onCall: (call: CountedCall) => void
-  /** All of it as text. */
   readonly render: (known: ShownMetrics) => Promise<string>
 }
 

@@ -93,7 +93,6 @@ export async function makePage(deps: PagesDeps, request: PageRequest): Promise<P
   return { ...around, status: 503, content: unreachableSection(messages, away, nowMs) }
 }
 
-/** What is read for one page alone. */
 type Part = Omit<PageContent, 'status' | 'facts'>
 
 /** Reads it; undefined where there is nothing of its name. @throws db.… codes */
@@ -109,7 +108,6 @@ async function readPart({ db }: PagesDeps, read: ReadPart): Promise<Part | undef
   }
 }
 
-/** Undefined where there is no such page. */
 function readerOf(view: View, { path, parameters }: PageRequest): ReadPart | undefined {
   if (path === '/runs') return (db) => runList(db, view, parameters)
   if (path === '/quarantine') return (db) => quarantineList(db, view, parameters)

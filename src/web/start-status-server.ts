@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { isIPv6 } from 'node:net'
 import type { Kysely } from 'kysely'
 import type { Clock } from '../core/clock.ts'
-import { LivehouseError } from '../core/errors.ts'
+import { LivehouseError, messageOf } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { Database } from '../store/database.ts'
 import type { BudgetSettings } from '../ledger/call-budget.ts'
@@ -111,9 +111,8 @@ async function listen(server: Server, { host, port }: StatusServerOptions['liste
   try {
     await once(server, 'listening')
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
     const expected = 'it should be an address of this machine with a free port, such as 127.0.0.1:8788'
-    const problem = `LIVEHOUSE_HTTP is ${shown}:${port}, where it cannot listen (${reason}); ${expected}`
+    const problem = `LIVEHOUSE_HTTP is ${shown}:${port}, where it cannot listen (${messageOf(cause)}); ${expected}`
     throw new LivehouseError('config.invalid', 'the status page cannot listen', { problems: [problem] }, { cause })
   }
   const address = server.address()

@@ -6,14 +6,11 @@ import { operatorCommands } from '../app/operator-actions.ts'
 import { hasEnded } from '../ledger/runs.ts'
 import type { Facts } from './facts.ts'
 
-/** From when and until when a channel is read; undefined: without end on that side. */
-export interface ChannelRange {
+/** From when and until when a channel is read, as configured; undefined: without end on that side. */
+export type RangeOf = (channelId: string) => {
   readonly from?: WallTime | undefined
   readonly until?: WallTime | undefined
 }
-
-/** The range of a channel, as configured. */
-export type RangeOf = (channelId: string) => ChannelRange
 
 /** Why it cannot be said that something is there, the gravest first. */
 const faults = ['problem', 'unread', 'late', 'gap'] as const
@@ -62,7 +59,6 @@ export function createExpectations(facts: Facts, rangeOf: RangeOf = () => ({})):
  */
 type IsWanted = (stream: StreamName, channelId: string | null) => boolean
 
-/** Of a part that has left nothing in the ledger. */
 const nothing = {
   proofs: [],
   since: null,

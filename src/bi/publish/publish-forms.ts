@@ -47,7 +47,6 @@ export async function planForms(db: Kysely<Database>): Promise<ReadonlyMap<strin
   return new Map(plans.filter(([, statements]) => statements.length > 0))
 }
 
-/** @returns none where the view is as it should be */
 function planForm(view: string, form: KnownForm, { timeZone, language, roles }: BiState): readonly string[] {
   const definition = createFormView(view, form, timeZone)
   const comments = commentOnFormView(view, form, language)
@@ -74,7 +73,6 @@ export interface KnownForm extends Form {
   readonly view: string | null
   /** Of the view as it was last made. */
   readonly fingerprint: string | null
-  /** Whether that view is there. */
   readonly isMade: boolean
   /** Numbers of the questions whose answers every analyst may see, as the headers stand now. */
   readonly cleared: readonly number[]

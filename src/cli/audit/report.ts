@@ -41,7 +41,6 @@ function rowOf(audit: PartitionAudit): TableCell[] {
   return [stream, partition, whole, sourceRows ?? '–', rows ?? '–', quarantinedRows, wordOf(audit)]
 }
 
-/** How many partitions of each stream have which verdict. */
 function describeStreams(partitions: readonly PartitionAudit[]): string[] {
   const rows = [...Map.groupBy(partitions, ({ stream }) => stream)].map(([stream, group]) => {
     const verdicts = [...Map.groupBy(group, wordOf)].map(([word, each]) => `${each.length} ${word}`)

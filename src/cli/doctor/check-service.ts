@@ -12,7 +12,6 @@ import { isObject } from '../../core/text.ts'
 import type { CliContext } from '../command.ts'
 import { type Report, reportFailure } from './check.ts'
 
-/** What of the settings is there. */
 interface ServiceChecks {
   readonly service: ServiceSettings
   readonly database: DatabaseSettings | undefined
@@ -104,7 +103,6 @@ function describe({ total, items }: Page): string {
   return items.length === 0 ? 'answers, nothing there' : 'answers'
 }
 
-/** This machine's clock beside the service's. */
 function checkClock({ serviceClock }: Connection, report: Report): void {
   const aheadMs = serviceClock.ownAheadMs()
   if (aheadMs === undefined) return report('clock', 'skipped', "not compared: no answer told the service's time")

@@ -10,14 +10,12 @@ import { counted, minuteIn, rangeText } from '../format.ts'
 
 /** More partitions than this are only counted, unless their channels were named. */
 const MOST_PARTITIONS = 20
-/** Lines of each kind that a partition gets. */
 const MOST_LINES = 10
 
 interface ShownLedger {
   readonly ledgers: readonly PartitionLedger[]
   readonly window: Window
   readonly timeZone: string
-  /** Shows each partition, however many there are. */
   readonly isDetailed: boolean
 }
 

@@ -12,7 +12,6 @@ import type { Log } from '../../core/log.ts'
 import { packageFolder } from '../../core/program-files.ts'
 import type { Answer } from '../../store/analyst-session.ts'
 
-/** What the tools answer by. */
 interface ViewServer {
   readonly version: string
   readonly maxRows: number
@@ -34,7 +33,6 @@ export const completenessQuery = `
       coalesce(last_proof, 'never read') order by channel_id) filter (where not is_proven))[1:20], ', ') as unproven
   from livehouse_bi.freshness group by stream) s`
 
-/** What an assistant is told before it asks. */
 const INSTRUCTIONS = `A warehouse of live channels: audience, gifts, signups. Read describe_views and the documents bi
 and metrics before query; queries has examples. Personal data are masked. day and …_at_local are the service's. Leave
 out test channels (where not is_test). Each answer comes with completeness: say where it does not reach the days of a

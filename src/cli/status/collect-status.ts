@@ -22,7 +22,6 @@ export interface StreamStatus {
   readonly last: LedgerUnit | undefined
   /** That which is covered least far, of those that go on; undefined for whole lists, and before anything was read. */
   readonly least: LedgerUnit | undefined
-  /** How many partitions ended with each proof in their latest slice. */
   readonly proofs: ReturnType<typeof countProofs>
 }
 

@@ -1,6 +1,7 @@
-import { proofs, type Window } from '../../core/slice.ts'
+import { proofs } from '../../core/slice.ts'
 import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
 import { type Acceptance, isStanding } from '../../ledger/acceptances.ts'
+import { boundsOf } from '../../app/outcome.ts'
 import { acceptanceObject, describeAcceptance } from '../accept/report.ts'
 import { formatAge, formatDuration, formatProofs, formatTable, leftOf, minuteIn, snakeCased } from '../format.ts'
 import type { Status, StreamStatus } from './collect-status.ts'
@@ -65,7 +66,6 @@ function coverageOf(least: LedgerUnit | undefined): string {
   return least.until === null ? `nothing of ${least.leastCovered}` : formatWallTime(least.until).slice(0, 16)
 }
 
-/** Channels that the service does not know; by id. */
 function goneOf({ channels }: Overview): readonly string[] {
   return channels.flatMap(({ state, channelId }) => (state === 'gone' ? [channelId] : []))
 }
@@ -139,14 +139,8 @@ export function statusObject(status: Status, stale: readonly StreamStatus[] | un
   }
 }
 
-function boundsOf(window: Window | undefined) {
-  return { from: window ? formatWallTime(window.from) : null, to: window ? formatWallTime(window.to) : null }
-}
-
-/** Gaps and shortfalls that are named one by one. */
 const MOST_NAMED = 10
 
-/** Those of one kind that are named. */
 function firstOf(open: readonly OpenReading[], kind: OpenReading['kind']): readonly OpenReading[] {
   return open.filter((reading) => reading.kind === kind).slice(0, MOST_NAMED)
 }

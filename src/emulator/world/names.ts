@@ -16,7 +16,6 @@ const FANCY = choicesOf(
 )
 const CHANNEL_TOPICS = choicesOf('新品发布会|年度峰会|在线公开课|健康讲座|招聘宣讲会|产品培训|读书分享会|技术沙龙')
 
-/** A province and its cities. */
 const REGIONS: readonly [readonly [string, Choices], ...(readonly [string, Choices])[]] = [
   ['浙江省', ['浙江杭州', '浙江宁波', '浙江温州', '浙江绍兴']],
   ['江苏省', ['江苏南京', '江苏苏州', '江苏无锡']],

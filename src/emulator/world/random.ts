@@ -6,9 +6,7 @@ export interface Random {
   readonly between: (from: number, to: number) => number
   readonly chance: (probability: number) => boolean
   readonly pick: <Item>(items: readonly [Item, ...Item[]]) => Item
-  /** Lowercase letters and digits. */
   readonly hash: (length: number) => string
-  /** Exponentially distributed around `mean`. */
   readonly exponential: (mean: number) => number
 }
 

@@ -6,7 +6,6 @@ export interface World {
   readonly timeZone: string
   /** Where the generated history ends. */
   readonly endsAt: WallTime
-  /** By channel id. */
   readonly channels: Map<string, Channel>
   readonly managers: RowList<Manager>
   /** The videos of this account, for menus (API 4.3). */
@@ -115,7 +114,6 @@ export interface Manager {
   readonly outerId: string | null
   readonly hasRedpack: boolean
   readonly hasLiveNotify: boolean
-  /** Display text. */
   readonly costType: string
   readonly costLimit: number
   readonly costTotalWatch: number

@@ -8,11 +8,9 @@ import { mark, type View } from './view.ts'
 
 /** What of the list is asked for; empty text for no wish. */
 export interface ChannelFilter {
-  /** Part of a name, label, group or id. */
   readonly q: string
   /** `open`: only channels with open points. */
   readonly show: string
-  /** From 1. */
   readonly page: number
 }
 

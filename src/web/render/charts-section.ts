@@ -4,7 +4,6 @@ import { CHART_HOURS, TIMELINE_DAYS } from '../facts.ts'
 import { type Html, html } from '../html.ts'
 import { section, streamName, type View } from './view.ts'
 
-/** What is added to a column of a chart. */
 interface Point {
   /** The day or hour, as `Slots` name it. */
   readonly at: string
@@ -12,7 +11,6 @@ interface Point {
   readonly value: number
 }
 
-/** The days or hours of a chart. */
 interface Slots {
   readonly head: string
   readonly all: readonly { readonly at: string; readonly name: string }[]

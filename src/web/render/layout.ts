@@ -7,7 +7,6 @@ import { fill, type Messages, messagesOf } from '../messages.ts'
 /** What every page has around its content. */
 export interface Frame {
   readonly messages: Messages
-  /** Addresses of what the page loads, by name. */
   readonly assets: { readonly style: string; readonly script: string; readonly chart: string; readonly icon: string }
   /** Path and parameters of this page, for the language switch. */
   readonly path: string

@@ -29,7 +29,6 @@ ${jobsSection(view)}
 ${reasonsSection(view)}`
 }
 
-/** The numbers that say most. */
 function figures(view: View): Html {
   const { messages, facts, expectations } = view
   const { figures: words, formats } = messages

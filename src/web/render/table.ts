@@ -5,14 +5,12 @@ import { link, section, type View } from './view.ts'
 /** A column of a table: its heading, and what stands in it. A number is written as the language does, to the right. */
 export type Column<Row> = readonly [head: keyof Messages['columns'], cell: (row: Row) => Content]
 
-/** What a table may have beside its rows. */
 interface TableOptions {
   readonly className?: string
   /** In place of the usual note. */
   readonly note?: string
   /** Rows that are left out at its end. */
   readonly left?: number
-  /** What follows it. */
   readonly more?: Content
 }
 
@@ -66,7 +64,6 @@ export interface ListPage<Row> {
   readonly rows: readonly Row[]
   /** From 1. */
   readonly page: number
-  /** Whether there is another page behind it. */
   readonly hasMore: boolean
 }
 

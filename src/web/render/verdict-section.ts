@@ -1,3 +1,4 @@
+import { messageOf } from '../../core/errors.ts'
 import { wallTimeAt } from '../../core/wall-clock.ts'
 import { type Html, html, foreign } from '../html.ts'
 import type { Finding, Verdict } from '../verdict.ts'
@@ -40,7 +41,7 @@ export function unreachableSection(messages: Messages, { facts, failure }: Known
   const since = failure && {
     time: timeOf(failure.sinceMs),
     ago: fill(ago, { span: formats.span(nowMs - failure.sinceMs) }),
-    reason: failure.error instanceof Error ? failure.error.message : String(failure.error),
+    reason: messageOf(failure.error),
   }
   const reason = since && html`<p>${foreign(fill(verdict.unreachableSince, since), 400)}</p>`
   const shown = facts ? fill(verdict.unreachableText, { time: timeOf(facts.readAtMs) }) : verdict.unreachablePart
