@@ -118,21 +118,21 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1753,
-  bi: 3529,
-  cli: 4452,
-  config: 641,
+  app: 1732,
+  bi: 3520,
+  cli: 4416,
+  config: 638,
   core: 1208,
-  emulator: 1832 + 60 * allStreams.length,
+  emulator: 1816 + 60 * allStreams.length,
   ledger: 3672,
   log: 79,
-  scheduler: 1353,
+  scheduler: 1340,
   service: 1771,
   store: 2985,
   streams: 94 + 68 * allStreams.length,
   sync: 5086,
   transform: 267,
-  web: 3178,
+  web: 3154,
   // The files beside the folders.
   '': 350,
 }
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_250 + 128 * allStreams.length, test: 26_694 }
+const MOST_LINES = { src: 32_128 + 128 * allStreams.length, test: 26_457 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -10,7 +10,8 @@ import { quarantineItems } from '../../src/ledger/quarantine.ts'
 import { claimSource } from '../../src/ledger/source.ts'
 import { chromiumPath, launchChromium } from '../helpers/chromium.ts'
 import { streams } from '../../src/streams/registry.ts'
-import { startPipeline, type TestPipeline, TIME_ZONE } from '../helpers/start-pipeline.ts'
+import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { TIME_ZONE } from '../helpers/sync-streams.ts'
 import { startTestStatusServer, type TestStatusServer } from '../helpers/status-server.ts'
 
 const EVIL = `<img src=x onerror="window.broken=1"><script>window.broken=1</script>"'>`

@@ -1,38 +1,18 @@
-import pLimit from 'p-limit'
-import type { Log } from '../../src/core/log.ts'
-import type { ProgressEvent } from '../../src/core/outcome.ts'
-import type { StreamName } from '../../src/core/stream.ts'
-import { openWallClock, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
 import { type BudgetSettings, callBudget } from '../../src/ledger/call-budget.ts'
-import { registerChannels } from '../../src/ledger/channels.ts'
-import { Leases } from '../../src/ledger/leases.ts'
-import { startRun } from '../../src/ledger/runs.ts'
-import { allStreams, streams } from '../../src/streams/registry.ts'
-import { planAgain } from '../../src/sync/plan-again.ts'
-import { planSync } from '../../src/sync/plan-slices.ts'
-import { createReadAhead } from '../../src/sync/read-pages.ts'
-import { runStreams } from '../../src/sync/run-streams.ts'
+import { streams } from '../../src/streams/registry.ts'
 import type { JobResult } from '../../src/sync/tally.ts'
 import { connectClient } from './connect-client.ts'
 import { FIXED_NOW } from './emulated-service.ts'
 import { createFakeClock } from './fake-clock.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
-import { silentLog } from './silent-log.ts'
+import { type SyncStreams, syncStreams, TIME_ZONE } from './sync-streams.ts'
 
-export const TIME_ZONE = 'Asia/Shanghai'
-
-export interface SyncOptions {
-  readonly streams?: readonly StreamName[]
-  /** Rows a page, where the stream's own maximum is not less. */
-  readonly pageSize?: number
-  readonly signal?: AbortSignal
-  readonly report?: (event: ProgressEvent) => void
-  readonly log?: Log
+export interface SyncOptions
+  extends Partial<Pick<SyncStreams, 'streams' | 'pageSize' | 'signal' | 'report' | 'log' | 'whenPlanned'>> {
   /** Calls a day on 4.6, 10 by default, and whom they belong to. */
   readonly budget?: Partial<Pick<BudgetSettings, 'v1Budget' | 'v1BudgetScope'>>
-  /** What happens between the plan and the first lease. */
-  readonly whenPlanned?: () => Promise<unknown>
 }
 
 /** An emulator, a fresh warehouse and the pipeline between them, at a clock that stands until it is moved. */
@@ -59,51 +39,19 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
     emulator,
     database,
     clock,
-    sync: async ({
-      streams: names,
-      pageSize = Infinity,
-      signal = new AbortController().signal,
-      report = () => {},
-      log = silentLog,
-      budget: given = {},
-      whenPlanned = async () => {},
-    } = {}) => {
+    sync: async ({ budget: given = {}, signal = new AbortController().signal, ...options } = {}) => {
       budget = { v1Budget: 10, v1BudgetScope: 'account', timeZone: TIME_ZONE, ...given }
-      const begunAt = new Date(clock.now())
-      const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: begunAt })
-      const channels = emulator.channelIds.map((channelId) => ({ channelId, label: null, group: null, isTest: false }))
-      await registerChannels(db, channels, runId)
-      const { fetchPage } = connection
-      const deps = { db, fetchPage, clock, log, signal, report, runId }
-      const plan = {
-        channels: channels.map(({ channelId }) => ({ channelId, from: undefined, until: undefined })),
+      return await syncStreams(db, {
+        emulator,
+        clock,
+        fetchPage: connection.fetchPage,
+        streams: streams.map(({ name }) => name),
         historyFrom: parseWallTime('2015-01-01') ?? 0,
-        now: wallTimeAt(clock.now(), TIME_ZONE),
-        timeZone: TIME_ZONE,
-      }
-      await using leases = new Leases(db)
-      return await runStreams(
-        (names === undefined ? streams : allStreams.filter(({ name }) => names.includes(name))).map((stream) => ({
-          ...stream,
-          pageSize: Math.min(pageSize, stream.pageSize),
-        })),
-        async (some, questionsOf) => {
-          const plans = await planSync(db, { ...plan, streams: some }, questionsOf)
-          if (plans.length > 0) await whenPlanned()
-          return plans
-        },
-        {
-          ...deps,
-          timeZone: TIME_ZONE,
-          claimableMs: clock.now,
-          wallTimeAt: openWallClock(TIME_ZONE),
-          readAhead: createReadAhead(12),
-          requireLease: leases.requirePartition,
-          loadLimit: pLimit(2),
-          pagesPerSlice: 50,
-        },
-        { concurrency: 4, leases, planAgain: (partition) => planAgain(db, partition, begunAt, TIME_ZONE) },
-      )
+        pageSize: Infinity,
+        pagesPerSlice: 50,
+        signal,
+        ...options,
+      })
     },
     [Symbol.asyncDispose]: async () => {
       await connection[Symbol.asyncDispose]()

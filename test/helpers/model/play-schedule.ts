@@ -1,34 +1,24 @@
 import { type Kysely, sql } from 'kysely'
-import pLimit from 'p-limit'
 import type { Clock } from '../../../src/core/clock.ts'
 import { LivehouseError } from '../../../src/core/errors.ts'
 import type { FetchPage } from '../../../src/core/page.ts'
-import { DAY, openWallClock, wallTimeAt } from '../../../src/core/wall-clock.ts'
+import { DAY, wallTimeAt } from '../../../src/core/wall-clock.ts'
 import { type Emulator, startEmulator } from '../../../src/emulator/server.ts'
-import { registerChannels } from '../../../src/ledger/channels.ts'
-import { Leases } from '../../../src/ledger/leases.ts'
-import { startRun } from '../../../src/ledger/runs.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { openDatabase } from '../../../src/store/pool.ts'
-import { streams } from '../../../src/streams/registry.ts'
-import { planAgain } from '../../../src/sync/plan-again.ts'
-import { planSync } from '../../../src/sync/plan-slices.ts'
-import { createReadAhead } from '../../../src/sync/read-pages.ts'
-import { runStreams } from '../../../src/sync/run-streams.ts'
 import type { JobResult } from '../../../src/sync/tally.ts'
 import { connectClient } from '../connect-client.ts'
 import { emptyTables } from '../empty-tables.ts'
 import { FIXED_NOW } from '../emulated-service.ts'
 import { connectionReset, cutBody, emptyBody, errcode, html, refusal, status } from '../fault-effects.ts'
 import type { TestDatabase } from '../postgres.ts'
-import { silentLog } from '../silent-log.ts'
+import { syncStreams, TIME_ZONE } from '../sync-streams.ts'
 import { withParameters } from '../with-parameters.ts'
 import { createModelProof } from './model-proof.ts'
 import { createModelWorld, LOOKBACK_DAYS, streamOf } from './model-world.ts'
 import { mortalPlugin } from './mortal-plugin.ts'
 import type { Mutation, Schedule, Trouble } from './schedule.ts'
 
-const TIME_ZONE = 'Asia/Shanghai'
 const HISTORY_DAYS = 9
 const faults = [
   status(503),
@@ -96,7 +86,14 @@ export async function playSchedule(database: TestDatabase, schedule: Schedule): 
         emulator.faults.push({ effect, times: trouble.times, ...(trouble.page > 0 && { page: trouble.page }) })
     }
     try {
-      return await extract(run.db, { clock, emulator, fetchPage, schedule, signal: run.signal })
+      return await syncStreams(run.db, {
+        ...schedule,
+        clock,
+        emulator,
+        fetchPage,
+        historyFrom: wallTimeAt(FIXED_NOW, TIME_ZONE) - HISTORY_DAYS * DAY,
+        signal: run.signal,
+      })
     } catch (error) {
       if (trouble.kind === 'kill' || trouble.kind === 'terminate') return undefined
       throw error
@@ -173,48 +170,4 @@ async function openRun({ db, url }: TestDatabase, trouble: Trouble): Promise<Mod
       await sql`update livehouse_ops.leases set expires_at = now()`.execute(db)
     },
   }
-}
-
-interface Extract {
-  readonly clock: Clock
-  readonly emulator: Emulator
-  readonly fetchPage: FetchPage
-  readonly schedule: Schedule
-  readonly signal: AbortSignal
-}
-
-async function extract(
-  db: Kysely<Database>,
-  { clock, emulator, fetchPage, schedule, signal }: Extract,
-): Promise<JobResult> {
-  const begunAt = new Date(clock.now())
-  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: begunAt })
-  const channels = emulator.channelIds.map((channelId) => ({ channelId, label: null, group: null, isTest: false }))
-  await registerChannels(db, channels, runId)
-  const now = wallTimeAt(clock.now(), TIME_ZONE)
-  const plan = {
-    channels: channels.map(({ channelId }) => ({ channelId, from: undefined, until: undefined })),
-    historyFrom: wallTimeAt(FIXED_NOW, TIME_ZONE) - HISTORY_DAYS * DAY,
-    now,
-    timeZone: TIME_ZONE,
-  }
-  const deps = { db, fetchPage, clock, log: silentLog, signal, report: () => {}, runId }
-  await using leases = new Leases(db)
-  return await runStreams(
-    streams
-      .filter(({ name }) => schedule.streams.includes(name))
-      .map((stream) => ({ ...stream, pageSize: Math.min(schedule.pageSize, stream.pageSize) })),
-    (some, questionsOf) => planSync(db, { ...plan, streams: some }, questionsOf),
-    {
-      ...deps,
-      timeZone: TIME_ZONE,
-      claimableMs: clock.now,
-      wallTimeAt: openWallClock(TIME_ZONE),
-      readAhead: createReadAhead(9),
-      requireLease: leases.requirePartition,
-      loadLimit: pLimit(2),
-      pagesPerSlice: schedule.pagesPerSlice,
-    },
-    { concurrency: 3, leases, planAgain: (partition) => planAgain(db, partition, begunAt, TIME_ZONE) },
-  )
 }

@@ -1,0 +1,83 @@
+import type { Kysely } from 'kysely'
+import pLimit from 'p-limit'
+import type { Clock } from '../../src/core/clock.ts'
+import type { Log } from '../../src/core/log.ts'
+import type { FetchPage } from '../../src/core/page.ts'
+import type { ProgressEvent } from '../../src/core/outcome.ts'
+import type { StreamName } from '../../src/core/stream.ts'
+import { openWallClock, type WallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import type { Emulator } from '../../src/emulator/server.ts'
+import { registerChannels } from '../../src/ledger/channels.ts'
+import { Leases } from '../../src/ledger/leases.ts'
+import { startRun } from '../../src/ledger/runs.ts'
+import type { Database } from '../../src/store/database.ts'
+import { allStreams } from '../../src/streams/registry.ts'
+import { planAgain } from '../../src/sync/plan-again.ts'
+import { planSync } from '../../src/sync/plan-slices.ts'
+import { createReadAhead } from '../../src/sync/read-pages.ts'
+import { runStreams } from '../../src/sync/run-streams.ts'
+import type { JobResult } from '../../src/sync/tally.ts'
+import { silentLog } from './silent-log.ts'
+
+export const TIME_ZONE = 'Asia/Shanghai'
+
+export interface SyncStreams {
+  readonly emulator: Emulator
+  readonly clock: Clock
+  readonly fetchPage: FetchPage
+  readonly streams: readonly StreamName[]
+  readonly historyFrom: WallTime
+  /** Rows a page, where the stream's own maximum is not less. */
+  readonly pageSize: number
+  readonly pagesPerSlice: number
+  readonly signal: AbortSignal
+  readonly report?: (event: ProgressEvent) => void
+  readonly log?: Log
+  /** What happens between the plan and the first lease. */
+  readonly whenPlanned?: () => Promise<unknown>
+}
+
+/** One sync of the emulator's channels by the pipeline itself, without settings and their checks. */
+export async function syncStreams(
+  db: Kysely<Database>,
+  { emulator, clock, signal, pageSize, whenPlanned, report = () => {}, log = silentLog, ...options }: SyncStreams,
+): Promise<JobResult> {
+  const begunAt = new Date(clock.now())
+  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: begunAt })
+  const channels = emulator.channelIds.map((channelId) => ({ channelId, label: null, group: null, isTest: false }))
+  await registerChannels(db, channels, runId)
+  const plan = {
+    channels: channels.map(({ channelId }) => ({ channelId, from: undefined, until: undefined })),
+    historyFrom: options.historyFrom,
+    now: wallTimeAt(clock.now(), TIME_ZONE),
+    timeZone: TIME_ZONE,
+  }
+  await using leases = new Leases(db)
+  return await runStreams(
+    allStreams
+      .filter(({ name }) => options.streams.includes(name))
+      .map((stream) => ({ ...stream, pageSize: Math.min(pageSize, stream.pageSize) })),
+    async (some, questionsOf) => {
+      const plans = await planSync(db, { ...plan, streams: some }, questionsOf)
+      if (plans.length > 0) await whenPlanned?.()
+      return plans
+    },
+    {
+      db,
+      fetchPage: options.fetchPage,
+      clock,
+      log,
+      signal,
+      report,
+      runId,
+      timeZone: TIME_ZONE,
+      claimableMs: clock.now,
+      wallTimeAt: openWallClock(TIME_ZONE),
+      readAhead: createReadAhead(12),
+      requireLease: leases.requirePartition,
+      loadLimit: pLimit(2),
+      pagesPerSlice: options.pagesPerSlice,
+    },
+    { concurrency: 4, leases, planAgain: (partition) => planAgain(db, partition, begunAt, TIME_ZONE) },
+  )
+}
