@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1771,
   store: 2985,
   streams: 94 + 68 * allStreams.length,
-  sync: 5086,
+  sync: 5099,
   transform: 267,
   web: 3154,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_128 + 128 * allStreams.length, test: 26_457 }
+const MOST_LINES = { src: 32_141 + 128 * allStreams.length, test: 26_457 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -5,6 +5,7 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, formatWallTime, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { textOf } from './batch-loader.ts'
+import { addUp, countIn } from './count-parts.ts'
 import {
   areSameItems,
   askedOf,
@@ -101,24 +102,6 @@ export async function cutSlice(
     cutWindowAt(window, keepWhole(window, bounds, crowded, first.items.length)),
   )
   return parts && (await addUp(parts, first.total ?? 0, pages)) ? parts : undefined
-}
-
-/**
- * Whether the parts of a window show all that it shows together. A row with two times may be shown only where both lie
- * in the range: those across a cut would be in no part. Fewer may also be there by now.
- * @param total that of the window
- */
-export async function addUp(parts: readonly Slice[], total: number, pages: PageReading): Promise<boolean> {
-  const { isCounted, timeColumns } = pages.list.stream
-  if (!isCounted || timeColumns.length < 2) return true
-  const counts = await Promise.all(parts.map(async (part) => await countIn(askedOf(part), pages)))
-  return counts.reduce((sum, count) => sum + count, 0) >= total
-}
-
-/** The service's total of a part, asked for as it is. */
-async function countIn(window: Window | undefined, pages: PageReading): Promise<number> {
-  const list = { stream: pages.list.stream, partition: pages.list.partition, window }
-  return (await fetchNumbered({ ...pages, pageSize: 1, list }, 1)).total ?? 0
 }
 
 /**

@@ -4,7 +4,8 @@ import { partitionKey } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { readDuplicates } from '../ledger/quarantine.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import { addUp, halveSlice, unsettledFrom } from './cut-slice.ts'
+import { addUp } from './count-parts.ts'
+import { halveSlice, unsettledFrom } from './cut-slice.ts'
 import {
   type Extracted,
   exceedsTotal,
