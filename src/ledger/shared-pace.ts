@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Clock } from '../core/clock.ts'
-import { type Change, createMemoryPaceCell, type PaceCell, type Paced } from '../core/pace-cell.ts'
+import { type Change, createMemoryPaceCell, type PaceCell, type Paced } from '../core/shared-calls.ts'
 import type { Database } from '../store/database.ts'
 
 /**

@@ -1,12 +1,17 @@
 import pLimit from 'p-limit'
-import { type AccessToken, createMemoryTokenStore, type Reserve, type TokenStore } from '../core/shared-calls.ts'
+import {
+  type AccessToken,
+  createMemoryPaceCell,
+  createMemoryTokenStore,
+  type Reserve,
+  type TokenStore,
+} from '../core/shared-calls.ts'
 import { type Clock, orAborted } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { Ask, CallContext, FetchPage, ListPlace, ListRequest } from '../core/page.ts'
 import { budget } from './budget.ts'
 import { createAsk, createFetchPage } from './fetch-page.ts'
 import { createHttp, type Proxies, type RawAnswer, type WireCall } from './http.ts'
-import { createMemoryPaceCell } from '../core/pace-cell.ts'
 import { createPace, type Pace } from './pace.ts'
 import { type Exchange, type OnCall, readAnswers } from './read-answer.ts'
 import { retry } from './retry.ts'

@@ -1,7 +1,7 @@
 import pLimit, { type LimitFunction } from 'p-limit'
 import { type Clock, orAborted } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
-import type { PaceCell } from '../core/pace-cell.ts'
+import type { PaceCell } from '../core/shared-calls.ts'
 import type { CallContext } from '../core/page.ts'
 import { type Ended, learn, MARGIN, parseCallPace, rateAt } from './call-rate.ts'
 

@@ -98,7 +98,7 @@ function prefetcher(reading: PageReading) {
   }
   return {
     take: async (number: number, lastPage: number): Promise<Page> => {
-      share ??= await reading.readAhead.begin(lastPage)
+      share ??= await reading.readAhead(lastPage)
       const end = Math.min(lastPage, number + share.pages() - 1)
       for (let next = number + underway.length; next <= end; next++) underway.push(ask(next))
       const page = underway.shift()
@@ -125,25 +125,23 @@ const LONG_AT_ONCE = 3
 export function createReadAhead(most: number): ReadAhead {
   const limitLong = pLimit(LONG_AT_ONCE)
   let lists = 0
-  return {
-    begin: async (pages) => {
-      const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-      if (pages > LONG_PAGES) {
-        const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
-        void limitLong(() => {
-          begin()
-          return ended
-        })
-        await begun
-      }
-      lists += 1
-      return {
-        pages: () => Math.max(1, Math.floor(most / lists)),
-        end: () => {
-          lists -= 1
-          end()
-        },
-      }
-    },
+  return async (pages) => {
+    const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+    if (pages > LONG_PAGES) {
+      const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+      void limitLong(() => {
+        begin()
+        return ended
+      })
+      await begun
+    }
+    lists += 1
+    return {
+      pages: () => Math.max(1, Math.floor(most / lists)),
+      end: () => {
+        lists -= 1
+        end()
+      },
+    }
   }
 }

@@ -66,12 +66,9 @@ export interface RunDeps {
 /**
  * How far the lists that are read at once may be read ahead. Together they hold no more than so many pages, however
  * many they are; and of long ones only a few are read at once: more of them would fetch no faster, but each would hold
- * rows that wait for a batch to fill.
+ * rows that wait for a batch to fill. Resolves when a list of so many pages may be read beyond its first.
  */
-export interface ReadAhead {
-  /** Resolves when a list of so many pages may be read beyond its first. */
-  readonly begin: (pages: number) => Promise<PageShare>
-}
+export type ReadAhead = (pages: number) => Promise<PageShare>
 
 export interface PageShare {
   /** How many pages may be asked for or held now, the next one included: at least 1. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createPace, type Pace } from '../../src/service/pace.ts'
-import { createMemoryPaceCell, type PaceCell } from '../../src/core/pace-cell.ts'
+import { createMemoryPaceCell, type PaceCell } from '../../src/core/shared-calls.ts'
 import { errorOf, openContext } from '../helpers/connect-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { mostWithin, refusal, simulateCalls, type Simulation } from '../helpers/simulate-calls.ts'
