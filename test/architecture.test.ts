@@ -122,9 +122,9 @@ const budgets: Readonly<Record<string, number>> = {
   bi: 3520,
   cli: 4416,
   config: 638,
-  core: 1209,
+  core: 1203,
   emulator: 1816 + 60 * allStreams.length,
-  ledger: 3672,
+  ledger: 3668,
   log: 79,
   scheduler: 1340,
   service: 1776,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_142 + 128 * allStreams.length, test: 26_457 }
+const MOST_LINES = { src: 32_132 + 128 * allStreams.length, test: 26_457 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

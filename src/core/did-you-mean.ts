@@ -1,5 +1,5 @@
-/** The candidate that `given` was probably meant to be; undefined when none is close. */
-function suggest(given: string, candidates: readonly string[]): string | undefined {
+/** `; did you mean X?` to end a sentence with, where a candidate is close. */
+export function didYouMean(given: string, candidates: readonly string[]): string {
   const limit = Math.max(1, Math.floor(given.length / 3))
   const [best] = candidates
     .map((candidate) => ({
@@ -8,13 +8,7 @@ function suggest(given: string, candidates: readonly string[]): string | undefin
     }))
     .filter(({ distance }) => distance <= limit)
     .sort((a, b) => a.distance - b.distance)
-  return best?.candidate
-}
-
-/** `, did you mean X?` or nothing, to end a sentence with. */
-export function didYouMean(given: string, candidates: readonly string[]): string {
-  const suggestion = suggest(given, candidates)
-  return suggestion === undefined ? '' : `; did you mean ${suggestion}?`
+  return best === undefined ? '' : `; did you mean ${best.candidate}?`
 }
 
 /** Insertions, deletions, replacements and swaps from one word to the other (optimal string alignment). */

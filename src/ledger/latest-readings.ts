@@ -58,11 +58,7 @@ export async function readLedgerUnits(db: Kysely<Database>, timeZone: string): P
   }))
 }
 
-interface UnitRow extends Omit<LedgerUnit, 'since' | 'until' | 'reach'> {
-  readonly since: string | null
-  readonly until: string | null
-  readonly walked: string | null
-}
+type UnitRow = Omit<LedgerUnit, 'since' | 'until' | 'reach'> & Record<'since' | 'until' | 'walked', string | null>
 
 /** How many partitions of several units ended with each proof; zeros are left out. */
 export function countProofs(units: readonly LedgerUnit[]): Readonly<Partial<Record<Proof, number>>> {
