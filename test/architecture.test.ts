@@ -124,13 +124,13 @@ const budgets: Readonly<Record<string, number>> = {
   config: 638,
   core: 1203,
   emulator: 1816 + 60 * allStreams.length,
-  ledger: 3668,
+  ledger: 3659,
   log: 79,
   scheduler: 1340,
   service: 1776,
   store: 2985,
   streams: 94 + 68 * allStreams.length,
-  sync: 5094,
+  sync: 5085,
   transform: 267,
   web: 3154,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_132 + 128 * allStreams.length, test: 26_457 }
+const MOST_LINES = { src: 32_114 + 128 * allStreams.length, test: 26_457 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

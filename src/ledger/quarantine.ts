@@ -211,12 +211,8 @@ export function isConflict({ reason }: Pick<QuarantinedItem, 'reason'>): boolean
  * The source fields of the rows of a partition that are in quarantine as duplicates, as text. A number beyond 2^53 may
  * not be exact: a list with such duplicates takes a walk more.
  */
-export async function readDuplicates(
-  db: Kysely<Database>,
-  stream: StreamName,
-  partition: string,
-): Promise<readonly (string | null)[]> {
-  const items = (await readQuarantined(db, { stream, partition })).filter(isDuplicate)
+export async function readDuplicates(db: Kysely<Database>, place: Place): Promise<readonly (string | null)[]> {
+  const items = (await readQuarantined(db, place)).filter(isDuplicate)
   return items.map(({ raw, path }) => {
     // Not Postgres' own operator: U+0000, a lone surrogate or great depth anywhere in the item would fail the query.
     const value: unknown = Object(JSON.parse(raw))[path]

@@ -72,16 +72,11 @@ export async function hasLandedSince(db: Kysely<Database>, place: Place, since: 
 }
 
 /** How many rows the last landed walk of a partition before this run found; undefined without one. */
-export async function readWalkBefore(
-  db: Kysely<Database>,
-  stream: StreamName,
-  partition: string,
-  runId: string,
-): Promise<number | undefined> {
+export async function readWalkBefore(db: Kysely<Database>, place: Place, runId: string): Promise<number | undefined> {
   const row = await ops(db)
     .selectFrom('slices')
     .select('distinctRows')
-    .where(isAt({ stream, partition }))
+    .where(isAt(place))
     .where('status', '=', 'landed')
     .where('runId', '!=', runId)
     .orderBy('sliceId', 'desc')

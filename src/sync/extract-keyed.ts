@@ -1,6 +1,6 @@
 import type { Row } from '../core/column.ts'
 import type { ItemReader, Page } from '../core/page.ts'
-import { partitionKey } from '../core/slice.ts'
+import { placeOf } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { readDuplicates } from '../ledger/quarantine.ts'
 import type { BatchLoader } from './batch-loader.ts'
@@ -164,15 +164,12 @@ function lacking({ distinct, rejected }: WalkSummary, announced: number, walks: 
 }
 
 /** The keys of which the list has had real duplicates before. */
-async function readSuspects(
-  { stream, partition }: Slice,
-  { earlier }: SliceReading,
-  { db }: RunDeps,
-): Promise<Set<string>> {
+async function readSuspects(slice: Slice, { earlier }: SliceReading, { db }: RunDeps): Promise<Set<string>> {
+  const { stream } = slice
   if (!(await earlier()).hasDuplicates) return new Set()
   const field = keyField(stream)
   const column = Object.values(stream.columns).find(({ source }) => source.kind === 'field' && source.field === field)
-  const values = await readDuplicates(db, stream.name, partitionKey(partition))
+  const values = await readDuplicates(db, placeOf(slice))
   return new Set(values.map((value) => String(column?.source.kind === 'field' ? column.source.parse(value) : value)))
 }
 

@@ -55,7 +55,11 @@ export async function readBareList(
     if (isRefused || pages.some(({ items }) => areSame(items, next.items))) {
       const meaning = await lookBehind(reading, pages, next)
       if (meaning === 'end') break
-      if (isRefused) return refused(reading, pages, next)
+      if (isRefused) {
+        // What fits one answer would come in one when it is cut, too: then there is no other way to read it.
+        if (isOneAnswer(reading, pages)) throw next.refusal
+        return { pages, doubt: undefined, unread: next }
+      }
       if (meaning === 'unknown') return { pages, doubt: `page ${number} is an earlier one again`, isEndUnknown: true }
       repeats++
       if (repeats > MOST_REPEATS) throw pageIgnored(reading, next, number, number - repeats)
@@ -66,17 +70,11 @@ export async function readBareList(
   }
   // Such a page held all there was when it was read; behind a full one a removed row may have drawn another into it.
   if (isOneAnswer(reading, pages)) return { pages, doubt: undefined }
-  return { pages, doubt: await findChange(reading, pages, [1, pages.length]) }
+  return { pages, doubt: await findChange(reading, pages) }
 }
 
 function sameItems({ list }: PageReading) {
   return (items: readonly unknown[], others: readonly unknown[]) => areSameItems(list.stream, items, others)
-}
-
-/** What fits one answer would come in one when it is cut, too: then there is no other way to read it. */
-function refused(reading: PageReading, pages: readonly Page[], unread: RefusedPage): ListReading {
-  if (isOneAnswer(reading, pages)) throw unread.refusal
-  return { pages, doubt: undefined, unread }
 }
 
 /** Whether it is clear that one page is all. */
@@ -84,13 +82,9 @@ function isOneAnswer({ pageSize }: PageReading, pages: readonly Page[]): boolean
   return pages.length < 2 && (pages[0]?.items.length ?? 0) < pageSize
 }
 
-/** Reads pages again; what came the first time is doubtful when one of them has changed. */
-async function findChange(
-  reading: PageReading,
-  pages: readonly Page[],
-  numbers: Iterable<number>,
-): Promise<string | undefined> {
-  for (const number of new Set(numbers)) {
+/** Reads the first and the last page again; what came the first time is doubtful when one of them has changed. */
+async function findChange(reading: PageReading, pages: readonly Page[]): Promise<string | undefined> {
+  for (const number of new Set([1, pages.length])) {
     const again = await fetchUnlessRefused(reading, number)
     if ('refusal' in again || !sameItems(reading)(again.items, pages[number - 1]?.items ?? []))
       return `page ${number} changed while the list was read`

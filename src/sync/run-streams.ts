@@ -68,7 +68,7 @@ export async function runStreams(
     const believed = new Map<string, FoundRows>()
     for (const [channelId, found] of listed) {
       const partition = partitionKey({ channel: channelId })
-      const wasEmpty = async () => (await readWalkBefore(deps.db, listName, partition, deps.runId)) === 0
+      const wasEmpty = async () => (await readWalkBefore(deps.db, { stream: listName, partition }, deps.runId)) === 0
       if (found.count > 0 || (await wasEmpty())) believed.set(channelId, found)
     }
     const known = [...believed].flatMap(([channel, found]) =>
