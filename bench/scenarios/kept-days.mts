@@ -1,13 +1,14 @@
 import { openEmulator } from '../lib/emulator.mts'
 import { atMost, type Measure, median } from '../lib/measures.mts'
 import { type Bench, cpuPerRow, databaseName, type MeasuredRun, measureSync, type Scenario } from '../lib/scenario.mts'
+import { dropNoting } from '../../src/bi/views/note-changes.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import { sql } from 'kysely'
 
 const CHANNELS = 20
 const STREAM = 'watch_records'
 
-/** k): what a first load of watch records costs with the figures of days kept, beside one that notes and keeps none. */
+/** k): what a first load of watch records costs with the figures of days and channels kept, beside one that notes and keeps none. */
 export const keptDays: Scenario = {
   letter: 'k',
   title: 'a first load of watch records with the days of channels kept ÷ without',
@@ -18,7 +19,7 @@ export const keptDays: Scenario = {
       const databaseUrl = await bench.server.fresh(databaseName('kept-days'))
       const db = await bench.server.open(databaseUrl)
       await publishBi(db)
-      if (!keeps) await sql`drop function livehouse_ops.note_changed_days() cascade`.execute(db)
+      if (!keeps) await sql.raw(dropNoting.join('; ')).execute(db)
       await db.destroy()
       return await measureSync(bench, emulator, { databaseUrl, streams: STREAM })
     }

@@ -9,7 +9,7 @@ import type { RunOutcome } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallDate, MINUTE, openWallClock, type WallTime } from '../core/wall-clock.ts'
 import { groupPersons } from '../bi/publish/group-persons.ts'
-import { keepDays } from '../bi/publish/keep-days.ts'
+import { keepFigures } from '../bi/publish/keep-figures.ts'
 import { publishForms } from '../bi/publish/publish-forms.ts'
 import type { Database } from '../store/database.ts'
 import { limitLoads } from '../sync/batch-loader.ts'
@@ -90,7 +90,7 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
     await pruneSlices(db, now)
     await pruneRecords(db, now)
     await groupPersons(db)
-    await keepDays(db, signal)
+    await keepFigures(db, signal)
     // The views of questionnaires follow headers that have changed, unless commands may not change the schema.
     const { notices } = settings.database.isAutoMigrated ? await publishForms(db, signal) : { notices: [] }
     for (const notice of notices) context.log.warn('forms.blocked', { notice })

@@ -3,8 +3,12 @@ import { quoteText } from './quote.ts'
 import type { BiView } from './view.ts'
 import { SCHEMA, schemaWords } from './view-statements.ts'
 
-/** Keys with a column that is NULL for rows of the account. */
-const nullableKeys = new Set(['freshness.channel_id', 'reconciliation.channel_id'])
+/** Keys with a column that may be NULL. */
+const nullableKeys = new Set([
+  'freshness.channel_id',
+  'reconciliation.channel_id',
+  'viewer_return_month.previous_month',
+])
 
 /**
  * `sources.yml` for a dbt project: every view with the words of its columns, tests of its key and of its joins, and

@@ -22,6 +22,7 @@ import { identityConflicts } from './views/identity-conflicts.ts'
 import { reconciliation } from './views/reconciliation.ts'
 import { viewerCohortWeek } from './views/viewer-cohort-week.ts'
 import { viewerFunnel, viewerFunnelMonth } from './views/viewer-funnel.ts'
+import { viewerReturnMonth } from './views/viewer-return-month.ts'
 
 /** Every view of `livehouse_bi`, in an order in which they can be made. */
 export const biViews: readonly BiView[] = [
@@ -46,6 +47,7 @@ export const biViews: readonly BiView[] = [
   viewerFunnel,
   viewerFunnelMonth,
   viewerCohortWeek,
+  viewerReturnMonth,
   identityConflicts,
   freshness,
   reconciliation,

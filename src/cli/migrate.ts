@@ -3,7 +3,7 @@ import { openConfiguredDatabase } from '../app/open-database.ts'
 import type { DatabaseSettings } from '../app/settings.ts'
 import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../config.ts'
 import { readCommentLanguage } from '../config/read-bi.ts'
-import { keepDays } from '../bi/publish/keep-days.ts'
+import { keepFigures } from '../bi/publish/keep-figures.ts'
 import { planForDba, type BiOutcome, publishBi } from '../bi/publish/publish-bi.ts'
 import { type FormsOutcome, publishForms } from '../bi/publish/publish-forms.ts'
 import { openQueue, planQueue } from '../scheduler/open-queue.ts'
@@ -45,7 +45,7 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
       case 'up': {
         report(context, 'applied', await migrateUp(db, { signal }))
         const bi = await publishBi(db, { signal, settings: settings.bi })
-        await keepDays(db, signal)
+        await keepFigures(db, signal)
         const code = reportBi(context, bi, await publishForms(db, signal))
         // Last: its server may be another one, and away.
         await makeQueue(context, settings)

@@ -5,13 +5,20 @@ import type { Database } from '../../src/store/database.ts'
 async function readShown(db: Kysely<Database>) {
   const { rows } = await sql<{ row: unknown }>`
     (select to_jsonb(d) as row from livehouse_bi.daily_channel d order by channel_id, day)
-    union all (select to_jsonb(b) from livehouse_bi.fct_broadcast b order by broadcast_key)`.execute(db)
+    union all (select to_jsonb(b) from livehouse_bi.fct_broadcast b order by broadcast_key)
+    union all (select to_jsonb(f) from livehouse_bi.viewer_funnel f order by channel_id, step_no)
+    union all (select to_jsonb(f) from livehouse_bi.viewer_funnel_month f order by channel_id, month_start, step_no)
+    union all (select to_jsonb(w) from livehouse_bi.viewer_cohort_week w order by channel_id, cohort_week, week_no)
+    union all (select to_jsonb(m) from livehouse_bi.viewer_return_month m order by channel_id, month_start, previous_month)
+    union all (select to_jsonb(r) from livehouse_bi.reconciliation r order by check_name, channel_id)
+    union all (select to_jsonb(v) from livehouse_bi.dim_viewer v order by viewer_key)
+    union all (select to_jsonb(p) from livehouse_bi.dim_person p order by person_key)`.execute(db)
   return rows.map(({ row }) => row)
 }
 
 /**
- * Holds what analysts see of days and broadcasts against what they would see if nothing of it were kept; leaves all as it was.
- * @returns how many days are kept, and how many have changed since
+ * Holds what analysts see of days, channels and persons against what they would see if nothing of it were kept; leaves all as it was.
+ * @returns how many days are kept, and how many days and channels have been noted as changed since
  */
 export async function expectKeptDays(
   db: Kysely<Database>,
@@ -19,12 +26,17 @@ export async function expectKeptDays(
   return await db.transaction().execute(async (trx) => {
     const { rows } = await sql<{ kept: number; changed: number }>`
       select (select count(*)::integer from livehouse_ops.channel_days) as kept,
-        (select count(*)::integer from livehouse_ops.changed_channel_days) as changed`.execute(trx)
+        (select count(*)::integer from (
+          select from livehouse_ops.changed_channel_days union all select from livehouse_ops.changed_channels) c) as changed`.execute(
+      trx,
+    )
     const shown = await readShown(trx)
     await sql`savepoint as_kept`.execute(trx)
     await sql`delete from livehouse_ops.channel_days`.execute(trx)
+    await sql`delete from livehouse_ops.channel_figures`.execute(trx)
     // The database notes the days of every row that is written.
-    await sql`update livehouse.watch_records set run_id = run_id`.execute(trx)
+    for (const table of ['watch_records', 'visitors', 'gifts', 'signups'])
+      await sql`update ${sql.table(`livehouse.${table}`)} set run_id = run_id`.execute(trx)
     expect(await readShown(trx)).toEqual(shown)
     await sql`rollback to as_kept`.execute(trx)
     return rows[0] ?? { kept: 0, changed: 0 }

@@ -13,8 +13,8 @@ import {
   roles,
   SCHEMA,
 } from '../view-statements.ts'
-import { dropNoting, noteChangedDays } from '../views/changed-days.ts'
 import { createIndexes, dropIndexes } from '../views/indexes.ts'
+import { dropNoting, noteChanges } from '../views/note-changes.ts'
 import { type BiState, fingerprintOf } from './bi-state.ts'
 
 /** A database without any of it, whose user may do everything: what a script for an empty one starts from. */
@@ -30,7 +30,7 @@ export function planPublication({ language, timeZone, ...state }: BiState): read
     ...biViews.flatMap((view) => commentOnView(view, language)),
     ...commentOnTables(language),
     ...createIndexes(timeZone),
-    noteChangedDays(timeZone),
+    ...noteChanges(timeZone, fingerprintOf(definitions)),
   ]
   const fingerprint = fingerprintOf([definitions, more])
   const present = state.mayCreateRoles ? Object.keys(roles) : state.roles
@@ -61,5 +61,5 @@ function qualified(view: string): string {
 /** Takes all of it away but the schema, the roles and the settings. @param views those that are there */
 export function planWithdrawal(views: readonly string[]): readonly string[] {
   const forget = `update livehouse_ops.bi_settings set fingerprint = null, time_zone = null, views = '{}'`
-  return [...(views.length > 0 ? [dropViews(views)] : []), ...dropIndexes, dropNoting, forget]
+  return [...(views.length > 0 ? [dropViews(views)] : []), ...dropIndexes, ...dropNoting, forget]
 }

@@ -1,14 +1,40 @@
 import { channelDays, measures as watchMeasures } from './fragments/channel-days.ts'
+import { figureOf, kept } from './fragments/channel-figures.ts'
 import { channelCoverage, holdsDay } from './fragments/coverage.ts'
 import { duration, localDay } from './fragments/local-time.ts'
 import { channelId, currency, isTest } from './fragments/shared-columns.ts'
 import { type BiColumn, bigint, type BiView, bool, date, numeric } from '../view.ts'
 
+/** Those who, by the visitor list, first came on a day. */
+export const newViewers = figureOf(
+  'new_viewers',
+  `select ${localDay('first_login_at')}, '', count(*), null::numeric, null::numeric
+    from livehouse.visitors where channel_id = c.channel_id and first_login_at is not null group by 1`,
+)
+
+/** Of a day with any gift each kind. */
+export const dailyGifts = figureOf(
+  'gifts',
+  `select g.day, k.kind, count(*) filter (where g.gift_type = k.kind),
+      coalesce(sum(g.amount) filter (where g.gift_type = k.kind), 0), null::numeric
+    from (
+      select ${localDay('given_at')} as day, gift_type, amount
+      from livehouse.gifts where channel_id = c.channel_id and given_at is not null and removed_at is null
+    ) g cross join (values ('cash'), ('prop')) k (kind) group by 1, 2`,
+)
+
+export const dailySignups = figureOf(
+  'signups',
+  `select ${localDay('signed_up_at')}, '', count(*), null::numeric, null::numeric
+    from livehouse.signups
+    where channel_id = c.channel_id and signed_up_at is not null and removed_at is null group by 1`,
+)
+
 /** What is counted of a channel's day, by where it comes from. What has nothing on the day adds NULL. */
 interface Source {
   readonly sums: Readonly<Record<string, string>>
   readonly from: string
-  /** Of one row a day, which is not added up: whether it is a day of the channel. The others' days always are. */
+  /** Whether a row is a day of the channel; without it each is. */
   readonly isDay?: string
   /** Of the whole day: then what is not there is 0. */
   readonly isComplete: string
@@ -22,31 +48,23 @@ const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> 
     isComplete: holdsDay('c.watch_covers', 'd.day'),
   },
   viewer: {
-    sums: { new_viewers: 'count(*)' },
-    from: `(
-        select ${localDay('first_login_at')} as day, channel_id from livehouse.visitors where first_login_at is not null
-      )`,
+    sums: { new_viewers: 'x.number' },
+    from: kept(newViewers),
     isComplete: `coalesce(c.viewers_read_at >= ((d.day + 1)::timestamp at time zone '{zone}'), false)`,
   },
   gift: {
     sums: {
-      cash_gifts: `count(*) filter (where x.gift_type = 'cash')`,
-      cash_amount: `coalesce(sum(x.amount) filter (where x.gift_type = 'cash'), 0)`,
-      prop_gifts: `count(*) filter (where x.gift_type = 'prop')`,
-      prop_amount: `coalesce(sum(x.amount) filter (where x.gift_type = 'prop'), 0)`,
+      cash_gifts: `case when x.item = 'cash' then x.number end`,
+      cash_amount: `case when x.item = 'cash' then x.left_value end`,
+      prop_gifts: `case when x.item = 'prop' then x.number end`,
+      prop_amount: `case when x.item = 'prop' then x.left_value end`,
     },
-    from: `(
-        select ${localDay('given_at')} as day, channel_id, gift_type, amount
-        from livehouse.gifts where given_at is not null and removed_at is null
-      )`,
+    from: kept(dailyGifts),
     isComplete: holdsDay('c.gift_covers', 'd.day'),
   },
   signup: {
-    sums: { signups: 'count(*)' },
-    from: `(
-        select ${localDay('signed_up_at')} as day, channel_id
-        from livehouse.signups where signed_up_at is not null and removed_at is null
-      )`,
+    sums: { signups: 'x.number' },
+    from: kept(dailySignups),
     isComplete: holdsDay('c.signup_covers', 'd.day'),
   },
 }
@@ -58,30 +76,30 @@ const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> 
 const spine = `(
         select c.channel_id, f.first_day + n as day
         from livehouse.channels c
-        cross join lateral (
-          select ${localDay('min(v.first_login_at)')} as first_day, ${localDay('max(v.last_online_at)')} as last_day
-          from livehouse.visitors v where v.channel_id = c.channel_id
-        ) v
+        left join (
+          select channel_id, min(day) as first_day from ${kept(newViewers)} n group by channel_id
+        ) v on v.channel_id = c.channel_id
         cross join lateral (
           select coalesce(v.first_day, (
             select min(${localDay('w.entered_at')}) from livehouse.watch_records w where w.channel_id = c.channel_id
           ))
         ) f (first_day)
         cross join lateral generate_series(greatest(0, date '2010-01-01' - f.first_day),
-          least(${localDay('now()')}, case when c.state <> 'active' then v.last_day end) - f.first_day) n
+          least(${localDay('now()')}, case when c.state <> 'active' then (
+            select ${localDay('max(v.last_online_at)')} from livehouse.visitors v where v.channel_id = c.channel_id
+          ) end) - f.first_day) n
       )`
 
 const allSources = Object.values(sources)
 const measures = allSources.flatMap(({ sums }) => Object.keys(sums))
 const typeOf = (measure: string) => (measure.endsWith('_amount') ? 'numeric' : 'bigint')
 
-function armOf(from: string, sums: Source['sums'], isDay?: string): string {
+function armOf({ from, sums, isDay }: Omit<Source, 'isComplete'>): string {
   const columns = measures.map((name) => `${sums[name] ?? `null::${typeOf(name)}`} as ${name}`)
-  return `select x.channel_id, x.day, ${isDay ?? 'true'} as is_day, ${columns.join(', ')}
-      from ${from} x${isDay === undefined ? ' group by x.channel_id, x.day' : ''}`
+  return `select x.channel_id, x.day, ${isDay ?? 'true'} as is_day, ${columns.join(', ')} from ${from} x`
 }
 
-const arms = [armOf(spine, {}, 'true'), ...allSources.map(({ from, sums, isDay }) => armOf(from, sums, isDay))]
+const arms = [{ from: spine, sums: {} }, ...allSources].map(armOf)
 // Of a day one source alone has the measure, and once.
 const totals = measures.map((name) => `max(u.${name}) as ${name}`)
 

@@ -1,4 +1,5 @@
 import { channelDays } from './fragments/channel-days.ts'
+import { ALWAYS, type Figure, kept } from './fragments/channel-figures.ts'
 import { bigint, type BiView, bool, numeric, text } from '../view.ts'
 
 /** A number that the source tells twice: its name, its unit, where it stands, and both as SQL. */
@@ -61,28 +62,37 @@ const perAccount = `select k.check_name, null, 'minutes', k.left_source, k.right
         .join(', ')}) k (check_name, left_source, right_source, left_value, right_value)`
 
 const checks = [...perViewer, ...perField]
-const rows = checks.map(
-  ([name, unit, left, right], no) =>
-    `('${name}', '${unit}', '${left}', '${right}', v.left_${no}, v.right_${no}, v.differing_${no})`,
-)
+const rows = checks.map(([name], no) => `('${name}', v.differing_${no}, v.left_${no}, v.right_${no})`)
+const words = checks.map(([name, unit, left, right]) => `('${name}', '${unit}', '${left}', '${right}')`)
 const sums = checks.map(
   ([, , , , total, sum], no) => `(sum(${total}) filter (where ${sum} is not null))::numeric as left_${no},
-          sum(${sum})::numeric as right_${no}, count(*) filter (where ${total} <> ${sum}) as differing_${no}`,
+        sum(${sum})::numeric as right_${no}, count(*) filter (where ${total} <> ${sum}) as differing_${no}`,
 )
 
-/** Added up by channel before the checks become rows: as rows of viewers they would be sorted by all their texts. */
-const perChannel = `select k.check_name, v.channel_id, k.unit, k.left_source, k.right_source, k.left_value,
-        k.right_value, k.differing_viewers
-      from (
-        select v.channel_id, ${sums.join(',\n          ')}
-        from livehouse.visitors v left join (
-          select channel_id, user_id, count(*) as visits, sum(watch_seconds) as watch_seconds,
-            sum(live_seconds) as live_seconds, sum(vod_seconds) as vod_seconds, sum(online_seconds) as online_seconds
-          from livehouse.watch_records where user_id is not null group by channel_id, user_id
-        ) w on w.channel_id = v.channel_id and w.user_id = v.user_id
-        where v.removed_at is null group by v.channel_id
-      ) v cross join lateral (values ${rows.join(', ')}) k (check_name, unit, left_source, right_source, left_value,
-        right_value, differing_viewers)`
+/**
+ * Of several channels at once: what comes in the order of time has every channel on every page. Added up by channel
+ * before the checks become rows: as rows of viewers they would be sorted by all their texts.
+ */
+export const viewerChecks: Figure = {
+  name: 'viewer_checks',
+  sql: (channels) => `select v.channel_id, ${ALWAYS} as day, k.item, k.number, k.left_value, k.right_value
+    from (
+      select v.channel_id, ${sums.join(',\n        ')}
+      from livehouse.visitors v join ${channels} c on c.channel_id = v.channel_id left join (
+        select r.channel_id, r.user_id, count(*) as visits, sum(r.watch_seconds) as watch_seconds,
+          sum(r.live_seconds) as live_seconds, sum(r.vod_seconds) as vod_seconds,
+          sum(r.online_seconds) as online_seconds
+        from livehouse.watch_records r join ${channels} c on c.channel_id = r.channel_id
+        where r.user_id is not null group by r.channel_id, r.user_id
+      ) w on w.channel_id = v.channel_id and w.user_id = v.user_id
+      where v.removed_at is null group by v.channel_id
+    ) v cross join lateral (values ${rows.join(', ')}) k (item, number, left_value, right_value)`,
+}
+
+const perChannel = `select k.item as check_name, k.channel_id, t.unit, t.left_source, t.right_source, k.left_value,
+        k.right_value, k.number as differing_viewers
+      from ${kept(viewerChecks)} k
+      join (values ${words.join(', ')}) t (check_name, unit, left_source, right_source) on t.check_name = k.item`
 
 export const reconciliation: BiView = {
   name: 'reconciliation',

@@ -1,4 +1,5 @@
-import { viewerKey } from './fragments/identity.ts'
+import { ALWAYS, figureOf, kept } from './fragments/channel-figures.ts'
+import { joinViewer, viewerKey } from './fragments/identity.ts'
 import { local } from './fragments/local-time.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
 import { bigint, type BiView, date, smallint, text } from '../view.ts'
@@ -22,27 +23,35 @@ function columnsOf(period: BiView['columns']): BiView['columns'] {
   return {
     ...channelId('f.channel_id'),
     ...period,
-    step_no: smallint('f.step_no::smallint', 'Number of the step, from 1', '步骤序号（从 1 起）'),
+    step_no: smallint('s.step_no::smallint', 'Number of the step, from 1', '步骤序号（从 1 起）'),
     step: text(
-      'f.step',
+      's.step',
       'visited, watched, watched_one_minute, commented, signed_up or gave_gift',
       '步骤：visited、watched、watched_one_minute、commented、signed_up、gave_gift',
     ),
     viewers: bigint(
-      `case when f.unmatched <= f.events * ${(1 - LEAST_MATCHED).toFixed(1)} then f.viewers end`,
+      `case when f.right_value <= f.left_value * ${(1 - LEAST_MATCHED).toFixed(1)} then f.number end`,
       'Distinct viewers of the first step who took this one; NULL where too few records could be matched',
       '第一步的观众中到达该步的人数（去重）；匹配率不足时为 NULL',
     ),
-    visited_viewers: bigint('f.visited', 'Viewers of the first step, for shares', '第一步的观众数，用于计算占比'),
+    visited_viewers: bigint(
+      `max(f.number) filter (where f.item = 'visited') over (partition by f.channel_id, f.day)`,
+      'Viewers of the first step, for shares',
+      '第一步的观众数，用于计算占比',
+    ),
     events: bigint(
-      'f.events',
+      'f.left_value::bigint',
       'Visits, chat messages, signups or gifts behind the step, whoever made them; viewers where there is ' +
         'nothing to count',
       '该步对应的访问、聊天、报名或礼物次数（无论何人）',
     ),
-    unmatched_events: bigint('f.unmatched', 'Of these, records without a known viewer', '其中无法匹配到观众的记录数'),
+    unmatched_events: bigint(
+      'f.right_value::bigint',
+      'Of these, records without a known viewer',
+      '其中无法匹配到观众的记录数',
+    ),
     within_step: text(
-      'f.within_step',
+      's.within_step',
       'The step that everybody of this one has taken too; the others are no parts of one another',
       '该步的观众必然已到达的步骤；其余步骤互不包含',
     ),
@@ -51,26 +60,30 @@ function columnsOf(period: BiView['columns']): BiView['columns'] {
 }
 
 /**
- * Counts each step among the viewers of the first one alone. @param visitors what they did in each period; `visits` is
- * never NULL @param period of a signup or gift, from its `day`; @param own numbers of the steps
+ * Counts each step among the viewers of the first one alone. Of tables, as who keeps it may have no right on views.
+ * @param visitors what they did in each period; `visits` is never NULL @param periodOf an instant @param own numbers of
+ * the steps @param channel what channels have to be
  */
-function funnelFrom(visitors: string, period: string, own: readonly number[]): string {
+function funnelOf(
+  visitors: string,
+  periodOf: (at: string) => string,
+  own: readonly number[],
+  channel = 'is not null',
+): string {
   const counted = steps.filter(([no]) => own.includes(no))
   const sums = counted.flatMap(([no, , , isTaken, events]) => [
     `count(*) filter (where v.viewer_key is not null and v.visits is not null and ${isTaken}) as viewers_${no}`,
     `coalesce(sum(${events}), 0)::bigint as events_${no}`,
     `coalesce(sum(${events}) filter (where v.viewer_key is null), 0)::bigint as unmatched_${no}`,
   ])
-  const rows = counted.map(
-    ([no, step, within]) =>
-      `(${no}, '${step}', ${within === null ? 'null' : `'${within}'`}, p.viewers_${no}, p.events_${no}, ` +
-      `p.unmatched_${no})`,
-  )
-  const happened = (view: string, columns: string) =>
-    `select channel_id, ${period}, viewer_key, null, null, null, ${columns} from livehouse_bi.${view}
-      where ${period} is not null`
-  return `from (
-    select p.channel_id, p.period, p.viewers_1 as visited, s.*
+  const rows = counted.map(([no, step]) => `('${step}', p.viewers_${no}, p.events_${no}, p.unmatched_${no})`)
+  const happened = (table: string, id: string, at: string, columns: string) => `
+          select f.channel_id, ${periodOf(`f.${at}`)},
+            ${viewerKey('f.channel_id', `coalesce(f.${id}, by_phone.user_id)`)}, null, null, null, ${columns}
+          from livehouse.${table} f ${joinViewer('f', id)}
+          where f.removed_at is null and ${periodOf(`f.${at}`)} is not null and f.channel_id ${channel}`
+  return `(
+    select p.channel_id, p.period as day, s.*
     from (
       select v.channel_id, v.period, ${sums.join(',\n        ')}
       from (
@@ -78,14 +91,32 @@ function funnelFrom(visitors: string, period: string, own: readonly number[]): s
           sum(u.comments) as comments, sum(u.signups) as signups, sum(u.gifts) as gifts
         from (
           ${visitors}
-          union all ${happened('fct_signup', '1, null')}
-          union all ${happened('fct_gift', 'null, 1')}
+          union all ${happened('signups', 'user_id', 'signed_up_at', '1, null')}
+          union all ${happened('gifts', 'visitor_id', 'given_at', 'null, 1')}
         ) u group by u.channel_id, u.period, u.viewer_key
       ) v group by v.channel_id, v.period
     ) p
-    cross join lateral (values ${rows.join(', ')}) s (step_no, step, within_step, viewers, events, unmatched)
-  ) f`
+    cross join lateral (values ${rows.join(', ')}) s (item, number, left_value, right_value)
+  )`
 }
+
+const monthOf = (at: string) => `date_trunc('month', ${local(at)})::date`
+const names = steps.map(([no, step, within]) => `(${no}, '${step}', ${within === null ? 'null' : `'${within}'`})`)
+const withSteps = (funnel: string) => `from ${funnel} f
+  join (values ${names.join(', ')}) s (step_no, step, within_step) on s.step = f.item`
+
+export const funnelSteps = figureOf(
+  'funnel_steps',
+  `select f.day, f.item, f.number, f.left_value, f.right_value from ${funnelOf(
+    `select v.channel_id, ${ALWAYS} as period, ${viewerKey('v.channel_id', 'v.user_id')} as viewer_key,
+            coalesce(v.visit_count, 0) as visits, v.watch_seconds, v.comment_count as comments,
+            null::integer as signups, null::integer as gifts
+          from livehouse.visitors v where v.channel_id = c.channel_id`,
+    () => ALWAYS,
+    [1, 2, 3, 4, 5, 6],
+    '= c.channel_id',
+  )} f`,
+)
 
 export const viewerFunnel: BiView = {
   name: 'viewer_funnel',
@@ -102,14 +133,7 @@ export const viewerFunnel: BiView = {
   },
   key: ['channel_id', 'step_no'],
   columns: columnsOf({}),
-  from: funnelFrom(
-    `select v.channel_id, date 'infinity' as period, ${viewerKey('v.channel_id', 'v.user_id')} as viewer_key,
-      coalesce(v.visit_count, 0) as visits,
-            v.watch_seconds, v.comment_count as comments, null::integer as signups, null::integer as gifts
-              from livehouse.visitors v`,
-    `date 'infinity'`,
-    [1, 2, 3, 4, 5, 6],
-  ),
+  from: withSteps(kept(funnelSteps)),
 }
 
 export const viewerFunnelMonth: BiView = {
@@ -123,16 +147,18 @@ export const viewerFunnelMonth: BiView = {
     zh: '统计当月有访问的观众在当月的行为，全部来自记录；聊天没有记录，故无 commented。其他人的报名与礼物计入 events，不计入 viewers。没有活动的月份没有行。',
   },
   key: ['channel_id', 'month_start', 'step_no'],
-  columns: columnsOf({ month_start: date('f.period', 'First day of the month', '当月第一天') }),
-  from: funnelFrom(
-    `select w.channel_id, w.period, ${viewerKey('w.channel_id', 'w.user_id')} as viewer_key, w.visits, w.watch_seconds,
-            null::bigint as comments, null::integer as signups, null::integer as gifts
+  columns: columnsOf({ month_start: date('f.day', 'First day of the month', '当月第一天') }),
+  from: withSteps(
+    funnelOf(
+      `select w.channel_id, w.period, ${viewerKey('w.channel_id', 'w.user_id')} as viewer_key, w.visits,
+            w.watch_seconds, null::bigint as comments, null::integer as signups, null::integer as gifts
           from (
-            select channel_id, date_trunc('month', ${local('entered_at')})::date as period, user_id, count(*) as visits,
-              sum(watch_seconds) as watch_seconds
+            select channel_id, ${monthOf('entered_at')} as period, user_id,
+              count(*) as visits, sum(watch_seconds) as watch_seconds
             from livehouse.watch_records where entered_at is not null group by 1, 2, 3
           ) w`,
-    `date_trunc('month', day::timestamp)::date`,
-    [1, 2, 3, 5, 6],
+      monthOf,
+      [1, 2, 3, 5, 6],
+    ),
   ),
 }

@@ -1,3 +1,4 @@
+import { ALWAYS, figureOf, kept } from './channel-figures.ts'
 import { hashed, isMasked } from './masks.ts'
 
 /** One viewer of one channel. Channel ids have no colon, so this is unambiguous. */
@@ -87,21 +88,29 @@ export const joinPersons: readonly string[] = bases.map(
     ) g where p.${basis} = g.${basis} and p.person > g.person`,
 )
 
-/** Viewers whom a record names and the visitor list does not have: `channel_id`, `user_id`. */
-export const unlistedViewers = unlistedFrom([
-  ['livehouse.watch_records', 'user_id', ''],
-  ['livehouse.gifts', 'visitor_id', ' and f.removed_at is null'],
-  ['livehouse.signups', 'user_id', ' and f.removed_at is null'],
-])
+/** Viewers whom a record names and the visitor list does not have. */
+export const unlisted = figureOf(
+  'unlisted_viewers',
+  `select ${ALWAYS}, u.user_id, 1::bigint, null::numeric, null::numeric from (
+      ${unlistedFrom([
+        ['livehouse.watch_records', 'user_id', ''],
+        ['livehouse.gifts', 'visitor_id', ' and f.removed_at is null'],
+        ['livehouse.signups', 'user_id', ' and f.removed_at is null'],
+      ])}
+    ) u`,
+)
+
+/** The same of all channels: `channel_id`, `user_id`. */
+export const unlistedViewers = `select channel_id, item as user_id from ${kept(unlisted)} k`
 
 function unlistedFrom(facts: readonly (readonly [string, string, string])[]): string {
   return facts
     .map(
-      ([table, id, more]) => `select f.channel_id, f.${id} as user_id from ${table} f
-    where f.${id} is not null${more} and not exists (
-      select from livehouse.visitors v where v.channel_id = f.channel_id and v.user_id = f.${id})`,
+      ([table, id, more]) => `select f.${id} as user_id from ${table} f
+      where f.channel_id = c.channel_id and f.${id} is not null${more} and not exists (
+        select from livehouse.visitors v where v.channel_id = f.channel_id and v.user_id = f.${id})`,
     )
-    .join('\n    union ')
+    .join('\n      union ')
 }
 
 /**

@@ -1,0 +1,46 @@
+import { bigint, type BiView, date } from '../view.ts'
+import { figureOf, kept } from './fragments/channel-figures.ts'
+import { local } from './fragments/local-time.ts'
+import { channelId, isTest } from './fragments/shared-columns.ts'
+
+export const returnMonths = figureOf(
+  'return_months',
+  `select m.month, coalesce(v.months[m.no - 1]::text, ''), count(*), null::numeric, null::numeric
+    from (
+      select array_agg(distinct month) as months
+      from (
+        select user_id, date_trunc('month', ${local('entered_at')})::date as month
+        from livehouse.watch_records where channel_id = c.channel_id and entered_at is not null and user_id is not null
+      ) d group by user_id
+    ) v cross join lateral unnest(v.months) with ordinality m (month, no) group by 1, 2`,
+)
+
+export const viewerReturnMonth: BiView = {
+  name: 'viewer_return_month',
+  grain: {
+    en: 'Viewers of a channel in a month who had last come in the same earlier month',
+    zh: '频道一个月的观众，按其上一次到访的月份分组',
+  },
+  remarks: {
+    en:
+      'Distinct viewers of any months from a to b, exactly, without a look at every visit: sum(viewers) where ' +
+      'month_start between a and b and (previous_month is null or previous_month < a). By the records: who came ' +
+      'before the history that is kept counts as new.',
+    zh:
+      '任意月份 a 至 b 的去重观众数（精确，无需遍历访问）：sum(viewers)，条件为 month_start between a and b 且 ' +
+      '(previous_month is null or previous_month < a)。以观看记录为准，早于历史范围到访的观众计为新观众。',
+  },
+  key: ['channel_id', 'month_start', 'previous_month'],
+  columns: {
+    ...channelId('m.channel_id'),
+    month_start: date('m.day', 'First day of the month', '当月第一天'),
+    previous_month: date(
+      `nullif(m.item, '')::date`,
+      'First day of the latest month before in which they came; NULL where there is none',
+      '此前最近一次到访所在月份的第一天；没有则为 NULL',
+    ),
+    viewers: bigint('m.number', 'Distinct viewers', '观众数（去重）'),
+    ...isTest('m.channel_id'),
+  },
+  from: `from ${kept(returnMonths)} m`,
+}
