@@ -124,14 +124,14 @@ const budgets: Readonly<Record<string, number>> = {
   config: 638,
   core: 1203,
   emulator: 1816 + 60 * allStreams.length,
-  ledger: 3659,
+  ledger: 3664,
   log: 79,
   scheduler: 1340,
-  service: 1776,
+  service: 1783,
   store: 2985,
   streams: 94 + 68 * allStreams.length,
-  sync: 5085,
-  transform: 267,
+  sync: 5092,
+  transform: 268,
   web: 3154,
   // The files beside the folders.
   '': 350,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_363 + 128 * allStreams.length, test: 26_513 }
+const MOST_LINES = { src: 32_383 + 128 * allStreams.length, test: 26_607 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -63,7 +63,8 @@ export async function landSlice(
           })
         : nothingDisputed
     const hasWritten = slice.hasWritten === true || written.inserted + written.updated + removed > 0
-    const reading = { record, earlier: covered, hasWritten, disputed, hasNewUnreadable }
+    const isEmpty = summary.received === 0
+    const reading = { record, earlier: covered, hasWritten, disputed, hasNewUnreadable, isEmpty }
     const records = await settleReading(trx, slice, reading, deps)
     landing = {
       removed,
@@ -117,6 +118,7 @@ interface LandingReading {
   readonly disputed: readonly string[]
   /** Whether it brought more unreadable items than earlier readings had: the next one may be able to read them. */
   readonly hasNewUnreadable: boolean
+  readonly isEmpty: boolean
 }
 
 /** What a reading can be held against: of a list without a total only those that it can agree with. */
@@ -136,12 +138,13 @@ async function readEarlierOf(
  * What the ledger keeps of a reading: what of it is at rest, up to the first row that it changed or missed. Of a list
  * with a total that is what it changed nothing of, or read for the first time and verified. Of one without, what it
  * held the same as readings at least an hour earlier: that is `agreed`, and a slice of its own where the rest was read
- * for the first time. What had settled and has changed is settled no longer.
+ * for the first time. What had settled and has changed is settled no longer. An empty answer where rows are known,
+ * removed or not, settles nothing: the service may be empty for some nights.
  */
 async function settleReading(
   trx: Transaction<Database>,
   slice: Slice,
-  { record, earlier, hasWritten, disputed, hasNewUnreadable }: LandingReading,
+  { record, earlier, hasWritten, disputed, hasNewUnreadable, isEmpty }: LandingReading,
   { runId, timeZone, wallTimeAt, claimableMs }: RunDeps,
 ): Promise<readonly SliceRecord[]> {
   const { window, covers, proof, startedAt, isDrop } = record
@@ -155,6 +158,8 @@ async function settleReading(
 
   const isLanded = proof === 'verified' || proof === 'unverifiable' || proof === 'accepted'
   if (covers === undefined || !isLanded || (isReadTwice(stream) && isDrop)) return [record]
+  const withRemoved = { ...part, stream: { ...stream, marksRemoved: false } }
+  if (isEmpty && stream.marksRemoved && (await countHeld(trx, withRemoved)) > 0) return [record]
   const isSure = proof === 'verified' && !isDrop && !hasNewUnreadable
   const restTo = isSure ? covers.to : (earlier.comparedTo ?? covers.from)
   const rest: Window = { from: covers.from, to: Math.min(restTo, covers.to, changed?.from ?? covers.to) }

@@ -6,9 +6,9 @@ import { backfill } from '../../src/cli/backfill.ts'
 import { run } from '../../src/cli/run.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
-import { missingRow, noRows, withheldRows } from '../helpers/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { missingRow, noRows, withheldRows } from '../helpers/fault-effects.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
@@ -111,7 +111,7 @@ test('a row that is lost at the border of two pages comes with the second readin
 })
 
 test.each(['gifts', 'signups'] as const)(
-  'a withdrawn row of %s that grows older than the lookback is marked all the same, and its range settles',
+  'a withdrawn row of %s that grows older than the lookback is marked all the same, and its range settles with the next',
   async (table) => {
     const [channel] = account.emulator.world.channels.values()
     const list = table === 'gifts' ? channel?.gifts : channel?.questionnaires.rows[0]?.signups
@@ -130,6 +130,12 @@ test.each(['gifts', 'signups'] as const)(
     }
     expect(nights).toEqual([false, true, true])
     account.clock.nowMs += 3 * DAY_MS
+    const young = wallTimeAt(account.clock.nowMs - HOUR_MS, 'Asia/Shanghai')
+    for (const { gifts, questionnaires } of account.emulator.world.channels.values()) {
+      gifts.add(...gifts.rows.slice(0, 1).map((gift) => ({ ...gift, type: Reflect.get(row, 'type'), givenAt: young })))
+      const [signups] = questionnaires.rows.map(({ signups }) => signups)
+      signups?.add(...signups.rows.slice(0, 1).map((signup) => ({ ...signup, signedUpAt: young })))
+    }
     await read(...streams)
     const at = sql`${new Date(account.clock.nowMs - 5 * DAY_MS)} at time zone 'Asia/Shanghai'`
     const settled = sql`(select distinct partition from livehouse_ops.slices where stream = ${table} and settled @> ${at}) as s`
@@ -156,6 +162,34 @@ test('the only gift of a channel is marked when two empty readings an hour apart
   }
   expect(marks).toEqual([0, 0, 1, 1])
 })
+
+test.each(['gifts', 'signups'] as const)(
+  '%s that do not come on three nights of empty answers are back with the first night that has them',
+  async (table) => {
+    const [channel] = account.emulator.world.channels.values()
+    const [gift, list] = [channel?.gifts.rows[0], channel?.questionnaires.rows[0]?.signups]
+    const signup = list?.rows[0]
+    if (channel === undefined || gift === undefined || list === undefined || signup === undefined)
+      throw new Error('the world is empty')
+    const young = wallTimeAt(account.clock.nowMs - HOUR_MS, 'Asia/Shanghai')
+    channel.gifts.add({ ...gift, givenAt: young })
+    list.add({ ...signup, signedUpAt: young })
+    const streams = table === 'gifts' ? ['gifts'] : ['signups', 'questionnaires']
+    await read(...streams)
+    account.emulator.faults.push({ effect: noRows(), endpoint: table === 'gifts' ? 'giftRunning' : 'signupRecord' })
+    for (let night = 0; night < 3; night++) {
+      account.clock.nowMs += DAY_MS
+      await read(...streams)
+    }
+    const countRemoved = async () => await count(sql`${sql.table(`livehouse.${table}`)} where removed_at is not null`)
+    expect(await countRemoved()).toBeGreaterThan(0)
+    account.emulator.faults.splice(0)
+    account.clock.nowMs += DAY_MS
+    await read(...streams)
+    expect(await countRemoved()).toBe(0)
+    await expectTruth(account, [table])
+  },
+)
 
 test('a job with a long lookback skips no day of what nightly syncs have read and the ledger has joined', async () => {
   await read('gifts')
