@@ -33,7 +33,7 @@ export interface PageRequest {
 export interface Page {
   /** As they came, unvalidated: objects, but rows of cells for 4.11, and anything at all where the service errs. */
   readonly items: readonly unknown[]
-  /** The source's own count of all items of this request; undefined for bare arrays (4.6, 4.12). */
+  /** The source's own count of all items of this request; undefined for bare arrays, and maybe on later pages. */
   readonly total: number | undefined
   /** The page number and size that the service says it served; undefined where the answer names none. */
   readonly echoedPage: number | undefined

@@ -140,16 +140,23 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
     const nothing = { total: undefined, echoedPage: undefined, echoedPageSize: undefined, title: undefined }
     return { items, ...nothing, serviceTimeMs }
   }
-  const total = countOf(valueAt(json, envelope.total))
-  if (total === undefined) throw badShape(name, `${describe(json)} where a list belongs (${envelope.total}: no count)`)
+  const counted = valueAt(json, envelope.total) ?? undefined
+  const total = countOf(counted)
+  // Some services tell the total on page 1 alone.
+  if (total === undefined && (request.page === 1 || counted !== undefined)) {
+    const what = counted === undefined ? 'is missing' : 'is no count'
+    const where = `its field ${envelope.total}, how many rows there are, ${what}`
+    throw badShape(name, `${describe(json)} where a list belongs: ${where}`)
+  }
   const list = listAt(json, envelope.items, name)
   const title = envelope.title === undefined ? undefined : (listAt(json, envelope.title, name) ?? undefined)
   // An echo helps where it can be read and says nothing where it cannot.
   const echoedPage = countOf(valueAt(json, envelope.page))
   const echoedPageSize = countOf(valueAt(json, envelope.size))
   // No list is an empty page only where the envelope itself says that there is nothing to show.
-  if (!list && (request.page - 1) * (echoedPageSize || request.pageSize) < total) {
-    throw badShape(name, `${list === null ? 'null' : 'nothing'} in place of the list, although the total is ${total}`)
+  if (!list && (request.page - 1) * (echoedPageSize || request.pageSize) < (total ?? Number.POSITIVE_INFINITY)) {
+    const told = total === undefined ? 'and it tells no total' : `although the total is ${total}`
+    throw badShape(name, `${list === null ? 'null' : 'nothing'} in place of the list, ${told}`)
   }
   const items = list ?? []
   if (items.length > 0 && envelope.title !== undefined && title === undefined) {

@@ -47,12 +47,14 @@ export async function* readPages(
     for (let number = 2; number <= lastPage || received !== total || previous.items.length >= size; number++) {
       // A moving list of which the service gives a page again behind the end has no end: each brings a row that is new.
       if (receivedAgain * 2 > received) return
-      const page = number > lastPage ? await fetchUnlessRefused(reading, number) : await ahead.take(number, lastPage)
-      if ('refusal' in page) {
+      const next = number > lastPage ? await fetchUnlessRefused(reading, number) : await ahead.take(number, lastPage)
+      if ('refusal' in next) {
         const isFull = previous.items.length >= (number > 2 ? largest : Math.min(SURELY_ALL + 1, size))
-        if (received > total && isFull) throw page.refusal
+        if (received > total && isFull) throw next.refusal
         return
       }
+      // A page that tells no total takes back none.
+      const page = { ...next, total: next.total ?? first.total }
       total = Math.max(total, page.total ?? 0)
       lastPage = Math.max(lastPage, lastPageOf(total, size))
       const known = number > lastPage ? countKnown(page) : 0

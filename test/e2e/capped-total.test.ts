@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
+import { isObject } from '../../src/core/text.ts'
 import { MINUTE, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { type Answer, jsonAnswer } from '../../src/emulator/answer.ts'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
@@ -147,3 +150,33 @@ test.each([
     }
   },
 )
+
+/** Only the first page tells how many rows there are. */
+function laterPagesWithoutTotal(): FaultEffect {
+  const names = new Set(['total_num', 'total', 'count'])
+  const strip = (value: unknown): unknown => {
+    if (!isObject(value)) return value
+    const kept = Object.entries(value).filter(([name]) => !names.has(name))
+    return Object.fromEntries(kept.map(([name, part]) => [name, name === 'page' ? strip(part) : part]))
+  }
+  let page = 1
+  const query = (asked: ListQuery) => ({ ...asked, page: (page = asked.page) })
+  const answer = (given: Answer): Answer => {
+    const { body } = given
+    const isTold = body.kind !== 'list' || page === 1
+    return isTold ? given : jsonAnswer(strip(body.envelope(body.items(), body.total)))
+  }
+  return { name: 'later pages without total', query, answer }
+}
+
+test('lists of which only the first page tells the total are read and proven by it', async () => {
+  await using account = await startLists(ROWS * 2, 2)
+  account.emulator.faults.push({ effect: laterPagesWithoutTotal() })
+  const { code, errors, streams } = await syncStreams(account)
+  expect([code, errors]).toEqual([0, []])
+  for (const name of ['visitors', 'watch_records', 'signups']) expect(streams[name].slices.moving).toBe(0)
+  await expectTruth(account, ['visitors', 'watch_records', 'signups'])
+
+  account.emulator.faults.unshift({ effect: withheldRows((item) => JSON.stringify(item).includes('v77')) })
+  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 3, errors: [{ code: 'slice.short' }] })
+})

@@ -205,3 +205,11 @@ test('the message describes the shape without showing values', async () => {
     /answer is an object of 2 fields \(msg\) where an array belongs$/,
   )
 })
+
+test('of an answer without a total it says which field is missing, and of a later page only a wrong one is an error', async () => {
+  const missing = /page 1: the answer is an object of 1 fields \(results\).*: its field total_num, .* is missing$/
+  await expect(read(visitorList, { results: [] })).rejects.toThrow(missing)
+  await expect(read(visitorList, { results: [], total_num: 'many' }, 2)).rejects.toThrow('page 2: the answer is')
+  await expect(read(visitorList, { results: null }, 2)).rejects.toThrow('null in place of the list, and it tells no')
+  expect(await read(visitorList, { results: [{ id: 1 }] }, 2)).toMatchObject({ items: [{ id: 1 }], total: undefined })
+})
