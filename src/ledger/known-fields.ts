@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Place } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
+import { cleanText } from '../core/text.ts'
 import type { Database } from '../store/database.ts'
 import { isAt, ops } from './ops.ts'
 
@@ -53,6 +54,9 @@ export async function acceptMissingFields(
   return [...new Set(rows.map(({ field }) => field))].sort()
 }
 
+/** Of a name an index holds no more; the row's `extra` has all of it. */
+const LONGEST_NAME = 255
+
 /** Remembers fields that the spec does not know. @returns those that nobody has seen before */
 export async function rememberUnknownFields(
   db: Kysely<Database>,
@@ -61,7 +65,8 @@ export async function rememberUnknownFields(
   runId: string,
   seenAt: Date,
 ): Promise<readonly string[]> {
-  const rows = [...fields].map((field) => ({ stream, field, firstSeenAt: seenAt, runId }))
+  const names = new Set([...fields].map((field) => cleanText(field.slice(0, LONGEST_NAME))))
+  const rows = [...names].map((field) => ({ stream, field, firstSeenAt: seenAt, runId }))
   if (rows.length === 0) return []
   const fresh = await ops(db)
     .insertInto('unknown_fields')

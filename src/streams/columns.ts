@@ -11,7 +11,7 @@ function fieldColumn<Type extends ColumnType>(type: Type, parse: FieldParser<Col
 /** The columns that are a field of the item, by what it is. */
 export const field = {
   text: fieldColumn('text', values.text),
-  /** Text of a key. */
+  /** Text of a key, or of an index. */
   id: fieldColumn('text', values.identifier),
   bigint: fieldColumn('bigint', values.bigint),
   integer: fieldColumn('integer', values.integer),

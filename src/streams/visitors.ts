@@ -1,5 +1,5 @@
-import { isObject } from '../core/text.ts'
 import { defineStream } from '../core/stream.ts'
+import { isObject } from '../core/text.ts'
 import { rejection, shown } from '../transform/field.ts'
 import { bigint, text } from '../transform/values.ts'
 import { channelColumn, field, required, viewerColumns } from './columns.ts'

@@ -14,7 +14,7 @@ export const watchRecords = defineStream({
   columns: {
     channel_id: channelColumn,
     record_id: required(field.bigint('record_id', 'Watch record id', '观看记录 ID')),
-    user_id: field.text('user_id', 'Viewer id', '观众 ID'),
+    user_id: field.id('user_id', 'Viewer id', '观众 ID'),
     ...viewerColumns,
     device: field.text('device', 'Watching device, display text of the service', '观看设备，服务端显示文本'),
     browser: field.text('browser', 'Watching method, display text of the service', '观看方式，服务端显示文本'),

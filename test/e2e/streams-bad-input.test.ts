@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import type { EndpointName } from '../../src/emulator/endpoint.ts'
-import { fieldValue, foreignRow } from '../helpers/fault-effects.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import { streams } from '../../src/streams/registry.ts'
+import { fieldValue, foreignRow } from '../helpers/fault-effects.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 
@@ -78,6 +78,21 @@ describe('whatever a field holds, every row lands', () => {
     expect(result).toMatchObject({ status: 'ok', errors: [] })
     expect(result.streams.visitors?.counts).toMatchObject({ quarantined: 1, inserted: 59 })
     expect(result.streams.questionnaires?.counts).toMatchObject({ quarantined: 1, inserted: 2 })
+  })
+
+  test('a visit whose viewer id, or a field whose name, is too long for an index lands with both beside it', async () => {
+    await using pipeline = await startPipeline({ channels: 1 })
+    const long = Array.from({ length: 4000 }, (_, index) => (index * 7919).toString(36)).join('')
+    pipeline.emulator.faults.push({ effect: fieldValue('user_id', long, 0), endpoint: 'userRecordList', page: 1 })
+    pipeline.emulator.faults.push({ effect: fieldValue(long, 1, 1), endpoint: 'userRecordList', page: 1 })
+    const result = await pipeline.sync({ streams: ['watch_records'] })
+    expect(result).toMatchObject({ status: 'ok', errors: [], streams: { watch_records: { counts: { degraded: 1 } } } })
+    const { rows } = await sql`select user_id, extra from livehouse.watch_records where extra is not null
+      order by user_id nulls first`.execute(pipeline.database.db)
+    expect(rows).toEqual([
+      { user_id: null, extra: { user_id: long } },
+      { user_id: expect.any(String), extra: { [long]: 1 } },
+    ])
   })
 
   test('headers, cells and answers are free text: NUL, lone surrogates, emoji, ten megabytes', async () => {
