@@ -107,7 +107,8 @@ export const durationSeconds: FieldParser<number> = (raw) => {
   return typeof seconds === 'number' && seconds < 0 ? undefined : seconds
 }
 
-const ZERO_DATE = /^0000-00-00/
+/** What databases and languages have in place of no time. */
+const ZERO_DATE = /^(?:0000-00-00|0001-01-01)/
 const TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/
 
 /**
