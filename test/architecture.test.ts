@@ -128,9 +128,9 @@ const budgets: Readonly<Record<string, number>> = {
   log: 79,
   scheduler: 1340,
   service: 1783,
-  store: 2985,
+  store: 3006,
   streams: 94 + 68 * allStreams.length,
-  sync: 5092,
+  sync: 5096,
   transform: 268,
   web: 3154,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_383 + 128 * allStreams.length, test: 26_607 }
+const MOST_LINES = { src: 32_408 + 128 * allStreams.length, test: 26_638 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -9,6 +9,7 @@ import { isDuplicate, quarantineItems } from '../ledger/quarantine.ts'
 import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
 import type { Database } from '../store/database.ts'
 import { transact } from '../store/load/load.ts'
+import { findHeldFields } from '../store/load/held-columns.ts'
 import type { Extraction, HeldVerdict } from './judge-walk.ts'
 import { askedOf, type SliceReading } from './page-reading.ts'
 import type { CallMeter, RunDeps, Slice } from './slice-work.ts'
@@ -162,17 +163,20 @@ type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
 
 /**
  * Refuses a reading in which a field is missing that was there before: what is known would be overwritten with nothing.
+ * Refuses, before rows are written, a reading in which a field is missing that rows of its range have: what is known
+ * would be overwritten with nothing. New rows alone may have none: some services leave out what is empty.
  * @throws LivehouseError `interface.changed`
  */
 export async function requireFields(
   slice: Slice,
   { received, absentFields }: ReadSoFar,
   { earlier }: Pick<SliceReading, 'earlier'>,
-  { db, clock }: Pick<RunDeps, 'db' | 'clock'>,
+  { db, clock, timeZone }: Pick<RunDeps, 'db' | 'clock' | 'timeZone'>,
 ): Promise<void> {
   if (received < SMALLEST_SAMPLE || absentFields.size === 0) return
   const { knownFields } = await earlier()
-  const fields = [...absentFields].filter((field) => knownFields.includes(field))
+  const absent = [...absentFields].filter((field) => knownFields.includes(field))
+  const fields = absent.length === 0 ? absent : await findHeldFields(db, { ...slice, timeZone }, absent)
   if (fields.length === 0) return
   const place = placeOf(slice)
   await noteMissingFields(db, place, fields, new Date(clock.now()))

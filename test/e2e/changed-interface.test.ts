@@ -3,9 +3,10 @@ import { expect, test } from 'vitest'
 import { accept } from '../../src/cli/accept.ts'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
+import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { EndpointName } from '../../src/emulator/endpoint.ts'
-import { changedRows } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { changedRows } from '../helpers/fault-effects.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
 const HOUR_MS = 3_600_000
@@ -95,6 +96,36 @@ test('a renamed field overwrites nothing of a list that is longer than what is w
   const { rows } = await sql<{ n: number }>`
     select count(*)::int as n from livehouse.visitors where nickname = 'known'`.execute(database.db)
   expect(rows).toEqual([{ n: 4300 }])
+})
+
+test('a field that the service leaves out where it is empty is not missed among new rows that have none', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 60 })
+  const { emulator, run, clock } = account
+  const [records] = [...emulator.world.channels.values()].map((channel) => channel.records)
+  const [record] = records?.rows ?? []
+  if (records === undefined || record === undefined) throw new Error('nobody came')
+  const withoutEmpty = changedRows((item) => {
+    const { phone, ...others } = Object(item)
+    return others.device === 'new' ? others : { ...others, phone }
+  })
+  emulator.faults.push({ effect: withoutEmpty, endpoint: 'userRecordList' })
+  const codes: unknown[] = []
+  for (let week = 0; week < 3; week++) {
+    if (week === 2) {
+      const enteredAt = wallTimeAt(clock.nowMs - HOUR_MS, 'Asia/Shanghai')
+      const more = Array.from({ length: 30 }, (_, n) => ({
+        ...record,
+        recordId: String(900_000 + n),
+        phone: '',
+        device: 'new',
+      }))
+      records.add(...more.map((each) => ({ ...each, enteredAt, leftAt: enteredAt + 60 })))
+    }
+    codes.push((await run(sync, ['--streams', 'watch_records'])).code)
+    clock.nowMs += 7 * 24 * HOUR_MS
+  }
+  expect(codes).toEqual([0, 0, 0])
+  await expectTruth(account, ['watch_records'])
 })
 
 test('a field that only some items have is no change, and neither is one that a handful of items lacks', async () => {
