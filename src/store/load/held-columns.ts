@@ -12,7 +12,7 @@ export async function findHeldFields(
   for (const [name, { source }] of Object.entries(part.stream.columns)) {
     if (source.kind !== 'field' || !fields.includes(source.field)) continue
     const { rows } = await sql<{ isHeld: boolean }>`select exists (
-      select from ${tableOf(part)} as t where ${isOfPart(part)} and t.${sql.ref(name)} is not null) as "isHeld"`.execute(
+      select from ${tableOf(part)} t where ${isOfPart(part)} and t.${sql.ref(name)} is not null) as "isHeld"`.execute(
       db,
     )
     if (rows[0]?.isHeld === true) held.push(source.field)
