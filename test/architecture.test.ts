@@ -48,7 +48,7 @@ const rules: Rules = {
     'csv-parse': ['config'],
     kysely: ['bi/publish', 'ledger', 'store'],
     'node-cron': ['scheduler'],
-    'p-limit': ['cli/mcp', 'service', 'store', 'sync'],
+    'p-limit': ['cli/mcp', 'service', 'sync'],
     'p-queue': ['sync/run-job.ts'],
     pg: ['store'],
     'pg-boss': ['scheduler'],
@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1783,
   store: 3006,
   streams: 94 + 68 * allStreams.length,
-  sync: 5096,
+  sync: 5136,
   transform: 268,
   web: 3154,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_408 + 128 * allStreams.length, test: 26_638 }
+const MOST_LINES = { src: 32_448 + 128 * allStreams.length, test: 26_659 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -9,9 +9,9 @@ import {
   type PostgresPoolClient,
   type PostgresQueryResult,
 } from 'kysely'
-import pLimit from 'p-limit'
 import { Client, type ClientConfig, Connection, type Pool, type PoolClient, types } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import { callIfStillRunning, systemClock } from '../core/clock.ts'
 import { codeOf, LivehouseError } from '../core/errors.ts'
 import type { Database } from './database.ts'
 import {
@@ -23,8 +23,10 @@ import {
 
 /** Where Node's diagnostics show each connection being opened, each statement, and each pool being closed. */
 const trace = tracingChannel<{ readonly doing: string }>('livehouse:database')
-/** One to renew leases with, which is held as long as a run lasts, and one for everything else. */
-const FEWEST_CONNECTIONS = 2
+/** So long no more connections are asked for than the server has given. */
+const SHORTAGE_MS = 10_000
+/** A connection that the server has none left for is asked for again so long. */
+const LONGEST_WAIT_MS = 30_000
 
 /**
  * Kysely's Postgres dialect with two differences: errors arrive as `LivehouseError` where they are the database's to
@@ -36,43 +38,42 @@ export function warehouseDialect(pool: Pool, named: NamedTarget): Dialect {
 }
 
 /**
- * A connection is waited for without a deadline. Where the server has none left (53300), those that it has given have
- * to do until all are given back.
+ * Where the server has no connection left (53300), those that it has given have to do for a while: the pool then gives
+ * them out in turn.
  */
 function translatingPool(pool: Pool, named: NamedTarget): PostgresPool {
+  const most = pool.options.max
   // Kysely knows a connection by its client.
-  const clients = new WeakMap<PoolClient, TranslatingClient>()
-  const places = pLimit(pool.options.max)
-  const connect = async (): Promise<PostgresPoolClient> => {
-    if (places.activeCount === 0) places.concurrency = pool.options.max
-    const leave = await new Promise<() => void>((resolve) => {
-      void places(() => new Promise<void>((done) => resolve(done)))
-    })
+  const clients = new WeakMap<PoolClient, PostgresPoolClient>()
+  let callOff = (): void => {}
+  const connect = async (untilMs: number, refusal?: unknown): Promise<PostgresPoolClient> => {
     try {
       const client = await trace.tracePromise(() => pool.connect(), { doing: 'connect' })
       const known = clients.get(client) ?? new TranslatingClient(client, named)
       clients.set(client, known)
-      known.onRelease = leave
       return known
     } catch (error) {
-      const others = places.activeCount - 1
-      leave()
-      if (codeOf(error) !== '53300' || others < FEWEST_CONNECTIONS) throw translateConnectError(error, named)
-      places.concurrency = others
-      return await connect()
+      const isShort = codeOf(error) === '53300' && pool.totalCount > 0
+      if (!isShort || systemClock.now() > untilMs) throw translateConnectError(refusal ?? error, named)
+      pool.options.max = pool.totalCount
+      callOff()
+      callOff = callIfStillRunning(SHORTAGE_MS, () => (pool.options.max = most))
+      return await connect(untilMs, error)
     }
   }
   return {
     options: pool.options,
-    connect,
-    end: async () => await trace.tracePromise(() => pool.end(), { doing: 'close' }),
+    connect: async () => await connect(systemClock.now() + LONGEST_WAIT_MS),
+    end: async () => {
+      callOff()
+      await trace.tracePromise(() => pool.end(), { doing: 'close' })
+    },
   }
 }
 
 class TranslatingClient implements PostgresPoolClient {
   readonly #client: PoolClient
   readonly #named: NamedTarget
-  onRelease = (): void => {}
   /** Its server has gone; the driver may not have noticed yet. */
   #isLost = false
 
@@ -102,7 +103,6 @@ class TranslatingClient implements PostgresPoolClient {
 
   release(destroy?: boolean): void {
     this.#client.release(destroy === true || this.#isLost)
-    this.onRelease()
   }
 }
 

@@ -94,7 +94,7 @@ export async function cutSlice(
   const times = seen.flatMap(timesOf).sort((a, b) => a - b)
   if (times.length === 0) return toSlices(slice, cutWindow(window, numbers.length + 1))
   if (stream.identity && !slice.isFound)
-    await requireFound(times[Math.floor(times.length / 2)] ?? 0, pages, readItem, timeZone)
+    await requireFound(times[Math.floor(times.length / 2)] ?? 0, first, { pages, readItem }, timeZone)
   const bounds = numbers.map((_, index) => quantile(times, (index + 0.5) / numbers.length))
   const crowded = [...timesOf(first), ...times]
   const parts = toSlices(
@@ -109,12 +109,18 @@ export async function cutSlice(
  * or in another zone, none comes: cut by such a filter, rows near each bound would be in no part.
  * @throws LivehouseError `paging.ignored`
  */
-async function requireFound(time: WallTime, pages: PageReading, readItem: ItemReader, timeZone: string): Promise<void> {
+async function requireFound(
+  time: WallTime,
+  first: Page,
+  { pages, readItem }: Pick<SliceReading, 'pages' | 'readItem'>,
+  timeZone: string,
+): Promise<void> {
   const { stream } = pages.list
   const from = floorToMinute(time)
   const list = { ...pages.list, window: askedOf({ window: { from, to: from + MINUTE } }) }
   const page = await fetchUnlessRefused({ ...pages, list }, 1)
-  if ('refusal' in page || page.items.length >= pages.pageSize) return
+  // More may lie behind a page as long as any.
+  if ('refusal' in page || page.items.length >= Math.min(pages.pageSize, first.items.length)) return
   if (rowsOf(page, readItem).some((row) => minuteOf(row[stream.timeColumns[0] ?? ''], timeZone) === from)) return
   const call = describeList(list)
   const evidence = `none of ${formatWallTime(from)} comes where that is asked for, at which a row was shown before`

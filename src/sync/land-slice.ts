@@ -50,7 +50,7 @@ export async function landSlice(
     const isWritten = verdict.proof !== 'short' || verdict.isDrop
     const covered = await readEarlierOf(trx, record, stream)
     const mayMiss = stream.marksRemoved || covered.seen !== '{}'
-    const place = { ...name, runId, window: slice.window }
+    const place = { ...name, runId, window: slice.asked ?? slice.window }
     const hasNewUnreadable = !(await wereAsManyBefore(trx, place, summary.rejected.length))
     const { removed, disputed } =
       isSettled(verdict) && mayMiss

@@ -38,16 +38,16 @@ export function askedOf({ window, asked }: Pick<Slice, 'window' | 'asked'>): Win
 }
 
 /**
- * A slice that may mark rows which an earlier reading missed: it asks for a day more on both sides, as far as there is
- * one. A service may filter by another time than it shows, or in another zone: then rows near the ends of a range do
- * not come though they are there.
+ * A slice that may mark rows which an earlier reading missed, with a question for a day more on both sides, as far as
+ * there is one; undefined for any other. A service may filter by another time than it shows, or in another zone: then
+ * rows near the ends of a range do not come though they are there.
  */
 export async function askWider(
   slice: Slice,
   { db, wallTimeAt, claimableMs }: Pick<RunDeps, 'db' | 'wallTimeAt' | 'claimableMs'>,
-): Promise<Slice> {
+): Promise<Slice | undefined> {
   const { stream, window } = slice
-  if (window === undefined || !stream.marksRemoved || (await readMissedRows(db, placeOf(slice))) === 0) return slice
+  if (window === undefined || !stream.marksRemoved || (await readMissedRows(db, placeOf(slice))) === 0) return undefined
   const to = Math.max(window.to, Math.min(window.to + DAY, newestAt(wallTimeAt(claimableMs()))))
   return { ...slice, asked: widen({ from: window.from - DAY, to }, OVERLAP_SECONDS) }
 }

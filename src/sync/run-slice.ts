@@ -1,14 +1,14 @@
-import { LivehouseError } from '../core/errors.ts'
+import { hasCode, LivehouseError } from '../core/errors.ts'
 import { type Counts, noCounts } from '../core/outcome.ts'
 import { describeList } from '../core/page.ts'
 import { isGreen, type Proof, partitionKey } from '../core/slice.ts'
 import { DAY, floorToMinute, MINUTE } from '../core/wall-clock.ts'
-import { hasHeaders } from '../ledger/questionnaires.ts'
 import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
+import { completeHeaders } from './complete-headers.ts'
 import { cutShortened } from './cut-shortened.ts'
-import { cutSlice, halveSlice, longestSlice, SHORTEST_WINDOW } from './cut-slice.ts'
+import { cutSlice, halveSlice, longestSlice, mayBeLimit, SHORTEST_WINDOW } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
-import { extractUnkeyed, headersText } from './extract-unkeyed.ts'
+import { extractUnkeyed } from './extract-unkeyed.ts'
 import {
   acceptShortfall,
   compareWithEarlier,
@@ -85,9 +85,14 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
     return { kind: 'ended', proof, otherProofs, counts, error, found: extraction?.found, hasNewHeaders }
   }
   try {
-    slice = await askWider(planned, deps)
-    const reading = openReading(slice, deps, meter, await choosePageSize(slice, deps))
-    const extracted = await extractSlice(slice, reading, deps, loader)
+    const pageSize = await choosePageSize(planned, deps)
+    const open = (asked: Slice) => openReading(asked, deps, meter, pageSize)
+    const wider = await askWider(planned, deps)
+    let reading = open(wider ?? planned)
+    const wide = wider && (await readWider(wider, reading, deps, loader))
+    if (wider !== undefined && wide !== undefined) slice = wider
+    else if (wider !== undefined) reading = open(planned)
+    const extracted = wide ?? (await extractSlice(slice, reading, deps, loader))
     if (extracted.kind === 'cut') {
       const { inserted, updated } = loader.counts()
       const parts = extracted.parts.map((part) => (inserted + updated > 0 ? { ...part, hasWritten: true } : part))
@@ -109,6 +114,26 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
   } catch (error) {
     await loader.settle()
     return end('failed', await recordFailure(slice, error, log, deps, extraction))
+  }
+}
+
+/**
+ * Reads a slice that asks for more than its window, where that can be read at once and proven.
+ * @returns undefined where it cannot: then the slice is read as it was planned
+ */
+async function readWider(
+  slice: Slice,
+  reading: SliceReading,
+  deps: RunDeps,
+  loader: BatchLoader,
+): Promise<Extracted | undefined> {
+  try {
+    const read = await extractSlice(slice, reading, deps, loader)
+    if (read.kind === 'cut' || !isSettled(read.extraction.verdict)) return undefined
+    return mayBeLimit(read.extraction.summary.received) ? undefined : read
+  } catch (error) {
+    if (isRefusal(error) || hasCode(error, 'paging.ignored')) return undefined
+    throw error
   }
 }
 
@@ -212,27 +237,4 @@ function endless(call: string): LivehouseError {
 function withheld({ verdict, ...extraction }: Extraction): Extraction {
   const reason = `it did not come to rest in ${MOST_READINGS} readings or more, no row was written: ${verdict.reason}`
   return { ...extraction, verdict: { proof: 'short', reason, isAtRest: false } }
-}
-
-/**
- * What was read, with the headers of its questionnaire. Some services leave them out of an empty answer: then they are
- * asked for without a window, once a run, so that headers which were edited while nobody signed up are noticed.
- *
- * @throws LivehouseError `api.…` of the call
- */
-async function completeHeaders(
-  { stream, partition, window, covers }: Slice,
-  extraction: Extraction,
-  pages: SliceReading['pages'],
-  { db }: Pick<RunDeps, 'db'>,
-): Promise<Extraction> {
-  const isNewest = window !== undefined && (covers === undefined || covers.to < window.to)
-  const mayLackTitle = stream.wire.envelope?.title !== undefined && extraction.title === undefined
-  if (!mayLackTitle || !isNewest || !isSettled(extraction.verdict)) return extraction
-  if (!(await hasHeaders(db, partitionKey(partition)))) return extraction
-  const asked = { ...pages, list: { stream, partition }, pageSize: 1 }
-  const page = await fetchUnlessRefused(asked, 1)
-  // A service that serves no range that is so long does not tell them.
-  const title = 'refusal' in page ? undefined : page.title
-  return title?.length ? { ...extraction, title: headersText(title) } : extraction
 }

@@ -65,3 +65,24 @@ test('a list that is too long to be read at once is not cut by a filter that goe
   expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
   await expectTruth(account, ['gifts'])
 })
+
+test('where no longer range is served, a withdrawn gift is marked all the same', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 5 })
+  const { emulator, clock, database } = account
+  emulator.switches.longestWindowDays = 1.5
+  const [channel] = emulator.world.channels.values()
+  const gift = channel?.gifts.rows[0]
+  if (!channel || !gift) throw new Error('the world is empty')
+  const givenAt = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - (n + 3) * 20 * MINUTE
+  const gifts = Array.from({ length: 60 }, (_each, n) => ({ ...gift, giftId: 900_000 + n, givenAt: givenAt(n) }))
+  channel.gifts.add(...gifts)
+  const flags = ['--streams', 'gifts']
+  expect(await account.run(sync, flags, { LIVEHOUSE_HISTORY_FROM: '2026-11-15' })).toMatchObject({ code: 0 })
+  const [withdrawn] = gifts.slice(4)
+  if (withdrawn) channel.gifts.remove(withdrawn)
+  for (let night = 0; night < 3; night++) {
+    clock.nowMs += DAY * 500
+    expect(await account.run(sync, flags, { LIVEHOUSE_HISTORY_FROM: '2026-11-15' })).toMatchObject({ code: 0 })
+  }
+  expect(await readStreamTable(database.db, 'gifts', { isRemoved: true })).toHaveLength(1)
+})
