@@ -1,7 +1,7 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import { type Counts, noCounts } from '../core/outcome.ts'
 import { describeList } from '../core/page.ts'
-import { isGreen, type Proof, partitionKey } from '../core/slice.ts'
+import { isGreen, type Proof } from '../core/slice.ts'
 import { DAY, floorToMinute, MINUTE } from '../core/wall-clock.ts'
 import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
 import { completeHeaders } from './complete-headers.ts'
