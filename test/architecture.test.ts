@@ -128,9 +128,9 @@ const budgets: Readonly<Record<string, number>> = {
   log: 79,
   scheduler: 1340,
   service: 1783,
-  store: 3006,
+  store: 3011,
   streams: 94 + 68 * allStreams.length,
-  sync: 5136,
+  sync: 5137,
   transform: 268,
   web: 3154,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_448 + 128 * allStreams.length, test: 26_659 }
+const MOST_LINES = { src: 32_454 + 128 * allStreams.length, test: 26_659 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

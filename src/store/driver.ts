@@ -54,11 +54,16 @@ function translatingPool(pool: Pool, named: NamedTarget): PostgresPool {
       return known
     } catch (error) {
       const isShort = codeOf(error) === '53300' && pool.totalCount > 0
-      if (!isShort || systemClock.now() > untilMs) throw translateConnectError(refusal ?? error, named)
-      pool.options.max = pool.totalCount
-      callOff()
-      callOff = callIfStillRunning(SHORTAGE_MS, () => (pool.options.max = most))
-      return await connect(untilMs, error)
+      // All are at work, as behind a slow disk.
+      const isBusy = error instanceof Error && error.message === 'timeout exceeded when trying to connect'
+      const isOver = refusal !== undefined && systemClock.now() > untilMs
+      if (isOver || !(isShort || isBusy)) throw translateConnectError(refusal ?? error, named)
+      if (isShort) {
+        pool.options.max = pool.totalCount
+        callOff()
+        callOff = callIfStillRunning(SHORTAGE_MS, () => (pool.options.max = most))
+      }
+      return await connect(untilMs, isShort ? error : refusal)
     }
   }
   return {

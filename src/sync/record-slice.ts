@@ -176,7 +176,8 @@ export async function requireFields(
   if (received < SMALLEST_SAMPLE || absentFields.size === 0) return
   const { knownFields } = await earlier()
   const absent = [...absentFields].filter((field) => knownFields.includes(field))
-  const fields = absent.length === 0 ? absent : await findHeldFields(db, { ...slice, timeZone }, absent)
+  const fields =
+    absent.length === 0 ? absent : await findHeldFields(db, { ...slice, window: askedOf(slice), timeZone }, absent)
   if (fields.length === 0) return
   const place = placeOf(slice)
   await noteMissingFields(db, place, fields, new Date(clock.now()))

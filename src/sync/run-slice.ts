@@ -1,4 +1,4 @@
-import { hasCode, LivehouseError } from '../core/errors.ts'
+import { LivehouseError } from '../core/errors.ts'
 import { type Counts, noCounts } from '../core/outcome.ts'
 import { describeList } from '../core/page.ts'
 import { isGreen, type Proof } from '../core/slice.ts'
@@ -6,7 +6,7 @@ import { DAY, floorToMinute, MINUTE } from '../core/wall-clock.ts'
 import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
 import { completeHeaders } from './complete-headers.ts'
 import { cutShortened } from './cut-shortened.ts'
-import { cutSlice, halveSlice, longestSlice, mayBeLimit, SHORTEST_WINDOW } from './cut-slice.ts'
+import { cutSlice, halveSlice, longestSlice, SHORTEST_WINDOW } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
 import {
@@ -69,7 +69,7 @@ export interface CutSlice {
 export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice> {
   let slice = planned
   const meter = createCallMeter()
-  const loader = createBatchLoader(slice, deps)
+  let loader = createBatchLoader(slice, deps)
   const log = openSliceLog(slice, deps, meter)
   let extraction: Extraction | undefined
   let removed = 0
@@ -89,8 +89,9 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
     const open = (asked: Slice) => openReading(asked, deps, meter, pageSize)
     const wider = await askWider(planned, deps)
     let reading = open(wider ?? planned)
-    const wide = wider && (await readWider(wider, reading, deps, loader))
-    if (wider !== undefined && wide !== undefined) slice = wider
+    const own = createBatchLoader(slice, deps)
+    const wide = wider && (await readWider(wider, reading, deps, own))
+    if (wider !== undefined && wide !== undefined) [slice, loader] = [wider, own]
     else if (wider !== undefined) reading = open(planned)
     const extracted = wide ?? (await extractSlice(slice, reading, deps, loader))
     if (extracted.kind === 'cut') {
@@ -129,10 +130,9 @@ async function readWider(
 ): Promise<Extracted | undefined> {
   try {
     const read = await extractSlice(slice, reading, deps, loader)
-    if (read.kind === 'cut' || !isSettled(read.extraction.verdict)) return undefined
-    return mayBeLimit(read.extraction.summary.received) ? undefined : read
+    return read.kind === 'cut' || !isSettled(read.extraction.verdict) ? undefined : read
   } catch (error) {
-    if (isRefusal(error) || hasCode(error, 'paging.ignored')) return undefined
+    if (isRefusal(error)) return undefined
     throw error
   }
 }
