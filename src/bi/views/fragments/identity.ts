@@ -50,31 +50,49 @@ export function joinPerson(channelId: string, userId: string): string {
 
 /** Without blanks and in lower case; NULL for what stands for none. */
 const normalised = (id: string) => `nullif(translate(lower(${id}), E' \\t\\r\\n\\u00a0\\u3000', ''), '')`
-const unlessIgnored = (id: string) => `case when n.${id} <> all (s.ignored_ids) then n.${id} end`
+/** Whether an id stands for none. Each question looks it up in one hash of the list. */
+const isIgnored = (id: string) => `${id} in (select unnest(s.ignored_ids) from livehouse_ops.bi_settings s)`
+const unlessIgnored = (id: string) => `case when not n.${isIgnored(id)} then n.${id} end`
+const idsOf = (row: string) => bases.map((basis) => `${row}.${basis}`).join(', ')
 
-/** The visitors by whom a person can be known, with their ids as they are compared. */
-const known = `(
-    select * from (
-      select n.channel_id, n.user_id, ${bases.map((basis) => `${unlessIgnored(basis)} as ${basis}`).join(', ')}
+/**
+ * Rows with the ids as they are compared, by which a person can be known. Each is worked out once (`offset 0`).
+ * @param rows as SQL; @param kept further columns of them, each with a comma behind it
+ */
+const known = (rows: string, kept: string) => `(
+      select ${kept}${bases.map((basis) => `${unlessIgnored(basis)} as ${basis}`).join(', ')}
       from (
-        select v.channel_id, v.user_id, ${normalised('v.outer_id')} as outer_id,
-          ${normalised('v.assign_id')} as assign_id,
+        select ${kept}${normalised('v.outer_id')} as outer_id, ${normalised('v.assign_id')} as assign_id,
           ${phoneNumber('v.phone')} as phone
-        from livehouse.visitors v where coalesce(v.outer_id, v.assign_id, v.phone) is not null
-      ) n cross join livehouse_ops.bi_settings s
-    ) n where coalesce(n.outer_id, n.assign_id, n.phone) is not null
-  )`
+        from (${rows}) v offset 0
+      ) n offset 0
+    ) n`
 
-/** Takes the persons away of whom a viewer has other ids now, or none. */
+/**
+ * Takes the persons away of whom a viewer has other ids now, or none. Of most viewers the ids are as they are compared:
+ * that nothing has changed is seen without working them out.
+ */
 export const forgetChangedPersons = `delete from livehouse_ops.viewer_persons where person in (
-    select p.person from livehouse_ops.viewer_persons p left join ${known} n using (channel_id, user_id)
-    where (n.outer_id, n.assign_id, n.phone) is distinct from (p.outer_id, p.assign_id, p.phone))`
+    select n.person from ${known(
+      `select p.person, array[${idsOf('p')}] as held, ${idsOf('v')}
+          from livehouse_ops.viewer_persons p left join livehouse.visitors v using (channel_id, user_id)
+          where (${idsOf('v')}) is distinct from (${idsOf('p')})
+            or ${bases.map((basis) => isIgnored(`p.${basis}`)).join(' or ')}`,
+      'person, held, ',
+    )}
+    where array[${idsOf('n')}] is distinct from n.held)`
 
 /** Each viewer who is not there yet, as known by the best of the own ids. */
 export const addPersons = `
-    insert into livehouse_ops.viewer_persons (channel_id, user_id, outer_id, assign_id, phone, person)
-    select n.*, coalesce(${bases.map((basis, index) => `'${index + 1}' || n.${basis}`).join(', ')}) from ${known} n
-    on conflict (channel_id, user_id) do nothing`
+    insert into livehouse_ops.viewer_persons (channel_id, user_id, ${bases.join(', ')}, person)
+    select n.*, coalesce(${bases.map((basis, index) => `'${index + 1}' || n.${basis}`).join(', ')})
+    from ${known(
+      `select v.channel_id, v.user_id, ${idsOf('v')} from livehouse.visitors v
+          where coalesce(${idsOf('v')}) is not null and not exists (
+            select from livehouse_ops.viewer_persons p where p.channel_id = v.channel_id and p.user_id = v.user_id)`,
+      'channel_id, user_id, ',
+    )}
+    where coalesce(${idsOf('n')}) is not null`
 
 /**
  * One statement for each kind of id: who shares one is the person that sorts first of them. Executed again and again
