@@ -164,6 +164,8 @@ export function declaredText(row: Row): string {
 /** What tells the rows of one partition apart: the key columns that the items themselves give, as text. */
 export function rowKey({ key, columns }: Stream): (row: Row) => string {
   const names = key.filter((name) => columns[name]?.source.kind === 'field')
+  const [only] = names
+  if (only !== undefined && names.length === 1) return (row) => String(row[only])
   return (row) => names.map((name) => row[name]).join('\u0000')
 }
 

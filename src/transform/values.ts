@@ -109,6 +109,7 @@ export const durationSeconds: FieldParser<number> = (raw) => {
 
 /** What databases and languages have in place of no time. */
 const ZERO_DATE = /^(?:0000-00-00|0001-01-01)/
+const PLAIN_TIME = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/
 const TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/
 
 /**
@@ -118,6 +119,8 @@ const TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[
 export const pointInTime = orNone<string>((raw) => {
   if (typeof raw !== 'string') return undefined
   if (ZERO_DATE.test(raw)) return null
+  // Nearly all times have this form, and it is the one to write.
+  if (PLAIN_TIME.test(raw)) return isWallTime(raw) ? raw : undefined
   const parts = TIME.exec(raw)
   if (!parts) return undefined
   const wall = `${parts[1]} ${parts[2]}:${parts[3] ?? '00'}`
