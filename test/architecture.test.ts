@@ -131,7 +131,7 @@ const budgets: Readonly<Record<string, number>> = {
   store: 3011,
   streams: 94 + 68 * allStreams.length,
   sync: 5139,
-  transform: 275,
+  transform: 273,
   web: 3154,
   // The files beside the folders.
   '': 350,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_481 + 128 * allStreams.length, test: 26_659 }
+const MOST_LINES = { src: 32_479 + 128 * allStreams.length, test: 26_659 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

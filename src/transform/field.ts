@@ -11,8 +11,6 @@ interface ItemContext {
   readonly serviceDay: string
 }
 
-const none: readonly string[] = []
-
 /** Compiles a stream's declaration into the function that reads its items. */
 export function itemReader(stream: Stream, context: ItemContext): ItemReader {
   const columns = columnsToRead(stream)
@@ -29,19 +27,19 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
 
     // A copy has its columns in place: to add them one by one takes several times as long.
     const row: Record<string, Cell> = { ...blank }
-    let unread: readonly string[] = none
+    const unread: string[] = []
     for (const { name, field, parse, isRequired, isIdentity } of columns) {
       const value = parse(fields[field])
       if (value === null || value === undefined) {
         if (isRequired || (isIdentity && value === undefined)) {
           return withRaw(rejection(field, `${field} is ${shown(fields[field])}, and a row needs it`), item, page)
         }
-        if (value === undefined) unread = [...unread, field]
+        if (value === undefined) unread.push(field)
       } else row[name] = value
     }
-    let unknown: readonly string[] = none
-    for (const name in fields) if (!known.has(name)) unknown = [...unknown, name]
-    if (unread.length + unknown.length === 0) return { kind: 'row', row, unreadFields: none, unknownFields: none }
+    const unknown: string[] = []
+    for (const name in fields) if (!known.has(name)) unknown.push(name)
+    if (unread.length + unknown.length === 0) return { kind: 'row', row, unreadFields: unread, unknownFields: unknown }
     row.extra = extraOf(fields, [...unread, ...unknown])
     return { kind: 'row', row, unreadFields: unread, unknownFields: unknown.map(cleanText) }
   }
