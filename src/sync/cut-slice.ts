@@ -3,18 +3,19 @@ import { hasCode, LivehouseError } from '../core/errors.ts'
 import { describeList, type ItemReader, type Page } from '../core/page.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { floorToMinute, formatWallTime, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { DAY, floorToMinute, formatWallTime, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { latestHeld } from '../store/load/table-part.ts'
 import { textOf } from './batch-loader.ts'
-import { addUp, countIn } from './count-parts.ts'
 import {
   areSameItems,
   askedOf,
+  FEWEST_ROWS,
   fetchNumbered,
   fetchUnlessRefused,
   type PageReading,
   type SliceReading,
 } from './page-reading.ts'
-import { partOf } from './plan-again.ts'
+import { addUp, APART, boundWithin, minutesWithin, SHORTEST_WINDOW, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { cutWindow, cutWindowAt, minuteOf, requireFiltered, secondOf } from './windows.ts'
 
@@ -26,10 +27,6 @@ const TOLERANCE = 1.2
 const MOST_HELD_TEXT = 4_000_000
 /** More at once would take looks at too many deep pages: such a list is cut into parts that are cut again. */
 const MOST_PARTS = 24
-/** A part whose question must not reach into a minute keeps so far from it: each asks for a minute more. */
-export const APART = 2 * MINUTE
-/** The parts of a shorter window would ask for nearly the same. */
-export const SHORTEST_WINDOW = 2 * APART
 
 /**
  * How many pages a slice of a stream has at most before it is cut: less than one where rows are heavy and are held.
@@ -76,7 +73,8 @@ export async function cutSlice(
   // Most lists that begin with a short page end there.
   const isShort = count === undefined ? first.items.length < pages.pageSize : count <= mostPages
   if (isShort && !isLong) {
-    const bound = await boundWithin(pages.list.window ?? window, first.total ?? 0, pages)
+    const { total = 0 } = first
+    const bound = mayBeLimit(total) ? await boundWithin(pages.list.window ?? window, total, pages) : undefined
     return bound === undefined ? undefined : toSlices(slice, cutWindowAt(window, [bound]))
   }
 
@@ -132,7 +130,7 @@ async function requireFound(
   )
 }
 
-export function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
+function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
   return page.items.flatMap((item) => {
     const read = readItem(item, page)
     return read.kind === 'row' ? [read.row] : []
@@ -170,36 +168,6 @@ function keepWhole(
     .filter(isInside)
 }
 
-/** From when on the rows of a slice are younger than settle, where others are older: a live list moves there alone. */
-export function unsettledFrom({ window, covers }: Slice): WallTime | undefined {
-  return window !== undefined && covers !== undefined && covers.to < window.to ? covers.to : undefined
-}
-
-/**
- * Cuts a slice that could not be read as it is (a page of it was refused, or it did not come to rest): what is younger
- * than settle apart, else where half of the rows that came lie before, at a whole minute.
- * @returns undefined for one minute
- */
-export function halveSlice(
-  slice: Slice,
-  rows: readonly Row[],
-  { timeZone }: Pick<RunDeps, 'timeZone'>,
-): readonly Slice[] | undefined {
-  const { window, stream } = slice
-  if (window === undefined) return undefined
-  const times = rows
-    .flatMap((row) => minuteOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
-    .filter((time) => time >= window.from && time < window.to)
-    .sort((a, b) => a - b)
-  const middle = times[Math.floor(times.length / 2)] ?? floorToMinute((window.from + window.to) / 2)
-  const at = unsettledFrom(slice) ?? Math.max(window.from + MINUTE, Math.min(middle, window.to - MINUTE))
-  return toSlices(slice, cutWindowAt(window, [at]))
-}
-
-export function toSlices(slice: Slice, windows: readonly Window[]): readonly Slice[] | undefined {
-  return windows.length < 2 ? undefined : windows.map((window) => partOf(slice, window))
-}
-
 /** How many pages a list with a total has: a short page although more is announced shows the size that is served. */
 function pagesOf({ items, total = 0 }: Page, pageSize: number): number {
   const served = items.length > 0 && items.length < Math.min(pageSize, total) ? items.length : pageSize
@@ -214,26 +182,53 @@ function quantile(sorted: readonly WallTime[], share: number): WallTime {
 const ROUND = 1000
 
 /** Whether so many rows may be the most that the service counts or shows, and more there. */
-export function mayBeLimit(rows: number): boolean {
+function mayBeLimit(rows: number): boolean {
   return rows > 0 && rows % ROUND === 0
 }
 
+/** What is no longer is not doubted, unless it is a part of what was shortened. */
+const LONG_RANGE = 31 * DAY
+
 /**
- * Where a window is to be cut whose total is no count but the most that the service counts to. A round total may be
- * one: then both halves are counted, and of the half that has as many its halves, until they have more together, which
- * shows the limit, or fewer each.
- * @returns undefined where the total is true, or all rows lie within the shortest window
+ * Cuts a range of which the service may have served only a part: where it is long, or as many rows came as may be the
+ * most that are shown, what lies before the earliest of them is asked for by itself, and in the second case what lies
+ * behind the latest too. A row in there did not come with the others: each part is then read, asked about in the same
+ * way. A refusal says nothing, nor do rows outside of what was asked.
+ * @param came rows of the window or not, and how many items
+ * @returns undefined where nothing more is shown
  */
-async function boundWithin({ from, to }: Window, total: number, pages: PageReading): Promise<WallTime | undefined> {
-  if (!mayBeLimit(total) || to - from <= SHORTEST_WINDOW) return undefined
-  const middle = floorToMinute((from + to) / 2)
-  const [older, newer] = [
-    // Where the service counts what lies at both ends, a row is in one of them.
-    { from, to: middle - 1 },
-    { from: middle, to },
+export async function cutShortened(
+  slice: Slice & { readonly window: Window },
+  came: { readonly rows: readonly Row[]; readonly received: number },
+  { pages, readItem }: SliceReading,
+  { db, timeZone }: Pick<RunDeps, 'db' | 'timeZone'>,
+): Promise<readonly Slice[] | undefined> {
+  const { window, stream, covers, isShortened = false } = slice
+  // Where there is a total, it tells whether a round number is all there is.
+  const isLimited = !stream.isCounted && mayBeLimit(came.received)
+  if (!isShortened && !isLimited && window.to - window.from <= LONG_RANGE) return undefined
+  const minutes = minutesWithin(window, came.rows, stream, timeZone)
+  const earliest = minutes.reduce((least, at) => Math.min(least, at), window.to)
+  const latest = minutes.reduce((most, at) => Math.max(most, at), window.from)
+  // Beyond a time without rows that is longer than what is served, only what came before shows where to ask.
+  const heldAt = await latestHeld(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
+  const known = { from: window.from, to: heldAt === undefined ? window.from : floorToMinute(heldAt) + MINUTE }
+  if (minutes.length === 0 && heldAt === undefined) return undefined
+  const { to } = covers ?? window
+  // The minute in which the answer ended may have come in part: it is read with what did not come.
+  const before = { unseen: { from: window.from, to: earliest }, asked: { from: window.from, to: earliest - APART } }
+  const behind = { unseen: { from: latest + MINUTE, to }, asked: { from: latest + APART, to } }
+  const sides = [
+    { unseen: known, asked: known, at: known.to },
+    { ...before, at: Math.min(earliest + MINUTE, window.to - MINUTE) },
+    ...(isLimited ? [{ ...behind, at: Math.max(latest, window.from + MINUTE) }] : []),
   ]
-  const [ofOlder, ofNewer] = await Promise.all([countIn(older, pages), countIn(newer, pages)])
-  if (ofOlder + ofNewer > total) return middle
-  const whole = ofNewer === total ? newer : ofOlder === total ? older : undefined
-  return whole && (await boundWithin(whole, total, pages))
+  for (const { unseen, asked, at } of sides) {
+    if (asked.to - asked.from <= SHORTEST_WINDOW) continue
+    const list = { ...pages.list, window: askedOf({ window: asked }) }
+    const page = await fetchUnlessRefused({ ...pages, pageSize: FEWEST_ROWS, list }, 1)
+    if ('refusal' in page || minutesWithin(unseen, rowsOf(page, readItem), stream, timeZone).length === 0) continue
+    return toSlices({ ...slice, isShortened: true }, cutWindowAt(window, [at]))
+  }
+  return undefined
 }

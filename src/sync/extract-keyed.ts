@@ -4,8 +4,6 @@ import { placeOf } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { readDuplicates } from '../ledger/quarantine.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import { addUp } from './count-parts.ts'
-import { halveSlice, unsettledFrom } from './cut-slice.ts'
 import {
   type Extracted,
   exceedsTotal,
@@ -28,6 +26,7 @@ import {
 } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
 import { requireFields } from './record-slice.ts'
+import { addUp, halveSlice, unsettledFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { type KeySet, rowKey, startWalk, type Walk, type WalkSummary } from './walk.ts'
 import { liesWithin, mayBeHalved, requireFiltered } from './windows.ts'

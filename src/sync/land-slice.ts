@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely'
 import type { Row } from '../core/column.ts'
-import { isEmptyWindow, placeOf, type Proof, type Window } from '../core/slice.ts'
+import { isEmptyWindow, partitionKey, placeOf, type Proof, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { resolveAbsent } from '../ledger/quarantine.ts'
-import { rememberHeaders } from '../ledger/questionnaires.ts'
+import { hasHeaders, rememberHeaders } from '../ledger/questionnaires.ts'
 import { unsettle } from '../ledger/forget-coverage.ts'
 import { type EarlierCoverage, readEarlierCoverage, wereAsManyBefore } from '../ledger/earlier-readings.ts'
 import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
@@ -12,11 +12,35 @@ import type { Database } from '../store/database.ts'
 import { compareWithHeld, countHeld, findChangedRange, nothingDisputed } from '../store/load/table-part.ts'
 import { loadRows } from '../store/load/load.ts'
 import type { BatchLoader } from './batch-loader.ts'
+import { headersText } from './extract-unkeyed.ts'
 import { type Extraction, type HeldVerdict, isSettled } from './judge-walk.ts'
-import { askedOf } from './page-reading.ts'
+import { askedOf, fetchUnlessRefused, type PageReading } from './page-reading.ts'
 import { AGREEMENT_SECONDS, isReadTwice, lookbackStart, partUntil } from './windows.ts'
 import { rememberPresentFields } from './record-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
+
+/**
+ * What was read, with the headers of its questionnaire. Some services leave them out of an empty answer: then they are
+ * asked for without a window, once a run, so that headers which were edited while nobody signed up are noticed.
+ *
+ * @throws LivehouseError `api.…` of the call
+ */
+export async function completeHeaders(
+  { stream, partition, window, covers }: Slice,
+  extraction: Extraction,
+  pages: PageReading,
+  { db }: Pick<RunDeps, 'db'>,
+): Promise<Extraction> {
+  const isNewest = window !== undefined && (covers === undefined || covers.to < window.to)
+  const mayLackTitle = stream.wire.envelope?.title !== undefined && extraction.title === undefined
+  if (!mayLackTitle || !isNewest || !isSettled(extraction.verdict)) return extraction
+  if (!(await hasHeaders(db, partitionKey(partition)))) return extraction
+  const asked = { ...pages, list: { stream, partition }, pageSize: 1 }
+  const page = await fetchUnlessRefused(asked, 1)
+  // A service that serves no range that is so long does not tell them.
+  const title = 'refusal' in page ? undefined : page.title
+  return title?.length ? { ...extraction, title: headersText(title) } : extraction
+}
 
 /** What landing did beside writing rows. */
 export interface Landing {

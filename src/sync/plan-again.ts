@@ -5,6 +5,7 @@ import { isRefusedForDays, readOpenSlice } from '../ledger/open-slices.ts'
 import { hasLandedSince } from '../ledger/slices.ts'
 import type { Database } from '../store/database.ts'
 import type { PartitionPlan } from './plan-slices.ts'
+import { partOf } from './slice-parts.ts'
 import type { Slice } from './slice-work.ts'
 
 /**
@@ -39,13 +40,6 @@ export async function planAgain(
     rest.push(...gaps.toReversed().map((gap) => partOf(slice, gap)))
   }
   return rest
-}
-
-/** The same slice over a part of its window. */
-export function partOf(slice: Slice, window: Window): Slice {
-  const { covers } = slice
-  const covered = covers && { from: Math.max(window.from, covers.from), to: Math.min(window.to, covers.to) }
-  return { ...slice, window, asked: undefined, covers: covered && covered.from < covered.to ? covered : undefined }
 }
 
 /**

@@ -21,7 +21,7 @@ import {
   type ReadPage,
   readPageRows,
 } from './paged-progress.ts'
-import { partOf } from './plan-again.ts'
+import { partOf } from './slice-parts.ts'
 import {
   keepRejected,
   openSliceLog,

@@ -4,9 +4,7 @@ import { describeList } from '../core/page.ts'
 import { isGreen, type Proof } from '../core/slice.ts'
 import { DAY, floorToMinute, MINUTE } from '../core/wall-clock.ts'
 import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
-import { completeHeaders } from './complete-headers.ts'
-import { cutShortened } from './cut-shortened.ts'
-import { cutSlice, halveSlice, longestSlice, SHORTEST_WINDOW } from './cut-slice.ts'
+import { cutShortened, cutSlice, longestSlice } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
 import {
@@ -18,7 +16,7 @@ import {
   isSettled,
   MOST_READINGS,
 } from './judge-walk.ts'
-import { type Landing, landSlice } from './land-slice.ts'
+import { completeHeaders, type Landing, landSlice } from './land-slice.ts'
 import {
   askedOf,
   askWider,
@@ -30,9 +28,9 @@ import {
   type PageReading,
   type SliceReading,
 } from './page-reading.ts'
-import { partOf } from './plan-again.ts'
 import { cutWindowAt } from './windows.ts'
 import { keepRejected, openSliceLog, recordFailure, requireFields, requireReadable, shortfall } from './record-slice.ts'
+import { halveSlice, partOf, SHORTEST_WINDOW } from './slice-parts.ts'
 import { createCallMeter, type RunDeps, type Slice } from './slice-work.ts'
 
 export interface EndedSlice {
@@ -173,8 +171,9 @@ export async function extractSlice(
   loader: BatchLoader,
 ): Promise<Extracted> {
   const read = await readOrCut(slice, reading, deps, loader)
-  if (read.kind === 'cut' || !isSettled(read.extraction.verdict)) return read
-  const parts = await cutShortened(slice, { ...read.extraction.summary, rows: read.rows }, reading, deps)
+  const { window } = slice
+  if (window === undefined || read.kind === 'cut' || !isSettled(read.extraction.verdict)) return read
+  const parts = await cutShortened({ ...slice, window }, { ...read.extraction.summary, rows: read.rows }, reading, deps)
   if (parts === undefined) return read
   await loader.settle()
   return { kind: 'cut', parts }

@@ -1,0 +1,109 @@
+import type { Row } from '../core/column.ts'
+import type { Window } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
+import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { fetchNumbered, type PageReading } from './page-reading.ts'
+import type { RunDeps, Slice } from './slice-work.ts'
+import { cutWindowAt, minuteOf } from './windows.ts'
+
+/** A part whose question must not reach into a minute keeps so far from it: each asks for a minute more. */
+export const APART = 2 * MINUTE
+/** The parts of a shorter window would ask for nearly the same. */
+export const SHORTEST_WINDOW = 2 * APART
+
+/** The same slice over a part of its window. */
+export function partOf(slice: Slice, window: Window): Slice {
+  const { covers } = slice
+  const covered = covers && { from: Math.max(window.from, covers.from), to: Math.min(window.to, covers.to) }
+  return { ...slice, window, asked: undefined, covers: covered && covered.from < covered.to ? covered : undefined }
+}
+
+/** Slices over these windows; undefined where there is only one. */
+export function toSlices(slice: Slice, windows: readonly Window[]): readonly Slice[] | undefined {
+  return windows.length < 2 ? undefined : windows.map((window) => partOf(slice, window))
+}
+
+/** From when on the rows of a slice are younger than settle, where others are older: a live list moves there alone. */
+export function unsettledFrom({ window, covers }: Slice): WallTime | undefined {
+  return window !== undefined && covers !== undefined && covers.to < window.to ? covers.to : undefined
+}
+
+/**
+ * Cuts a slice that could not be read as it is (a page of it was refused, or it did not come to rest): what is younger
+ * than settle apart, else where half of the rows that came lie before, at a whole minute.
+ * @returns undefined for one minute
+ */
+export function halveSlice(
+  slice: Slice,
+  rows: readonly Row[],
+  { timeZone }: Pick<RunDeps, 'timeZone'>,
+): readonly Slice[] | undefined {
+  const { window, stream } = slice
+  if (window === undefined) return undefined
+  const times = minutesWithin(window, rows, stream, timeZone).toSorted((a, b) => a - b)
+  const middle = times[Math.floor(times.length / 2)] ?? floorToMinute((window.from + window.to) / 2)
+  const at = unsettledFrom(slice) ?? Math.max(window.from + MINUTE, Math.min(middle, window.to - MINUTE))
+  return toSlices(slice, cutWindowAt(window, [at]))
+}
+
+/** The minutes of these rows that lie in a window. */
+export function minutesWithin(
+  { from, to }: Window,
+  rows: readonly Row[],
+  { timeColumns: [name = ''] }: Stream,
+  timeZone: string,
+): readonly WallTime[] {
+  return rows.flatMap((row) => minuteOf(row[name], timeZone) ?? []).filter((at) => at >= from && at < to)
+}
+
+/**
+ * Whether the parts of a window show all that it shows together. A row with two times may be shown only where both lie
+ * in the range: those across a cut would be in no part.
+ * @param total that of the window
+ */
+export async function addUp(parts: readonly Slice[], total: number, pages: PageReading): Promise<boolean> {
+  const { stream, window } = pages.list
+  if (window === undefined || !stream.isCounted || stream.timeColumns.length < 2) return true
+  // Within a minute, where no time of a row lies that is told to the minute. They overlap by as little as no service
+  // leaves out, whichever of its ends belong to a range.
+  const cuts = parts.flatMap((part) => (part.window ? [part.window.to + MINUTE / 2] : [])).sort((a, b) => a - b)
+  const ends = [...cuts.slice(0, -1), window.to]
+  const counts = await Promise.all(
+    ends.map(
+      async (to, index) => await countIn({ from: index === 0 ? window.from : (ends[index - 1] ?? 0) - 1, to }, pages),
+    ),
+  )
+  // What has left the range since is in no part.
+  const now = await countIn(window, pages)
+  return counts.reduce((sum, count) => sum + count, 0) >= Math.min(total, now)
+}
+
+/** The service's total of a range, asked for as it is. */
+async function countIn(window: Window | undefined, pages: PageReading): Promise<number> {
+  const list = { stream: pages.list.stream, partition: pages.list.partition, window }
+  return (await fetchNumbered({ ...pages, pageSize: 1, list }, 1)).total ?? 0
+}
+
+/**
+ * Where a window is to be cut whose total may be no count but the most that the service counts to: both halves are
+ * counted, and of the half that has as many its halves, until they have more together, which shows the limit, or fewer
+ * each.
+ * @returns undefined where the total is true, or all rows lie within the shortest window
+ */
+export async function boundWithin(
+  { from, to }: Window,
+  total: number,
+  pages: PageReading,
+): Promise<WallTime | undefined> {
+  if (to - from <= SHORTEST_WINDOW) return undefined
+  const middle = floorToMinute((from + to) / 2)
+  const [older, newer] = [
+    // Where the service counts what lies at both ends, a row is in one of them.
+    { from, to: middle - 1 },
+    { from: middle, to },
+  ]
+  const [ofOlder, ofNewer] = await Promise.all([countIn(older, pages), countIn(newer, pages)])
+  if (ofOlder + ofNewer > total) return middle
+  const whole = ofNewer === total ? newer : ofOlder === total ? older : undefined
+  return whole && (await boundWithin(whole, total, pages))
+}
