@@ -118,21 +118,21 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1732,
+  app: 1733,
   bi: 3787,
   cli: 4416,
   config: 638,
-  core: 1203,
+  core: 1204,
   emulator: 1816 + 60 * allStreams.length,
   ledger: 3664,
   log: 79,
-  scheduler: 1340,
+  scheduler: 1339,
   service: 1783,
   store: 3011,
   streams: 94 + 68 * allStreams.length,
-  sync: 5139,
+  sync: 5123,
   transform: 273,
-  web: 3154,
+  web: 3153,
   // The files beside the folders.
   '': 350,
 }
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_479 + 128 * allStreams.length, test: 26_659 }
+const MOST_LINES = { src: 32_463 + 128 * allStreams.length, test: 26_659 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

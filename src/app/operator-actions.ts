@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
-import { noSlices, type RunOutcome } from '../core/outcome.ts'
-import type { Window } from '../core/slice.ts'
+import type { RunOutcome } from '../core/outcome.ts'
+import { noSlices, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import { forgetCoverage, type ForgottenPartition } from '../ledger/forget-coverage.ts'

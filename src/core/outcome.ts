@@ -1,37 +1,6 @@
 import { type ErrorCode, hasCode, LivehouseError, messageOf } from './errors.ts'
-import { type Proof, proofs } from './slice.ts'
+import type { Counts, Proof } from './slice.ts'
 import type { StreamName } from './stream.ts'
-
-const countNames = [
-  'extracted',
-  'inserted',
-  'updated',
-  'unchanged',
-  'removed',
-  'quarantined',
-  'degraded',
-  'calls',
-  'retries',
-] as const
-
-/**
- * Rows and calls of a slice, a stream or a run. `extracted`: items received, repeated pages not counted. `degraded`:
- * rows that landed with an unreadable field.
- */
-export type Counts = Readonly<Record<(typeof countNames)[number], number>>
-
-export const noCounts: Counts = zeros(countNames)
-
-function zeros<Name extends string>(names: readonly Name[]): Readonly<Record<Name, number>> {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one entry for each of the names
-  return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
-}
-
-export function addCounts(a: Counts, b: Partial<Counts>): Counts {
-  const sums: Record<keyof Counts, number> = { ...a }
-  for (const name of countNames) sums[name] += b[name] ?? 0
-  return sums
-}
 
 export type RunStatus = 'ok' | 'partial' | 'waiting' | 'failed'
 
@@ -48,8 +17,6 @@ export interface StreamOutcome {
   readonly counts: Counts
   readonly slices: Readonly<Record<Proof, number>>
 }
-
-export const noSlices: StreamOutcome['slices'] = zeros(proofs)
 
 /** What a run did; `--json` prints it in snake_case. */
 export interface RunOutcome {

@@ -112,3 +112,37 @@ export const proofs = ['verified', 'agreed', 'unverifiable', 'moving', 'short', 
 export function isGreen(proof: Proof): boolean {
   return proof !== 'short' && proof !== 'failed'
 }
+
+const countNames = [
+  'extracted',
+  'inserted',
+  'updated',
+  'unchanged',
+  'removed',
+  'quarantined',
+  'degraded',
+  'calls',
+  'retries',
+] as const
+
+/**
+ * Rows and calls of a slice, a stream or a run. `extracted`: items received, repeated pages not counted. `degraded`:
+ * rows that landed with an unreadable field.
+ */
+export type Counts = Readonly<Record<(typeof countNames)[number], number>>
+
+export const noCounts: Counts = zeros(countNames)
+
+/** Slices by how complete they are known to be: none. */
+export const noSlices = zeros(proofs)
+
+function zeros<Name extends string>(names: readonly Name[]): Readonly<Record<Name, number>> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one entry for each of the names
+  return Object.fromEntries(names.map((name) => [name, 0])) as Record<Name, number>
+}
+
+export function addCounts(a: Counts, b: Partial<Counts>): Counts {
+  const sums: Record<keyof Counts, number> = { ...a }
+  for (const name of countNames) sums[name] += b[name] ?? 0
+  return sums
+}

@@ -1,6 +1,6 @@
 import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
-import { addCounts, type Counts, noCounts, noSlices, type RunProblem, type StreamOutcome } from '../core/outcome.ts'
-import { isGreen, type Proof, partitionKey, proofs } from '../core/slice.ts'
+import type { RunProblem, StreamOutcome } from '../core/outcome.ts'
+import { addCounts, type Counts, isGreen, noCounts, noSlices, partitionKey, type Proof, proofs } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
 import { isOfPartition, type TablePart, tableOf } from '../store/load/table-part.ts'
 import { type Ops, ops, type Row } from './ops.ts'

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
 import pLimit, { type LimitFunction } from 'p-limit'
 import type { Row } from '../core/column.ts'
-import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
+import { addCounts, type Counts, noCounts } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
 import { replaceChildren } from '../store/load/children.ts'
 import { copyRows, loadRows, prepareToLoad, transact } from '../store/load/load.ts'

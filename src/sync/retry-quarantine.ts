@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Row } from '../core/column.ts'
-import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
-import { parsePartition, type Place, placeOf, type Window } from '../core/slice.ts'
+import { addCounts, type Counts, noCounts, parsePartition, type Place, placeOf, type Window } from '../core/slice.ts'
 import type { RowIdentity, Stream, StreamName } from '../core/stream.ts'
 import { formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'

@@ -1,6 +1,5 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
-import { addCounts, type Counts, noCounts } from '../core/outcome.ts'
-import { isGreen, placeOf } from '../core/slice.ts'
+import { addCounts, type Counts, isGreen, noCounts, placeOf } from '../core/slice.ts'
 import {
   closeOpenSlice,
   isRefusedForDays,

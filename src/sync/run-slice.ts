@@ -1,7 +1,6 @@
 import { LivehouseError } from '../core/errors.ts'
-import { type Counts, noCounts } from '../core/outcome.ts'
 import { describeList } from '../core/page.ts'
-import { isGreen, type Proof } from '../core/slice.ts'
+import { type Counts, isGreen, noCounts, type Proof } from '../core/slice.ts'
 import { DAY, floorToMinute, MINUTE } from '../core/wall-clock.ts'
 import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
 import { cutShortened, cutSlice, longestSlice } from './cut-slice.ts'

@@ -1,15 +1,6 @@
 import { hasCode } from '../core/errors.ts'
-import {
-  addCounts,
-  type Counts,
-  describeError,
-  noCounts,
-  noSlices,
-  type RunProblem,
-  type RunStatus,
-  type StreamOutcome,
-} from '../core/outcome.ts'
-import { isGreen, placeOf, type Proof, proofs } from '../core/slice.ts'
+import { describeError, type RunProblem, type RunStatus, type StreamOutcome } from '../core/outcome.ts'
+import { addCounts, type Counts, isGreen, noCounts, noSlices, placeOf, type Proof, proofs } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { WaitingSlice } from './run-paged-slice.ts'
 import type { EndedSlice } from './run-slice.ts'

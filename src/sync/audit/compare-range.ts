@@ -1,6 +1,5 @@
 import type { Row } from '../../core/column.ts'
-import { noCounts } from '../../core/outcome.ts'
-import { type Partition, placeOf, type Window } from '../../core/slice.ts'
+import { noCounts, type Partition, placeOf, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { DAY, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import { hashItem } from '../../ledger/quarantine.ts'

@@ -1,5 +1,4 @@
-import { addCounts, type Counts, noCounts } from '../../core/outcome.ts'
-import { type Proof, proofs } from '../../core/slice.ts'
+import { addCounts, type Counts, noCounts, type Proof, proofs } from '../../core/slice.ts'
 import type { RunReport } from '../../ledger/run-reports.ts'
 import { hasEnded } from '../../ledger/runs.ts'
 import { foreign, type Html, html } from '../html.ts'
