@@ -10,11 +10,11 @@ import {
 } from '../core/page.ts'
 import { placeOf, sliceName, widen, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { DAY, formatWallDate } from '../core/wall-clock.ts'
-import { type EarlierReadings, readEarlier, readLastPageSizes, readMissedRows } from '../ledger/earlier-readings.ts'
+import { formatWallDate } from '../core/wall-clock.ts'
+import { type EarlierReadings, readEarlier } from '../ledger/earlier-readings.ts'
 import { itemReader } from '../transform/field.ts'
-import { isReadTwice, newestAt, partUntil, settledAt } from './windows.ts'
-import type { CallMeter, ReadAhead, RunDeps, Slice } from './slice-work.ts'
+import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
+import { partUntil, settledAt } from './windows.ts'
 
 /** What every way of reading a slice begins with. */
 export interface SliceReading {
@@ -35,21 +35,6 @@ const OVERLAP_SECONDS = 60
 /** What goes on the wire for a slice; undefined for a walk over the whole list. */
 export function askedOf({ window, asked }: Pick<Slice, 'window' | 'asked'>): Window | undefined {
   return asked ?? (window && widen(window, OVERLAP_SECONDS))
-}
-
-/**
- * A slice that may mark rows which an earlier reading missed, with a question for a day more on both sides, as far as
- * there is one; undefined for any other. A service may filter by another time than it shows, or in another zone: then
- * rows near the ends of a range do not come though they are there.
- */
-export async function askWider(
-  slice: Slice,
-  { db, wallTimeAt, claimableMs }: Pick<RunDeps, 'db' | 'wallTimeAt' | 'claimableMs'>,
-): Promise<Slice | undefined> {
-  const { stream, window } = slice
-  if (window === undefined || !stream.marksRemoved || (await readMissedRows(db, placeOf(slice))) === 0) return undefined
-  const to = Math.max(window.to, Math.min(window.to + DAY, newestAt(wallTimeAt(claimableMs()))))
-  return { ...slice, asked: widen({ from: window.from - DAY, to }, OVERLAP_SECONDS) }
 }
 
 /** @param pageSize how many rows of a page are asked for; the largest that the spec allows when not given */
@@ -102,21 +87,59 @@ export function openReading(
   }
 }
 
+/** Counts what a slice asks of the service. */
+export interface CallMeter {
+  readonly onAttempt: (attempt: number) => void
+  /** Every attempt that went out, and those after the first of a call. */
+  readonly counts: () => { readonly calls: number; readonly retries: number }
+}
+
+export function createCallMeter(): CallMeter {
+  let calls = 0
+  let retries = 0
+  return {
+    onAttempt: (attempt) => {
+      calls++
+      if (attempt > 1) retries++
+    },
+    counts: () => ({ calls, retries }),
+  }
+}
+
+/** Tells a service that is out of reach from one whose single endpoint does not answer. */
+export interface Reachability {
+  /** The same calls, watched. */
+  readonly fetchPage: FetchPage
+  /** Whether this error means that nothing else will be reached either. */
+  readonly isLost: (error: unknown) => boolean
+}
+
+/** Calls in a row, each after all its attempts, that did not reach the service. */
+const MOST_MISSES = 20
+
+export function watchReachability(fetchPage: FetchPage): Reachability {
+  let hasAnswered = false
+  let misses = 0
+  return {
+    fetchPage: async (request, context) => {
+      try {
+        const page = await fetchPage(request, context)
+        hasAnswered = true
+        misses = 0
+        return page
+      } catch (error) {
+        if (hasCode(error, 'api.unreachable')) misses++
+        throw error
+      }
+    },
+    isLost: (error) => hasCode(error, 'api.unreachable') && (!hasAnswered || misses >= MOST_MISSES),
+  }
+}
+
 /** On smaller pages a few rows that the service hides would be an empty page, which ends a list. */
 export const FEWEST_ROWS = 10
 /** No service serves so few rows a page where more are asked for: they are the whole list, whatever its total says. */
 export const SURELY_ALL = 2
-
-/**
- * How many rows of a page to ask for: every other time one less than the service has served, so that rows lie on other
- * pages, and what goes wrong at the borders of pages shows.
- */
-export async function choosePageSize(slice: Slice, { db }: Pick<RunDeps, 'db'>): Promise<number> {
-  const { stream, window } = slice
-  if (window === undefined || !isReadTwice(stream)) return stream.pageSize
-  const [last = 0, before = 0] = await readLastPageSizes(db, { ...placeOf(slice), window })
-  return last < before || last <= FEWEST_ROWS ? stream.pageSize : Math.min(stream.pageSize, last - 1)
-}
 
 /** What reading the pages of one list takes. */
 export interface PageReading {

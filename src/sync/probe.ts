@@ -2,7 +2,7 @@ import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
 import { type Ask, endpointOf, type ListPlace, type Page } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
 import type { SourceFact } from '../ledger/source.ts'
-import { type CallMeter, createCallMeter } from './slice-work.ts'
+import { type CallMeter, createCallMeter } from './page-reading.ts'
 
 interface ProbeDeps {
   readonly ask: Ask

@@ -10,8 +10,8 @@ import type { Database } from '../store/database.ts'
 import { transact } from '../store/load/load.ts'
 import { findHeldFields } from '../store/load/held-columns.ts'
 import type { Extraction, HeldVerdict } from './judge-walk.ts'
-import { askedOf, type SliceReading } from './page-reading.ts'
-import type { CallMeter, RunDeps, Slice } from './slice-work.ts'
+import { askedOf, type CallMeter, type SliceReading } from './page-reading.ts'
+import type { RunDeps, Slice } from './slice-work.ts'
 import { expectedFields, type WalkSummary } from './walk.ts'
 
 /** What a slice tells while it goes on, and what the ledger keeps of it. */
@@ -161,7 +161,6 @@ export async function rememberPresentFields(
 type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
 
 /**
- * Refuses a reading in which a field is missing that was there before: what is known would be overwritten with nothing.
  * Refuses, before rows are written, a reading in which a field is missing that rows of its range have: what is known
  * would be overwritten with nothing. New rows alone may have none: some services leave out what is empty.
  * @throws LivehouseError `interface.changed`

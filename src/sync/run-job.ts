@@ -4,11 +4,12 @@ import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
 import { partitionKey, placeOf, sliceName } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import { type Leases, partitionLease } from '../ledger/leases.ts'
+import { type Reachability, watchReachability } from './page-reading.ts'
 import type { PartitionPlan } from './plan-slices.ts'
 import { rankOf, resumeOpenFirst, type SliceOrder } from './plan-again.ts'
-import { type Reachability, type RunDeps, type Slice, watchReachability } from './slice-work.ts'
 import { runPagedSlice } from './run-paged-slice.ts'
 import { type EndedSlice, failedBy, runSlice } from './run-slice.ts'
+import type { RunDeps, Slice } from './slice-work.ts'
 import { createTally, type JobResult, type Tally } from './tally.ts'
 
 /** What can be planned with what the phases before have brought. */

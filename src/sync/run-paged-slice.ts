@@ -10,7 +10,7 @@ import {
 import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { acceptShortfall, compareWithEarlier, type HeldVerdict } from './judge-walk.ts'
-import { fetchNumbered, openReading, pageIgnored } from './page-reading.ts'
+import { createCallMeter, fetchNumbered, openReading, pageIgnored } from './page-reading.ts'
 import {
   addPage,
   beginSlice,
@@ -33,7 +33,7 @@ import {
   writeFailure,
 } from './record-slice.ts'
 import type { CutSlice, EndedSlice } from './run-slice.ts'
-import { createCallMeter, type RunDeps, type Slice } from './slice-work.ts'
+import type { RunDeps, Slice } from './slice-work.ts'
 import { cutWindow, lookbackStart, partUntil, requireFiltered } from './windows.ts'
 
 /** The day's calls are spent, or may not be made now: what has been read is committed, and another day goes on. */

@@ -1,7 +1,8 @@
 import { LivehouseError } from '../core/errors.ts'
 import { describeList } from '../core/page.ts'
-import { type Counts, isGreen, noCounts, type Proof } from '../core/slice.ts'
-import { DAY, floorToMinute, MINUTE } from '../core/wall-clock.ts'
+import { type Counts, isGreen, noCounts, placeOf, type Proof } from '../core/slice.ts'
+import { DAY } from '../core/wall-clock.ts'
+import { readLastPageSizes, readMissedRows } from '../ledger/earlier-readings.ts'
 import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
 import { cutShortened, cutSlice, longestSlice } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
@@ -16,21 +17,11 @@ import {
   MOST_READINGS,
 } from './judge-walk.ts'
 import { completeHeaders, type Landing, landSlice } from './land-slice.ts'
-import {
-  askedOf,
-  askWider,
-  choosePageSize,
-  fetchNumbered,
-  fetchUnlessRefused,
-  isRefusal,
-  openReading,
-  type PageReading,
-  type SliceReading,
-} from './page-reading.ts'
-import { cutWindowAt } from './windows.ts'
+import { askedOf, createCallMeter, FEWEST_ROWS, isRefusal, openReading, type SliceReading } from './page-reading.ts'
 import { keepRejected, openSliceLog, recordFailure, requireFields, requireReadable, shortfall } from './record-slice.ts'
-import { halveSlice, partOf, SHORTEST_WINDOW } from './slice-parts.ts'
-import { createCallMeter, type RunDeps, type Slice } from './slice-work.ts'
+import { cutToServed, halveSlice, SHORTEST_WINDOW } from './slice-parts.ts'
+import type { RunDeps, Slice } from './slice-work.ts'
+import { isReadTwice, newestAt } from './windows.ts'
 
 export interface EndedSlice {
   readonly kind: 'ended'
@@ -116,6 +107,32 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
 }
 
 /**
+ * How many rows of a page to ask for: every other time one less than the service has served, so that rows lie on other
+ * pages, and what goes wrong at the borders of pages shows.
+ */
+async function choosePageSize(slice: Slice, { db }: Pick<RunDeps, 'db'>): Promise<number> {
+  const { stream, window } = slice
+  if (window === undefined || !isReadTwice(stream)) return stream.pageSize
+  const [last = 0, before = 0] = await readLastPageSizes(db, { ...placeOf(slice), window })
+  return last < before || last <= FEWEST_ROWS ? stream.pageSize : Math.min(stream.pageSize, last - 1)
+}
+
+/**
+ * A slice that may mark rows which an earlier reading missed, with a question for a day more on both sides, as far as
+ * there is one; undefined for any other. A service may filter by another time than it shows, or in another zone: then
+ * rows near the ends of a range do not come though they are there.
+ */
+async function askWider(
+  slice: Slice,
+  { db, wallTimeAt, claimableMs }: Pick<RunDeps, 'db' | 'wallTimeAt' | 'claimableMs'>,
+): Promise<Slice | undefined> {
+  const { stream, window } = slice
+  if (window === undefined || !stream.marksRemoved || (await readMissedRows(db, placeOf(slice))) === 0) return undefined
+  const to = Math.max(window.to, Math.min(window.to + DAY, newestAt(wallTimeAt(claimableMs()))))
+  return { ...slice, asked: askedOf({ window: { from: window.from - DAY, to } }) }
+}
+
+/**
  * Reads a slice that asks for more than its window, where that can be read at once and proven.
  * @returns undefined where it cannot: then the slice is read as it was planned
  */
@@ -154,8 +171,6 @@ function countsOf(extraction: Extraction | undefined, { inserted, updated, uncha
 const MOST_FACTOR = 1.5
 /** So many pages of one minute are no list: the service begins again behind its end, or ignores the page parameter. */
 const MOST_PAGES = 2000
-/** What is asked for is a day: a minute more on both sides. */
-const SHORTEST_RANGE = DAY - 2 * MINUTE
 
 /**
  * Reads the rows of a slice, or cuts it where it is large: before it is read, or where reading shows that it is, or
@@ -200,29 +215,6 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   if (halves) return { kind: 'cut', parts: halves }
   if (read.kind === 'read') return { ...read, extraction: withheld(read.extraction) }
   throw read.cause === 'too long' ? endless(describeList(reading.pages.list)) : read.cause.refusal
-}
-
-/**
- * Cuts a slice of which the service refuses the first page: it may serve no range that is so long. Of its newest end a
- * day is asked for, then twice as much each time, until the longest that it serves is known well enough.
- * @throws the refusal of a day, and any other error
- */
-async function cutToServed({ window, ...slice }: Slice, pages: PageReading, error: unknown): Promise<readonly Slice[]> {
-  if (!isRefusal(error) || window === undefined || window.to - window.from <= SHORTEST_RANGE) throw error
-  const newest = (length: number): PageReading => {
-    const asked = askedOf({ window: { from: window.to - length, to: window.to } })
-    return { ...pages, list: { ...pages.list, window: asked } }
-  }
-  let [served, refused] = [SHORTEST_RANGE, window.to - window.from]
-  await fetchNumbered(newest(served), 1)
-  while (refused - served > served / 8) {
-    const length = Math.min(2 * served, floorToMinute((served + refused) / 2))
-    if ('refusal' in (await fetchUnlessRefused(newest(length), 1))) refused = length
-    else served = length
-  }
-  const parts = Math.ceil((window.to - window.from) / served)
-  const bounds = Array.from({ length: parts }, (_, index) => window.to - index * served)
-  return cutWindowAt(window, bounds).map((part) => partOf({ ...slice, window }, part))
 }
 
 function endless(call: string): LivehouseError {

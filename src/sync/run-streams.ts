@@ -6,9 +6,9 @@ import { readQuestions, recordListing } from '../ledger/questionnaires.ts'
 import { readWalkBefore } from '../ledger/slices.ts'
 import type { FoundRows } from './judge-walk.ts'
 import type { PartitionPlan, QuestionsOf } from './plan-slices.ts'
-import { fetchNumbered, isRefusal, openReading } from './page-reading.ts'
+import { createCallMeter, fetchNumbered, isRefusal, openReading } from './page-reading.ts'
 import { type JobOptions, runJob } from './run-job.ts'
-import { createCallMeter, type RunDeps } from './slice-work.ts'
+import type { RunDeps } from './slice-work.ts'
 import type { JobResult } from './tally.ts'
 
 /** So long a questionnaire that has left the list is still asked for. */

@@ -1,8 +1,8 @@
 import type { Row } from '../core/column.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
-import { fetchNumbered, type PageReading } from './page-reading.ts'
+import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { askedOf, fetchNumbered, fetchUnlessRefused, isRefusal, type PageReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { cutWindowAt, minuteOf } from './windows.ts'
 
@@ -82,6 +82,36 @@ export async function addUp(parts: readonly Slice[], total: number, pages: PageR
 async function countIn(window: Window | undefined, pages: PageReading): Promise<number> {
   const list = { stream: pages.list.stream, partition: pages.list.partition, window }
   return (await fetchNumbered({ ...pages, pageSize: 1, list }, 1)).total ?? 0
+}
+
+/** What is asked for is a day: a minute more on both sides. */
+const SHORTEST_RANGE = DAY - 2 * MINUTE
+
+/**
+ * Cuts a slice of which the service refuses the first page: it may serve no range that is so long. Of its newest end a
+ * day is asked for, then twice as much each time, until the longest that it serves is known well enough.
+ * @throws the refusal of a day, and any other error
+ */
+export async function cutToServed(
+  { window, ...slice }: Slice,
+  pages: PageReading,
+  error: unknown,
+): Promise<readonly Slice[]> {
+  if (!isRefusal(error) || window === undefined || window.to - window.from <= SHORTEST_RANGE) throw error
+  const newest = (length: number): PageReading => {
+    const asked = askedOf({ window: { from: window.to - length, to: window.to } })
+    return { ...pages, list: { ...pages.list, window: asked } }
+  }
+  let [served, refused] = [SHORTEST_RANGE, window.to - window.from]
+  await fetchNumbered(newest(served), 1)
+  while (refused - served > served / 8) {
+    const length = Math.min(2 * served, floorToMinute((served + refused) / 2))
+    if ('refusal' in (await fetchUnlessRefused(newest(length), 1))) refused = length
+    else served = length
+  }
+  const parts = Math.ceil((window.to - window.from) / served)
+  const bounds = Array.from({ length: parts }, (_, index) => window.to - index * served)
+  return cutWindowAt(window, bounds).map((part) => partOf({ ...slice, window }, part))
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { LimitFunction } from 'p-limit'
 import type { Clock } from '../core/clock.ts'
-import { hasCode } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { FetchPage } from '../core/page.ts'
 import type { ReportProgress } from '../core/outcome.ts'
@@ -74,53 +73,4 @@ export interface PageShare {
   /** How many pages may be asked for or held now, the next one included: at least 1. */
   readonly pages: () => number
   readonly end: () => void
-}
-
-/** Counts what a slice asks of the service. */
-export interface CallMeter {
-  readonly onAttempt: (attempt: number) => void
-  /** Every attempt that went out, and those after the first of a call. */
-  readonly counts: () => { readonly calls: number; readonly retries: number }
-}
-
-export function createCallMeter(): CallMeter {
-  let calls = 0
-  let retries = 0
-  return {
-    onAttempt: (attempt) => {
-      calls++
-      if (attempt > 1) retries++
-    },
-    counts: () => ({ calls, retries }),
-  }
-}
-
-/** Tells a service that is out of reach from one whose single endpoint does not answer. */
-export interface Reachability {
-  /** The same calls, watched. */
-  readonly fetchPage: FetchPage
-  /** Whether this error means that nothing else will be reached either. */
-  readonly isLost: (error: unknown) => boolean
-}
-
-/** Calls in a row, each after all its attempts, that did not reach the service. */
-const MOST_MISSES = 20
-
-export function watchReachability(fetchPage: FetchPage): Reachability {
-  let hasAnswered = false
-  let misses = 0
-  return {
-    fetchPage: async (request, context) => {
-      try {
-        const page = await fetchPage(request, context)
-        hasAnswered = true
-        misses = 0
-        return page
-      } catch (error) {
-        if (hasCode(error, 'api.unreachable')) misses++
-        throw error
-      }
-    },
-    isLost: (error) => hasCode(error, 'api.unreachable') && (!hasAnswered || misses >= MOST_MISSES),
-  }
 }

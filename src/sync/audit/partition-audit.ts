@@ -3,7 +3,8 @@ import type { Partition, Proof, Window } from '../../core/slice.ts'
 import type { Stream, StreamName } from '../../core/stream.ts'
 import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { OpenReading } from '../../ledger/open-readings.ts'
-import type { CallMeter, RunDeps } from '../slice-work.ts'
+import type { CallMeter } from '../page-reading.ts'
+import type { RunDeps } from '../slice-work.ts'
 
 /**
  * How the warehouse and the source stand to each other in one partition. `equal`: as many rows, or what is different
