@@ -70,7 +70,7 @@ export async function extractKeyed(
     let largest = 1
     const add = async (page: Page): Promise<void> => {
       const rows = walk.add(page)
-      requireFiltered(pages.list, rows, deps.timeZone)
+      if (window !== undefined) requireFiltered(pages.list, rows, deps.timeZone)
       await loader.add(rows, async () => await requireFields(slice, walk.summary(), reading, deps))
       count += countOfSlice(rows)
       const fresh = all.keys === undefined ? [] : rows.filter((row) => all.keys?.add(keyOf(row)))
@@ -84,7 +84,7 @@ export async function extractKeyed(
         largest = Math.max(largest, page.items.length)
         channelFacts = completeFacts(channelFacts, stream, page, readItem)
         reportPage(page.items.length, lastPage)
-        if (mayBeHalved(window) && exceedsTotal(walk.summary())) break
+        if (exceedsTotal(walk.summary()) && mayBeHalved(window)) break
       }
     } catch (error) {
       // Some services serve a list to a depth only: behind its first page that may be why.
