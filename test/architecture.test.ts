@@ -124,13 +124,13 @@ const budgets: Readonly<Record<string, number>> = {
   config: 638,
   core: 1204,
   emulator: 1816 + 60 * allStreams.length,
-  ledger: 3664,
+  ledger: 3659,
   log: 79,
   scheduler: 1339,
   service: 1783,
   store: 3011,
   streams: 94 + 68 * allStreams.length,
-  sync: 5123,
+  sync: 5125,
   transform: 273,
   web: 3153,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_463 + 128 * allStreams.length, test: 26_659 }
+const MOST_LINES = { src: 32_460 + 128 * allStreams.length, test: 26_659 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

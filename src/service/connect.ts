@@ -122,7 +122,7 @@ export function connect(options: ConnectOptions): Connection {
   const authorized = budget(token(answers, tokens), options.reserve, serviceClock, bearer.current)
   const places = pLimit(concurrency)
   // Behind the pace: the calls of an endpoint that is slow must not hold every place while they wait for their turn.
-  const placed: Send = async (call, context) => await orAborted(places(authorized, call, context), context.signal)
+  const placed: Send = (call, context) => orAborted(places(authorized, call, context), context.signal)
   const send = retry(pace.outer(placed), repeating)
   return {
     fetchPage: createFetchPage(send, options.listParams),

@@ -3,9 +3,14 @@ import { withoutPhones } from '../core/text.ts'
 import { hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 import type { LogFields } from '../core/log.ts'
 import { type Counts, isGreen, placeOf, type Proof, sliceName, type Window } from '../core/slice.ts'
-import { noteMissingFields, rememberFields, rememberUnknownFields } from '../ledger/known-fields.ts'
 import { isDuplicate, quarantineItems } from '../ledger/quarantine.ts'
-import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
+import {
+  noteMissingFields,
+  recordSlice,
+  rememberFields,
+  rememberUnknownFields,
+  type SliceRecord,
+} from '../ledger/slices.ts'
 import type { Database } from '../store/database.ts'
 import { transact } from '../store/load/load.ts'
 import { findHeldFields } from '../store/load/held-columns.ts'
