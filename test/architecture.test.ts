@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1783,
   store: 3011,
   streams: 94 + 68 * allStreams.length,
-  sync: 5125,
+  sync: 5127,
   transform: 273,
   web: 3153,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_460 + 128 * allStreams.length, test: 26_659 }
+const MOST_LINES = { src: 32_462 + 128 * allStreams.length, test: 26_681 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

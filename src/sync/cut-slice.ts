@@ -86,10 +86,12 @@ export async function cutSlice(
   const isEnd = (items: readonly unknown[]) => count === undefined && items.length === 0
   const seen = served.filter(({ items }) => !isEnd(items) && !areSameItems(stream, items, first.items))
   if (seen.length === 0 && (count === undefined || served.length > 0)) return undefined
-  // Past the end some services give the last page again: then it says nothing.
-  const farther = count === undefined ? await lookAt(pages, (numbers[0] ?? 0) + 1) : undefined
-  if (farther && seen[0] && areSameItems(stream, farther.items, seen[0].items)) return undefined
-  const times = seen.flatMap(timesOf).sort((a, b) => a - b)
+  // Without a total it is cut where a part is long enough, not where it is too long: what lies around a cut is read
+  // with both parts. Past the end some services give the last page again: then it says nothing.
+  const enough = Math.floor(mostPages / TOLERANCE)
+  const nearer = count === undefined && enough > 1 ? await lookAt(pages, enough) : first
+  if (nearer && seen[0] && areSameItems(stream, nearer.items, seen[0].items)) return undefined
+  const times = (count === undefined && nearer ? [nearer] : seen).flatMap(timesOf).sort((a, b) => a - b)
   if (times.length === 0) return toSlices(slice, cutWindow(window, numbers.length + 1))
   if (stream.identity && !slice.isFound)
     await requireFound(times[Math.floor(times.length / 2)] ?? 0, first, { pages, readItem }, timeZone)

@@ -50,3 +50,25 @@ test('a long history takes few calls more than it has pages, and is read in part
   expect(ofGifts.most).toBeLessThanOrEqual(7500)
   await expectTruth(account, ['watch_records', 'gifts'])
 })
+
+test('a list without a total is cut into parts that need not be cut again', async () => {
+  await using account = await startAccount({ viewers: 5 })
+  const { emulator, clock } = account
+  const [channel] = emulator.world.channels.values()
+  const [gift] = channel?.gifts.rows ?? []
+  if (!channel || !gift) throw new Error('the world is empty')
+  for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
+  const now = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
+  const gifts = Array.from({ length: 15_500 }, (_, place) => ({
+    ...gift,
+    giftId: place,
+    givenAt: now - 3600 - place * 27,
+  }))
+  channel.gifts.add(...gifts)
+  expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+  const calls = emulator.calls.filter(
+    ({ channelId, endpoint }) => channelId === channel.id && endpoint === 'giftRunning',
+  )
+  expect(calls.length).toBeLessThan(155 * 1.2)
+  await expectTruth(account, ['gifts'])
+})
