@@ -24,6 +24,8 @@ const CONNECTIONS = 3
  * numbers can be computed, and any login of the database could hold them.
  */
 const WITHOUT_ADVISORY_LOCKS = { __test__noAdvisoryLocks: true }
+/** That of the plans, for which there is no such switch. */
+const ADVISORY_LOCK = /^ *SELECT \w+_advisory_xact_lock\(.*\);\n/gm
 /** The version of this schema that the installed pg-boss works with. */
 const SCHEMA_VERSION = 40
 
@@ -54,14 +56,8 @@ export async function openQueue(context: AppContext, settings: DatabaseSettings)
   const ofWarehouse = async () => (target.kind === 'url' ? target.url : await embeddedUrl(context, dataDir))
   const setting = queueUrl === undefined ? 'DATABASE_URL' : 'LIVEHOUSE_QUEUE_URL'
   const db = await openDatabase(queueUrl ?? (await ofWarehouse()), { signal, maxConnections: CONNECTIONS, setting })
-  const boss = new PgBoss({
-    db: executorOf(db),
-    schema: SCHEMA,
-    schedule: false,
-    migrate: isAutoMigrated,
-    ...INTERVALS,
-    ...WITHOUT_ADVISORY_LOCKS,
-  })
+  const fixed = { schema: SCHEMA, schedule: false, ...INTERVALS, ...WITHOUT_ADVISORY_LOCKS }
+  const boss = new PgBoss({ db: executorOf(db), migrate: isAutoMigrated, ...fixed })
   boss.on('error', ({ message }) => log.debug('queue.failed', { reason: message }))
   boss.on('warning', ({ message }) => log.warn('queue.warning', { reason: message }))
   const queue = new Queue(boss, db)
@@ -88,7 +84,7 @@ export async function planQueue(db: Kysely<Database>): Promise<readonly string[]
   const version = await readVersion(new PgBoss({ db: executorOf(db), schema: SCHEMA }))
   if (version >= SCHEMA_VERSION) return []
   const plans = version === 0 ? getConstructionPlans(SCHEMA) : getMigrationPlans(SCHEMA, version)
-  return [plans.trim()]
+  return [plans.replace(ADVISORY_LOCK, '').trim()]
 }
 
 /** The version of the queue's schema; 0 where it is not there. */
