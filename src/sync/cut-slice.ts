@@ -180,8 +180,8 @@ function quantile(sorted: readonly WallTime[], share: number): WallTime {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
 
-/** What a service counts to at most, and shows nothing behind, is so many or a multiple of it: mostly 10,000. */
-const ROUND = 1000
+/** What a service counts to at most, and shows nothing behind, is a multiple of it: 10,000 or 500, or some pages. */
+const ROUND = 100
 
 /** Whether so many rows may be the most that the service counts or shows, and more there. */
 function mayBeLimit(rows: number): boolean {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { isObject } from '../../src/core/text.ts'
-import { MINUTE, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { DAY, formatWallDate, MINUTE, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Answer, jsonAnswer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
@@ -69,6 +69,16 @@ test.each(['empty', 'error'] as const)(
     await expectTruth(account, ['watch_records', 'signups'])
   },
 )
+
+test('of a range of few days that shows no more than 500 records, none is lost', async () => {
+  await using account = await startLists(500, 2, 700)
+  Object.assign(account.emulator.switches, { hidesBehindTotal: true })
+  account.emulator.faults.splice(0)
+  const from = formatWallDate(wallTimeAt(account.clock.nowMs, 'Asia/Shanghai') - 5 * DAY)
+  expect(await account.run(backfill, ['--streams', 'watch_records', '--from', from])).toMatchObject({ code: 0 })
+  const held = (await readStreamTable(account.database.db, 'watch_records')).map(({ record_id: id }) => Number(id))
+  expect(held.filter((id) => id >= 900_000 && id < 900_700)).toHaveLength(700)
+})
 
 test('behind a total that is exceeded a refused page is the end, but where the page before it is as long as any', async () => {
   await using account = await startLists(20, 2, ROWS - 5)
