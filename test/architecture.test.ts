@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1783,
   store: 3011,
   streams: 94 + 68 * allStreams.length,
-  sync: 5127,
+  sync: 5130,
   transform: 273,
   web: 3153,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_458 + 128 * allStreams.length, test: 26_690 }
+const MOST_LINES = { src: 32_461 + 128 * allStreams.length, test: 26_707 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
