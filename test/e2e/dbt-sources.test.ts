@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
-import { dbtSources, OLDEST_LANDING } from '../../src/bi/dbt-sources.ts'
+import { dbtSources, OLDEST_LANDING } from '../helpers/dbt-sources.ts'
 import { biViews } from '../../src/bi/registry.ts'
 import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
@@ -14,7 +14,7 @@ beforeAll(async () => {
   await groupPersons(pipeline.database.db)
 })
 
-test('dbt/sources.yml is what the declarations say (mend it: npx vitest run test/bi/dbt-sources.test.ts -u)', async () => {
+test('dbt/sources.yml is what the declarations say (mend it: npx vitest run test/e2e/dbt-sources.test.ts -u)', async () => {
   await expect(dbtSources(biViews)).toMatchFileSnapshot(join(import.meta.dirname, '../../dbt/sources.yml'))
 })
 

@@ -1,7 +1,7 @@
-import { allStreams } from '../streams/registry.ts'
-import { quoteText } from './quote.ts'
-import type { BiView } from './view.ts'
-import { SCHEMA, schemaWords } from './view-statements.ts'
+import { allStreams } from '../../src/streams/registry.ts'
+import { quoteText } from '../../src/bi/quote.ts'
+import type { BiView } from '../../src/bi/view.ts'
+import { SCHEMA, schemaWords } from '../../src/bi/view-statements.ts'
 
 /** Keys with a column that may be NULL. */
 const nullableKeys = new Set([
@@ -16,7 +16,7 @@ const nullableKeys = new Set([
  */
 export function dbtSources(views: readonly BiView[]): string {
   const header = [
-    '# Generated from the declarations: npx vitest run test/bi/dbt-sources.test.ts -u',
+    '# Generated from the declarations: npx vitest run test/e2e/dbt-sources.test.ts -u',
     '# Copy it into models/ of a dbt project whose target is this database (docs/bi-tools.md).',
     'version: 2',
     'sources:',
