@@ -126,7 +126,7 @@ const budgets: Readonly<Record<string, number>> = {
   emulator: 1816 + 60 * allStreams.length,
   ledger: 3659,
   log: 79,
-  scheduler: 1335,
+  scheduler: 1338,
   service: 1783,
   store: 3011,
   streams: 94 + 68 * allStreams.length,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_365 + 128 * allStreams.length, test: 26_803 }
+const MOST_LINES = { src: 32_368 + 128 * allStreams.length, test: 26_844 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

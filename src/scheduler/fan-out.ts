@@ -15,8 +15,11 @@ import type { PartitionEnd, PartitionJob } from './run-partition.ts'
 const POLL_MS = 1000
 /** So many partitions in a row that cannot reach the service end the run. */
 const MOST_UNREACHED = 20
-/** Tonight's data come before old ones. */
-const PRIORITIES = { sync: 10, backfill: 0 }
+/**
+ * Tonight's data come before old ones. Each partition of a run counts less than the one before it, so runs take turns:
+ * a few partitions do not wait for the many of another run.
+ */
+const PRIORITIES = { sync: 1_000_000_000, backfill: 0 }
 
 /**
  * Runs what is planned by the queue: a job a partition, which workers do. The caller holds the run: it sends the
@@ -71,7 +74,7 @@ async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promi
   try {
     await queue.send(
       'partitions',
-      [...pending].map(([id, plan]) => ({ id, ...queuedAs(plan, afterSlice, run) })),
+      [...pending].map(([id, plan], turn) => ({ id, ...queuedAs(plan, turn, afterSlice, run) })),
     )
     while (pending.size > 0 && !deps.signal.aborted) {
       const nextEnd = queue.nextEnd()
@@ -89,7 +92,7 @@ async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promi
   for (const { slices } of pending.values()) for (const slice of slices) tally.addNotBegun(slice)
 }
 
-function queuedAs(plan: PartitionPlan, afterSlice: string, { deps, options, begunAtMs }: FannedRun) {
+function queuedAs(plan: PartitionPlan, turn: number, afterSlice: string, { deps, options, begunAtMs }: FannedRun) {
   const { stream, partition, slices } = plan
   const { order = 'newest-first', isPatient = false, stopAtMs } = options
   const data: PartitionJob = {
@@ -105,7 +108,7 @@ function queuedAs(plan: PartitionPlan, afterSlice: string, { deps, options, begu
   }
   // A backfill at work must not keep a sync from beginning: it makes way under the partition's lease.
   const key = `${isPatient ? 'backfill ' : ''}${stream.name} ${partitionKey(partition)}`
-  return { key, priority: isPatient ? PRIORITIES.backfill : PRIORITIES.sync, data }
+  return { key, priority: PRIORITIES[isPatient ? 'backfill' : 'sync'] - turn, data }
 }
 
 /** Adds up what came of a partition. What none could survive, such as refused credentials, ends the run. */

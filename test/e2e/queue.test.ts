@@ -104,6 +104,47 @@ test('what a sync wants is begun before what a backfill has queued earlier', asy
   await stop(worker)
 })
 
+test('a few partitions do not wait for the many that another run has queued before', async () => {
+  const { letGo } = account.holdLists()
+  const { emulator, database } = account
+  const [first = '', second = ''] = emulator.channelIds
+  const jobs = (state: string, count: number) => sql`select from pgboss.job
+    where name = 'partitions' and state = ${state} having count(*) = ${count}`
+  const many = account.sync(['--channels', first])
+  await untilRow(database.db, sql`select where to_regclass('pgboss.job') is not null`)
+  await untilRow(database.db, jobs('created', 7))
+  const few = account.sync(['--channels', second, '--streams', 'visitors'])
+  await untilRow(database.db, jobs('created', 8))
+  const worker = await account.startWorker({ LIVEHOUSE_REQUEST_TIMEOUT: '2' })
+  await untilRow(database.db, jobs('active', 3))
+  const active = sql`select from pgboss.job
+    where state = 'active' and singleton_key = ${`visitors channel=${second}`}`
+  expect((await active.execute(database.db)).rows).toHaveLength(1)
+  letGo()
+  expect([(await few).code, (await many).code]).toEqual([0, 0])
+  await stop(worker)
+})
+
+// In one process lists share the pages that are asked for ahead; where these are many, processes take turns.
+test.each([
+  [1, '4'],
+  [2, '100'],
+])('a long list keeps no short one waiting, in %d workers of %s calls at once', async (count, concurrency) => {
+  const [long = '', short = ''] = account.emulator.channelIds
+  for (const [id, pages] of [[long, 160] as const, [short, 10] as const]) {
+    const visitors = account.emulator.world.channels.get(id)?.visitors
+    const [some] = visitors?.rows ?? []
+    if (some) visitors?.add(...Array.from({ length: 100 * pages }, (_, at) => ({ ...some, userId: `${id} ${at}` })))
+  }
+  const settings = { LIVEHOUSE_MAX_CALLS_PER_SECOND: '20', LIVEHOUSE_CONCURRENCY: concurrency }
+  const workers = await Promise.all(Array.from({ length: count }, () => account.startWorker(settings)))
+  expect(await account.sync(['--streams', 'visitors'], { settings })).toMatchObject({ code: 0 })
+  const channels = account.emulator.calls.flatMap(({ channelId = '', page }) => (page === undefined ? [] : [channelId]))
+  const before = channels.slice(0, channels.lastIndexOf(short))
+  expect(before.filter((id) => id === long).length).toBeLessThan(80)
+  for (const worker of workers) await stop(worker)
+})
+
 test('a run that is interrupted stops its workers', async () => {
   const { asked } = account.holdLists()
   const worker = await account.startWorker()
