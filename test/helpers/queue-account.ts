@@ -25,8 +25,9 @@ export class QueueAccount implements AsyncDisposable {
     this.environment = { ...environmentOf(emulator, database), LOG_LEVEL: 'info' }
   }
 
-  static async start(): Promise<QueueAccount> {
-    return new QueueAccount(await startEmulator({ channels: 2, viewers: 60 }), await createTestDatabase())
+  static async start(database?: TestDatabase): Promise<QueueAccount> {
+    const emulator = await startEmulator({ channels: 2, viewers: 60 })
+    return new QueueAccount(emulator, database ?? (await createTestDatabase()))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
