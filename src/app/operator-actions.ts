@@ -9,6 +9,7 @@ import { parseExact } from '../service/json.ts'
 import type { Database } from '../store/database.ts'
 import { allStreams } from '../streams/registry.ts'
 import { retryQuarantine, type RetryResult } from '../sync/retry-quarantine.ts'
+import { cancelRun } from './cancel-run.ts'
 import type { AppContext } from './context.ts'
 import { outcomeObject } from './outcome.ts'
 import { recordRun } from './record-run.ts'
@@ -17,6 +18,8 @@ import { recordRun } from './record-run.ts'
 export interface OperatorActions {
   /** Queues a run of a job, unless it is running. `none`: there is no job of this name */
   readonly runJob: (job: string, askedBy: string) => Promise<'queued' | 'running' | 'none'>
+  /** Cancels a run. @returns false where it is not under way */
+  readonly cancelRun: (runId: string, askedBy: string) => Promise<boolean>
   /** Puts all that is in quarantine through today's transformers. @returns the run */
   readonly retryQuarantine: (askedBy: string) => Promise<string | null>
   /** Takes a range of a channel out of what is covered, so that the next sync reads it again. @returns the run */
@@ -31,7 +34,7 @@ export interface ReopenedRange {
 }
 
 /** The commands of their runs. */
-export const operatorCommands = ['quarantine retry', 'ledger forget']
+export const operatorCommands = ['quarantine retry', 'ledger forget', 'run cancel']
 
 /** `runJob`: queues it. */
 export function createOperatorActions(
@@ -45,6 +48,12 @@ export function createOperatorActions(
   }
   return {
     runJob,
+    cancelRun: async (runId, askedBy) => {
+      if (!(await cancelRun(db, runId))) return false
+      const asked = { command: 'run cancel', asked: { run: runId } }
+      await onRecord({ ...context, askedBy }, db, asked, async () => ({ streams: {}, done: {} }))
+      return true
+    },
     retryQuarantine: async (askedBy) => await runIdOf(retryOnRecord({ ...context, askedBy }, db, undefined)),
     reopen: async ({ stream, channelId, window }, askedBy) =>
       await runIdOf(forgetOnRecord({ ...context, askedBy }, db, { streams: [stream], channels: [channelId], window })),

@@ -4,6 +4,7 @@ import type { RunOutcome } from '../core/outcome.ts'
 import type { Database } from '../store/database.ts'
 import { Leases } from '../ledger/leases.ts'
 import { finishRun, openRun } from '../ledger/runs.ts'
+import { watchForCancel } from './cancel-run.ts'
 import type { AppContext } from './context.ts'
 import { causeBehind, failureOutcome, outcomeObject } from './outcome.ts'
 import { reportCauses } from './report-causes.ts'
@@ -12,6 +13,8 @@ import { reportCauses } from './report-causes.ts'
 export interface OpenRun {
   readonly runId: string
   readonly leases: Leases
+  /** That of the context; aborts also when somebody cancels the run. */
+  readonly signal: AbortSignal
 }
 
 export interface RecordRequest<T extends RunOutcome> {
@@ -42,6 +45,8 @@ export async function recordRun<T extends RunOutcome>(
   await using leases = new Leases(db)
   const settingsOfRun = askedBy === undefined ? asked : { ...asked, askedBy }
   const runId = await openRun(db, { command, settings: settingsOfRun, startedAt }, leases)
+  await using cancel = watchForCancel(leases, runId)
+  const signal = AbortSignal.any([context.signal, cancel.signal])
   const when = () => ({
     runId,
     command,
@@ -56,7 +61,7 @@ export async function recordRun<T extends RunOutcome>(
   }
   let outcome: T
   try {
-    const done = await work({ runId, leases })
+    const done = await work({ runId, leases, signal })
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the two halves of it
     outcome = { ...done, ...when() } as unknown as T
   } catch (thrown) {

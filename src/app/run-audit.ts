@@ -44,7 +44,11 @@ export async function executeAudit(context: AppContext, request: AuditRequest): 
   const recorded = await recordRun<AuditOutcome>(
     context,
     { db, command, asked, settings, toRecord: auditObject },
-    async ({ runId }) => ({ ...(await compare(context, request, runId)), resumesAt: null, unaudited }),
+    async ({ runId, signal }) => ({
+      ...(await compare({ ...context, signal }, request, runId)),
+      resumesAt: null,
+      unaudited,
+    }),
   )
   if ('error' in recorded) throw recorded.error
   return recorded.outcome

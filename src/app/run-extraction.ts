@@ -78,7 +78,11 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
   const { db, settings } = request
   await using own = request.connection ? undefined : await openRunConnection(context, settings.service, db)
   const connection = request.connection ?? own ?? assert.fail('there is no connection')
-  const recorded = await recordRun(context, request, (run) => extract(context, request, run, connection))
+  const recorded = await recordRun(
+    context,
+    request,
+    async (run) => await extract({ ...context, signal: run.signal }, request, run, connection),
+  )
   if ('error' in recorded) {
     // A service out of reach is how the run ended; nothing else went wrong.
     if (recoveryFrom(recorded.error) === 'retry') return recorded.failure

@@ -1,16 +1,18 @@
 import { openRunConnection } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
+import { cancelRun } from '../app/cancel-run.ts'
 import { outcomeObject } from '../app/outcome.ts'
 import { reportCauses } from '../app/report-causes.ts'
 import { auditObject, type AuditOutcome } from '../app/run-audit.ts'
 import { createRunJob } from '../app/run-job.ts'
 import type { RunOutcome } from '../core/outcome.ts'
-import { readServiceTimeZone, readSettings } from '../config.ts'
+import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../config.ts'
 import { runByHand } from '../scheduler/perform-run.ts'
 import { describeAudit } from './audit/report.ts'
 import type { CliContext } from './command.ts'
 import { exitCodeOfStatus } from './failure.ts'
 import { JSON_OF_RUN } from './flags.ts'
+import { printResult } from './format.ts'
 import { loadConfiguredJob, readJobSettings } from './jobs.ts'
 import { summarize } from './summary.ts'
 import { defineCommand } from './usage.ts'
@@ -20,21 +22,26 @@ export const run = defineCommand(
   {
     verb: 'run',
     about: `Runs one job now, also one that is off, and ends with it: the way for cron, systemd and Kubernetes. A job
-is a file of jobs/, or of LIVEHOUSE_JOBS_DIR. Where another process is at work on it, nothing is done.`,
+is a file of jobs/, or of LIVEHOUSE_JOBS_DIR. Where another process is at work on it, nothing is done. With --cancel it
+ends a run of any command, on whichever machine, and all that workers do for it.`,
     words: 'JOB',
-    flags: { json: JSON_OF_RUN },
+    flags: { cancel: ['RUN', 'cancels the run of this number, which livehouse status shows'], json: JSON_OF_RUN },
     notes: `Exit codes: 0 everything has landed, 1 nothing could be done, 2 wrong use, 3 a part failed or fell short, 4
 work is left that waits, or another process is at work on the job, 130 and 143 interrupted.`,
     examples: `livehouse run nightly
+livehouse run --cancel 12
 livehouse run v1-history --json | jq .resumes_at
 15 2 * * *  cd /srv/livehouse && npx livehouse run nightly     in a crontab`,
   },
   ({ values, words }, refuse) => {
     const [name = ''] = words
-    if (name === '') refuse('which job? livehouse jobs lists them')
-    return { name, isJson: values.json }
+    const { cancel: runId, json: isJson } = values
+    if (runId === undefined && name === '') refuse('which job? livehouse jobs lists them')
+    if (runId !== undefined && (name !== '' || !/^\d{1,18}$/.test(runId))) refuse('--cancel takes a number, and no job')
+    return { name, runId, isJson }
   },
-  async (context, { name, isJson }) => {
+  async (context, { name, runId, isJson }) => {
+    if (runId !== undefined) return await cancel(context, runId, isJson)
     const timeZone = readSettings(context.environment, readServiceTimeZone)
     const outcome = await runNamed(context, name)
     // Values of rows are for whoever asks for them.
@@ -45,6 +52,15 @@ livehouse run v1-history --json | jq .resumes_at
     return exitCodeOfStatus(outcome.status)
   },
 )
+
+async function cancel(context: CliContext, runId: string, isJson: boolean): Promise<number> {
+  const settings = readSettings(context.environment, readDatabaseSettings)
+  await using db = await openWarehouse(context, { settings, source: undefined })
+  const isCancelled = await cancelRun(db, runId)
+  const line = `run ${runId} ${isCancelled ? 'ends within seconds' : 'is not under way: nothing was done'}`
+  printResult(context, isJson, { run_id: runId, cancelled: isCancelled }, [line])
+  return isCancelled ? 0 : 1
+}
 
 async function runNamed(context: CliContext, name: string): Promise<RunOutcome | AuditOutcome> {
   const { clock, log, signal } = context

@@ -20,7 +20,7 @@ export async function answerAction(
   request: IncomingMessage,
   path: string,
 ): Promise<Reply | undefined> {
-  const name = /^\/actions\/(run|retry|reopen)$/.exec(path)?.[1]
+  const name = /^\/actions\/(run|cancel|retry|reopen)$/.exec(path)?.[1]
   if (name === undefined) return undefined
   const words = messages.actions
   const form = await readForm(request)
@@ -33,6 +33,11 @@ export async function answerAction(
     if (found === 'queued') return redirectReply(`/runs?queued=${encodeURIComponent(job)}`)
     const [status, reason] = found === 'none' ? [404, words.noJob] : [409, words.jobRunning]
     return problem(status, fill(words.refused, { reason: fill(reason, { job }) }))
+  }
+  if (name === 'cancel') {
+    const runId = form.get('run') ?? ''
+    const isCancelled = /^\d{1,18}$/.test(runId) && (await actions.cancelRun(runId, askedBy))
+    return isCancelled ? redirectReply(runPath(runId)) : problem(409, fill(words.refused, { reason: words.isOver }))
   }
   if (name === 'retry') return redirectReply(runPath(await actions.retryQuarantine(askedBy)))
   const range = rangeOf(form)

@@ -11,6 +11,8 @@ import { startEmulator } from '../../src/emulator/server.ts'
 import { fieldValue, hang, status as answers } from '../helpers/fault-effects.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
+import { untilRow } from '../helpers/own-locks.ts'
+import { heldPartitions } from '../helpers/queue-account.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startChild } from '../helpers/start-child.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
@@ -118,6 +120,30 @@ test('behind the token the page runs a job, reopens a range and retries the quar
   expect(rows[2]?.outcome.forgotten?.map(({ stream }) => stream)).toEqual(['gifts', 'gifts'])
   expect(await text(`/channels/${first}`)).toMatch(/2020-01-02<.span> – <span class="bound">2020-01-03/)
   expect(await text('/runs?command=run+lists')).not.toContain('ledger forget</bdi>')
+  child.process.kill('SIGTERM')
+  expect(await child.ended).toMatchObject({ code: 143 })
+})
+
+test('a run is cancelled from its page, and the job is over', async () => {
+  emulator.faults.push({ effect: hang(), endpoint: 'managers' })
+  const { child, text, post } = await startServe()
+  const [, csrf = ''] = /name="csrf" value="([0-9a-f]+)"/.exec(await text('/')) ?? []
+  await post('/actions/run', { csrf, job: 'lists' })
+  await child.whileRunning(untilRow(database.db, heldPartitions))
+  expect(await text('/runs/1')).toMatch(/action="\/actions\/cancel"[^]*name="run" value="1"/)
+  const cancelled = await post('/actions/cancel', { csrf, run: '1' })
+  expect([cancelled.status, cancelled.headers.get('location')]).toEqual([303, '/runs/1'])
+  await child.hears('"job.ended"')
+  await child.whileRunning(untilRow(database.db, sql`select where not exists (${heldPartitions})`))
+  expect((await post('/actions/cancel', { csrf, run: '1' })).status).toBe(409)
+  const { rows } =
+    await sql`select command, status, settings ->> 'askedBy' as by, outcome #>> '{errors,0,code}' as error
+    from livehouse_ops.runs order by run_id`.execute(database.db)
+  const by = 'status page, from 127.0.0.1'
+  expect(rows).toEqual([
+    { command: 'run lists', status: 'partial', by, error: 'run.interrupted' },
+    { command: 'run cancel', status: 'ok', by, error: null },
+  ])
   child.process.kill('SIGTERM')
   expect(await child.ended).toMatchObject({ code: 143 })
 })

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
+import { run } from '../../src/cli/run.ts'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
@@ -160,6 +161,28 @@ test('a run that is interrupted stops its workers', async () => {
   expect(await account.sync()).toMatchObject({ code: 0 })
   await expectTruth(account)
   expect(await account.readRuns()).toEqual(['sync partial', 'sync ok'])
+  await stop(worker)
+})
+
+test('a run that is cancelled from another process stops its workers', async () => {
+  const { asked } = account.holdLists()
+  const worker = await account.startWorker()
+  const running = account.sync()
+  await asked
+  await untilRow(account.database.db, heldPartitions)
+  const cancel = async () => {
+    const { environment } = account
+    const { code, printed } = await runVerb(run, ['--cancel', '1'], { environment, clock: systemClock })
+    return [code, printed]
+  }
+  expect(await cancel()).toEqual([0, ['run 1 ends within seconds']])
+  const { code, outcome } = await running
+  expect(code).toBe(3)
+  expect(outcome.errors).toMatchObject([
+    { code: 'run.interrupted', message: expect.stringContaining('run 1 was cancelled') },
+  ])
+  await untilRow(account.database.db, sql`select where not exists (${heldPartitions})`)
+  expect(await cancel()).toEqual([1, ['run 1 is not under way: nothing was done']])
   await stop(worker)
 })
 

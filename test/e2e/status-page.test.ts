@@ -123,6 +123,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     const asked: string[] = []
     const actions: OperatorActions = {
       runJob: async (job) => (asked.push(job), 'queued'),
+      cancelRun: async () => true,
       retryQuarantine: async () => null,
       reopen: async ({ channelId }) => (asked.push(channelId), null),
     }

@@ -6,7 +6,7 @@ import { isAskedFor } from '../verdict.ts'
 import { rangeText } from './run-page.ts'
 import { coverageSection, lastRead, standing, streamsOf } from './streams-section.ts'
 import { type Column, tableSection } from './table.ts'
-import { actionForm, jumps, lockedNote, mark, proofMarks, section, streamName, type View } from './view.ts'
+import { actionForm, jumps, mark, proofMarks, section, streamName, type View } from './view.ts'
 
 /** One channel: each of its streams, what of them is open, and a form to have a range read again. */
 export function channelPage(outer: View, channel: ListedChannel, readings: OpenReadings): Html {
@@ -75,8 +75,7 @@ function reopenSection(view: View, channelId: string, units: readonly LedgerUnit
 <label>${actions.to}<input type="date" name="to" required></label>
 `
   const command = `livehouse ledger forget --channels ${channelId} --from DATE --to DATE`
-  const form = html`${actionForm(view, 'reopen', actions.reopen, fields)}${lockedNote(view, command)}`
-  return section(messages, 'reopen', form)
+  return section(messages, 'reopen', actionForm(view, 'reopen', actions.reopen, fields, command))
 }
 
 function kindOf({ messages }: View, { kind, proof }: OpenReading): Html {

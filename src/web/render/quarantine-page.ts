@@ -2,7 +2,7 @@ import type { QuarantineGroup, ShownItem } from '../../ledger/quarantine-reasons
 import { foreign, type Html, html, maskedText, maskJson } from '../html.ts'
 import { streamNames } from '../../streams/registry.ts'
 import { choice, type Column, filterForm, type ListPage, pagination, tableSection } from './table.ts'
-import { actionForm, link, lockedNote, moment, streamName, type View } from './view.ts'
+import { actionForm, link, moment, streamName, type View } from './view.ts'
 
 /**
  * Each row that could not be read, masked, with its reason; and a button to try them all again.
@@ -23,10 +23,10 @@ export function quarantinePage(view: View, stream: string, found: ListPage<Shown
     ],
     ['lastSeen', ({ lastSeenAt }) => moment(view, lastSeenAt)],
   ]
-  const retry = actionForm(view, 'retry', actions.retry, html`<p class="note">${actions.retryNote}</p>`)
+  const note = html`<p class="note">${actions.retryNote}</p>`
   return html`<h1>${messages.pages.quarantine}</h1>
 ${filterForm(view, '/quarantine', choice(view, 'stream', words.stream, stream, streams))}
-${found.rows.length > 0 && html`${retry}${lockedNote(view, 'livehouse quarantine retry')}`}
+${found.rows.length > 0 && actionForm(view, 'retry', actions.retry, note, 'livehouse quarantine retry')}
 ${tableSection(view, 'quarantine', found.rows, columns, {
   className: 'worded',
   more: pagination(view, '/quarantine', { stream }, found),

@@ -11,7 +11,7 @@ import { figureList } from './overview-page.ts'
 import { took } from './runs-page.ts'
 import { progressSection } from './verdict-section.ts'
 import { type Column, type ListPage, pagination, tableSection } from './table.ts'
-import { jumps, moment, proofMark, proofMarks, section, stateMark, streamName, type View } from './view.ts'
+import { actionForm, jumps, moment, proofMark, proofMarks, section, stateMark, streamName, type View } from './view.ts'
 
 /** What the page of a run shows beside its report. */
 export interface ShownDetails extends Omit<RunDetails, 'slices'> {
@@ -36,7 +36,7 @@ ${figureList(view, [
 ])}
 ${progressSection(view, [run])}
 ${streams(view, run)}
-${isRunning && workers(view, details.held)}
+${isRunning ? workers(view, run, details.held) : html`<section id="workers" data-renew hidden></section>`}
 ${errors(view, run, details.errors)}
 ${alerts(view, details.alerts)}
 ${slices(view, run, details)}
@@ -105,8 +105,8 @@ export function rangeText({ messages }: View, window: Window | undefined): Html 
 
 const MOST_HELD = 100
 
-function workers(view: View, held: readonly HeldPart[]): Html | false {
-  const { formats, notes } = view.messages
+function workers(view: View, { runId }: RunReport, held: readonly HeldPart[]): Html | false {
+  const { actions, formats, notes } = view.messages
   const columns: readonly Column<HeldPart>[] = [
     [
       'partition',
@@ -119,9 +119,11 @@ function workers(view: View, held: readonly HeldPart[]): Html | false {
   ]
   const processes = new Set(held.map(({ holder }) => holder)).size
   const count = { parts: formats.number(held.length), processes: formats.number(processes) }
+  const run = html`<input type="hidden" name="run" value="${runId}">`
   return tableSection(view, 'workers', held.slice(0, MOST_HELD), columns, {
     note: held.length === 0 ? '' : fill(notes.workers, count),
     left: held.length - MOST_HELD,
+    more: actionForm(view, 'cancel', actions.cancel, run, `livehouse run --cancel ${runId}`),
   })
 }
 

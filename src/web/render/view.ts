@@ -63,13 +63,11 @@ export function channelLinks({ messages, facts }: View, ids: readonly (string | 
   return html`${all.map((one, at) => html`<span class="bound">${one}${all[at + 1] && messages.separator}</span><wbr>`)}`
 }
 
-/** A button that does something, with the fields of its form; nothing where nothing can be done from the page. */
-export function actionForm({ csrf }: View, path: string, button: Content, fields: Content): Html | false {
-  return (
-    csrf !== undefined &&
-    html`<form class="action" method="post" action="/actions/${path}">
-<input type="hidden" name="csrf" value="${csrf}">${fields}<button type="submit">${button}</button></form>`
-  )
+/** A button that does something, with the fields of its form; where the page does nothing, the command that does it. */
+export function actionForm(view: View, path: string, button: Content, fields: Content, command = ''): Html | false {
+  if (view.csrf === undefined) return command !== '' && lockedNote(view, command)
+  return html`<form class="action" method="post" action="/actions/${path}">
+<input type="hidden" name="csrf" value="${view.csrf}">${fields}<button type="submit">${button}</button></form>`
 }
 
 /** How to do the same from a terminal, where the page does nothing. */

@@ -137,6 +137,8 @@ export const sentences = {
       '{job} is queued: a process that serves begins it within seconds.',
       '{job} 已排队：提供服务的进程会在数秒内开始。',
     ],
+    cancel: ['Cancel this run', '取消此运行'],
+    isOver: ['the run is over', '该运行已结束'],
     retry: ['Retry all of it', '全部重试'],
     retryNote: [
       "Puts the rows through today's transformers. What can be read now is loaded; the rest stays.",

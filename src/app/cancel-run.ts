@@ -1,0 +1,36 @@
+import type { Kysely } from 'kysely'
+import { systemClock } from '../core/clock.ts'
+import { LivehouseError } from '../core/errors.ts'
+import { Leases } from '../ledger/leases.ts'
+import type { Database } from '../store/database.ts'
+
+/** How often a run looks whether it is cancelled. */
+const LOOK_MS = 2000
+
+/** Cancels a run, whichever process holds it, by asking for its lease. @returns false where it is not under way */
+export async function cancelRun(db: Kysely<Database>, runId: string): Promise<boolean> {
+  await using leases = new Leases(db)
+  return (await leases.tryTake(`run ${runId}`)) === undefined
+}
+
+/** Whether somebody cancels a run of this process: its signal then aborts. Use it with `await using`. */
+export function watchForCancel(leases: Pick<Leases, 'isWanted'>, runId: string) {
+  const [cancelled, over] = [new AbortController(), new AbortController()]
+  const look = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      await systemClock.sleep(LOOK_MS, over.signal).catch(() => {})
+      // A database that does not answer is asked again.
+      if (over.signal.aborted || !(await leases.isWanted(`run ${runId}`).catch(() => false))) continue
+      const details = { signal: 'SIGTERM' } as const
+      return cancelled.abort(new LivehouseError('run.interrupted', `run ${runId} was cancelled`, details))
+    }
+  }
+  const looking = look()
+  return {
+    signal: cancelled.signal,
+    [Symbol.asyncDispose]: async () => {
+      over.abort()
+      await looking
+    },
+  }
+}
