@@ -118,9 +118,9 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1791,
+  app: 1786,
   bi: 3691,
-  cli: 4432,
+  cli: 4424,
   config: 638,
   core: 1204,
   emulator: 1816 + 60 * allStreams.length,
@@ -132,7 +132,7 @@ const budgets: Readonly<Record<string, number>> = {
   streams: 94 + 68 * allStreams.length,
   sync: 5130,
   transform: 273,
-  web: 3159,
+  web: 3171,
   // The files beside the folders.
   '': 350,
 }
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_448 + 128 * allStreams.length, test: 26_968 }
+const MOST_LINES = { src: 32_447 + 128 * allStreams.length, test: 27_075 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

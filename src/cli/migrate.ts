@@ -8,7 +8,7 @@ import { planForDba, type BiOutcome, publishBi } from '../bi/publish/publish-bi.
 import { type FormsOutcome, publishForms } from '../bi/publish/publish-forms.ts'
 import { openQueue, planQueue } from '../scheduler/open-queue.ts'
 import type { Database } from '../store/database.ts'
-import { loadMigrations, migrateDown, migrateUp, readMigrationStatus } from '../store/migrate.ts'
+import { loadMigrations, migrateDown, migrateUp, readMigrationStatus, readPending } from '../store/migrate.ts'
 import { migrationSql } from '../store/migration-sql.ts'
 import { hasCode } from '../core/errors.ts'
 import type { CliContext } from './command.ts'
@@ -93,9 +93,8 @@ async function showSql(
   db: Kysely<Database>,
   queueUrl: string | undefined,
 ): Promise<number> {
-  const status = await readMigrationStatus(db, { signal })
-  const applied = new Set(status.flatMap(({ name, appliedAt }) => (appliedAt === null ? [] : [name])))
-  const pending = Object.entries(await loadMigrations()).filter(([name]) => !applied.has(name))
+  const missing = await readPending(db, { signal })
+  const pending = Object.entries(await loadMigrations()).filter(([name]) => missing.includes(name))
   const queue = queueUrl === undefined ? await planQueue(db) : []
   const isNothing = pending.length + views.length + queue.length === 0
   print(isNothing ? '-- nothing is pending' : await migrationSql(Object.fromEntries(pending), views, queue))

@@ -14,7 +14,7 @@ import { readLanguage } from '../config/values.ts'
 import type { SettingSource } from '../config/setting-source.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Database } from '../store/database.ts'
-import { readMigrationStatus } from '../store/migrate.ts'
+import { readPending } from '../store/migrate.ts'
 import { startStatusServer } from '../web/start-status-server.ts'
 import { createOperatorActions } from '../app/operator-actions.ts'
 import { fanOut } from '../scheduler/fan-out.ts'
@@ -118,12 +118,6 @@ interface StatusPageDeps {
   readonly queue: Queue
 }
 
-interface StatusPage extends AsyncDisposable {
-  readonly onCall: OnCall | undefined
-}
-
-type StatusPageSettings = ReturnType<typeof readStatusPageSettings>
-
 /** Where the page is, who may see it, in which language, and which time of channels is read. */
 function readStatusPageSettings(source: SettingSource) {
   const ranges = new Map(readChannelsIfAny(source).map((channel) => [channel.channelId, plannedChannel(channel)]))
@@ -136,9 +130,9 @@ function readStatusPageSettings(source: SettingSource) {
  */
 async function openStatusPage(
   context: CliContext,
-  { listen, token, language, ranges }: StatusPageSettings,
+  { listen, token, language, ranges }: ReturnType<typeof readStatusPageSettings>,
   { db, service, jobs, queue }: StatusPageDeps,
-): Promise<StatusPage> {
+): Promise<AsyncDisposable & { readonly onCall: OnCall | undefined }> {
   if (listen === undefined) return { onCall: undefined, [Symbol.asyncDispose]: async () => {} }
   const { clock, log, remark, version } = context
   const server = await startStatusServer({
@@ -159,10 +153,7 @@ async function openStatusPage(
       await queue.send('runs', [askedRun({ job: state.job, askedBy }, state.last?.startedAt)])
       return 'queued'
     }),
-    readPending: async () => {
-      const migrations = await readMigrationStatus(db)
-      return migrations.flatMap(({ name, appliedAt }) => (appliedAt === null ? [name] : []))
-    },
+    readPending: () => readPending(db),
     rangeOf: (channelId) => ranges.get(channelId) ?? {},
   })
   remark(`status page: ${server.url}`)

@@ -6,23 +6,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type Reply, redirectReply, textReply } from './reply.ts'
 
 /** Who may see the page. */
-export interface Access {
-  /** False for a name that only a browser under somebody else's control would use for this machine. */
-  readonly isHostKnown: (host: string | undefined) => boolean
-  /** Whether a request carries the token or the cookie; true where there is no token. */
-  readonly isAllowed: (authorization: string | undefined, cookies: ReadonlyMap<string, string>) => boolean
-  readonly isToken: (given: string) => boolean
-  /** Notes and logs a wrong token. `from`: the address that it came from */
-  readonly refuse: (from: string | undefined) => void
-  /** Whether so many wrong tokens came within a minute that the form takes none for now. */
-  readonly isExhausted: () => boolean
-  /** What a browser keeps in place of the token. */
-  readonly session: string | undefined
-  /** What forms that act carry, and no other site knows; undefined where there is no token, and nothing acts. */
-  readonly csrf: string | undefined
-  /** Whether a form carries that, and the browser does not say that another site has sent it. */
-  readonly isOurForm: (headers: IncomingHttpHeaders, csrf: string) => boolean
-}
+export type Access = ReturnType<typeof createAccess>
 
 const MOST_WRONG = 10
 const MINUTE_MS = 60_000
@@ -31,7 +15,7 @@ const MINUTE_MS = 60_000
 export const SESSION_COOKIE = 'livehouse_session'
 
 /** `token`: of `LIVEHOUSE_HTTP_TOKEN`; undefined for a page that listens to this machine alone and asks nobody. */
-export function createAccess(token: string | undefined, { clock, log }: { clock: Clock; log: Log }): Access {
+export function createAccess(token: string | undefined, { clock, log }: { clock: Clock; log: Log }) {
   let wrong: readonly number[] = []
   const recent = () => wrong.filter((atMs) => clock.now() - atMs < MINUTE_MS)
   // The cookie opens the page and does not tell the token; with another token it opens nothing any more.
@@ -39,24 +23,34 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
     token === undefined ? undefined : createHmac('sha256', token).update(`livehouse ${purpose}`).digest('hex')
   const [session, csrf] = [keyedBy('session'), keyedBy('form')]
   return {
-    // With a token a foreign name gains nothing, and reverse proxies pass on names of their own.
-    isHostKnown: (host) => token !== undefined || isLoopback((host ?? '').replace(/:\d+$/, '')),
-    isAllowed: (authorization, cookies) =>
+    /**
+     * False for a name that only a browser under somebody else's control would use for this machine. With a token a
+     * foreign name gains nothing, and reverse proxies pass on names of their own.
+     */
+    isHostKnown: (host: string | undefined): boolean =>
+      token !== undefined || isLoopback((host ?? '').replace(/:\d+$/, '')),
+    /** Whether a request carries the token or the cookie; true where there is no token. */
+    isAllowed: (authorization: string | undefined, cookies: ReadonlyMap<string, string>): boolean =>
       token === undefined ||
       isEqual(/^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? '', token) ||
       isEqual(cookies.get(SESSION_COOKIE) ?? '', session ?? ''),
-    isToken: (given) => token !== undefined && isEqual(given, token),
-    refuse: (from) => {
+    isToken: (given: string): boolean => token !== undefined && isEqual(given, token),
+    /** Notes and logs a wrong token. `from`: the address that it came from */
+    refuse: (from: string | undefined): void => {
       wrong = recent()
       // A log line for each of thousands would fill the disk.
       if (wrong.length >= MOST_WRONG) return
       wrong = [...wrong, clock.now()]
       log.warn('http.tokenRefused', { from, wrongWithinMinute: wrong.length })
     },
-    isExhausted: () => recent().length >= MOST_WRONG,
+    /** Whether so many wrong tokens came within a minute that the form takes none for now. */
+    isExhausted: (): boolean => recent().length >= MOST_WRONG,
+    /** What a browser keeps in place of the token. */
     session,
+    /** What forms that act carry, and no other site knows; undefined where there is no token, and nothing acts. */
     csrf,
-    isOurForm: (headers, given) => {
+    /** Whether a form carries that, and the browser does not say that another site has sent it. */
+    isOurForm: (headers: IncomingHttpHeaders, given: string): boolean => {
       const isOwnSite = [undefined, 'same-origin', 'none'].includes(headers['sec-fetch-site'])
       return isOwnSite && csrf !== undefined && isEqual(given, csrf)
     },

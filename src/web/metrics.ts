@@ -59,13 +59,8 @@ function defineMetrics(registry: Registry) {
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Counter({ name: `livehouse_${name}`, help, labelNames, registers })
   return {
-    calls: counter('calls_total', 'Calls that this process made to the service, repeated ones too', [
-      'endpoint',
-      'outcome',
-    ]),
-    refusals: counter('refusals_total', 'Calls of this process that the service refused because of their number', [
-      'endpoint',
-    ]),
+    calls: counter('calls_total', 'Calls of this process to the service, repeated ones too', ['endpoint', 'outcome']),
+    refusals: counter('refusals_total', 'Calls of this process that the service refused as too many', ['endpoint']),
     callSeconds: new Histogram({
       name: 'livehouse_call_duration_seconds',
       help: 'How long the answered calls of this process took, by endpoint',
@@ -75,10 +70,7 @@ function defineMetrics(registry: Registry) {
     }),
     lastRunStatus: gauge('last_run_status', '1 for how the last run that ended did end', ['status']),
     lastRunRows: gauge('last_run_rows', 'Rows of that run, by what became of them', ['stream', 'outcome']),
-    lastRunSlices: gauge('last_run_slices', 'Slices of that run, by how complete they are known to be', [
-      'stream',
-      'proof',
-    ]),
+    lastRunSlices: gauge('last_run_slices', 'Slices of that run, by how they are proven', ['stream', 'proof']),
     sinceVerified: gauge(
       'seconds_since_last_verified_slice',
       'Age of the latest slice that was proven by the total of the service; streams without totals have none',

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../src/core/clock.ts'
-import { readMigrationStatus } from '../../src/store/migrate.ts'
+import { readPending } from '../../src/store/migrate.ts'
 import { type StatusServer, type StatusServerOptions, startStatusServer } from '../../src/web/start-status-server.ts'
 import type { TestDatabase } from './postgres.ts'
 import { silentLog } from './silent-log.ts'
@@ -26,8 +26,7 @@ export async function startTestStatusServer(
     version: '1.2.3',
     budget: { v1Budget: 10, v1BudgetScope: 'account' },
     readJobs: async () => [],
-    readPending: async () =>
-      (await readMigrationStatus(db)).flatMap(({ name, appliedAt }) => (appliedAt === null ? [name] : [])),
+    readPending: () => readPending(db),
     ...overrides,
   })
   const get: TestStatusServer['get'] = async (path, headers = {}, method = 'GET') =>

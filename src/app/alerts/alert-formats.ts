@@ -23,11 +23,8 @@ export function formatAlert(notices: readonly Notice[], url: string, style: Aler
   const title = lines[0] ?? ''
   switch (format) {
     case 'json': {
-      const body = JSON.stringify({
-        source: 'livehouse',
-        text: lines.join('\n'),
-        events: notices.map((each) => eventOf(each, style)),
-      })
+      const events = notices.map((each) => eventOf(each, style))
+      const body = JSON.stringify({ source: 'livehouse', text: lines.join('\n'), events })
       const signature = secret === null ? {} : { 'x-livehouse-signature': `sha256=${hmac(secret, body, 'hex')}` }
       return post(url, body, signature)
     }

@@ -8,58 +8,53 @@ const MOST_PROBLEMS = 5
 
 /** One line for a person: what has happened and, where something can be done, what. */
 export function describeNotice({ event, cause }: Notice, language: Language): string {
-  if (language === 'en') return event === 'raised' ? raisedInEnglish(cause) : clearedInEnglish(cause)
-  return event === 'raised' ? raisedInChinese(cause) : clearedInChinese(cause)
+  const [english, chinese] = event === 'raised' ? raised(cause) : cleared(cause)
+  return language === 'en' ? english : chinese
 }
 
-function raisedInEnglish(cause: Cause): string {
+function raised(cause: Cause): readonly [english: string, chinese: string] {
   switch (cause.kind) {
     case 'run': {
-      const what = `${named(cause.name)} ended ${cause.status}${runOf(cause, ' (run ', ')')}${problemsOf(cause, ': ')}`
-      return `livehouse ${what}. See ${whereToLook(cause)}.`
+      const [name, where] = [named(cause.name), whereToLook(cause)]
+      const ended = cause.status === 'failed' ? '运行失败' : '只完成了一部分'
+      const [run, its] = [`${cause.status}${runOf(cause, ' (run ', ')')}`, `${ended}${runOf(cause, '（运行 ', '）')}`]
+      return [
+        `livehouse ${name} ended ${run}${problemsOf(cause, ': ')}. See ${where}.`,
+        `livehouse ${name} ${its}${problemsOf(cause, '：')}。详见 ${where}。`,
+      ]
     }
-    case 'unknownField':
-      return `A new field in ${cause.stream}: ${named(cause.field)}. Its values are kept in the column extra.`
+    case 'unknownField': {
+      const { stream, field } = cause
+      const kept = 'Its values are kept in the column extra'
+      return [
+        `A new field in ${stream}: ${named(field)}. ${kept}.`,
+        `${stream} 出现新字段：${named(field)}。其值保存在 extra 列。`,
+      ]
+    }
     case 'channelGone': {
       const what = `Channel ${named(cause.channel)} is gone: the service did not know it on three days`
-      return `${what}. It is asked for once a day, and read again when it is known.`
+      return [
+        `${what}. It is asked for once a day, and read again when it is known.`,
+        `频道 ${named(cause.channel)} 已消失：服务已在三个不同的日子不认识它。此后每天询问一次，恢复后会重新读取。`,
+      ]
     }
   }
 }
 
-function clearedInEnglish(cause: Cause): string {
+function cleared(cause: Cause): readonly [english: string, chinese: string] {
   switch (cause.kind) {
     case 'run':
-      return `livehouse ${named(cause.name)} ended well again.`
+      return [`livehouse ${named(cause.name)} ended well again.`, `livehouse ${named(cause.name)} 已恢复正常。`]
     case 'unknownField':
-      return `The field ${named(cause.field)} of ${cause.stream} is known now.`
+      return [
+        `The field ${named(cause.field)} of ${cause.stream} is known now.`,
+        `${cause.stream} 的字段 ${named(cause.field)} 已知。`,
+      ]
     case 'channelGone':
-      return `Channel ${named(cause.channel)} is back, or no longer configured.`
-  }
-}
-
-function raisedInChinese(cause: Cause): string {
-  switch (cause.kind) {
-    case 'run': {
-      const ended = cause.status === 'failed' ? '运行失败' : '只完成了一部分'
-      const what = `${named(cause.name)} ${ended}${runOf(cause, '（运行 ', '）')}${problemsOf(cause, '：')}`
-      return `livehouse ${what}。详见 ${whereToLook(cause)}。`
-    }
-    case 'unknownField':
-      return `${cause.stream} 出现新字段：${named(cause.field)}。其值保存在 extra 列。`
-    case 'channelGone':
-      return `频道 ${named(cause.channel)} 已消失：服务已在三个不同的日子不认识它。此后每天询问一次，恢复后会重新读取。`
-  }
-}
-
-function clearedInChinese(cause: Cause): string {
-  switch (cause.kind) {
-    case 'run':
-      return `livehouse ${named(cause.name)} 已恢复正常。`
-    case 'unknownField':
-      return `${cause.stream} 的字段 ${named(cause.field)} 已知。`
-    case 'channelGone':
-      return `频道 ${named(cause.channel)} 已恢复，或不再配置。`
+      return [
+        `Channel ${named(cause.channel)} is back, or no longer configured.`,
+        `频道 ${named(cause.channel)} 已恢复，或不再配置。`,
+      ]
   }
 }
 

@@ -6,26 +6,19 @@ import { fill } from '../messages.ts'
 import { choice, type Column, filterForm, type ListPage, pagination, tableSection } from './table.ts'
 import { moment, proofMarks, stateMark, type View } from './view.ts'
 
-/** What of the list is asked for; empty text for no wish. */
-export interface RunFilter {
-  readonly command: string
-  readonly status: string
-}
-
 /** How a run can stand. */
 export const runStates = ['ok', 'partial', 'waiting', 'failed', 'running', 'interrupted'] as const
 
-/** Every run on record, filtered and a page at a time. `queued`: a job that has just been queued. */
+/** Every run on record, filtered (empty text: no wish), a page at a time. `queued`: a job that has just been queued. */
 export function runsPage(
   view: View,
-  filter: RunFilter,
+  { command, status }: { readonly command: string; readonly status: string },
   found: ListPage<RunReport>,
   allCommands: readonly string[],
   queued: string | null,
 ): Html {
   const { messages } = view
   const { columns, states: names } = messages
-  const { command, status } = filter
   const commands = allCommands.map((name) => [name, name] as const)
   const statuses = runStates.map((state) => [state, names[state]] as const)
   const choices = [

@@ -1,5 +1,5 @@
 import { type Html, html } from '../html.ts'
-import type { DayState, TimelineDay } from '../timeline.ts'
+import type { TimelineDay } from '../timeline.ts'
 import { fill, type Messages } from '../messages.ts'
 
 const WIDTH = 10
@@ -57,15 +57,9 @@ function percentOf({ state, share }: TimelineDay): string {
 
 /** What the bars mean. */
 export function timelineLegend({ days, timeline }: Messages): Html {
-  const examples: readonly (readonly [DayState, number])[] = [
-    ['complete', 1],
-    ['partial', 0.6],
-    ['problem', 0.6],
-    ['gap', 0.6],
-    ['accepted', 0.6],
-    ['none', 0],
-  ]
-  const entries = examples.map(([state, share]) => {
+  const states = ['complete', 'partial', 'problem', 'gap', 'accepted', 'none'] as const
+  const entries = states.map((state) => {
+    const share = state === 'complete' ? 1 : state === 'none' ? 0 : 0.6
     return html`<li>${box({ state, share, faulty: 1 - share })}${days[state]}</li>`
   })
   return html`<ul class="legend" aria-label="${timeline.legend}">${entries}</ul>`
