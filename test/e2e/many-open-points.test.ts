@@ -1,8 +1,9 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import { html } from '../helpers/fault-effects.ts'
+import { html, status as answers } from '../helpers/fault-effects.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 
@@ -29,4 +30,25 @@ test('a problem behind 500 newer ones shows with its channel and in the counts, 
   expect(list).toContain('600 short or failed')
   expect(await page.text(`/channels/${first}`)).not.toContain('Nothing is open.')
   expect(await page.text(`/channels/${second}`)).toContain('… and 100 more')
+})
+
+test('a part that fails night after night is one open point, with its newest reading, until it is read', async () => {
+  await using account = await startAccount()
+  const { emulator, clock, run } = account
+  const [first = ''] = emulator.channelIds
+  const readOpen = async () => JSON.parse((await run(status, ['--json'])).printed.join(''))
+  expect((await run(sync)).code).toBe(0)
+  emulator.faults.push({ effect: answers(403), endpoint: 'userRecordList', channelId: first })
+  for (let night = 0; night < 3; night++) {
+    clock.nowMs += 86_400_000
+    expect((await run(sync)).code).toBe(3)
+  }
+  const { shortfall_count, shortfalls } = await readOpen()
+  expect(shortfall_count).toBe(1)
+  expect(shortfalls).toMatchObject([{ stream: 'watch_records', partition: `channel=${first}`, proof: 'failed' }])
+  expect(Date.parse(`${shortfalls[0].to.replace(' ', 'T')}+08:00`)).toBeGreaterThan(clock.nowMs - 60_000)
+  emulator.faults.length = 0
+  clock.nowMs += 86_400_000
+  expect((await run(sync)).code).toBe(0)
+  expect(await readOpen()).toMatchObject({ shortfall_count: 0, shortfalls: [] })
 })
