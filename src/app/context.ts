@@ -16,6 +16,8 @@ export interface AppContext {
   readonly remark: (line: string) => void
   /** Who asked for what is run, for its record; not given where that is who started this process. */
   readonly askedBy?: string | undefined
+  /** Told the id of the run that a verb has become. */
+  readonly onRun?: (runId: string) => void
   /**
    * Shows how a run goes on until it is disposed of: bars on a terminal, sparse log lines elsewhere. `opening`: what is
    * waited for before a run; its line is there only meanwhile, and only on a terminal.

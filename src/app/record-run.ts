@@ -45,6 +45,7 @@ export async function recordRun<T extends RunOutcome>(
   await using leases = new Leases(db)
   const settingsOfRun = askedBy === undefined ? asked : { ...asked, askedBy }
   const runId = await openRun(db, { command, settings: settingsOfRun, startedAt }, leases)
+  context.onRun?.(runId)
   await using cancel = watchForCancel(leases, runId)
   const signal = AbortSignal.any([context.signal, cancel.signal])
   const when = () => ({

@@ -40,6 +40,7 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
   const terminal = createTerminal(line.writeError)
   let log: RedactingLog | undefined
   let hasPrinted = false
+  let runId: string | null = null
   try {
     const command = await loadVerb(line.commands, verb)
     if (isGiven(argv, '--help') || isGiven(argv, '-h')) return show(command.help)
@@ -50,14 +51,15 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
       hasPrinted = true
       context.print(text)
     }
-    const code = await Promise.race([command.run({ ...context, print }, argv), line.emergency])
+    const onRun = (begun: string) => void (runId = begun)
+    const code = await Promise.race([command.run({ ...context, print, onRun }, argv), line.emergency])
     return line.signal.aborted ? exitCodeOfError(line.signal.reason) : code
   } catch (thrown) {
     const error = causeBehind(thrown)
     const redact = log?.redact ?? ((text: string) => text)
     const failure = { command: verb, error, startedAt, finishedAt: isoTime() }
     if (isGiven(line.argv, '--json') && !hasPrinted) {
-      line.writeOut(`${printable(redact(JSON.stringify(outcomeObject(failureOutcome(null, failure)))))}\n`)
+      line.writeOut(`${printable(redact(JSON.stringify(outcomeObject(failureOutcome(runId, failure)))))}\n`)
     }
     terminal.write(`${printable(redact(failureText(failure)))}\n`)
     log?.debug('command.failed', { err: thrown })

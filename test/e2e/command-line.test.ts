@@ -101,6 +101,14 @@ test('a green night of 200 channels takes under 100 lines of log', async () => {
   expect(err.split('\n').length).toBeLessThan(100)
 })
 
+test('a run that was stopped is named in its JSON', async () => {
+  await using database = await createTestDatabase()
+  await using emulator = await startEmulator({ channels: 1, viewers: 1, days: 1 })
+  await sql`alter table livehouse_ops.acceptances rename to away`.execute(database.db)
+  const { code, out } = await livehouse(['sync', '--json'], environmentOf(emulator, database))
+  expect([code, JSON.parse(out)]).toMatchObject([1, { run_id: '1', command: 'sync', status: 'failed' }])
+})
+
 test('every field of status --json is in its help', async () => {
   const { out } = await livehouse(['status', '--help'])
   const fields =
