@@ -26,11 +26,14 @@ export interface TimelineFacts {
   readonly units: readonly LedgerUnit[]
   readonly open: readonly OpenReading[]
   readonly rangeOf: RangeOf
+  /** How many channels should be read, where that is more than are known. */
+  readonly outOf?: number
 }
 
 /** The last days of what is read by time, today's last. Whole lists have no days. */
-export function timelineOf({ now, units, open, rangeOf }: TimelineFacts): readonly TimelineDay[] {
+export function timelineOf({ now, units, open, rangeOf, outOf = 0 }: TimelineFacts): readonly TimelineDay[] {
   const windowed = units.filter(({ isWindowed }) => isWindowed)
+  const known = new Set(windowed.map(({ channelId }) => channelId)).size
   return daysUntil(now).map((day) => {
     const span = { from: day, to: Math.min(day + DAY, now) }
     const marks = open.filter(({ window }) => window && overlap(window.from, window.to, span) > 0)
@@ -38,7 +41,7 @@ export function timelineOf({ now, units, open, rangeOf }: TimelineFacts): readon
     const missing = marks.reduce((sum, { kind, window }) => {
       return kind === 'gap' && window ? sum + overlap(window.from, window.to, span) : sum
     }, 0)
-    const wanted = windowed.reduce((sum, unit) => sum + wantedOf(unit, span, rangeOf), 0)
+    const wanted = windowed.reduce((sum, unit) => sum + wantedOf(unit, span, rangeOf), 0) * Math.max(1, outOf / known)
     const share = wanted === 0 ? 0 : Math.min(1, Math.max(0, (read - missing) / wanted))
     const state = stateOf(marks, share)
     const ofState = marks.filter(({ kind }) => kind === state)

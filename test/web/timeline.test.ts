@@ -49,3 +49,7 @@ test('of a day that is not over only what failed is faulty, and the parts of one
   const today = timelineOf({ ...base, units, open }).at(-1)
   expect(today).toMatchObject({ state: 'problem', share: 0, faulty: DAY / 8 / (NOW - TODAY) / 2 })
 })
+
+test('what is read in some channels only is as high as their share of all', () => {
+  expect(timelineOf({ ...base, outOf: 4 }).at(-2)).toMatchObject({ share: 0.25, state: 'partial' })
+})

@@ -24,7 +24,8 @@ export function jobsSection(view: View): Html | false {
 }
 
 function lastRun(view: View, last: NonNullable<JobView['last']>, timeZone: string): Html {
-  return html`${stateMark(view.messages, last.status)} ${moment(view, last.startedAt, timeZone)}`
+  const ended = stateMark(view.messages, last.status)
+  return html`<span class="pair">${ended} ${moment(view, last.startedAt, timeZone)}</span>`
 }
 
 function runButton(view: View, { name }: JobView): Html | false {

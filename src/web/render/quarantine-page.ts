@@ -1,5 +1,6 @@
 import type { QuarantineGroup, ShownItem } from '../../ledger/quarantine-reasons.ts'
-import { foreign, type Html, html, maskedText, maskJson } from '../html.ts'
+import { foreign, type Html, html, maskedText, maskJson, maskValues } from '../html.ts'
+import { reasonInChinese } from '../words/reasons.ts'
 import { streamNames } from '../../streams/registry.ts'
 import { choice, type Column, filterForm, type ListPage, pagination, tableSection } from './table.ts'
 import { actionForm, link, moment, streamName, type View } from './view.ts'
@@ -13,7 +14,7 @@ export function quarantinePage(view: View, stream: string, found: ListPage<Shown
   const { actions, columns: words } = messages
   const streams = streamNames.map((name) => [name, streamName(view, name)] as const)
   const columns: readonly Column<ShownItem>[] = [
-    ['reason', ({ reason, path }) => html`${maskedText(reason)}${path && html` <code>${path}</code>`}`],
+    ['reason', ({ reason, path }) => html`${reasonText(view, reason)}${path && html` <code>${path}</code>`}`],
     ['stream', (item) => streamName(view, item.stream)],
     ['partition', ({ partition }) => foreign(partition, 60)],
     [
@@ -37,12 +38,17 @@ const MOST_REASONS = 40
 
 /** Why rows are in quarantine, and how many. */
 export function reasonsSection(view: View): Html | false {
-  const path = (stream: string) => link('/quarantine', { stream })
   const largest = view.facts.quarantine.toSorted((a, b) => b.items - a.items).slice(0, MOST_REASONS)
   return tableSection<QuarantineGroup>(view, 'quarantine', largest, [
-    ['reason', ({ reason }) => maskedText(reason)],
-    ['stream', ({ stream }) => html`<a href="${path(stream)}">${streamName(view, stream)}</a>`],
+    ['reason', ({ reason }) => reasonText(view, reason)],
+    ['stream', ({ stream }) => html`<a href="${link('/quarantine', { stream })}">${streamName(view, stream)}</a>`],
     ['rows', ({ items }) => items],
     ['lastSeen', ({ lastSeenAt }) => moment(view, lastSeenAt)],
   ])
+}
+
+/** In the language of the page where that is known, without values. */
+function reasonText({ messages }: View, reason: string): Html {
+  const translated = messages.language === 'en' ? undefined : reasonInChinese(maskValues(reason))
+  return translated === undefined ? maskedText(reason) : foreign(translated, 300)
 }

@@ -38,7 +38,7 @@ ${progressSection(view, [run])}
 ${streams(view, run)}
 ${isRunning ? workers(view, run, details.held) : html`<section id="workers" data-renew hidden></section>`}
 ${errors(view, run, details.errors)}
-${alerts(view, details.alerts)}
+${alerts(view, run, details.alerts)}
 ${slices(view, run, details)}
 ${asked(view, details.asked)}`
 }
@@ -73,9 +73,14 @@ function errors(view: View, run: RunReport, found: readonly RunError[]): Html | 
   return tableSection(view, 'errors', found, columns, { className: 'worded', left })
 }
 
-function alerts(view: View, raised: readonly RaisedAlert[]): Html | false {
-  const textOf = ({ cause, raisedAt: at }: RaisedAlert) =>
-    describeNotice({ event: 'raised', cause, at }, view.messages.language)
+function alerts(view: View, { runId, command, status }: RunReport, raised: readonly RaisedAlert[]): Html | false {
+  const textOf = ({ cause, raisedAt: at }: RaisedAlert) => {
+    // While an alert stands, its facts are those of the last run; here it is about this one.
+    const isOfLater = cause.kind === 'run' && cause.name === command && cause.runId !== runId
+    const how = status === 'failed' ? status : 'partial'
+    const here = isOfLater ? ({ ...cause, runId, status: how, problems: [] } as const) : cause
+    return describeNotice({ event: 'raised', cause: here, at }, view.messages.language)
+  }
   const columns: readonly Column<RaisedAlert>[] = [
     ['message', (alert) => foreign(textOf(alert), 400)],
     ['raised', ({ raisedAt }) => moment(view, raisedAt)],

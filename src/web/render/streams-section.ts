@@ -3,7 +3,7 @@ import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { timelineOf } from '../timeline.ts'
-import { standingOf } from '../verdict.ts'
+import { isAskedFor, standingOf } from '../verdict.ts'
 import { timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
 import { tableSection } from './table.ts'
 import { channelLinks, icon, moment, proofMarks, section, streamName, type View, wallAgo, wallMoment } from './view.ts'
@@ -11,16 +11,20 @@ import { channelLinks, icon, moment, proofMarks, section, streamName, type View,
 interface StreamRow {
   readonly stream: string
   readonly units: readonly LedgerUnit[]
+  /** Active channels, where it is read only in those for which it is asked for; else 0. */
+  readonly outOf: number
 }
 
 /** The streams that are read or have rows, in the order of the contract; of one channel where it is given. */
 export function streamsOf({ facts, expectations }: View, channelId?: string): readonly StreamRow[] {
   const ofChannel = (unit: LedgerUnit) => channelId === undefined || unit.channelId === channelId
+  const active = facts.channels.filter(({ state }) => state === 'active').length
   const groups = Map.groupBy(expectations.units.filter(ofChannel), ({ stream }) => stream)
   return streamNames.flatMap((stream) => {
     const units = groups.get(stream) ?? []
     const hasRows = channelId === undefined && Boolean(facts.sizes.get(stream)?.rows)
-    return units.length > 0 || hasRows ? [{ stream, units }] : []
+    const outOf = channelId === undefined && units.length > 0 && isAskedFor(stream) ? active : 0
+    return units.length > 0 || hasRows ? [{ stream, units, outOf }] : []
   })
 }
 
@@ -30,7 +34,7 @@ export function streamsSection(view: View): Html | false {
     ['stream', ({ stream }) => html`${streamName(view, stream)} <code>${stream}</code>`],
     ['rows', ({ stream }) => rowCount(view, [stream])],
     ['lastRead', ({ units }) => lastRead(view, units)],
-    ['coveredUntil', ({ units }) => standing(view, units)],
+    ['coveredUntil', ({ units, outOf }) => standing(view, units, outOf)],
     ['proof', ({ units }) => proofMarks(view.messages, countProofs(units))],
   ])
 }
@@ -57,20 +61,22 @@ function lastLanding(units: readonly LedgerUnit[]): number | undefined {
 }
 
 /** Until when it is there: where that holds for some channels only, for how many, and which are left. */
-export function standing(view: View, units: readonly LedgerUnit[]): Content {
+export function standing(view: View, units: readonly LedgerUnit[], outOf = 0): Content {
   const { messages, expectations } = view
-  const { until, all, behind } = standingOf(units, expectations)
+  const { until, all: known, behind } = standingOf(units, expectations)
   const time = until === undefined ? messages.notKnown : wallMoment(view, until)
-  if (behind.length === 0) return time
+  const all = Math.max(known, outOf)
+  if (behind.length === 0 && known === all) return time
   if (all === 1) return html`<span class="late">${icon('bad')}${time}</span>`
   const { number, wallTime } = messages.formats
-  const whole = all - behind.filter((channelId) => channelId !== null).length
+  const whole = known - behind.filter((channelId) => channelId !== null).length
   const words = fill(whole === 0 ? messages.standing.none : messages.standing.some, {
     whole: number(whole),
     all: number(all),
     time: until === undefined ? messages.notKnown : wallTime(until),
   })
   const ago = until !== undefined && html` <small>${wallAgo(view, until)}</small>`
+  if (behind.length === 0) return html`<span class="late"><span>${words}${ago}</span></span>`
   const missing = html`<small>${messages.standing.missing}${channelLinks(view, behind)}</small>`
   return html`<span class="late">${icon('bad')}<span>${words}${ago} ${missing}</span></span>`
 }
@@ -95,7 +101,7 @@ ${lanes}</tbody>
 }
 
 /** The bars of a stream and until when it is there; of one that is read as whole lists, when that was. */
-function lane(view: View, { stream, units }: StreamRow): Html {
+function lane(view: View, { stream, units, outOf }: StreamRow): Html {
   const { messages, facts, expectations } = view
   const { standing: words, formats } = messages
   const { behind, all } = standingOf(units, expectations)
@@ -106,9 +112,10 @@ function lane(view: View, { stream, units }: StreamRow): Html {
     return html`<p class="days">${ago === false ? words.wholeListNever : fill(words.wholeList, { ago })}${missing}</p>`
   }
   const open = facts.open.filter((each) => each.stream === stream)
-  const days = timelineOf({ now: facts.now, units, open, rangeOf: expectations.rangeOf })
+  const days = timelineOf({ now: facts.now, units, open, rangeOf: expectations.rangeOf, outOf })
   const strip = timelineStrip(messages, streamName(view, stream), days)
-  return html`${strip}<p class="days">${behind.length === 0 && words.until}${standing(view, units)}</p>`
+  const until = behind.length === 0 && all >= outOf && words.until
+  return html`${strip}<p class="days">${until}${standing(view, units, outOf)}</p>`
 }
 
 /** That there are more open points than timelines mark; nothing where all are. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { channelsPage } from '../../../src/web/render/channels-page.ts'
 import { overviewPage } from '../../../src/web/render/overview-page.ts'
 import { judge } from '../../../src/web/verdict.ts'
-import { makeChannel, makeFacts, makeReading, makeRun, makeView } from '../../helpers/status-facts.ts'
+import { makeChannel, makeFacts, makeReading, makeRun, makeUnit, makeView } from '../../helpers/status-facts.ts'
 import type { Facts } from '../../../src/web/facts.ts'
 import { verdictSection } from '../../../src/web/render/verdict-section.ts'
 
@@ -39,6 +39,16 @@ test('progress comes in the order of the streams, whatever the database tells fi
   const page = overview(makeFacts({ runs: [run] }))
   const names = [...page.matchAll(/<progress [^>]*aria-label="([^"]+)"/g)].map(([, name]) => name)
   expect(names).toEqual(['Visitors', 'Gifts', 'Managers'])
+})
+
+test('until when a stream is there that is read where it is asked for is said of those channels alone', () => {
+  const channels = ['9', '10'].map((channelId) => makeChannel({ channelId }))
+  const facts = makeFacts()
+  const both = facts.units.flatMap((unit) => [unit, { ...unit, channelId: '10' }])
+  const units = [...both, makeUnit({ stream: 'watch_records_v1' })]
+  const page = overview({ ...facts, channels, units })
+  expect(page.match(/1 of 2 channels until 20 Nov 2026, 02:15/g)).toHaveLength(2)
+  expect(overview({ ...facts, units: [...facts.units, ...units.slice(-1)] })).not.toContain('channels until')
 })
 
 describe('with a thousand channels', () => {
