@@ -25,6 +25,14 @@ const commands = files.flatMap((file) => {
   return lines.map((line) => line.replace(/(^|\s+)# .*/, '')).filter((line) => line !== '')
 })
 
+/** What stands as a whole command within a sentence; `…` is for the reader to fill in. */
+const mentioned = files.flatMap((file) => {
+  const prose = readFileSync(join(root, file), 'utf8').replaceAll(/^```.*?^```/gms, '')
+  return [...prose.matchAll(/`(?:15 2 .*? && )?(?:npx )?(livehouse [^`…]*)`/g)].map(([, line = '']) => line)
+})
+/** Names of commands that need what only the reader knows; each has tests of its own. */
+const names = new Set(['livehouse accept', 'livehouse backfill', 'livehouse ledger forget'])
+
 /** What a test has no right to, or not every machine has; the syntax of these is checked alone. */
 const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^docker /, 'an engine of containers, and an image'],
@@ -61,26 +69,29 @@ test('every command of the docs runs as it stands there, one after the other', a
   const { password } = new URL(server.url)
   const own = server.url.replace(`:${password}@`, '@')
 
-  const runs = commands.filter((line) => !elsewhere.some(([pattern]) => pattern.test(line)))
-  expect(runs.length).toBeGreaterThan(7)
-  for (const line of runs) {
+  const blocks = commands.filter((line) => !elsewhere.some(([pattern]) => pattern.test(line)))
+  expect(blocks.length).toBeGreaterThan(7)
+  const others = mentioned.filter((each) => !names.has(each) && !blocks.some((line) => line.endsWith(each)))
+  expect(others.length).toBeGreaterThan(15)
+  for (const line of new Set([...blocks, ...others])) {
+    const isEndless = / (serve|worker|emulate)$/.test(line)
     const here = line
       .replace('PGPASSWORD=…', `PGPASSWORD=${password}`)
       .replace(/postgres:[^']*db\.example[^']*/, own)
       // So that it is the command and not its shell that gets the signal.
-      .replace(/^.* serve$/, 'exec $&')
+      .replace(/^.* (serve|worker|emulate)$/, 'exec $&')
     const child = spawn('sh', ['-c', here], { cwd: folder, env: environment, stdio: ['pipe', 'ignore', 'pipe'] })
     onTestFinished(() => void child.kill('SIGKILL'))
     let heard = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
       heard += text
       // It would serve for ever.
-      if (line.includes(' serve') && heard.includes('"serve.started"')) child.kill('SIGTERM')
+      if (isEndless && /"(serve|worker).started"|Ctrl-C ends it/.test(heard)) child.kill('SIGTERM')
     })
     // What livehouse init asks for.
     child.stdin.end(`${[emulator.baseUrl, emulator.apiToken, emulator.channelIds.join(), ''].join('\n')}\n`)
     const [code] = await once(child, 'close')
-    expect([line, code], heard).toEqual([line, line.includes(' serve') ? 143 : 0])
+    expect([line, code], heard).toEqual([line, isEndless ? 143 : 0])
   }
 })
 
