@@ -1,5 +1,5 @@
 import { masked, HIDDEN } from './views/fragments/masks.ts'
-import { quoteName, quoteText } from './quote.ts'
+import { inZone, quoteName, quoteText } from './quote.ts'
 import { safeName, uniqueName } from './safe-names.ts'
 import type { Words } from '../core/column.ts'
 import type { BiColumn } from './view.ts'
@@ -51,7 +51,7 @@ function formColumns({ questions }: Form): readonly string[] {
 export function createFormView(view: string, form: Form, timeZone: string): string {
   const { channelId, questionId, questions } = form
   const names = formColumnNames(questions)
-  const zoned = (text: string) => text.replaceAll('{zone}', timeZone.replaceAll("'", "''"))
+  const zoned = (text: string) => inZone(text, timeZone)
   const fixed = Object.entries(fixedColumns).map(([name, { sql }]) => `${zoned(sql)} as ${name}`)
   const place = `c.channel_id = ${quoteText(channelId)} and c.question_id = ${quoteText(questionId)}`
   const answers = questions.map((question, index) => {

@@ -1,4 +1,4 @@
-import { dollarQuoted, quoteText as quote } from './quote.ts'
+import { dollarQuoted, inZone, quoteText as quote } from './quote.ts'
 import type { Words } from '../core/column.ts'
 import type { BiView } from './view.ts'
 
@@ -34,7 +34,7 @@ export function createView(view: BiView, timeZone: string): string {
   const text = `create or replace view ${SCHEMA}.${view.name}${view.hidesRows ? ' with (security_barrier)' : ''} as
   select ${columns.join(',\n    ')}
   ${view.from}`
-  return text.replaceAll('{zone}', timeZone.replaceAll("'", "''"))
+  return inZone(text, timeZone)
 }
 
 /** Asks for the right to make a schema only where there is none. */

@@ -1,5 +1,5 @@
 import { overnight } from './fragments/audience.ts'
-import { dollarQuoted, quoteText } from '../quote.ts'
+import { dollarQuoted, inZone, quoteText } from '../quote.ts'
 import { localDay } from './fragments/local-time.ts'
 
 /** By name; `{zone}` stands for the service's zone, which is why no migration makes them. */
@@ -20,7 +20,7 @@ const indexes = {
 /** Makes those that are not there, and anew those of another zone or version. */
 export function createIndexes(timeZone: string): readonly string[] {
   return Object.entries(indexes).map(([name, on]) => {
-    const definition = on.replaceAll('{zone}', timeZone.replaceAll("'", "''"))
+    const definition = inZone(on, timeZone)
     const comment = quoteText(definition)
     // The definition is kept as the comment: Postgres gives it back in words of its own.
     return `do ${dollarQuoted(`begin

@@ -1,3 +1,4 @@
+import { inZone } from '../../quote.ts'
 import { endAt, enteredNo, isCounted, isLive, leftNo, overnight, startNo } from './audience.ts'
 import { localDay } from './local-time.ts'
 
@@ -132,5 +133,5 @@ export function keepChangedDays(mostDays: number, timeZone: string): string {
       set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}, refreshed_at = now()
     )
     select count(*)::integer as days from days`
-  return statement.replaceAll('{zone}', timeZone.replaceAll("'", "''"))
+  return inZone(statement, timeZone)
 }

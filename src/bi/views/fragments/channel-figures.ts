@@ -1,3 +1,5 @@
+import { inZone } from '../../quote.ts'
+
 /**
  * What all rows of a channel add up to, in few rows: its name, and how it is worked out of those channels that a
  * relation has, in the columns `channel_id`, `day`, `item`, `number`, `left_value` and `right_value`.
@@ -52,5 +54,5 @@ export function keepChannels(figures: readonly Figure[], channels: string, timeZ
     with taken as (delete from livehouse_ops.changed_channels where channel_id in (${channels}))
     insert into livehouse_ops.channel_figures (figure, ${columns.join(', ')})
     ${all.join('\n    union all ')}`
-  return statements.replaceAll('{zone}', timeZone.replaceAll("'", "''"))
+  return inZone(statements, timeZone)
 }
