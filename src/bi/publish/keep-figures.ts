@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../store/database.ts'
+import { setLocal } from '../../store/driver.ts'
 import { lockName } from '../../store/lock-name.ts'
 import { quoteText } from '../quote.ts'
 import { keepChangedDays } from '../views/fragments/channel-days.ts'
@@ -7,16 +8,18 @@ import { keepChannels } from '../views/fragments/channel-figures.ts'
 import { unlisted } from '../views/fragments/identity.ts'
 import { dailyGifts, dailySignups, newViewers } from '../views/daily-channel.ts'
 import { viewerChecks } from '../views/reconciliation.ts'
-import { cohortWeeks } from '../views/viewer-cohort-week.ts'
+import { returns } from '../views/viewer-cohort-week.ts'
 import { funnelSteps } from '../views/viewer-funnel.ts'
-import { returnMonths } from '../views/viewer-return-month.ts'
 
-const figures = [newViewers, dailyGifts, dailySignups, cohortWeeks, returnMonths, funnelSteps, viewerChecks, unlisted]
+const figures = [newViewers, dailyGifts, dailySignups, returns, funnelSteps, viewerChecks, unlisted]
 
 /** Days that one transaction works out: about a second of work. */
 const MOST_DAYS = 1000
 /** Channels that one transaction works out. */
 const MOST_CHANNELS = 25
+
+/** What is added up by viewer is added up in memory, not on disk. One such transaction is at work at a time. */
+const WORK_MEMORY = '64MB'
 
 /**
  * Keeps the figures of all days of channels that have changed, and then of these channels; what is done when it is
@@ -50,6 +53,7 @@ async function inTurn<T>(
   return await db.transaction().execute(async (trx) => {
     // Two at once would wait for each other's rows, in any order.
     await lockName(trx, 'channel days')
+    await setLocal(trx, { work_mem: WORK_MEMORY })
     const { rows } = await sql<{ zone: string | null }>`
       select time_zone as zone from livehouse_ops.bi_settings`.execute(trx)
     const zone = rows[0]?.zone

@@ -1,19 +1,7 @@
 import { bigint, type BiView, date } from '../view.ts'
-import { figureOf, kept } from './fragments/channel-figures.ts'
-import { local } from './fragments/local-time.ts'
+import { kept } from './fragments/channel-figures.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
-
-export const returnMonths = figureOf(
-  'return_months',
-  `select m.month, coalesce(v.months[m.no - 1]::text, ''), count(*), null::numeric, null::numeric
-    from (
-      select array_agg(distinct month) as months
-      from (
-        select user_id, date_trunc('month', ${local('entered_at')})::date as month
-        from livehouse.watch_records where channel_id = c.channel_id and entered_at is not null and user_id is not null
-      ) d group by user_id
-    ) v cross join lateral unnest(v.months) with ordinality m (month, no) group by 1, 2`,
-)
+import { returns } from './viewer-cohort-week.ts'
 
 export const viewerReturnMonth: BiView = {
   name: 'viewer_return_month',
@@ -42,5 +30,5 @@ export const viewerReturnMonth: BiView = {
     viewers: bigint('m.number', 'Distinct viewers', '观众数（去重）'),
     ...isTest('m.channel_id'),
   },
-  from: `from ${kept(returnMonths)} m`,
+  from: `from ${kept(returns)} m where m.left_value is null`,
 }
