@@ -14,7 +14,7 @@ import {
   SCHEMA,
 } from '../view-statements.ts'
 import { createIndexes, dropIndexes } from '../views/indexes.ts'
-import { dropNoting, noteChanges } from '../views/note-changes.ts'
+import { dropNoting, lockFigures, noteChanges } from '../views/note-changes.ts'
 import { type BiState, fingerprintOf } from './bi-state.ts'
 
 /** A database without any of it, whose user may do everything: what a script for an empty one starts from. */
@@ -22,15 +22,24 @@ export function emptyBiState(timeZone: string, language: Language = 'en'): BiSta
   return { fingerprint: null, language, timeZone, views: [], isWhole: false, mayCreateRoles: true, roles: [] }
 }
 
+function definitionsOf(timeZone: string): readonly string[] {
+  return biViews.map((view) => createView(view, timeZone))
+}
+
+/** What tells the views of this livehouse from those of another. */
+export function versionOfViews(timeZone: string): string {
+  return fingerprintOf(definitionsOf(timeZone))
+}
+
 /** @returns statements for one transaction; none where everything is as this livehouse declares it. Pure. */
 export function planPublication({ language, timeZone, ...state }: BiState): readonly string[] {
-  const definitions = biViews.map((view) => createView(view, timeZone))
+  const definitions = definitionsOf(timeZone)
   const more = [
     commentOnSchema(language),
     ...biViews.flatMap((view) => commentOnView(view, language)),
     ...commentOnTables(language),
     ...createIndexes(timeZone),
-    ...noteChanges(timeZone, fingerprintOf(definitions)),
+    ...noteChanges(timeZone, versionOfViews(timeZone)),
   ]
   const fingerprint = fingerprintOf([definitions, more])
   const present = state.mayCreateRoles ? Object.keys(roles) : state.roles
@@ -39,6 +48,8 @@ export function planPublication({ language, timeZone, ...state }: BiState): read
   const bygone = state.views.filter((name) => !names.includes(name))
   const list = names.map((name) => quoteText(name)).join(', ')
   return [
+    // Before anything that readers would wait for: who works figures out the old way ends first.
+    lockFigures,
     createSchema(SCHEMA),
     ...(bygone.length > 0 ? [dropViews(bygone)] : []),
     replaceViews(definitions, state.views.map(qualified)),

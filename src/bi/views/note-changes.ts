@@ -1,4 +1,4 @@
-import { dollarQuoted, quoteText } from '../quote.ts'
+import { dollarQuoted, inZone, quoteText } from '../quote.ts'
 import { mostSeconds } from './fragments/audience.ts'
 import { keepChangedDays } from './fragments/channel-days.ts'
 import { localDay } from './fragments/local-time.ts'
@@ -7,13 +7,14 @@ const [firstDay, lastDay] = [localDay('g.first_at'), localDay('g.last_at')]
 
 /**
  * Notes the days of which records `from` tell something: that of entry, and those that they last into. Some thousand
- * records are of a few days, so these are found by the first and last instant of each day of UTC.
+ * records are of a few days, so these are found by the first and last instant of each day of UTC: no record lasts past the
+ * last leave, nor longer after the last entry than the longest.
  */
 const noteDaysOf = (from: string) => `insert into livehouse_ops.changed_channel_days (channel_id, day)
     select g.channel_id, d::date
     from (
-      select channel_id, min(entered_at) as first_at, max(greatest(entered_at, least(coalesce(left_at, entered_at),
-        entered_at + make_interval(secs => ${mostSeconds})))) as last_at
+      select channel_id, min(entered_at) as first_at, greatest(max(entered_at),
+        least(max(coalesce(left_at, entered_at)), max(entered_at) + make_interval(secs => max(${mostSeconds})))) as last_at
       from ${from} w where entered_at is not null group by channel_id, date_bin('1 day', entered_at, 'epoch')
     ) g cross join lateral generate_series(${firstDay}::timestamp, ${lastDay}::timestamp, '1 day') d`
 
@@ -31,40 +32,46 @@ interface Noting {
   readonly tables: readonly string[]
   /** @param from rows that came or went */
   readonly note: (from: string) => string
-  readonly onTruncate: string
-  /** Notes all there is. */
+  /** Notes all there is; what is kept goes. */
   readonly noteAll: string
   /** What tells how figures are worked out. @param views what tells the views apart */
   readonly versionOf: (views: string) => string
 }
 
-const noteChannelsOf = (from: string) =>
-  `insert into livehouse_ops.changed_channels (channel_id) select distinct channel_id from ${from}`
-const forgetDays = 'delete from livehouse_ops.channel_days; delete from livehouse_ops.changed_channel_days'
-const tablesOfFigures = ['visitors', 'watch_records', 'gifts', 'signups'].map((table) => `livehouse.${table}`)
+/** The channels of a table whose key begins with them: a look for each, however many rows it has. */
+const channelsIn = (table: string) => `(
+    with recursive c (channel_id) as (
+      select min(channel_id) from ${table}
+      union all
+      select (select min(t.channel_id) from ${table} t where t.channel_id > c.channel_id) from c
+      where c.channel_id is not null
+    ) select channel_id from c where channel_id is not null)`
 
+/** Of what takes the rows of several tables. @param kept where it stands */
+function noteChannels(name: string, kept: string, tables: readonly string[]): Noting {
+  const note = (from: string) =>
+    `insert into livehouse_ops.${name} (channel_id) select distinct channel_id from ${from}`
+  const all = note(`(${tables.map(channelsIn).join(' union all ')}) x`)
+  const noteAll = `delete from livehouse_ops.${kept}; delete from livehouse_ops.${name}; ${all}`
+  return { name, tables, note, noteAll, versionOf: (views) => views }
+}
+
+const [visitors, records, persons] = ['livehouse.visitors', 'livehouse.watch_records', 'livehouse_ops.viewer_persons']
+const giftsAndSignups = ['livehouse.gifts', 'livehouse.signups']
 const notings: readonly Noting[] = [
   {
     name: 'changed_days',
-    tables: ['livehouse.watch_records'],
+    tables: [records],
     note: noteDaysOf,
-    onTruncate: forgetDays,
-    noteAll: `${forgetDays}; ${noteDaysOf('livehouse.watch_records')}`,
+    noteAll: `delete from livehouse_ops.channel_days; delete from livehouse_ops.changed_channel_days;
+    ${noteDaysOf(records)}`,
     versionOf: () => keepChangedDays(0, '{zone}'),
   },
-  {
-    name: 'changed_channels',
-    // Gifts and signups are matched by the phones of the channel's viewers.
-    tables: [...tablesOfFigures, 'livehouse_ops.viewer_persons'],
-    note: noteChannelsOf,
-    onTruncate: noteChannelsOf('livehouse_ops.channel_figures'),
-    noteAll: `delete from livehouse_ops.channel_figures; delete from livehouse_ops.changed_channels;
-    ${noteChannelsOf(`(${tablesOfFigures.map((table) => `select channel_id from ${table}`).join(' union all ')}) x`)}`,
-    versionOf: (views) => views,
-  },
+  // Gifts and signups are matched by the phones of the channel's viewers.
+  noteChannels('changed_channels', 'channel_figures', [visitors, records, persons, ...giftsAndSignups]),
 ]
 
-const bodyOf = ({ note, onTruncate }: Noting) => `begin
+const bodyOf = ({ note, noteAll }: Noting) => `begin
   if tg_op in ('INSERT', 'UPDATE') then
     ${note('written')};
   end if;
@@ -72,10 +79,29 @@ const bodyOf = ({ note, onTruncate }: Noting) => `begin
     ${note('gone')};
   end if;
   if tg_op = 'TRUNCATE' then
-    ${onTruncate};
+    ${noteAll};
   end if;
   return null;
 end`
+
+const functionOf = ({ name }: Noting) => `livehouse_ops.note_${name}()`
+const versionIn = (noting: Noting, timeZone: string, views: string) =>
+  inZone(`${bodyOf(noting)}\n${noting.versionOf(views)}`, timeZone)
+const commentOf = (noting: Noting) => `obj_description(to_regprocedure('${functionOf(noting)}'), 'pg_proc')`
+
+/** Nobody else works figures out until the end of the transaction, as `lockName` does. */
+export const FIGURES = 'channel days'
+export const lockFigures = `insert into livehouse_ops.locks (name) values ('${FIGURES}')
+  on conflict (name) do update set name = excluded.name`
+
+/** How the database notes changes, and by its notes how figures are worked out, with the zone of the views. */
+export const notesIn = `select time_zone as zone, concat(${notings.map(commentOf).join(', ')}) as notes
+  from livehouse_ops.bi_settings`
+
+/** The same as this livehouse has it. @param views what tells the views apart */
+export function notesOf(timeZone: string, views: string): string {
+  return notings.map((noting) => versionIn(noting, timeZone, views)).join('')
+}
 
 /**
  * Has the database note, with every change of a row, the days and channels whose figures no longer hold, by whatever
@@ -83,12 +109,11 @@ end`
  * kept holds.
  */
 export function noteChanges(timeZone: string, views: string): readonly string[] {
-  const zoned = (text: string) => text.replaceAll('{zone}', timeZone.replaceAll("'", "''"))
   return notings.map((noting) => {
-    const { name, tables, noteAll, versionOf } = noting
-    const [func, body] = [functionOf(noting), zoned(bodyOf(noting))]
+    const { name, tables, noteAll } = noting
+    const func = functionOf(noting)
     // The comment stands for how changes are noted and figures worked out.
-    const comment = quoteText(`${body}\n${zoned(versionOf(views))}`)
+    const comment = quoteText(versionIn(noting, timeZone, views))
     const made = tables.flatMap((table) =>
       Object.entries(events).map(
         ([event, rows]) => `create or replace trigger ${name}_${event} after ${event} on ${table}
@@ -96,18 +121,16 @@ export function noteChanges(timeZone: string, views: string): readonly string[] 
       ),
     )
     return `do ${dollarQuoted(`begin
-  if obj_description(to_regprocedure('${func}'), 'pg_proc') is distinct from ${comment} then
+  if ${commentOf(noting)} is distinct from ${comment} then
     create or replace function ${func} returns trigger language plpgsql set search_path = pg_catalog
-      as ${dollarQuoted(body)};
+      as ${dollarQuoted(inZone(bodyOf(noting), timeZone))};
     comment on function ${func} is ${comment};
     ${made.join('\n    ')}
-    ${zoned(noteAll)};
+    ${inZone(noteAll, timeZone)};
   end if;
 end`)}`
   })
 }
-
-const functionOf = ({ name }: Noting) => `livehouse_ops.note_${name}()`
 
 /** Takes that away; from then on what is kept no longer holds. */
 export const dropNoting: readonly string[] = notings.map(
