@@ -105,6 +105,9 @@ const oddChanges: readonly string[] = [
     ('1', 'cash', 'g1', '2026-10-31 23:50+08', null, '13812345678', 2, 1, 1), ('1', 'prop', 'g2', '2026-11-20 10:00+08', 'giver', null, null, 1, 1), ('1', 'prop', 'g3', null, 'b', null, 1, 1, 1)`,
   `update livehouse.visitors set phone = '13812345678', watch_seconds = 60 where channel_id = '1' and user_id = 'b'`,
   'persons',
+  // The others of the person have not changed, nor has their channel.
+  `update livehouse.visitors set phone = '13900000009' where channel_id = '2'`,
+  'persons',
   'update livehouse.gifts set removed_at = now() where visitor_id is null',
   `update livehouse.signups set removed_at = now() where user_id = 'asker'`,
   `update livehouse.visitors set removed_at = now() where user_id = 'a'`,

@@ -27,13 +27,14 @@ export async function expectKeptDays(
     const { rows } = await sql<{ kept: number; changed: number }>`
       select (select count(*)::integer from livehouse_ops.channel_days) as kept,
         (select count(*)::integer from (
-          select from livehouse_ops.changed_channel_days union all select from livehouse_ops.changed_channels) c) as changed`.execute(
+          select from livehouse_ops.changed_channel_days union all select from livehouse_ops.changed_channels union all select from livehouse_ops.changed_persons) c) as changed`.execute(
       trx,
     )
     const shown = await readShown(trx)
     await sql`savepoint as_kept`.execute(trx)
     await sql`delete from livehouse_ops.channel_days`.execute(trx)
     await sql`delete from livehouse_ops.channel_figures`.execute(trx)
+    await sql`delete from livehouse_ops.kept_persons`.execute(trx)
     // The database notes the days of every row that is written.
     for (const table of ['watch_records', 'visitors', 'gifts', 'signups'])
       await sql`update ${sql.table(`livehouse.${table}`)} set run_id = run_id`.execute(trx)

@@ -8,6 +8,7 @@ import { quoteText } from '../quote.ts'
 import { keepChangedDays } from '../views/fragments/channel-days.ts'
 import { keepChannels } from '../views/fragments/channel-figures.ts'
 import { unlisted } from '../views/fragments/identity.ts'
+import { keepPersons } from '../views/fragments/persons.ts'
 import { dailyGifts, dailySignups, newViewers } from '../views/daily-channel.ts'
 import { FIGURES, notesIn, notesOf } from '../views/note-changes.ts'
 import { viewerChecks } from '../views/reconciliation.ts'
@@ -27,7 +28,7 @@ const WORK_MEMORY = '64MB'
 const CANCELLED = '57014'
 
 /**
- * Keeps the figures of all days of channels that have changed, and then of these channels; what is done when it is
+ * Keeps the figures of all days of channels that have changed, of persons, and then of these channels; what is done when it is
  * stopped stays.
  */
 export async function keepFigures(db: Kysely<Database>, signal?: AbortSignal): Promise<void> {
@@ -38,6 +39,8 @@ export async function keepFigures(db: Kysely<Database>, signal?: AbortSignal): P
       return kept.rows[0]?.days ?? 0
     })
   }
+  if (isStopped()) return
+  await inTurn(db, signal, undefined, async (trx) => void (await sql.raw(keepPersons).execute(trx)))
   const { rows } = await sql<{ channel: string }>`
     select distinct channel_id as channel from livehouse_ops.changed_channels order by 1`.execute(db)
   const channels = rows.map(({ channel }) => quoteText(channel))

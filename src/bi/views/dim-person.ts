@@ -1,13 +1,10 @@
 import { visitors } from '../../streams/visitors.ts'
 import { columnsOf } from './fragments/declared.ts'
 import { duration, moment } from './fragments/local-time.ts'
-import { identityBasis, joinPerson, personKey, unlistedViewers, viewerKey } from './fragments/identity.ts'
+import { identityBasis, personKey, unlistedViewers, viewerKey } from './fragments/identity.ts'
 import { personal } from './fragments/masks.ts'
+import { persons, toldOfKept, toldOfUnlisted, toldOfViewer } from './fragments/persons.ts'
 import { type BiColumn, bigint, type BiView, bool, instant, text } from '../view.ts'
-
-const latest = (column: string) =>
-  `(array_agg(v.${column} order by v.last_online_at desc nulls last, v.channel_id, v.user_id)
-        filter (where v.${column} is not null))[1]`
 
 const viewer = columnsOf(visitors, 'p')
 
@@ -15,9 +12,6 @@ function lastSeen(name: Parameters<typeof viewer>[0]): BiColumn {
   const { words, ...column } = viewer(name)
   return { ...column, words: { en: `${words.en}, the last seen`, zh: `${words.zh}（最近一次）` } }
 }
-
-/** Put so that it is asked of the join of all viewers: Postgres takes viewers for few and would look each up. */
-const isKnown = `(coalesce(i.person, '') <> '')`
 
 export const dimPerson: BiView = {
   name: 'dim_person',
@@ -34,39 +28,32 @@ export const dimPerson: BiView = {
   },
   key: ['person_key'],
   columns: {
-    person_key: text('p.person_key', 'Key; opaque', '主键（不透明）'),
-    identity_basis: text('p.identity_basis', 'Known by: outer_id, assign_id, phone or none', '识别依据，无则为 none'),
+    person_key: text(`coalesce(${personKey('p')}, 'viewer:' || p.viewer)`, 'Key; opaque', '主键（不透明）'),
+    identity_basis: text(identityBasis('p'), 'Known by: outer_id, assign_id, phone or none', '识别依据，无则为 none'),
     outer_id: personal('outer_id', lastSeen('outer_id')),
     assign_id: personal('assign_id', lastSeen('assign_id')),
     nickname: personal('nickname', lastSeen('nickname')),
     phone: personal('phone', lastSeen('phone')),
-    is_identified: bool(`p.identity_basis <> 'none'`, 'Whether more than a viewer id is known', '是否有其他身份'),
+    is_identified: bool('p.person is not null', 'Whether more than a viewer id is known', '是否有其他身份'),
     viewer_count: bigint('p.viewer_count', 'Viewers (channel and user id) that are this person', '此人对应的观众数'),
-    channel_count: bigint('p.channel_count', 'Number of channels', '涉及的频道数'),
+    channel_count: bigint('p.channel_count::bigint', 'Number of channels', '涉及的频道数'),
     visit_count: bigint('p.visit_count', 'Number of visits in all channels', '全部频道的访问次数', '2.5 visit_times'),
     ...duration('watch', bigint('p.watch_seconds', 'Watched in all channels, in seconds', '观看时长（秒）')),
     ...duration('live', bigint('p.live_seconds', 'Watched live, in seconds', '直播观看时长（秒）')),
-    ...duration('replay', bigint('p.replay_seconds', 'Watched on demand, in seconds', '点播观看时长（秒）')),
+    ...duration('replay', bigint('p.vod_seconds', 'Watched on demand, in seconds', '点播观看时长（秒）')),
     ...moment('first_login', instant('p.first_login_at', 'First entry anywhere', '首次进入任一频道')),
     ...moment('last_online', instant('p.last_online_at', 'Last time online anywhere', '最后在线（任一频道）')),
   },
-  // Most viewers are persons of their own, of whom nothing is added up.
+  // Most viewers are persons of their own, of whom nothing is added up. Keys are made of the rows that are shown alone.
   from: `from (
-    select ${personKey('i')} as person_key, min(${identityBasis('i')}) as identity_basis,
-      ${latest('outer_id')} as outer_id, ${latest('assign_id')} as assign_id, ${latest('nickname')} as nickname,
-      ${latest('phone')} as phone, count(*) as viewer_count, count(distinct v.channel_id) as channel_count,
-      sum(v.visit_count) as visit_count, sum(v.watch_seconds) as watch_seconds, sum(v.live_seconds) as live_seconds,
-      sum(v.vod_seconds) as replay_seconds, min(v.first_login_at) as first_login_at,
-      max(v.last_online_at) as last_online_at
-    from livehouse.visitors v ${joinPerson('v.channel_id', 'v.user_id')} where ${isKnown} group by 1
+    select k.person, null as viewer, ${toldOfKept}, cardinality(k.channels) as channel_count
+    from ${persons} k
     union all
-    select 'viewer:' || ${viewerKey('v.channel_id', 'v.user_id')}, 'none', v.outer_id, v.assign_id, v.nickname, v.phone,
-      1, 1, v.visit_count::bigint, v.watch_seconds::bigint, v.live_seconds::bigint, v.vod_seconds::bigint,
-      v.first_login_at, v.last_online_at
-    from livehouse.visitors v ${joinPerson('v.channel_id', 'v.user_id')} where not ${isKnown}
+    select null, ${viewerKey('v.channel_id', 'v.user_id')}, ${toldOfViewer}, 1
+    from livehouse.visitors v where not exists (
+      select from livehouse_ops.viewer_persons i where i.channel_id = v.channel_id and i.user_id = v.user_id)
     union all
-    select 'viewer:' || ${viewerKey('u.channel_id', 'u.user_id')}, 'none', ${Array(4).fill('null').join(', ')}, 1, 1,
-      ${Array(6).fill('null').join(', ')}
+    select null, ${viewerKey('u.channel_id', 'u.user_id')}, ${toldOfUnlisted}, 1
     from (${unlistedViewers}) u
   ) p`,
 }

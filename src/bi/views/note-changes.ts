@@ -69,6 +69,7 @@ const notings: readonly Noting[] = [
   },
   // Gifts and signups are matched by the phones of the channel's viewers.
   noteChannels('changed_channels', 'channel_figures', [visitors, records, persons, ...giftsAndSignups]),
+  noteChannels('changed_persons', 'kept_persons', [visitors, persons]),
 ]
 
 const bodyOf = ({ note, noteAll }: Noting) => `begin

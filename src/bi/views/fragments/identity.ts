@@ -132,10 +132,10 @@ function unlistedFrom(facts: readonly (readonly [string, string, string])[]): st
 }
 
 /**
- * What rows are joined and grouped by in place of a phone: a hash under the key of this database. Sorted by the phones
- * themselves, rows would leave a view in their order, from which a reader finds the hidden digits.
+ * What rows are joined and grouped by in place of a phone or person: a hash under the key of this database. Sorted by
+ * the phones themselves, rows would leave a view in their order, from which a reader finds the hidden digits.
  */
-function phoneToken(phone: string): string {
+export function hiddenOrder(phone: string): string {
   const hex = `left(encode(sha256(k.inner_pad || '\\x01'), 'hex'), 16)`
   const seed = `(select ('x' || ${hex})::bit(64)::bigint from livehouse_ops.hash_key k)`
   return `hashtextextended(${phone}, ${seed})`
@@ -150,11 +150,11 @@ export function joinViewer(fact: string, id: string): string {
   // Where the fact names its viewer nothing is worked out of its phone, and nothing joined.
   const phone = phoneNumber(`(case when ${fact}.${id} is null then ${fact}.phone end)`)
   const ofPhone = (columns: string, more: string) =>
-    `select ${phoneToken('p.phone')} as token, min(p.phone) as phone_number, ${columns}
+    `select ${hiddenOrder('p.phone')} as token, min(p.phone) as phone_number, ${columns}
     from livehouse_ops.viewer_persons p where p.phone is not null group by ${more}`
   // No join sorts by `is not distinct from`; it only tells two phones of one token apart.
   const matches = (row: string) =>
-    `${row}.token = ${phoneToken(phone)} and ${row}.phone_number is not distinct from ${phone}`
+    `${row}.token = ${hiddenOrder(phone)} and ${row}.phone_number is not distinct from ${phone}`
   return `left join (
     ${ofPhone('p.channel_id, min(p.user_id) as user_id', 'p.channel_id, 1 having count(*) = 1')}
   ) by_phone on by_phone.channel_id = ${fact}.channel_id and ${matches('by_phone')}
