@@ -1,5 +1,5 @@
 import { ALWAYS, figureOf, kept } from './fragments/channel-figures.ts'
-import { joinViewer, viewerKey } from './fragments/identity.ts'
+import { joinViewer } from './fragments/identity.ts'
 import { local } from './fragments/local-time.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
 import { bigint, type BiView, date, smallint, text } from '../view.ts'
@@ -61,8 +61,8 @@ function columnsOf(period: BiView['columns']): BiView['columns'] {
 
 /**
  * Counts each step among the viewers of the first one alone. Of tables, as who keeps it may have no right on views.
- * @param visitors what they did in each period; `visits` is never NULL @param periodOf an instant @param own numbers of
- * the steps @param channel what channels have to be
+ * @param visitors what each did in each period, a row each: channel, period, viewer, visits (never NULL), seconds watched,
+ * comments @param periodOf an instant @param own numbers of the steps @param channel what channels have to be
  */
 function funnelOf(
   visitors: string,
@@ -72,28 +72,28 @@ function funnelOf(
 ): string {
   const counted = steps.filter(([no]) => own.includes(no))
   const sums = counted.flatMap(([no, , , isTaken, events]) => [
-    `count(*) filter (where v.viewer_key is not null and v.visits is not null and ${isTaken}) as viewers_${no}`,
+    `count(*) filter (where v.user_id is not null and v.visits is not null and ${isTaken}) as viewers_${no}`,
     `coalesce(sum(${events}), 0)::bigint as events_${no}`,
-    `coalesce(sum(${events}) filter (where v.viewer_key is null), 0)::bigint as unmatched_${no}`,
+    `coalesce(sum(${events}) filter (where v.user_id is null), 0)::bigint as unmatched_${no}`,
   ])
   const rows = counted.map(([no, step]) => `('${step}', p.viewers_${no}, p.events_${no}, p.unmatched_${no})`)
   const happened = (table: string, id: string, at: string, columns: string) => `
-          select f.channel_id, ${periodOf(`f.${at}`)},
-            ${viewerKey('f.channel_id', `coalesce(f.${id}, by_phone.user_id)`)}, null, null, null, ${columns}
-          from livehouse.${table} f ${joinViewer('f', id)}
-          where f.removed_at is null and ${periodOf(`f.${at}`)} is not null and f.channel_id ${channel}`
+            select f.channel_id, ${periodOf(`f.${at}`)}, coalesce(f.${id}, by_phone.user_id), ${columns}
+            from livehouse.${table} f ${joinViewer('f', id)}
+            where f.removed_at is null and ${periodOf(`f.${at}`)} is not null and f.channel_id ${channel}`
   return `(
     select p.channel_id, p.period as day, s.*
     from (
       select v.channel_id, v.period, ${sums.join(',\n        ')}
       from (
-        select u.channel_id, u.period, u.viewer_key, sum(u.visits) as visits, sum(u.watch_seconds) as watch_seconds,
-          sum(u.comments) as comments, sum(u.signups) as signups, sum(u.gifts) as gifts
-        from (
-          ${visitors}
-          union all ${happened('signups', 'user_id', 'signed_up_at', '1, null')}
-          union all ${happened('gifts', 'visitor_id', 'given_at', 'null, 1')}
-        ) u group by u.channel_id, u.period, u.viewer_key
+        select channel_id, period, user_id, v.visits, v.watch_seconds, v.comments, e.signups, e.gifts
+        from (${visitors}) v (channel_id, period, user_id, visits, watch_seconds, comments)
+        full join (
+          select channel_id, period, user_id, sum(signups) as signups, sum(gifts) as gifts
+          from (${happened('signups', 'user_id', 'signed_up_at', '1, 0')}
+            union all ${happened('gifts', 'visitor_id', 'given_at', '0, 1')}
+          ) e (channel_id, period, user_id, signups, gifts) group by 1, 2, 3
+        ) e using (channel_id, period, user_id)
       ) v group by v.channel_id, v.period
     ) p
     cross join lateral (values ${rows.join(', ')}) s (item, number, left_value, right_value)
@@ -108,9 +108,7 @@ const withSteps = (funnel: string) => `from ${funnel} f
 export const funnelSteps = figureOf(
   'funnel_steps',
   `select f.day, f.item, f.number, f.left_value, f.right_value from ${funnelOf(
-    `select v.channel_id, ${ALWAYS} as period, ${viewerKey('v.channel_id', 'v.user_id')} as viewer_key,
-            coalesce(v.visit_count, 0) as visits, v.watch_seconds, v.comment_count as comments,
-            null::integer as signups, null::integer as gifts
+    `select v.channel_id, ${ALWAYS}, v.user_id, coalesce(v.visit_count, 0), v.watch_seconds, v.comment_count
           from livehouse.visitors v where v.channel_id = c.channel_id`,
     () => ALWAYS,
     [1, 2, 3, 4, 5, 6],
@@ -150,13 +148,8 @@ export const viewerFunnelMonth: BiView = {
   columns: columnsOf({ month_start: date('f.day', 'First day of the month', '当月第一天') }),
   from: withSteps(
     funnelOf(
-      `select w.channel_id, w.period, ${viewerKey('w.channel_id', 'w.user_id')} as viewer_key, w.visits,
-            w.watch_seconds, null::bigint as comments, null::integer as signups, null::integer as gifts
-          from (
-            select channel_id, ${monthOf('entered_at')} as period, user_id,
-              count(*) as visits, sum(watch_seconds) as watch_seconds
-            from livehouse.watch_records where entered_at is not null group by 1, 2, 3
-          ) w`,
+      `select channel_id, ${monthOf('entered_at')}, user_id, count(*), sum(watch_seconds), null::bigint
+          from livehouse.watch_records where entered_at is not null group by 1, 2, 3`,
       monthOf,
       [1, 2, 3, 5, 6],
     ),
