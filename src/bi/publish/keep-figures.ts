@@ -28,8 +28,8 @@ const WORK_MEMORY = '64MB'
 const CANCELLED = '57014'
 
 /**
- * Keeps the figures of all days of channels that have changed, of persons, and then of these channels; what is done when it is
- * stopped stays.
+ * Keeps the figures of all days of channels that have changed, of persons, and then of these channels; what is done
+ * when it is stopped stays.
  */
 export async function keepFigures(db: Kysely<Database>, signal?: AbortSignal): Promise<void> {
   const isStopped = () => signal?.aborted === true

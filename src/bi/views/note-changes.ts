@@ -7,14 +7,14 @@ const [firstDay, lastDay] = [localDay('g.first_at'), localDay('g.last_at')]
 
 /**
  * Notes the days of which records `from` tell something: that of entry, and those that they last into. Some thousand
- * records are of a few days, so these are found by the first and last instant of each day of UTC: no record lasts past the
- * last leave, nor longer after the last entry than the longest.
+ * records are of a few days, so these are found by the first and last instant of each day of UTC: no record lasts past
+ * the last leave, nor longer after the last entry than the longest.
  */
 const noteDaysOf = (from: string) => `insert into livehouse_ops.changed_channel_days (channel_id, day)
     select g.channel_id, d::date
     from (
-      select channel_id, min(entered_at) as first_at, greatest(max(entered_at),
-        least(max(coalesce(left_at, entered_at)), max(entered_at) + make_interval(secs => max(${mostSeconds})))) as last_at
+      select channel_id, min(entered_at) as first_at, greatest(max(entered_at), least(
+        max(coalesce(left_at, entered_at)), max(entered_at) + make_interval(secs => max(${mostSeconds})))) as last_at
       from ${from} w where entered_at is not null group by channel_id, date_bin('1 day', entered_at, 'epoch')
     ) g cross join lateral generate_series(${firstDay}::timestamp, ${lastDay}::timestamp, '1 day') d`
 

@@ -9,8 +9,8 @@ const week = `d.day - (d.day - date '0001-01-01') % 7`
 const month = `date_trunc('month', d.day::timestamp)::date`
 
 /**
- * How many viewers came in a week, by their first week (with how many these are, in `left_value`), and in a month, by the
- * month in which they had come before. In the order of the index by viewer and entry: a million visits are not sorted.
+ * How many viewers came in a week, by their first week (with how many these are, in `left_value`), and in a month, by
+ * the month in which they had come before. In the order of the index by viewer and entry: visits are not sorted.
  */
 export const returns = figureOf(
   'returns',

@@ -61,8 +61,8 @@ function columnsOf(period: BiView['columns']): BiView['columns'] {
 
 /**
  * Counts each step among the viewers of the first one alone. Of tables, as who keeps it may have no right on views.
- * @param visitors what each did in each period, a row each: channel, period, viewer, visits (never NULL), seconds watched,
- * comments @param periodOf an instant @param own numbers of the steps @param channel what channels have to be
+ * @param visitors what each did in each period, a row each: channel, period, viewer, visits (never NULL), seconds
+ * watched, comments @param periodOf an instant @param own numbers of the steps @param channel what channels have to be
  */
 function funnelOf(
   visitors: string,
