@@ -53,7 +53,6 @@ export async function wereAsManyBefore(
   { runId, window, ...place }: Place & { readonly runId: string; readonly window: Window | undefined },
   items: number,
 ): Promise<boolean> {
-  if (items === 0) return true
   const { count } = await ops(trx)
     .selectFrom('quarantine')
     .select(({ fn }) => fn.countAll().as('count'))
@@ -123,39 +122,31 @@ export async function readLastPageSizes(
   return rows.flatMap(({ size }) => size ?? [])
 }
 
-/** A reading of a walk or window, and what was there before. */
-export interface DropQuestion extends Place {
+/** A reading of a walk or window that brought surprisingly few rows. */
+interface Drop extends Place {
   readonly window: Window | undefined
-  /** Rows that were there: of the walk before it, or of the window in the warehouse. */
-  readonly held: number
   readonly found: number
   readonly now: Date
 }
 
-/** Fewer rows than this say nothing about a share. */
-const SMALLEST_HELD = 20
-const SMALLEST_SHARE = 0.9
+/** Of as many rows as there were: fewer are surprisingly few. */
+export const SMALLEST_SHARE = 0.9
 /** How long after a first surprise a second one counts as agreement. */
 const AGREEMENT_MS = 3_600_000
 
-/**
- * Whether a reading found over a tenth fewer rows than were there: a source that answers an empty list, say. Believed
- * only when another at least an hour earlier found the same, with no fuller one since: `agreed`.
- */
-export async function judgeDrop(db: Kysely<Database>, question: DropQuestion): Promise<'none' | 'surprise' | 'agreed'> {
-  const { window, held, found, now } = question
-  if (held <= SMALLEST_HELD || found >= held * SMALLEST_SHARE) return 'none'
+/** Whether another reading at least an hour earlier found as few rows, with no fuller one since. */
+export async function isDropAgreed(db: Kysely<Database>, { window, found, now, ...place }: Drop): Promise<boolean> {
   const slices = await ops(db)
     .selectFrom('slices')
     .select(['sliceId', 'pieceOf', 'isDrop', 'distinctRows', 'finishedAt', 'status', 'reads'])
-    .where(isAt(question))
+    .where(isAt(place))
     .where((slice) => slice('isDrop', '=', true).or('status', '=', 'landed'))
     .where((slice) => (window ? slice('reads', '&&', formatRange(window)) : slice('reads', 'is', null)))
     .execute()
   const readings = slices.map((row) => ({ ...row, number: Number(row.pieceOf ?? row.sliceId) }))
   const lastFuller = Math.max(0, ...readings.flatMap(({ isDrop, number }) => (isDrop ? [] : number)))
   const endedBy = now.getTime() - AGREEMENT_MS
-  const isAgreed = readings.some(({ isDrop, number, finishedAt, status, reads, distinctRows }) => {
+  return readings.some(({ isDrop, number, finishedAt, status, reads, distinctRows }) => {
     if (!isDrop || number <= lastFuller || finishedAt.getTime() > endedBy) return false
     const then = Number(distinctRows)
     if (window === undefined) return isAlike(then, found)
@@ -164,7 +155,6 @@ export async function judgeDrop(db: Kysely<Database>, question: DropQuestion): P
     const isWithin = read !== undefined && read.from >= window.from && read.to <= window.to
     return status === 'landed' || (isWithin && found >= then * SMALLEST_SHARE)
   })
-  return isAgreed ? 'agreed' : 'surprise'
 }
 
 function isAlike(a: number, b: number): boolean {

@@ -6,8 +6,8 @@ import type { Send } from './send.ts'
 import type { ServiceClock } from './service-clock.ts'
 
 /**
- * Charges every attempt of 4.6 to the day's budget; other calls pass. Without `reserve` 4.6 is not called at all. A
- * refusal means that the day is spent: someone else may share the account. The error then has the refusal as its cause.
+ * Charges every attempt of a call of 4.6 to the day's budget. Without `reserve` it is not made at all. A refusal means
+ * that the day is spent: someone else may share the account. The error then has the refusal as its cause.
  * @param getToken fetches one where none is there, or throws: trouble of the token service costs no call of the day
  */
 export function budget(
@@ -17,7 +17,6 @@ export function budget(
   getToken: (signal: AbortSignal) => Promise<unknown>,
 ): Send {
   return async (call, context) => {
-    if (call.isBudgeted !== true) return next(call, context)
     assert(
       reserve && call.channelId !== undefined,
       `${call.name} must not be made without a budget that counts its calls`,

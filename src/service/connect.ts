@@ -119,7 +119,9 @@ export function connect(options: ConnectOptions): Connection {
   if (!bearer) throw noCredentials()
 
   const tokens = { bearer, ticket: fetched }
-  const authorized = budget(token(answers, tokens), options.reserve, serviceClock, bearer.current)
+  const unbudgeted = token(answers, tokens)
+  const budgeted = budget(unbudgeted, options.reserve, serviceClock, bearer.current)
+  const authorized: Send = (call, context) => (call.isBudgeted ? budgeted : unbudgeted)(call, context)
   const places = pLimit(concurrency)
   // Behind the pace: the calls of an endpoint that is slow must not hold every place while they wait for their turn.
   const placed: Send = (call, context) => orAborted(places(authorized, call, context), context.signal)

@@ -5,7 +5,7 @@ import { placeOf, type Proof } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { takeAcceptance } from '../ledger/acceptances.ts'
 import { duplicateItem } from '../ledger/quarantine.ts'
-import { judgeDrop } from '../ledger/earlier-readings.ts'
+import { isDropAgreed, SMALLEST_SHARE } from '../ledger/earlier-readings.ts'
 import { countHeld } from '../store/load/table-part.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, type HeldRow, type WalkSummary } from './walk.ts'
@@ -160,9 +160,12 @@ interface Finding {
   readonly summary: Pick<Extraction['summary'], 'totals' | 'received' | 'distinct' | 'rejected'>
 }
 
+/** Fewer rows than this say nothing about a share. */
+const SMALLEST_HELD = 20
+
 /**
  * Holds what a reading found against what was there before: a walk against the last one, a window against the
- * warehouse. A surprise drop is never green at once, whatever the source's total says.
+ * warehouse. A surprise drop, such as an empty answer, is never green at once, whatever the source's total says.
  * @param lastWalk rows of the last walk; undefined where windows are read, and before the first
  */
 export async function compareWithEarlier(
@@ -180,9 +183,9 @@ export async function compareWithEarlier(
   }
   const held = window === undefined ? (lastWalk ?? 0) : await countHeld(db, { stream, partition, window, timeZone })
   const { count } = found
+  if (held <= SMALLEST_HELD || count >= held * SMALLEST_SHARE) return { ...verdict, isDrop: false }
   const now = new Date(clock.now())
-  const answer = await judgeDrop(db, { ...placeOf(slice), window, held, found: count, now })
-  if (answer !== 'surprise') return { ...verdict, isDrop: answer === 'agreed' }
+  if (await isDropAgreed(db, { ...placeOf(slice), window, found: count, now })) return { ...verdict, isDrop: true }
   const few = `only ${count} rows came where there were ${held}`
   const reason = `${few}; it is believed when a reading at least an hour later agrees`
   return { proof: 'short', reason, isDrop: true, missingRows: held - count }

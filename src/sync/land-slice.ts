@@ -75,7 +75,8 @@ export async function landSlice(
     const covered = await readEarlierOf(trx, record, stream)
     const mayMiss = stream.marksRemoved || covered.seen !== '{}'
     const place = { ...name, runId, window: slice.asked ?? slice.window }
-    const hasNewUnreadable = !(await wereAsManyBefore(trx, place, summary.rejected.length))
+    const unreadable = summary.rejected.length
+    const hasNewUnreadable = unreadable > 0 && !(await wereAsManyBefore(trx, place, unreadable))
     const { removed, disputed } =
       isSettled(verdict) && mayMiss
         ? await compareWithHeld(trx, { ...slice, timeZone }, found, {
@@ -83,7 +84,7 @@ export async function landSlice(
             at,
             missedBy: missedBy(stream, extraction, at),
             mayBeUnread: hasNewUnreadable,
-            isAllRead: summary.rejected.length === 0,
+            isAllRead: unreadable === 0,
           })
         : nothingDisputed
     const hasWritten = slice.hasWritten === true || written.inserted + written.updated + removed > 0

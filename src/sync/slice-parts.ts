@@ -1,10 +1,9 @@
 import type { Row } from '../core/column.ts'
 import type { Window } from '../core/slice.ts'
-import type { Stream } from '../core/stream.ts'
 import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { askedOf, fetchNumbered, fetchUnlessRefused, isRefusal, type PageReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { cutWindowAt, minuteOf } from './windows.ts'
+import { cutWindowAt, minutesWithin } from './windows.ts'
 
 /** A part whose question must not reach into a minute keeps so far from it: each asks for a minute more. */
 export const APART = 2 * MINUTE
@@ -44,16 +43,6 @@ export function halveSlice(
   const middle = times[Math.floor(times.length / 2)] ?? floorToMinute((window.from + window.to) / 2)
   const at = unsettledFrom(slice) ?? Math.max(window.from + MINUTE, Math.min(middle, window.to - MINUTE))
   return toSlices(slice, cutWindowAt(window, [at]))
-}
-
-/** The minutes of these rows that lie in a window. */
-export function minutesWithin(
-  { from, to }: Window,
-  rows: readonly Row[],
-  { timeColumns: [name = ''] }: Stream,
-  timeZone: string,
-): readonly WallTime[] {
-  return rows.flatMap((row) => minuteOf(row[name], timeZone) ?? []).filter((at) => at >= from && at < to)
 }
 
 /**

@@ -116,6 +116,16 @@ export function minuteOfItem(raw: string, { columns, timeColumns }: Stream, time
   return undefined
 }
 
+/** The minutes of these rows that lie in a window. */
+export function minutesWithin(
+  { from, to }: Window,
+  rows: readonly Row[],
+  { timeColumns: [name = ''] }: Stream,
+  timeZone: string,
+): readonly WallTime[] {
+  return rows.flatMap((row) => minuteOf(row[name], timeZone) ?? []).filter((at) => at >= from && at < to)
+}
+
 /** Whether a row belongs to a half-open window by its time. */
 export function isInWindow(time: Cell | undefined, { from, to }: Window, timeZone: string): boolean {
   const minute = minuteOf(time, timeZone)
