@@ -124,13 +124,13 @@ const budgets: Readonly<Record<string, number>> = {
   config: 638,
   core: 1204,
   emulator: 1816 + 60 * allStreams.length,
-  ledger: 3659,
+  ledger: 3649,
   log: 79,
   scheduler: 1338,
-  service: 1783,
+  service: 1795,
   store: 3011,
   streams: 94 + 68 * allStreams.length,
-  sync: 5130,
+  sync: 5133,
   transform: 273,
   web: 3171,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_510 + 128 * allStreams.length, test: 27_168 }
+const MOST_LINES = { src: 32_515 + 128 * allStreams.length, test: 27_167 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

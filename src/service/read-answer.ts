@@ -2,8 +2,8 @@ import type { Clock } from '../core/clock.ts'
 import { type ErrorCode, LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import { isObject, withoutPhones } from '../core/text.ts'
+import { badBody, errorOf, redirect, refused } from './failure.ts'
 import { headerOf, type RawAnswer } from './http.ts'
-import { findExcess, parseExact } from './json.ts'
 import type { Answer, Call, Redact, Send } from './send.ts'
 
 /** A call with the bearer token as it went out, and what came back, whatever it was. */
@@ -69,7 +69,7 @@ function judge(call: Call, raw: RawAnswer, serviceClock: Clock, redact: Redact):
   const excess = findExcess(raw.text)
   if (excess !== undefined) throw refused(call, raw, excess)
   const json = parse(raw.text)
-  const failure = failureOf(call, raw, json, redact, retryAfterMs(headerOf(raw, 'retry-after'), serviceClock))
+  const failure = failureOf(call, raw, json, redact, serviceClock)
   if (failure) throw failure
   if (json === notJson || raw.garbled !== undefined) throw badBody(call, raw)
   return { json, serviceTimeMs: instantOf(headerOf(raw, 'date')) }
@@ -86,38 +86,6 @@ function parse(text: string): unknown {
   }
 }
 
-function badBody(call: Call, raw: RawAnswer): LivehouseError {
-  const reason = describeBody(raw)
-  return new LivehouseError('api.badBody', `${call.name}: ${raw.status} with ${reason}`, { call: call.name, reason })
-}
-
-function refused({ name }: Call, { status, text }: RawAnswer, excess: string): LivehouseError {
-  const reason = `a body of ${text.length} characters that is not read: ${excess}`
-  return new LivehouseError('api.bodyRefused', `${name}: ${status} with ${reason}`, { call: name, reason })
-}
-
-function describeBody(raw: RawAnswer): string {
-  const { text, garbled } = raw
-  const body = text.trim()
-  if (body === '') return 'an empty body'
-  const size = `${text.length} characters`
-  if (body.startsWith('<') || /html/i.test(headerOf(raw, 'content-type') ?? ''))
-    return `an HTML page of ${size} in place of JSON`
-  if (garbled !== undefined) return garbled
-  return /^[[{"]/.test(body) ? `JSON that is cut or damaged (${size})` : `text of ${size} in place of JSON`
-}
-
-/** A service that asks for more patience than this is asked again all the same. */
-const LONGEST_RETRY_AFTER_MS = 60_000
-
-/** `Retry-After` is seconds or an HTTP date (RFC 9110, 10.2.3). */
-function retryAfterMs(header: string | undefined, clock: Clock): number | undefined {
-  if (header === undefined) return undefined
-  const isSeconds = /^\s*\d+\s*$/.test(header)
-  const askedMs = isSeconds ? Number(header) * 1000 : Date.parse(header) - clock.now()
-  return Number.isNaN(askedMs) ? undefined : Math.max(0, askedMs)
-}
-
 function instantOf(header: string | undefined): number | undefined {
   const instant = Date.parse(header ?? '')
   return Number.isNaN(instant) ? undefined : instant
@@ -126,23 +94,6 @@ function instantOf(header: string | undefined): number | undefined {
 /** No longer than this is quoted of what the service says. */
 const QUOTE_LENGTH = 200
 const LONGEST_CODE = 40
-/** What `msg` says where the codes are not documented: that the channel is not there. */
-const channelIsUnknown = [
-  /no such (activity|channel)|(activity|channel)( id)?( is| does)?( not|n't) (exist|found)/i,
-  /(频道|活动)[^,，。]{0,8}不存在|不存在[^,，。]{0,4}(频道|活动)/,
-]
-
-/** What a failed answer tells, collected from body and status before it is judged. */
-interface Report {
-  readonly call: Call
-  /** The HTTP status, or the one that the body's code begins with. */
-  readonly status: number | undefined
-  /** Of the body. */
-  readonly code: number | string | undefined
-  /** The service's own words, redacted and shortened; empty without any. */
-  readonly said: string
-  readonly retryAfterMs: number | undefined
-}
 
 /**
  * Tells the families of failures apart: `errcode` other than 1000, `{"errors": {code, message}}` at any status,
@@ -154,14 +105,12 @@ export function failureOf(
   raw: RawAnswer,
   json: unknown,
   redact: Redact,
-  retryAfterMs: number | undefined,
+  clock: Clock,
 ): LivehouseError | undefined {
-  const isSuccess = raw.status >= 200 && raw.status < 300
   if (raw.status >= 300 && raw.status < 400) return redirect(call, raw, redact)
   const found = bodyFailure(json, redact)
-  if (!found && isSuccess) return undefined
-  const status = statusOf(found?.code) ?? (isSuccess ? undefined : raw.status)
-  return errorOf({ call, status, code: found?.code, said: quote(found?.text, redact), retryAfterMs })
+  if (!found && raw.status >= 200 && raw.status < 300) return undefined
+  return errorOf({ call, raw, code: found?.code, said: quote(found?.text, redact), clock })
 }
 
 /** A service's text as it may be shown: known secrets and queries blanked, one line, at most 200 characters. */
@@ -189,55 +138,99 @@ function bodyFailure(
   return undefined
 }
 
-function errorOf({ call, status, code, said, retryAfterMs }: Report): LivehouseError {
-  const { name, channelId } = call
-  const words = said === '' ? '' : ` ${JSON.stringify(said)}`
-  const reason = `${code === undefined ? '' : `code ${code}`}${words}`.trim()
-  const shown = reason === '' ? '' : ` (${reason})`
-  const waitMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS)
-  const details = { call: name, reason, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) }
-  if (channelId !== undefined && (code === 404002 || channelIsUnknown.some((words) => words.test(said)))) {
-    const message = `${name}: the service does not know this channel${shown}`
-    return new LivehouseError('api.channelUnknown', message, { ...details, channelId })
-  }
-  if (status === undefined) {
-    const refusal = code ?? 'unknown'
-    const message = `${name}: the service refuses with code ${refusal}${words}`
-    return new LivehouseError('api.refused', message, { call: name, code: refusal, reason: said })
-  }
-  const later = retryAfterMs ? `; the service asks to wait ${Math.ceil(retryAfterMs / 1000)} s` : ''
-  const message = `${name}: ${status}${shown}${later}`
-  if (status === 401) return new LivehouseError('api.unauthorized', message, details)
-  if (status === 403) return new LivehouseError('api.forbidden', message, details)
-  if (status === 429) return new LivehouseError('api.rateLimited', message, details)
-  return new LivehouseError('api.status', message, { ...details, status, ...(code === undefined ? {} : { code }) })
-}
-
-function redirect(call: Call, raw: RawAnswer, redact: Redact): LivehouseError {
-  const why = 'livehouse does not follow, because the bearer token would go there too'
-  const repair = 'set the address of the service to where it lives now'
-  const reason = `the service redirects to ${targetOf(raw, redact)}; ${why}: ${repair}`
-  const details = { call: call.name, status: raw.status, reason }
-  return new LivehouseError('api.status', `${call.name}: ${raw.status}: ${reason}`, details)
-}
-
-/** Scheme and host only: a query may hold what was sent. */
-function targetOf(raw: RawAnswer, redact: Redact): string {
-  const url = URL.parse(headerOf(raw, 'location') ?? '')
-  return url === null ? 'another path' : redact(url.origin)
-}
-
-/** The documented codes begin with the HTTP status that they stand for (401001, 429001). */
-function statusOf(code: number | string | undefined): number | undefined {
-  if (typeof code !== 'number') return undefined
-  const status = code >= 100_000 && code <= 999_999 ? Math.floor(code / 1000) : code
-  return status >= 400 && status <= 599 ? status : undefined
-}
-
 /** A code may come as a number or as numeric text; other text is quoted, shortened. */
 function readCode(code: unknown, redact: Redact): number | string | undefined {
   if (typeof code === 'number') return code
   if (typeof code !== 'string' && typeof code !== 'bigint') return undefined
   const text = String(code).trim()
   return /^-?\d{1,15}$/.test(text) ? Number(text) : quote(text, redact).slice(0, LONGEST_CODE)
+}
+
+/**
+ * What a double may not hold (IEEE 754): a number of 16 digits or dots, or with an exponent of three digits; ids stand
+ * in quotes. Where a text only looks like that, the page is parsed more slowly and just as well.
+ */
+const LONG_NUMBER = /(?:^|[:,[\s-])(?:[\d.]{16}|[\d.]+[eE][+-]?\d{3})/
+/** A number of more digits than any column holds stays text: to make an integer of a million digits takes minutes. */
+const LONGEST_NUMBER = 100
+
+/** Characters; a page of 100 visitors has a quarter of this. Only larger bodies are checked before they are parsed. */
+const LARGE_BODY = 1 << 18
+/** A page of 50 signups with 200 answers each holds 10,000. */
+const MOST_VALUES = 200_000
+/** What recurses ends with an overflow a few thousand levels down, and Postgres refuses such `jsonb`. */
+const DEEPEST = 200
+
+/**
+ * Parses JSON without losing digits: integers beyond 2^53 become `bigint`, decimals that a double would change and
+ * numbers of over 100 characters become their source text. The slower way is taken only where the text has such digits.
+ * @throws SyntaxError whose message quotes the text: never pass it on.
+ */
+export function parseExact(text: string): unknown {
+  return LONG_NUMBER.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text)
+}
+
+/**
+ * Why a body is not parsed: to build millions of values takes seconds and gigabytes, and recursion overflows.
+ * @returns undefined for a body of up to 200,000 values and 200 levels
+ */
+export function findExcess(text: string): string | undefined {
+  // Each level has a bracket of its own, and nearly no page has so many: to look at every character takes longer.
+  if (text.length < LARGE_BODY && countOf('{', text) + countOf('[', text) <= DEEPEST) return undefined
+  let values = 0
+  let depth = 0
+  for (let place = 0; place < text.length; place += 1) {
+    switch (text[place]) {
+      case '"':
+        place = endOfString(text, place)
+        break
+      case '[':
+      case '{':
+        values += 1
+        depth += 1
+        break
+      case ']':
+      case '}':
+        depth -= 1
+        break
+      case ',':
+        values += 1
+        break
+      default:
+    }
+    if (values > MOST_VALUES) return `it holds more than ${MOST_VALUES} values`
+    if (depth > DEEPEST) return `its values are nested deeper than ${DEEPEST} levels`
+  }
+  return undefined
+}
+
+function countOf(part: string, text: string): number {
+  let count = 0
+  for (let place = text.indexOf(part); place >= 0; place = text.indexOf(part, place + 1)) count += 1
+  return count
+}
+
+/** Where the string that begins at `place` ends; the end of the text where it does not. */
+function endOfString(text: string, place: number): number {
+  let end = place + 1
+  while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
+  return end
+}
+
+/** A reviver; the types lack its third parameter (ECMAScript, JSON.parse source text access). */
+function exactNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const source = context?.source
+  if (typeof value !== 'number' || source === undefined) return value
+  if (source.length > LONGEST_NUMBER) return source
+  if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value) ? value : BigInt(source)
+  return isKept(value, source) ? value : source
+}
+
+/** Whether the double says the same as its source: 15 significant digits always survive (IEEE 754). */
+function isKept(value: number, source: string): boolean {
+  if (!Number.isFinite(value)) return false
+  const [mantissa = ''] = source.split(/[eE]/)
+  const digits = mantissa.replace(/[-.]/g, '').replace(/^0+/, '').replace(/0+$/, '')
+  if (value === 0) return digits === ''
+  return digits.length <= 15 || String(value) === source
 }

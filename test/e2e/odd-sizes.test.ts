@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { failureOf } from '../../src/service/read-answer.ts'
-import { findExcess, parseExact } from '../../src/service/json.ts'
+import { systemClock } from '../../src/core/clock.ts'
+import { failureOf, findExcess, parseExact } from '../../src/service/read-answer.ts'
 import { createRedactor } from '../../src/log/redact.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { fieldValue } from '../helpers/fault-effects.ts'
@@ -41,7 +41,7 @@ const context = { partition: { channel: '9', type: 'cash' }, serviceDay: '2026-1
 function readBody(text: string): void {
   if (findExcess(text) !== undefined) return
   const json = parseOrNot(text)
-  failureOf(call, { status: 200, text, headers: {} }, json, redact, undefined)
+  failureOf(call, { status: 200, text, headers: {} }, json, redact, systemClock)
   if (!Array.isArray(json)) return
   for (const stream of [visitors, gifts]) {
     const read = itemReader(stream, context)

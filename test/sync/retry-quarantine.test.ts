@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import { parseExact } from '../../src/service/json.ts'
+import { parseExact } from '../../src/service/read-answer.ts'
 import type { StreamName } from '../../src/core/stream.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import type { Database } from '../../src/store/database.ts'

@@ -1,0 +1,106 @@
+import type { Clock } from '../core/clock.ts'
+import { LivehouseError } from '../core/errors.ts'
+import { headerOf, type RawAnswer } from './http.ts'
+import type { Call, Redact } from './send.ts'
+
+/** What `msg` says where the codes are not documented: that the channel is not there. */
+const channelIsUnknown = [
+  /no such (activity|channel)|(activity|channel)( id)?( is| does)?( not|n't) (exist|found)/i,
+  /(频道|活动)[^,，。]{0,8}不存在|不存在[^,，。]{0,4}(频道|活动)/,
+]
+
+/** What a failed answer tells, collected from body and status before it is judged. */
+interface Report {
+  readonly call: Call
+  readonly raw: RawAnswer
+  /** Of the body. */
+  readonly code: number | string | undefined
+  /** The service's own words, redacted and shortened; empty without any. */
+  readonly said: string
+  /** Turns dates of the service into durations. */
+  readonly clock: Clock
+}
+
+/** What such an answer means, by the code in its body or else its status. */
+export function errorOf({ call, raw, code, said, clock }: Report): LivehouseError {
+  const { name, channelId } = call
+  const isSuccess = raw.status >= 200 && raw.status < 300
+  const status = statusOf(code) ?? (isSuccess ? undefined : raw.status)
+  const retryAfterMs = readRetryAfter(headerOf(raw, 'retry-after'), clock)
+  const words = said === '' ? '' : ` ${JSON.stringify(said)}`
+  const reason = `${code === undefined ? '' : `code ${code}`}${words}`.trim()
+  const shown = reason === '' ? '' : ` (${reason})`
+  const waitMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS)
+  const details = { call: name, reason, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) }
+  if (channelId !== undefined && (code === 404002 || channelIsUnknown.some((words) => words.test(said)))) {
+    const message = `${name}: the service does not know this channel${shown}`
+    return new LivehouseError('api.channelUnknown', message, { ...details, channelId })
+  }
+  if (status === undefined) {
+    const refusal = code ?? 'unknown'
+    const message = `${name}: the service refuses with code ${refusal}${words}`
+    return new LivehouseError('api.refused', message, { call: name, code: refusal, reason: said })
+  }
+  const later = retryAfterMs ? `; the service asks to wait ${Math.ceil(retryAfterMs / 1000)} s` : ''
+  const message = `${name}: ${status}${shown}${later}`
+  if (status === 401) return new LivehouseError('api.unauthorized', message, details)
+  if (status === 403) return new LivehouseError('api.forbidden', message, details)
+  if (status === 429) return new LivehouseError('api.rateLimited', message, details)
+  return new LivehouseError('api.status', message, { ...details, status, ...(code === undefined ? {} : { code }) })
+}
+
+/** Of an answer that sends the call elsewhere. */
+export function redirect(call: Call, raw: RawAnswer, redact: Redact): LivehouseError {
+  const why = 'livehouse does not follow, because the bearer token would go there too'
+  const repair = 'set the address of the service to where it lives now'
+  const reason = `the service redirects to ${targetOf(raw, redact)}; ${why}: ${repair}`
+  const details = { call: call.name, status: raw.status, reason }
+  return new LivehouseError('api.status', `${call.name}: ${raw.status}: ${reason}`, details)
+}
+
+/** Scheme and host only: a query may hold what was sent. */
+function targetOf(raw: RawAnswer, redact: Redact): string {
+  const url = URL.parse(headerOf(raw, 'location') ?? '')
+  return url === null ? 'another path' : redact(url.origin)
+}
+
+/** The documented codes begin with the HTTP status that they stand for (401001, 429001). */
+function statusOf(code: number | string | undefined): number | undefined {
+  if (typeof code !== 'number') return undefined
+  const status = code >= 100_000 && code <= 999_999 ? Math.floor(code / 1000) : code
+  return status >= 400 && status <= 599 ? status : undefined
+}
+
+/** A service that asks for more patience than this is asked again all the same. */
+const LONGEST_RETRY_AFTER_MS = 60_000
+
+/** `Retry-After` is seconds or an HTTP date (RFC 9110, 10.2.3). */
+function readRetryAfter(header: string | undefined, clock: Clock): number | undefined {
+  if (header === undefined) return undefined
+  const isSeconds = /^\s*\d+\s*$/.test(header)
+  const askedMs = isSeconds ? Number(header) * 1000 : Date.parse(header) - clock.now()
+  return Number.isNaN(askedMs) ? undefined : Math.max(0, askedMs)
+}
+
+/** Of a body that is no JSON. */
+export function badBody(call: Call, raw: RawAnswer): LivehouseError {
+  const reason = describeBody(raw)
+  return new LivehouseError('api.badBody', `${call.name}: ${raw.status} with ${reason}`, { call: call.name, reason })
+}
+
+/** Of a body that is not parsed. @param excess why */
+export function refused({ name }: Call, { status, text }: RawAnswer, excess: string): LivehouseError {
+  const reason = `a body of ${text.length} characters that is not read: ${excess}`
+  return new LivehouseError('api.bodyRefused', `${name}: ${status} with ${reason}`, { call: name, reason })
+}
+
+function describeBody(raw: RawAnswer): string {
+  const { text, garbled } = raw
+  const body = text.trim()
+  if (body === '') return 'an empty body'
+  const size = `${text.length} characters`
+  if (body.startsWith('<') || /html/i.test(headerOf(raw, 'content-type') ?? ''))
+    return `an HTML page of ${size} in place of JSON`
+  if (garbled !== undefined) return garbled
+  return /^[[{"]/.test(body) ? `JSON that is cut or damaged (${size})` : `text of ${size} in place of JSON`
+}
