@@ -14,10 +14,10 @@ import { createAsk, createFetchPage } from './fetch-page.ts'
 import { createHttp, type Proxies, type RawAnswer, type WireCall } from './http.ts'
 import { createPace, type Pace } from './pace.ts'
 import { type Exchange, type OnCall, readAnswers } from './read-answer.ts'
-import { retry } from './retry.ts'
+import { retry, token } from './retry.ts'
 import type { Call, Redact, Send } from './send.ts'
 import { createServiceClock, type ServiceClock } from './service-clock.ts'
-import { createTokenRequest, fetchedTokens, fixedToken, noCredentials, TOKEN_CALL, token } from './tokens.ts'
+import { createTokenRequest, fetchedTokens, noCredentials, TOKEN_CALL } from './tokens.ts'
 
 /** How to reach the service; the settings of the contract by the same names. */
 export interface ServiceAccess {
@@ -115,7 +115,9 @@ export function connect(options: ConnectOptions): Connection {
       addSecret: options.addSecret,
       closed,
     })
-  const bearer = apiToken === null ? fetched : fixedToken(apiToken)
+  // Of the token that the operator configured there is no other.
+  const bearer =
+    apiToken === null ? fetched : { current: async () => ({ value: apiToken }), reject: () => false }
   if (!bearer) throw noCredentials()
 
   const tokens = { bearer, ticket: fetched }

@@ -2,8 +2,8 @@ import type { Clock } from '../core/clock.ts'
 import { hasCode, isFinalStatus, LivehouseError, recoveryOf } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { CallContext } from '../core/page.ts'
-import { isOfTokenCall, TOKEN_CALL } from './tokens.ts'
-import type { Call } from './send.ts'
+import type { Call, Send } from './send.ts'
+import { isOfTokenCall, noCredentials, TOKEN_CALL, type Tokens } from './tokens.ts'
 
 const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idempotent: 5, once: 2, never: 1 }
 /** An errcode that the spec does not name may pass: reads, and calls for a token, are made this often. */
@@ -116,4 +116,46 @@ function createWarning(clock: Clock, log: Log): (error: LivehouseError) => void 
       log.warn('calls.retryStorm', { retries, withinMs: now - since, lastCode: error.code, last: error.message })
     }
   }
+}
+
+export interface TokenOptions {
+  /** For the bearer header of 4.3 to 4.12. */
+  readonly bearer: Tokens
+  /** For 4.2, which takes the app id and a fetched token as parameters; undefined without credentials. */
+  readonly ticket: (Tokens & { readonly appId: string }) | undefined
+}
+
+/**
+ * Gives every attempt a token. On a 401 a fetched token is given up, and the error says that the next attempt carries
+ * another: that attempt is again paced and charged.
+ */
+export function token(next: Send, options: TokenOptions): Send {
+  const { ticket } = options
+  return async (call, context) => {
+    const tokens = tokensOf(call, options)
+    if (!tokens) return next(call, context)
+    const issued = await tokens.current(context.signal)
+    const authorized =
+      call.authorization === 'query' && ticket
+        ? { ...call, query: { ...call.query, appid: ticket.appId, token: issued.value } }
+        : { ...call, bearer: issued.value }
+    try {
+      return await next(authorized, context)
+    } catch (error) {
+      if (!hasCode(error, 'api.unauthorized')) throw error
+      const isRenewable = tokens.reject(issued)
+      const advice = isRenewable
+        ? 'the token that the service issued is not accepted; check whether this account needs LIVEHOUSE_API_TOKEN'
+        : 'the token is not accepted; check LIVEHOUSE_API_TOKEN'
+      const details = { ...error.details, isRenewable }
+      throw new LivehouseError('api.unauthorized', `${error.message}: ${advice}`, details, { cause: error })
+    }
+  }
+}
+
+function tokensOf({ authorization, name }: Call, { bearer, ticket }: TokenOptions): Tokens | undefined {
+  if (authorization === 'none') return undefined
+  if (authorization === 'bearer') return bearer
+  if (!ticket) throw noCredentials(`, but ${name} needs them`)
+  return ticket
 }

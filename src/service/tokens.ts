@@ -12,53 +12,11 @@ const LONGEST_EARLY_MS = 5 * 60_000
 type IssuedToken = Pick<AccessToken, 'value'>
 
 /** Where calls get their tokens from. */
-interface Tokens {
+export interface Tokens {
   /** A token that should be accepted; waits for the one fetch in flight where one is due. */
   readonly current: (signal: AbortSignal) => Promise<IssuedToken>
   /** The service did not accept this token. @returns whether `current` can give another one. */
   readonly reject: (token: IssuedToken) => boolean
-}
-
-export interface TokenOptions {
-  /** For the bearer header of 4.3 to 4.12. */
-  readonly bearer: Tokens
-  /** For 4.2, which takes the app id and a fetched token as parameters; undefined without credentials. */
-  readonly ticket: (Tokens & { readonly appId: string }) | undefined
-}
-
-/**
- * Gives every attempt a token. On a 401 a fetched token is given up, and the error says that the next attempt carries
- * another: that attempt is again paced and charged.
- */
-export function token(next: Send, options: TokenOptions): Send {
-  const { ticket } = options
-  return async (call, context) => {
-    const tokens = tokensOf(call, options)
-    if (!tokens) return next(call, context)
-    const issued = await tokens.current(context.signal)
-    const authorized =
-      call.authorization === 'query' && ticket
-        ? { ...call, query: { ...call.query, appid: ticket.appId, token: issued.value } }
-        : { ...call, bearer: issued.value }
-    try {
-      return await next(authorized, context)
-    } catch (error) {
-      if (!hasCode(error, 'api.unauthorized')) throw error
-      const isRenewable = tokens.reject(issued)
-      const advice = isRenewable
-        ? 'the token that the service issued is not accepted; check whether this account needs LIVEHOUSE_API_TOKEN'
-        : 'the token is not accepted; check LIVEHOUSE_API_TOKEN'
-      const details = { ...error.details, isRenewable }
-      throw new LivehouseError('api.unauthorized', `${error.message}: ${advice}`, details, { cause: error })
-    }
-  }
-}
-
-function tokensOf({ authorization, name }: Call, { bearer, ticket }: TokenOptions): Tokens | undefined {
-  if (authorization === 'none') return undefined
-  if (authorization === 'bearer') return bearer
-  if (!ticket) throw noCredentials(`, but ${name} needs them`)
-  return ticket
 }
 
 /** @param why goes on behind "are not set" */
@@ -67,11 +25,6 @@ export function noCredentials(why = ''): LivehouseError<'config.invalid'> {
     `LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET are not set${why}: set both, and LIVEHOUSE_AUTH_URL; ` +
     'for reading, LIVEHOUSE_API_TOKEN will do'
   return new LivehouseError('config.invalid', problem, { problems: [problem] })
-}
-
-/** The token that the operator configured; there is no other. */
-export function fixedToken(value: string): Tokens {
-  return { current: async () => ({ value }), reject: () => false }
 }
 
 /** Tokens that can be asked for. */
