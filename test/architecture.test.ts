@@ -64,7 +64,7 @@ const rules: Rules = {
     'node:assert/strict': ['src/'],
     'node:crypto': ['src/bi/publish/'],
     'node:module': ['src/core/program-files.ts'],
-    'node:net': ['src/transform/values.ts'],
+    'node:net': ['src/transform/read-item.ts'],
     'node:path': ['src/core/program-files.ts'],
     'node:timers/promises': ['src/core/clock.ts'],
   },
@@ -122,16 +122,16 @@ const budgets: Readonly<Record<string, number>> = {
   bi: 3754,
   cli: 4424,
   config: 638,
-  core: 1204,
+  core: 1228,
   emulator: 1816 + 60 * allStreams.length,
   ledger: 3649,
   log: 79,
   scheduler: 1338,
-  service: 1795,
+  service: 1791,
   store: 3011,
-  streams: 94 + 68 * allStreams.length,
+  streams: 93 + 68 * allStreams.length,
   sync: 5133,
-  transform: 273,
+  transform: 247,
   web: 3171,
   // The files beside the folders.
   '': 350,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_515 + 128 * allStreams.length, test: 27_167 }
+const MOST_LINES = { src: 32_508 + 128 * allStreams.length, test: 27_165 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

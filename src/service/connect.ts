@@ -116,8 +116,7 @@ export function connect(options: ConnectOptions): Connection {
       closed,
     })
   // Of the token that the operator configured there is no other.
-  const bearer =
-    apiToken === null ? fetched : { current: async () => ({ value: apiToken }), reject: () => false }
+  const bearer = apiToken === null ? fetched : { current: async () => ({ value: apiToken }), reject: () => false }
   if (!bearer) throw noCredentials()
 
   const tokens = { bearer, ticket: fetched }

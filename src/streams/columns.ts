@@ -1,5 +1,5 @@
 import type { Column, ColumnType, ColumnTypes, FieldParser, PartitionPart } from '../core/column.ts'
-import * as values from '../transform/values.ts'
+import * as values from '../transform/read-item.ts'
 
 /** How a declaration names a column that is a field of the item: source field, then what it is. */
 type FieldColumn<Type extends ColumnType> = (field: string, en: string, zh: string) => Column<Type>

@@ -1,7 +1,7 @@
 import type { ColumnTypes, FieldParser, Row } from '../core/column.ts'
 import { type ChildTable, defineStream, type ItemFields, type Rejection } from '../core/stream.ts'
-import { exactJson, rejection, shown } from '../transform/field.ts'
-import { text } from '../transform/values.ts'
+import { exactJson } from '../core/text.ts'
+import { rejection, shown, text } from '../transform/read-item.ts'
 import { channelColumn, computedColumn, field, questionColumn, required } from './columns.ts'
 import { byPageIndex, errcodeEnvelope } from './wire.ts'
 

@@ -1,7 +1,6 @@
 import { defineStream } from '../core/stream.ts'
 import { isObject } from '../core/text.ts'
-import { rejection, shown } from '../transform/field.ts'
-import { bigint, text } from '../transform/values.ts'
+import { bigint, rejection, shown, text } from '../transform/read-item.ts'
 import { channelColumn, field, required, viewerColumns } from './columns.ts'
 import { byPerPage, resultsEnvelope } from './wire.ts'
 

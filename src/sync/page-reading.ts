@@ -12,7 +12,7 @@ import { placeOf, sliceName, widen, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { formatWallDate } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier } from '../ledger/earlier-readings.ts'
-import { itemReader } from '../transform/field.ts'
+import { itemReader } from '../transform/read-item.ts'
 import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
 import { partUntil, settledAt } from './windows.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { FieldParser } from '../../src/core/column.ts'
-import * as values from '../../src/transform/values.ts'
+import * as values from '../../src/transform/read-item.ts'
 
 const long = 9_007_199_254_740_993n
 
