@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1791,
   store: 3011,
   streams: 93 + 68 * allStreams.length,
-  sync: 5133,
+  sync: 5142,
   transform: 247,
   web: 3171,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_508 + 128 * allStreams.length, test: 27_165 }
+const MOST_LINES = { src: 32_517 + 128 * allStreams.length, test: 27_174 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -15,9 +15,18 @@ import {
   type PageReading,
   type SliceReading,
 } from './page-reading.ts'
-import { addUp, APART, boundWithin, SHORTEST_WINDOW, toSlices } from './slice-parts.ts'
+import { addUp, boundWithin, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { cutWindow, cutWindowAt, minuteOf, minutesWithin, requireFiltered, secondOf } from './windows.ts'
+import {
+  APART,
+  cutWindow,
+  cutWindowAt,
+  minuteOf,
+  minutesWithin,
+  requireFiltered,
+  secondOf,
+  SHORTEST_WINDOW,
+} from './windows.ts'
 
 /** Where there is a total, a longer part costs no call, and fewer cuts leave fewer minutes to be read twice. */
 const COUNTED_FACTOR = 4

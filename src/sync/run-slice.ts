@@ -19,9 +19,9 @@ import {
 import { completeHeaders, type Landing, landSlice } from './land-slice.ts'
 import { askedOf, createCallMeter, FEWEST_ROWS, isRefusal, openReading, type SliceReading } from './page-reading.ts'
 import { keepRejected, openSliceLog, recordFailure, requireFields, requireReadable, shortfall } from './record-slice.ts'
-import { cutToServed, halveSlice, SHORTEST_WINDOW } from './slice-parts.ts'
+import { cutToServed, halveSlice } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { isReadTwice, newestAt } from './windows.ts'
+import { isReadTwice, newestAt, SHORTEST_WINDOW } from './windows.ts'
 
 export interface EndedSlice {
   readonly kind: 'ended'

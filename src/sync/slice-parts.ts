@@ -3,12 +3,7 @@ import type { Window } from '../core/slice.ts'
 import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { askedOf, fetchNumbered, fetchUnlessRefused, isRefusal, type PageReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { cutWindowAt, minutesWithin } from './windows.ts'
-
-/** A part whose question must not reach into a minute keeps so far from it: each asks for a minute more. */
-export const APART = 2 * MINUTE
-/** The parts of a shorter window would ask for nearly the same. */
-export const SHORTEST_WINDOW = 2 * APART
+import { cutWindowAt, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
 
 /** The same slice over a part of its window. */
 export function partOf(slice: Slice, window: Window): Slice {

@@ -56,6 +56,11 @@ export function restingApart(
   return cutWindowAt(window, [at])
 }
 
+/** A part whose question must not reach into a minute keeps so far from it: each asks for a minute more. */
+export const APART = 2 * MINUTE
+/** The parts of a shorter window would ask for nearly the same. */
+export const SHORTEST_WINDOW = 2 * APART
+
 /** Equal parts of whole minutes, newest first; fewer where there are not as many minutes. */
 export function cutWindow({ from, to }: Window, parts: number): readonly Window[] {
   const minutes = (to - from) / MINUTE
