@@ -128,9 +128,9 @@ const budgets: Readonly<Record<string, number>> = {
   log: 79,
   scheduler: 1338,
   service: 1791,
-  store: 3011,
+  store: 3008,
   streams: 93 + 68 * allStreams.length,
-  sync: 5142,
+  sync: 5134,
   transform: 247,
   web: 3171,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_517 + 128 * allStreams.length, test: 27_174 }
+const MOST_LINES = { src: 32_506 + 128 * allStreams.length, test: 27_174 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

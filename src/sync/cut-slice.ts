@@ -17,16 +17,7 @@ import {
 } from './page-reading.ts'
 import { addUp, boundWithin, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import {
-  APART,
-  cutWindow,
-  cutWindowAt,
-  minuteOf,
-  minutesWithin,
-  requireFiltered,
-  secondOf,
-  SHORTEST_WINDOW,
-} from './windows.ts'
+import { APART, cutWindow, cutWindowAt, minutesWithin, requireFiltered, secondOf, SHORTEST_WINDOW } from './windows.ts'
 
 /** Where there is a total, a longer part costs no call, and fewer cuts leave fewer minutes to be read twice. */
 const COUNTED_FACTOR = 4
@@ -126,11 +117,12 @@ async function requireFound(
 ): Promise<void> {
   const { stream } = pages.list
   const from = floorToMinute(time)
-  const list = { ...pages.list, window: askedOf({ window: { from, to: from + MINUTE } }) }
+  const minute = { from, to: from + MINUTE }
+  const list = { ...pages.list, window: askedOf({ window: minute }) }
   const page = await fetchUnlessRefused({ ...pages, list }, 1)
   // More may lie behind a page as long as any.
   if ('refusal' in page || page.items.length >= Math.min(pages.pageSize, first.items.length)) return
-  if (rowsOf(page, readItem).some((row) => minuteOf(row[stream.timeColumns[0] ?? ''], timeZone) === from)) return
+  if (minutesWithin(minute, rowsOf(page, readItem), stream, timeZone).length > 0) return
   const call = describeList(list)
   const evidence = `none of ${formatWallTime(from)} comes where that is asked for, at which a row was shown before`
   throw new LivehouseError(

@@ -13,7 +13,7 @@ import {
 } from '../ledger/slices.ts'
 import type { Database } from '../store/database.ts'
 import { transact } from '../store/load/load.ts'
-import { findHeldFields } from '../store/load/held-columns.ts'
+import { findHeldFields } from '../store/load/table-part.ts'
 import type { Extraction, HeldVerdict } from './judge-walk.ts'
 import { askedOf, type CallMeter, type SliceReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
