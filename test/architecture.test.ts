@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { endpointOf } from '../src/core/page.ts'
+import { endpointOf } from '../src/core/slice.ts'
 import { allStreams, writtenTables } from '../src/streams/registry.ts'
 import { breachesOf, type Rules } from './helpers/architecture/check.ts'
 import { readSource } from './helpers/architecture/read-source.ts'
@@ -122,15 +122,15 @@ const budgets: Readonly<Record<string, number>> = {
   bi: 3754,
   cli: 4424,
   config: 638,
-  core: 1228,
+  core: 1233,
   emulator: 1816 + 60 * allStreams.length,
   ledger: 3649,
   log: 79,
   scheduler: 1338,
-  service: 1791,
+  service: 1783,
   store: 3008,
   streams: 93 + 68 * allStreams.length,
-  sync: 5134,
+  sync: 5127,
   transform: 247,
   web: 3171,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_506 + 128 * allStreams.length, test: 27_174 }
+const MOST_LINES = { src: 32_496 + 128 * allStreams.length, test: 27_165 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

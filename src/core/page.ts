@@ -10,18 +10,6 @@ export interface ListRequest {
   readonly window?: Window | undefined
 }
 
-/** The endpoint's name in messages, logs and metrics: the last part of its path. */
-export function endpointOf({ wire }: Stream): string {
-  return wire.path.slice(wire.path.lastIndexOf('/') + 1)
-}
-
-/** `LIST channel 9 type cash`, for messages. */
-export function describeList({ stream, partition }: ListRequest): string {
-  const parts = ['channel', ...Object.values(stream.wire.parts ?? {})] as const
-  const names = parts.flatMap((part) => (partition[part] === undefined ? [] : [`${part} ${partition[part]}`]))
-  return [endpointOf(stream), ...names].join(' ')
-}
-
 export interface PageRequest {
   readonly list: ListRequest
   /** From 1. */

@@ -23,6 +23,23 @@ export function parsePartition(key: string): Partition | undefined {
   return { ...(channel && { channel }), ...(type && { type }), ...(question && { question }) }
 }
 
+/** What of a stream names its lists. */
+interface Listed {
+  readonly wire: { readonly path: string; readonly parts?: Readonly<Record<string, PartitionPart>> }
+}
+
+/** The endpoint's name in messages, logs and metrics: the last part of its path. */
+export function endpointOf({ wire }: Listed): string {
+  return wire.path.slice(wire.path.lastIndexOf('/') + 1)
+}
+
+/** `LIST channel 9 type cash`, for messages. */
+export function describeList({ stream, partition }: { stream: Listed; partition: Partition }): string {
+  const parts = ['channel', ...Object.values(stream.wire.parts ?? {})] as const
+  const names = parts.flatMap((part) => (partition[part] === undefined ? [] : [`${part} ${partition[part]}`]))
+  return [endpointOf(stream), ...names].join(' ')
+}
+
 /** A partition of a stream, by the names that the ledger has. */
 export interface Place {
   readonly stream: string

@@ -1,14 +1,7 @@
 import { hasCode, isFinalStatus, LivehouseError } from '../core/errors.ts'
 import { jsonText } from '../core/text.ts'
-import {
-  type CallContext,
-  describeList,
-  type FetchPage,
-  type ItemReader,
-  type ListRequest,
-  type Page,
-} from '../core/page.ts'
-import { placeOf, sliceName, widen, type Window } from '../core/slice.ts'
+import type { CallContext, FetchPage, ItemReader, ListRequest, Page } from '../core/page.ts'
+import { describeList, placeOf, sliceName, widen, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { formatWallDate } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier } from '../ledger/earlier-readings.ts'

@@ -1,5 +1,6 @@
 import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
-import { type Ask, endpointOf, type ListPlace, type Page } from '../core/page.ts'
+import type { Ask, ListPlace, Page } from '../core/page.ts'
+import { endpointOf } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { SourceFact } from '../ledger/source.ts'
 import { type CallMeter, createCallMeter } from './page-reading.ts'

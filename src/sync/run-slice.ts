@@ -1,6 +1,5 @@
 import { LivehouseError } from '../core/errors.ts'
-import { describeList } from '../core/page.ts'
-import { type Counts, isGreen, noCounts, placeOf, type Proof } from '../core/slice.ts'
+import { type Counts, describeList, isGreen, noCounts, placeOf, type Proof } from '../core/slice.ts'
 import { DAY } from '../core/wall-clock.ts'
 import { readLastPageSizes, readMissedRows } from '../ledger/earlier-readings.ts'
 import { type BatchLoader, createBatchLoader } from './batch-loader.ts'

@@ -1,7 +1,7 @@
 import type { Cell, Row } from '../core/column.ts'
 import { LivehouseError } from '../core/errors.ts'
-import { describeList, type ListRequest } from '../core/page.ts'
-import { formatWindow, isEmptyWindow, type Window } from '../core/slice.ts'
+import type { ListRequest } from '../core/page.ts'
+import { describeList, formatWindow, isEmptyWindow, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import {
   ceilToMinute,
