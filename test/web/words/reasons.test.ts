@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { conflictItem, duplicateItem } from '../../../src/ledger/quarantine.ts'
 import { streams } from '../../../src/streams/registry.ts'
-import { itemReader } from '../../../src/transform/field.ts'
+import { itemReader } from '../../../src/transform/read-item.ts'
 import { maskValues } from '../../../src/web/html.ts'
 import { reasonInChinese } from '../../../src/web/words/reasons.ts'
 
