@@ -19,8 +19,11 @@ const MOST_BYTES = 2_000_000
 const OTHER_USER = 65_534
 
 const root = join(import.meta.dirname, '..')
-const folder = mkdtempSync(join(tmpdir(), 'livehouse-package-'))
-chmodSync(folder, 0o755)
+const place = mkdtempSync(join(tmpdir(), 'livehouse-package-'))
+chmodSync(place, 0o755)
+/** Where npx keeps a package. */
+const folder = join(place, '_npx', 'package')
+mkdirSync(folder, { recursive: true })
 try {
   const tarball = pack()
   install(tarball)
@@ -31,7 +34,7 @@ try {
     if (process.getuid?.() === 0) await use(node, OTHER_USER)
   }
 } finally {
-  rmSync(folder, { recursive: true, force: true })
+  rmSync(place, { recursive: true, force: true })
 }
 
 function pack(): string {
@@ -112,6 +115,8 @@ async function use(node: string, uid: number | undefined): Promise<void> {
     const demo = livehouse('demo')
     assert.match(demo, /livehouse\.visitors +[\d,]+ +[\d,]+ +✓/)
     assert.doesNotMatch(demo, /✗/)
+    const [, call = ''] = /(\S+) db stop/.exec(demo) ?? []
+    assert.equal(run(call, ['--version'], options), livehouse('--version'), 'what the demo says to call next')
 
     await using emulator = start('emulate')
     const said = await emulator.hear(/^DATABASE_URL=embedded$/m)

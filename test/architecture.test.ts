@@ -120,7 +120,7 @@ const rules: Rules = {
 const budgets: Readonly<Record<string, number>> = {
   app: 1786,
   bi: 3754,
-  cli: 4424,
+  cli: 4428,
   config: 638,
   core: 1233,
   emulator: 1816 + 60 * allStreams.length,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_496 + 128 * allStreams.length, test: 27_165 }
+const MOST_LINES = { src: 32_500 + 128 * allStreams.length, test: 27_165 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Kysely } from 'kysely'
 import { OPENING } from '../app/open-database.ts'
 import { outcomeObject } from '../app/outcome.ts'
@@ -6,6 +7,7 @@ import { runExtraction } from '../app/run-extraction.ts'
 import { publishBi } from '../bi/publish/publish-bi.ts'
 import { readDataDir, readSettings } from '../config.ts'
 import type { RunOutcome } from '../core/outcome.ts'
+import { packageFolder } from '../core/program-files.ts'
 import { DAY, formatWallDate, formatWallTime } from '../core/wall-clock.ts'
 import { startEmulator } from '../emulator/server.ts'
 import { claimSource } from '../ledger/source.ts'
@@ -29,6 +31,8 @@ const DATABASE = 'livehouse_demo'
 const TIME_ZONE = 'Asia/Shanghai'
 const DAYS = 30
 const SEED = 1
+/** npx does not find again what it was given as a file: it would ask the registry for the name. */
+const launcher = /[\\/]_npx[\\/]/.test(packageFolder) ? join(packageFolder, '../.bin/livehouse') : 'npx livehouse'
 
 /** `livehouse demo`: emulator, PostgreSQL, sync, and what came of it. */
 export const demo = defineCommand(
@@ -160,11 +164,11 @@ function describeConnection(url: string, dataDir: string): string[] {
   return [
     'Connect with psql, or with any BI tool that speaks PostgreSQL',
     '',
-    `  npx livehouse db psql --database ${DATABASE}`,
-    `  npx livehouse db url --database ${DATABASE}     the whole URL, with the password`,
+    `  ${launcher} db psql --database ${DATABASE}`,
+    `  ${launcher} db url --database ${DATABASE}     the whole URL, with the password`,
     `  host ${hostname}   port ${port}   user ${username}   database ${DATABASE}   no TLS`,
     '',
-    `It is the PostgreSQL in ${dataDir}, and it goes on running: npx livehouse db stop ends it.`,
-    'For your own account: npx livehouse init, then npx livehouse sync.',
+    `It is the PostgreSQL in ${dataDir}, and it goes on running: ${launcher} db stop ends it.`,
+    `For your own account: ${launcher} init, then ${launcher} sync.`,
   ]
 }
