@@ -227,7 +227,7 @@ class ScramConnection extends Connection {
   }
 }
 
-/** Those of the network have a code, other than that of a server which is too slow to answer. */
+/** Those of the network have a code; not so a server that is too slow to answer, and a password that is not given. */
 function isOfScram(error: unknown): error is Error {
-  return error instanceof Error && !('code' in error) && error.message !== 'timeout expired'
+  return error instanceof Error && !('code' in error) && !/^timeout expired$|must be a string$/.test(error.message)
 }

@@ -65,7 +65,7 @@ export function translateConnectError(error: unknown, named: NamedTarget): unkno
 }
 
 function unreachable(error: Error, { target, setting }: NamedTarget): LivehouseError<'db.unreachable'> {
-  const reason = reasonOf(error)
+  const reason = reasonOf(error).replace(/^SASL.* password must be a string$/, 'it wants a password, and none is given')
   return new LivehouseError(
     'db.unreachable',
     `Database ${target} cannot be reached: ${reason}. Check the address in ${setting}, and that the server runs and ` +

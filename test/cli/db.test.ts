@@ -91,6 +91,7 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
 
   for (const [to, mending] of [
     ['postgres://u@127.0.0.1:1/d', 'Check the address in --to'],
+    [server.url.replace(/:[^:@]+@/, '@'), 'it wants a password, and none is given'],
     [databaseUrl('nowhere'), 'correct its name in --to'],
     [databaseUrl(server.name, stranger), 'Grant the right to the user of --to'],
   ] as const) {
