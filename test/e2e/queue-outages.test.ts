@@ -11,6 +11,7 @@ import { createTestContext } from '../helpers/cli-context.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { createPassableFolder } from '../helpers/operating-system.ts'
+import { untilRow } from '../helpers/own-locks.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
 import { createTestRole } from '../helpers/test-role.ts'
@@ -69,6 +70,26 @@ test('an attempt whose end is on no record counts in the run, also with the queu
   expect(gifts.inserted).toBe(account.emulator.truth().gifts?.length)
   const { rows } = await sql`select from pg_namespace where nspname = 'pgboss'`.execute(account.database.db)
   expect(rows).toEqual([])
+  await stop(worker)
+})
+
+test('a partition that no attempt got to the end of is an error of its run, and the next run reads it', async () => {
+  const { db } = account.database
+  const flags = ['--streams', 'managers,questionnaires']
+  const running = account.sync(flags)
+  await untilRow(db, sql`select where to_regclass('pgboss.job') is not null`)
+  await untilRow(db, sql`select from pgboss.job where name = 'partitions' having count(*) = 3`)
+  // As after the last of them.
+  await sql`update pgboss.job set state = 'failed', output = '{"message": "its disk is full"}', completed_on = now()
+    where singleton_key = 'managers account'`.execute(db)
+  const worker = await account.startWorker()
+  const { code, outcome } = await running
+  const message = 'managers account: no worker got to its end: its disk is full'
+  expect([code, outcome.errors]).toEqual([
+    3,
+    [{ stream: 'managers', partition: 'account', code: 'job.failed', message }],
+  ])
+  expect(await account.sync(flags)).toMatchObject({ code: 0 })
   await stop(worker)
 })
 
