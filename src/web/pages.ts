@@ -90,7 +90,7 @@ export async function makePage(deps: PagesDeps, request: PageRequest): Promise<P
   // The log has said so when the facts were read, or does now.
   if (failure === undefined && !hasCode(part, 'db.unreachable')) deps.log.warn('page.unread', { path, err: part })
   const away = { facts: undefined, failure: failure ?? { error: part, sinceMs: nowMs } }
-  return { ...around, status: 503, content: unreachableSection(messages, away, nowMs) }
+  return { ...around, status: 503, content: unreachableSection(messages, away, nowMs, facts.timeZone) }
 }
 
 type Part = Omit<PageContent, 'status' | 'facts'>

@@ -34,10 +34,10 @@ ${verdict.isRunning && status !== 'first' && html`<p>${words.runningText}</p>`}`
 }
 
 /** That the database is away: which one and why, since when, and of when what is shown then is. */
-export function unreachableSection(messages: Messages, { facts, failure }: Known, nowMs: number): Html {
+export function unreachableSection(messages: Messages, { facts, failure }: Known, nowMs: number, zone?: string): Html {
   const { verdict, formats, ago } = messages
-  const timeZone = facts?.timeZone ?? 'UTC'
-  const timeOf = (atMs: number) => `${formats.wallTime(wallTimeAt(atMs, timeZone))}${facts ? '' : ' UTC'}`
+  const timeZone = facts?.timeZone ?? zone
+  const timeOf = (at: number) => formats.wallTime(wallTimeAt(at, timeZone ?? 'UTC')) + (timeZone ? '' : ' UTC')
   const since = failure && {
     time: timeOf(failure.sinceMs),
     ago: fill(ago, { span: formats.span(nowMs - failure.sinceMs) }),
