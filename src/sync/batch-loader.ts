@@ -100,7 +100,7 @@ export function createBatchLoader(
   return {
     add: async (rows, check) => {
       throwFailure()
-      pending.push(...rows)
+      for (const row of rows) pending.push(row)
       if (isWhole || pending.length < BATCH) return
       await check?.()
       while (pending.length >= BATCH) await commitAhead(pending.splice(0, BATCH))

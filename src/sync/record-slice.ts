@@ -176,12 +176,11 @@ export async function requireFields(
   { earlier }: Pick<SliceReading, 'earlier'>,
   { db, clock, timeZone }: Pick<RunDeps, 'db' | 'clock' | 'timeZone'>,
 ): Promise<void> {
-  if (received === 0 || absentFields.size === 0) return
+  if (received < SMALLEST_SAMPLE || absentFields.size === 0) return
   const { knownFields } = await earlier()
   const absent = [...absentFields].filter((field) => knownFields.includes(field))
-  const part = { ...slice, window: askedOf(slice), timeZone }
-  const fewest = received < SMALLEST_SAMPLE ? FEWEST_LOSERS : 1
-  const fields = absent.length === 0 ? absent : await findHeldFields(db, part, absent, fewest)
+  const fields =
+    absent.length === 0 ? absent : await findHeldFields(db, { ...slice, window: askedOf(slice), timeZone }, absent)
   if (fields.length === 0) return
   const place = placeOf(slice)
   await noteMissingFields(db, place, fields, new Date(clock.now()))
@@ -196,8 +195,6 @@ export async function requireFields(
   )
 }
 
-/** Of few items one or two may have lost a value, which some services leave out; not more in the same night. */
-const FEWEST_LOSERS = 3
 /** Below this many items a few bad ones say nothing about the interface. */
 const SMALLEST_SAMPLE = 20
 const LARGEST_SHARE = 0.1

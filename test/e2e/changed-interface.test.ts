@@ -81,23 +81,6 @@ test.each([
   },
 )
 
-test('a renamed field overwrites nothing of a list of few rows, but one row alone may lose its value', async () => {
-  await using account = await startAccount({ channels: 1, viewers: 8 })
-  const { run, emulator } = account
-  const visitors = ['--streams', 'visitors']
-  const [channel] = emulator.world.channels.values()
-  const rows = channel?.visitors.rows.slice() ?? []
-  for (const [place, row] of rows.entries())
-    channel?.visitors.replace(row, { ...row, phone: place ? null : '13900000001' })
-  expect(await run(sync, visitors)).toMatchObject({ code: 0 })
-  rename(account, 'visitorList', 'nick', 'renamed')
-  expect(await run(sync, visitors)).toMatchObject({ code: 3 })
-  await expectTruth(account, ['visitors'])
-  emulator.faults.splice(0)
-  rename(account, 'visitorList', 'phone', 'unread')
-  expect(await run(sync, visitors)).toMatchObject({ code: 0 })
-})
-
 test('a renamed field overwrites nothing of a list that is longer than what is written at once', async () => {
   await using account = await startAccount({ viewers: 60 })
   const { emulator, run, clock, database } = account
