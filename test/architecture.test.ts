@@ -118,19 +118,19 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1786,
-  bi: 3754,
-  cli: 4428,
+  app: 1785,
+  bi: 3755,
+  cli: 4430,
   config: 638,
   core: 1233,
   emulator: 1816 + 60 * allStreams.length,
-  ledger: 3649,
+  ledger: 3654,
   log: 79,
   scheduler: 1338,
   service: 1783,
-  store: 3008,
+  store: 3006,
   streams: 93 + 68 * allStreams.length,
-  sync: 5127,
+  sync: 5124,
   transform: 247,
   web: 3171,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_500 + 128 * allStreams.length, test: 27_187 }
+const MOST_LINES = { src: 32_502 + 128 * allStreams.length, test: 27_183 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

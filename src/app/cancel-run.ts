@@ -10,7 +10,7 @@ const LOOK_MS = 2000
 /** Cancels a run, whichever process holds it, by asking for its lease. @returns false where it is not under way */
 export async function cancelRun(db: Kysely<Database>, runId: string): Promise<boolean> {
   await using leases = new Leases(db)
-  return (await leases.tryTake(`run ${runId}`)) === undefined
+  return await leases.ask(`run ${runId}`)
 }
 
 /** Whether somebody cancels a run of this process: its signal then aborts. Use it with `await using`. */

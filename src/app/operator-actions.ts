@@ -71,11 +71,11 @@ async function onRecord<T extends object>(
   context: AppContext,
   db: Kysely<Database>,
   { command, asked }: { readonly command: string; readonly asked: Readonly<Record<string, unknown>> },
-  work: () => Promise<Pick<ActionOutcome<T>, 'streams' | 'done'>>,
+  work: (signal: AbortSignal) => Promise<Pick<ActionOutcome<T>, 'streams' | 'done'>>,
 ): Promise<Recorded<T>> {
   const toRecord = (outcome: ActionOutcome<T>) => ({ ...outcomeObject(outcome), ...outcome.done })
-  return await recordRun<ActionOutcome<T>>(context, { db, command, asked, toRecord }, async () => {
-    return { status: 'ok', resumesAt: null, errors: [], ...(await work()) }
+  return await recordRun<ActionOutcome<T>>(context, { db, command, asked, toRecord }, async ({ signal }) => {
+    return { status: 'ok', resumesAt: null, errors: [], ...(await work(signal)) }
   })
 }
 
@@ -85,11 +85,10 @@ export async function retryOnRecord(
   db: Kysely<Database>,
   names: readonly StreamName[] | undefined,
 ): Promise<Recorded<{ readonly read_again: RetryResult['readAgain'] }>> {
-  return await onRecord(context, db, { command: 'quarantine retry', asked: { streams: names } }, async () => {
+  return await onRecord(context, db, { command: 'quarantine retry', asked: { streams: names } }, async (signal) => {
     // Before the first sync there is nothing in quarantine, and no zone.
     const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
-    const { signal, clock } = context
-    const now = () => clock.now()
+    const now = () => context.clock.now()
     const deps = { db, streams: allStreams, parse: parseExact, now, signal, timeZone }
     const { streams, readAgain } = await retryQuarantine(deps, names)
     const counted = [...streams].map(([name, counts]) => [name, { counts, slices: noSlices }])

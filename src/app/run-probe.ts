@@ -18,8 +18,8 @@ interface ProbeRequest {
 /** Asks the service and keeps what it answers; a run like any other, written down however it ends. */
 export async function runProbe(context: AppContext, request: ProbeRequest): Promise<RunOutcome> {
   const { db } = request
-  const recorded = await recordRun(context, { db, command: 'probe', asked: {} }, async ({ runId }) => {
-    const { facts, calls, failures } = await ask(context, request)
+  const recorded = await recordRun(context, { db, command: 'probe', asked: {} }, async ({ runId, signal }) => {
+    const { facts, calls, failures } = await ask({ ...context, signal }, request)
     await keepSourceFacts(db, facts, { runId, foundAt: new Date(context.clock.now()) })
     const errors = [...failures].map(([stream, { code, message }]): RunProblem => {
       return { stream: stream.name, partition: null, code, message }

@@ -1,4 +1,5 @@
 import { openRunConnection } from '../app/open-connection.ts'
+import { openAsItIs, refusePending } from '../app/open-database.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { cancelRun } from '../app/cancel-run.ts'
 import { outcomeObject } from '../app/outcome.ts'
@@ -55,8 +56,9 @@ livehouse run v1-history --json | jq .resumes_at
 
 async function cancel(context: CliContext, runId: string, isJson: boolean): Promise<number> {
   const settings = readSettings(context.environment, readDatabaseSettings)
-  await using db = await openWarehouse(context, { settings, source: undefined })
-  const isCancelled = await cancelRun(db, runId)
+  await using opened = await openAsItIs(context, settings)
+  refusePending(opened)
+  const isCancelled = opened.isMigrated && (await cancelRun(opened.db, runId))
   const line = `run ${runId} ${isCancelled ? 'ends within seconds' : 'is not under way: nothing was done'}`
   printResult(context, isJson, { run_id: runId, cancelled: isCancelled }, [line])
   return isCancelled ? 0 : 1

@@ -95,9 +95,14 @@ export class Leases implements AsyncDisposable {
       this.#renewed.add(held)
       return held.lost.signal
     }
-    const wanted = ops(db).updateTable('leases').set({ wantedUntil: this.#expiry() }).where('name', '=', name)
-    if (!isPatient) await wanted.execute()
+    if (!isPatient) await this.ask(name, db)
     return undefined
+  }
+
+  /** Tells who holds it that it is wanted. @returns false where nobody does */
+  async ask(name: string, db = this.#db): Promise<boolean> {
+    const held = ops(db).updateTable('leases').where('name', '=', name).where('expiresAt', '>', now)
+    return (await held.set({ wantedUntil: this.#expiry() }).returning('name').execute()).length > 0
   }
 
   /** Whether it is ours, as far as is known here: `require` asks the database. */

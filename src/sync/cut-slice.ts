@@ -44,7 +44,7 @@ export function longestSlice(
 
 /**
  * Looks at page 1 of a window and cuts a large slice into parts, newest first: by its total into parts of about equally
- * many rows, and without a total where the first page lies that is too many. The pages at which parts should begin are
+ * many rows, and without a total where a part is long enough. The pages at which parts should begin are
  * looked at: in a list in order of time, and as a sample of any other, they show the times. Whatever the list's order,
  * and whatever moves meanwhile, the parts together are the window; one that is still too large is cut again. So is one
  * of which the service does not count all rows.

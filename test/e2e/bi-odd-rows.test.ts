@@ -111,19 +111,19 @@ test('who shares an id is one person after the next run, also by way of others, 
   }
   await sql`insert into livehouse.visitors (channel_id, user_id, outer_id, assign_id, phone, run_id) values
     ('7', 'a', 'CRM 1', null, null, 1), ('7', 'b', ' crm1', 'e1', null, 1), ('7', 'c', null, 'E1', '13900000001', 1), ('7', 'd', null, null, '+86 139-0000-0001', 1),
-    ('7', 'e', '0', null, '00000000000', 1), ('7', 'f', '0', null, '00000000000', 1), ('7', 'g', null, null, '13900000002', 1)`.execute(
+    ('7', 'e', '0', null, '00000000000', 1), ('7', 'f', '0', null, '00000000000', 1), ('7', 'g', null, null, '13900000002', 1), ('7', 'h', null, null, '--------', 1), ('7', 'i', null, null, '( )-( )-( )', 1)`.execute(
     db,
   )
-  expect(await persons()).toEqual(['a b c d', 'e', 'f', 'g'])
+  expect(await persons()).toEqual(['a b c d', 'e', 'f', 'g', 'h', 'i'])
   expect(
     await read(`select count(*) from livehouse_bi.dim_person p where exists (
     select from livehouse_bi.dim_viewer v where v.person_key = p.person_key and v.channel_id = '7')`),
-  ).toEqual([{ count: '4' }])
+  ).toEqual([{ count: '6' }])
   const before = await read('select xmin::text, * from livehouse_ops.viewer_persons order by 2, 3')
   await persons()
   expect(await read('select xmin::text, * from livehouse_ops.viewer_persons order by 2, 3')).toEqual(before)
   await sql`update livehouse.visitors set assign_id = 'other' where channel_id = '7' and user_id = 'b'`.execute(db)
-  expect(await persons()).toEqual(['a b', 'c d', 'e', 'f', 'g'])
+  expect(await persons()).toEqual(['a b', 'c d', 'e', 'f', 'g', 'h', 'i'])
   await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id)
     select '7', 'crowd ' || n, '13900000002', 1 from generate_series(1, 5) n`.execute(db)
   await sql`update livehouse.visitors set outer_id = 'crm2' where channel_id = '7' and user_id = 'd'`.execute(db)
@@ -138,7 +138,20 @@ test('who shares an id is one person after the next run, also by way of others, 
     { viewer_count: '6', outer_id_count: '0', is_several_accounts: false, is_crowd: true },
   ])
   await account.run(sync, ['--streams', 'managers'], { LIVEHOUSE_IGNORED_IDS: '139 0000 0001, 13900000002' })
-  expect(await persons()).toEqual(['a b', 'c', 'crowd 1', 'crowd 2', 'crowd 3', 'crowd 4', 'crowd 5', 'd', 'e f', 'g'])
+  expect(await persons()).toEqual([
+    'a b',
+    'c',
+    'crowd 1',
+    'crowd 2',
+    'crowd 3',
+    'crowd 4',
+    'crowd 5',
+    'd',
+    'e f',
+    'g',
+    'h',
+    'i',
+  ])
 })
 
 test('the funnel counts the viewers of its first step alone, in all and month by month', async () => {

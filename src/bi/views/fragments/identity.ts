@@ -13,7 +13,8 @@ export function viewerKey(channelId: string, userId: string): string {
 function phoneNumber(phone: string): string {
   return (
     `case when ${phone} ~ '^[0-9]{11}$' then ${phone} ` +
-    `when ${phone} ~ '^[+]?[0-9 ()-]{8,20}$' then right(regexp_replace(${phone}, '[^0-9]', '', 'g'), 11) end`
+    `when ${phone} ~ '^[+]?([ ()-]*[0-9]){7,15}[ ()-]*$' ` +
+    `then right(regexp_replace(${phone}, '[^0-9]', '', 'g'), 11) end`
   )
 }
 
