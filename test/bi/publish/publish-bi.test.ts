@@ -44,6 +44,18 @@ test("the views show the days of the source's zone, also when it is claimed afte
   expect(indexes[0]?.indexdef).toContain('America/New_York')
 })
 
+test('Postgres knows what the indexes hold as soon as they are made', async () => {
+  await using database = await createTestDatabase({ isPublished: false })
+  const { db } = database
+  await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, api_version, run_id)
+    select '9', n, timestamptz '2026-11-20Z' - make_interval(days => n), 2, 1 from generate_series(1, 100) n`.execute(
+    db,
+  )
+  await publishBi(db)
+  const { rows } = await sql`select from pg_stats where tablename = 'watch_records_day_channel'`.execute(db)
+  expect(rows).not.toEqual([])
+})
+
 test('a view of somebody else on ours outlives an update that only adds columns, with the grants of others', async () => {
   await using role = await createTestRole()
   await using database = await createTestDatabase()
