@@ -105,8 +105,10 @@ const oddChanges: readonly string[] = [
     ('1', 'cash', 'g1', '2026-10-31 23:50+08', null, '13812345678', 2, 1, 1), ('1', 'prop', 'g2', '2026-11-20 10:00+08', 'giver', null, null, 1, 1), ('1', 'prop', 'g3', null, 'b', null, 1, 1, 1)`,
   `update livehouse.visitors set phone = '13812345678', watch_seconds = 60 where channel_id = '1' and user_id = 'b'`,
   'persons',
-  // The others of the person have not changed, nor has their channel.
-  `update livehouse.visitors set phone = '13900000009' where channel_id = '2'`,
+  // Two persons, and then a third viewer by whom they are one.
+  `insert into livehouse.visitors (channel_id, user_id, assign_id, phone, run_id) values ('1', 'c', 'e1', null, 1), ('1', 'd', null, '13900000008', 1)`,
+  'persons',
+  `insert into livehouse.visitors (channel_id, user_id, assign_id, phone, run_id) values ('2', 'e', 'E1', '13900000008', 1)`,
   'persons',
   'update livehouse.gifts set removed_at = now() where visitor_id is null',
   `update livehouse.signups set removed_at = now() where user_id = 'asker'`,
