@@ -119,7 +119,7 @@ const rules: Rules = {
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
   app: 1785,
-  bi: 3755,
+  bi: 3757,
   cli: 4430,
   config: 638,
   core: 1233,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_502 + 128 * allStreams.length, test: 27_183 }
+const MOST_LINES = { src: 32_504 + 128 * allStreams.length, test: 27_197 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
