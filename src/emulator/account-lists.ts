@@ -17,7 +17,7 @@ function managerList(
   return {
     serve: (query, { world, switches }) =>
       serveRows(world.managers, query, switches, {
-        keep: (row) => !query.username || row.username === query.username,
+        keep: (row) => !query.filters?.username || row.username === query.filters.username,
         identity: (row) => row.id,
         toWire: (row) => fields.wireRow(shown, row),
         envelope,
@@ -34,7 +34,7 @@ export const accountLists: Readonly<Record<EndpointName, ListEndpoint>> = {
     ...ofAccount,
     defaultPageSize: 1,
     maxPageSize: 10,
-    readFilters: (reader) => ({ username: reader.text('username') }),
+    readFilters: (reader) => ({ filters: { username: reader.text('username') } }),
     ...managerList('manager_usage', fields.usageFields, accountEnvelope(Number), (now) => ({
       snapshot_date: formatWallDate(now),
     })),

@@ -66,7 +66,7 @@ const serveVisitors: ServeChannel = (query, { switches }, { id, name, adminId, v
   serveRows(visitors, query, switches, {
     keep: (row) => query.isFiltered !== true || row.watchSeconds >= 60,
     rank: visitorRanks[switches.visitorOrder],
-    order: query.direction === 'asc' ? 'time-asc' : 'time-desc',
+    order: query.filters?.direction === 'asc' ? 'time-asc' : 'time-desc',
     identity: (row) => row.userId,
     toWire: (row) => ({
       id: wireInteger(id),
@@ -91,7 +91,7 @@ const serveQuestionnaires: ServeChannel = (query, { world, switches }, { questio
   })
 
 const serveSignups: ServeChannel = (query, { switches }, { questionnaires }) => {
-  const form = questionnaires.rows.find((row) => row.questionId === query.questionId)
+  const form = questionnaires.rows.find((row) => row.questionId === query.filters?.questionId)
   if (!form) return undefined
   const title = ['用户ID', '昵称', '手机号', ...form.questions, '报名时间']
   // Without rows the headers are there only where empty lists are arrays.
@@ -110,7 +110,7 @@ const serveSignups: ServeChannel = (query, { switches }, { questionnaires }) => 
 const serveGifts: ServeChannel = (query, { switches }, { gifts }) =>
   serveRows(gifts, query, switches, {
     time: (row) => row.givenAt,
-    keep: (row) => row.type === query.giftType,
+    keep: (row) => row.type === query.filters?.type,
     identity: (row) => `${row.givenAt}/${row.visitorId}`,
     toWire: (row) => ({
       ...(fields.showsGiver(row, switches) && fields.wireRow(fields.giverFields, row)),
@@ -128,7 +128,7 @@ export const listEndpoints: Readonly<Record<EndpointName, ListEndpoint>> = {
     version: 'v2',
     readFilters: (reader) => ({
       isFiltered: reader.flag('filter', false),
-      direction: reader.choice('direction', ['desc', 'asc']) ?? 'desc',
+      filters: { direction: reader.choice('direction', ['desc', 'asc']) },
     }),
   },
   ...accountLists,
@@ -143,7 +143,7 @@ export const listEndpoints: Readonly<Record<EndpointName, ListEndpoint>> = {
     defaultPageSize: 10,
     maxPageSize: 50,
     readFilters: (reader) => ({
-      questionId: reader.requiredText('question_id'),
+      filters: { questionId: reader.requiredText('question_id') },
       from: reader.time('start_time'),
       to: reader.time('end_time'),
     }),
@@ -152,9 +152,9 @@ export const listEndpoints: Readonly<Record<EndpointName, ListEndpoint>> = {
     ...ofChannel(serveGifts),
     version: 'v1',
     readFilters: (reader) => {
-      const giftType = reader.choice('type', ['cash', 'prop'])
-      if (giftType === undefined) reader.refuse(refusals.missing('type'))
-      return { giftType, from: reader.time('startTime'), to: reader.time('endTime') }
+      const type = reader.choice('type', ['cash', 'prop'])
+      if (type === undefined) reader.refuse(refusals.missing('type'))
+      return { filters: { type }, from: reader.time('startTime'), to: reader.time('endTime') }
     },
   },
 }

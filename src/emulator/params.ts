@@ -14,10 +14,8 @@ export interface ListQuery {
   readonly to?: WallTime | undefined
   /** Without those who did not watch (4.5, 4.6), or less than a minute (4.7). */
   readonly isFiltered?: boolean
-  readonly direction?: string | undefined
-  readonly giftType?: string | undefined
-  readonly questionId?: string | undefined
-  readonly username?: string | undefined
+  /** What else is asked for, by names of the endpoint's own. */
+  readonly filters?: Readonly<Record<string, string | undefined>>
 }
 
 const REQUEST_TIME = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/
