@@ -59,7 +59,7 @@ const rules: Rules = {
     undici: ['service/http.ts'],
     zod: ['cli/mcp', 'config', 'ledger', 'scheduler', 'service', 'store', 'sync'],
   },
-  packageTypes: { kysely: ['app', 'cli', 'sync', 'scheduler', 'web'], undici: ['service'] },
+  packageTypes: { kysely: ['sync'], undici: ['service'] },
   pureModules: {
     'node:assert/strict': ['src/'],
     'node:crypto': ['src/bi/publish/'],
@@ -118,21 +118,21 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1785,
-  bi: 3757,
-  cli: 4430,
-  config: 638,
+  app: 1762,
+  bi: 3753,
+  cli: 4421,
+  config: 613,
   core: 1233,
-  emulator: 1816 + 60 * allStreams.length,
-  ledger: 3654,
+  emulator: 1814 + 60 * allStreams.length,
+  ledger: 3599,
   log: 79,
-  scheduler: 1338,
+  scheduler: 1333,
   service: 1783,
-  store: 3006,
+  store: 2997,
   streams: 93 + 68 * allStreams.length,
-  sync: 5124,
+  sync: 5120,
   transform: 247,
-  web: 3171,
+  web: 3168,
   // The files beside the folders.
   '': 350,
 }
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_504 + 128 * allStreams.length, test: 27_197 }
+const MOST_LINES = { src: 32_365 + 128 * allStreams.length, test: 27_197 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
@@ -239,7 +239,7 @@ test('what the rules allow is no breach', () => {
   const files = [
     readSource('src/core/b.ts', "import assert from 'node:assert/strict'\nconst a = new Date(0)\n"),
     readSource('src/core/clock.ts', "import { setTimeout } from 'node:timers/promises'\nconst a = Date.now()"),
-    readSource('src/sync/a.ts', "import type { D } from '../store/b.ts'\nimport type { Kysely } from 'kysely'"),
+    readSource('src/service/a.ts', "import type { B } from '../core/b.ts'\nimport type { D } from 'undici'"),
     readSource('src/config.ts', 'const a = process.env'),
     readSource('src/cli/a.ts', "const { b } = await import('../core/b.ts')\nimport { c } from '../config.ts'"),
     readSource('migrations/0001-a.ts', "import { sql, type Kysely } from 'kysely'"),

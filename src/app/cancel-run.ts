@@ -1,14 +1,13 @@
-import type { Kysely } from 'kysely'
 import { systemClock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { Leases } from '../ledger/leases.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 
 /** How often a run looks whether it is cancelled. */
 const LOOK_MS = 2000
 
 /** Cancels a run, whichever process holds it, by asking for its lease. @returns false where it is not under way */
-export async function cancelRun(db: Kysely<Database>, runId: string): Promise<boolean> {
+export async function cancelRun(db: Db, runId: string): Promise<boolean> {
   await using leases = new Leases(db)
   return await leases.ask(`run ${runId}`)
 }

@@ -1,11 +1,10 @@
-import type { Kysely } from 'kysely'
 import { hasCode } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { RunProblem } from '../core/outcome.ts'
 import type { FetchPage } from '../core/page.ts'
 import { parsePartition } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import {
   DAYS_UNTIL_GONE,
   readAnsweredChannels,
@@ -44,7 +43,7 @@ export async function askGoneChannels(
 
 /** The run that heard something of its channels. `serviceDay`: the service's, `YYYY-MM-DD`. */
 interface HearingRun {
-  readonly db: Kysely<Database>
+  readonly db: Db
   readonly log: Log
   readonly runId: string
   readonly serviceDay: string

@@ -1,6 +1,5 @@
 import type { ServiceSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
-import type { Kysely } from 'kysely'
 import assert from 'node:assert/strict'
 import { connect, type Connection, type ConnectOptions } from '../service/connect.ts'
 import { createPace } from '../service/pace.ts'
@@ -8,7 +7,7 @@ import { LARGEST_DIFFERENCE_SECONDS } from '../service/service-clock.ts'
 import { allStreams } from '../streams/registry.ts'
 import type { Clock } from '../core/clock.ts'
 import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { callBudget } from '../ledger/call-budget.ts'
 import { createSharedPace } from '../ledger/shared-pace.ts'
 import { createSharedTokenStore } from '../ledger/shared-token-store.ts'
@@ -26,7 +25,7 @@ export const WATCHED_REFUSED_MS = 5000
 export function openConnection(
   { clock, log, addSecret, redact }: AppContext,
   service: ServiceSettings,
-  db: Kysely<Database> | undefined,
+  db: Db | undefined,
   additions: Additions = {},
 ): Connection {
   const stream =
@@ -46,7 +45,7 @@ export function openConnection(
 export async function openRunConnection(
   context: AppContext,
   service: ServiceSettings,
-  db: Kysely<Database>,
+  db: Db,
   additions: Partial<Pick<ConnectOptions, 'onExchange' | 'onCall'>> = {},
 ): Promise<Connection> {
   const reserve = callBudget(db, service, context.clock)
@@ -57,7 +56,7 @@ export async function openRunConnection(
  * The settings with the place of list parameters that a probe has found, which is then tried first where no operator
  * has named one. Were it wrong, that would cost a call and no row: what has no effect is tried in the other place.
  */
-export async function withKnownListParams(service: ServiceSettings, db: Kysely<Database>): Promise<ServiceSettings> {
+export async function withKnownListParams(service: ServiceSettings, db: Db): Promise<ServiceSettings> {
   if (service.isListParamsGiven) return service
   const facts = await readSourceFacts(db)
   const places = new Set(facts.map(({ answer }) => answer))

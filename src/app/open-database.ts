@@ -1,10 +1,9 @@
 import type { DatabaseSettings, ServiceSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
-import type { Kysely } from 'kysely'
 import { LivehouseError } from '../core/errors.ts'
 import { createDatabaseIfMissing } from '../store/create-database.ts'
 import { describeTarget } from '../store/translate-error.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { isEmbeddedRunning, startEmbedded } from '../store/embedded.ts'
 import { readMigrationStatus } from '../store/migrate.ts'
 import { openDatabase } from '../store/pool.ts'
@@ -37,7 +36,7 @@ export async function openConfiguredDatabase(
   context: OpeningContext,
   settings: DatabaseSettings,
   maxConnections?: number,
-): Promise<Kysely<Database>> {
+): Promise<Db> {
   const url = await configuredUrl(context, settings)
   return openDatabase(url, { signal: context.signal, ...(maxConnections && { maxConnections }) })
 }
@@ -63,7 +62,7 @@ export async function embeddedUrl(
 
 /** A database that a command only looks at. */
 export interface DatabaseAsItIs extends AsyncDisposable {
-  readonly db: Kysely<Database>
+  readonly db: Db
   /** Whether any migration has been applied; before that there is nothing to read. */
   readonly isMigrated: boolean
   readonly pending: readonly string[]
@@ -99,7 +98,7 @@ export function refusePending({ isMigrated, pending }: DatabaseAsItIs): void {
 }
 
 interface SharedDatabase extends AsyncDisposable {
-  readonly db: Kysely<Database> | undefined
+  readonly db: Db | undefined
 }
 
 const nothing: SharedDatabase = { db: undefined, [Symbol.asyncDispose]: async () => {} }

@@ -1,10 +1,9 @@
 import type { DatabaseSettings } from './settings.ts'
-import type { Kysely } from 'kysely'
 import { SCHEMA } from '../bi/view-statements.ts'
 import { planBi, publishBi } from '../bi/publish/publish-bi.ts'
 import { planForms, publishForms } from '../bi/publish/publish-forms.ts'
 import { writeBiSettings } from '../bi/publish/bi-state.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { migrateUp, requireMigrated } from '../store/migrate.ts'
 import { claimSource, type Source } from '../ledger/source.ts'
 import { openConfiguredDatabase, OPENING, type OpeningContext } from './open-database.ts'
@@ -24,7 +23,7 @@ interface WarehouseRequest {
 export async function openWarehouse(
   context: OpeningContext,
   { settings, source, maxConnections }: WarehouseRequest,
-): Promise<Kysely<Database>> {
+): Promise<Db> {
   const { signal, remark } = context
   const db = await openConfiguredDatabase(context, settings, maxConnections)
   using _waiting = await context.openProgress(OPENING)

@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import type { RunOutcome } from '../core/outcome.ts'
 import { noSlices, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
@@ -6,7 +5,7 @@ import { formatWallTime } from '../core/wall-clock.ts'
 import { forgetCoverage, type ForgottenPartition } from '../ledger/forget-coverage.ts'
 import { readSource } from '../ledger/source.ts'
 import { parseExact } from '../service/read-answer.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { allStreams } from '../streams/registry.ts'
 import { retryQuarantine, type RetryResult } from '../sync/retry-quarantine.ts'
 import { cancelRun } from './cancel-run.ts'
@@ -37,11 +36,7 @@ export interface ReopenedRange {
 export const operatorCommands = ['quarantine retry', 'ledger forget', 'run cancel']
 
 /** `runJob`: queues it. */
-export function createOperatorActions(
-  context: AppContext,
-  db: Kysely<Database>,
-  runJob: OperatorActions['runJob'],
-): OperatorActions {
+export function createOperatorActions(context: AppContext, db: Db, runJob: OperatorActions['runJob']): OperatorActions {
   const runIdOf = async (recorded: Promise<Recorded<unknown>>): Promise<string | null> => {
     const run = await recorded
     return 'error' in run ? run.failure.runId : run.outcome.runId
@@ -69,7 +64,7 @@ type Recorded<T> = Awaited<ReturnType<typeof recordRun<ActionOutcome<T>>>>
 
 async function onRecord<T extends object>(
   context: AppContext,
-  db: Kysely<Database>,
+  db: Db,
   { command, asked }: { readonly command: string; readonly asked: Readonly<Record<string, unknown>> },
   work: (signal: AbortSignal) => Promise<Pick<ActionOutcome<T>, 'streams' | 'done'>>,
 ): Promise<Recorded<T>> {
@@ -82,7 +77,7 @@ async function onRecord<T extends object>(
 /** Puts what is in quarantine through today's transformers, as a run. @param names of all streams when undefined */
 export async function retryOnRecord(
   context: AppContext,
-  db: Kysely<Database>,
+  db: Db,
   names: readonly StreamName[] | undefined,
 ): Promise<Recorded<{ readonly read_again: RetryResult['readAgain'] }>> {
   return await onRecord(context, db, { command: 'quarantine retry', asked: { streams: names } }, async (signal) => {
@@ -99,7 +94,7 @@ export async function retryOnRecord(
 /** Takes a range out of what is covered, as a run: the next sync reads it again. */
 export async function forgetOnRecord(
   context: AppContext,
-  db: Kysely<Database>,
+  db: Db,
   range: Pick<Parameters<typeof forgetCoverage>[1], 'streams' | 'channels' | 'window'>,
 ): Promise<Recorded<{ readonly forgotten: readonly ForgottenPartition[] }>> {
   const { streams, channels, window } = range

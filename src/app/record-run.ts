@@ -1,7 +1,6 @@
 import type { ExtractionSettings } from './settings.ts'
-import type { Kysely } from 'kysely'
 import type { RunOutcome } from '../core/outcome.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { Leases } from '../ledger/leases.ts'
 import { finishRun, openRun } from '../ledger/runs.ts'
 import { watchForCancel } from './cancel-run.ts'
@@ -18,7 +17,7 @@ export interface OpenRun {
 }
 
 export interface RecordRequest<T extends RunOutcome> {
-  readonly db: Kysely<Database>
+  readonly db: Db
   /** The verb. */
   readonly command: string
   /** What was asked for, for the record; without secrets. */

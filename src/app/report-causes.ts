@@ -1,8 +1,7 @@
 import type { ServiceSettings, AlertSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
-import type { Kysely } from 'kysely'
 import { createWebhook } from '../service/webhook.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { deliverNotices } from './alerts/deliver-notices.ts'
 import { recordCauses } from '../ledger/alerts.ts'
 
@@ -22,7 +21,7 @@ const PATIENCE_MS = 10_000
  */
 export async function reportCauses(
   { clock, log, signal }: Pick<AppContext, 'clock' | 'log' | 'signal'>,
-  db: Kysely<Database>,
+  db: Db,
   { alerts, service: { proxies } }: AlertingSettings,
 ): Promise<void> {
   const { webhook: url } = alerts
@@ -46,7 +45,7 @@ const POLL_MS = 60_000
  */
 export async function watchCauses(
   context: Pick<AppContext, 'clock' | 'log' | 'signal'>,
-  db: Kysely<Database>,
+  db: Db,
   settings: AlertingSettings,
 ): Promise<void> {
   const { clock, signal } = context

@@ -1,10 +1,9 @@
 import type { ExtractionSettings } from './settings.ts'
 import assert from 'node:assert/strict'
-import type { Kysely } from 'kysely'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import type { Difference } from '../sync/audit/partition-audit.ts'
 import { type AuditResult, runAudit } from '../sync/audit/run-audit.ts'
 import { endAcceptances } from '../ledger/acceptances.ts'
@@ -20,7 +19,7 @@ import { openProgressOnRecord } from './save-progress.ts'
 
 export interface AuditRequest {
   readonly settings: ExtractionSettings
-  readonly db: Kysely<Database>
+  readonly db: Db
   readonly streams: readonly Stream[]
   /** Streams that were named and cannot be compared. */
   readonly unaudited: readonly StreamName[]

@@ -1,11 +1,10 @@
 import type { ExtractionSettings } from './settings.ts'
-import type { Kysely } from 'kysely'
 import type { PerStream } from '../core/define-job.ts'
 import type { Clock } from '../core/clock.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
 import type { WallTime } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { planBackfill, planSync } from '../sync/plan-slices.ts'
 import type { PlanStreams } from '../sync/run-streams.ts'
 import { closeBackfill } from '../ledger/backfills.ts'
@@ -13,7 +12,7 @@ import type { AppContext } from './context.ts'
 import { type ExtractionRequest, runExtraction } from './run-extraction.ts'
 
 /** A database that is only read; undefined for one without a schema. */
-export type ReadDatabase = Kysely<Database> | undefined
+export type ReadDatabase = Db | undefined
 
 type PlanSettings = Pick<ExtractionSettings, 'channels' | 'historyFrom'> & {
   readonly service: Pick<ExtractionSettings['service'], 'timeZone'>

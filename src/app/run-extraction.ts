@@ -1,5 +1,4 @@
 import type { DatabaseSettings, ServiceSettings, ExtractionSettings } from './settings.ts'
-import type { Kysely } from 'kysely'
 import assert from 'node:assert/strict'
 import type { Connection } from '../service/connect.ts'
 import { LARGEST_DIFFERENCE_SECONDS } from '../service/service-clock.ts'
@@ -11,7 +10,7 @@ import { DAY, formatWallDate, MINUTE, openWallClock, type WallTime } from '../co
 import { groupPersons } from '../bi/publish/group-persons.ts'
 import { keepFigures } from '../bi/publish/keep-figures.ts'
 import { publishForms } from '../bi/publish/publish-forms.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { limitLoads } from '../sync/batch-loader.ts'
 import type { PartitionPlan } from '../sync/plan-slices.ts'
 import { planAgain, type SliceOrder } from '../sync/plan-again.ts'
@@ -34,7 +33,7 @@ export interface ExtractionRequest {
   readonly asked: Readonly<Record<string, unknown>>
   readonly settings: Pick<ExtractionSettings, 'service' | 'configured'> &
     Partial<Pick<ExtractionSettings, 'alerts'>> & { readonly database: Pick<DatabaseSettings, 'isAutoMigrated'> }
-  readonly db: Kysely<Database>
+  readonly db: Db
   /** Whether the channels were asked for by name: then those that are gone are tried again. */
   readonly namesChannels: boolean
   readonly streams: readonly Stream[]
@@ -154,7 +153,7 @@ async function extract(
 export type RunConnection = Pick<Connection, 'fetchPage' | 'serviceClock'>
 
 interface Run {
-  readonly db: Kysely<Database>
+  readonly db: Db
   readonly service: ServiceSettings
   /** The service's. */
   readonly clock: Clock

@@ -1,12 +1,11 @@
 import type { ChannelSetting, ExtractionSettings } from './settings.ts'
-import type { Kysely } from 'kysely'
 import type { AuditJob, BackfillJob, JobRange, SyncJob, Job } from '../core/define-job.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallTime, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { closeBackfill, openBackfill } from '../ledger/backfills.ts'
 import type { RunPhases } from '../sync/run-streams.ts'
 import { findStream, streams, withLists } from '../streams/registry.ts'
@@ -26,7 +25,7 @@ export type RunJob = (
 ) => Promise<JobOutcome>
 
 interface JobDeps {
-  readonly db: Kysely<Database>
+  readonly db: Db
   readonly connection: RunConnection
   /** The settings for a run, with the channels that the job is for; read anew for each run. @throws config.invalid */
   readonly readSettings: (job: Job) => ExtractionSettings

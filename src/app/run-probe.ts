@@ -1,9 +1,8 @@
 import type { ServiceSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
-import type { Kysely } from 'kysely'
 import type { RunOutcome, RunProblem } from '../core/outcome.ts'
 import { noCounts, noSlices } from '../core/slice.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { probe, type ProbeResult } from '../sync/probe.ts'
 import { keepSourceFacts } from '../ledger/source.ts'
 import { allStreams } from '../streams/registry.ts'
@@ -12,7 +11,7 @@ import { openConnection } from './open-connection.ts'
 
 interface ProbeRequest {
   readonly service: ServiceSettings
-  readonly db: Kysely<Database>
+  readonly db: Db
 }
 
 /** Asks the service and keeps what it answers; a run like any other, written down however it ends. */

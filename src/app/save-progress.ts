@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
 import { callIfStillRunning } from '../core/clock.ts'
 import type { ProgressEvent } from '../core/outcome.ts'
 import type { StreamName } from '../core/stream.ts'
 import { type SavedProgress, saveProgress } from '../ledger/runs.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import type { AppContext } from './context.ts'
 
 /** Pages look every two seconds. */
@@ -17,7 +16,7 @@ export interface RecordedProgress extends AsyncDisposable {
 /** What cannot be written down is not: the run goes on, and says itself what is wrong with the database. */
 export async function openProgressOnRecord(
   { openProgress }: Pick<AppContext, 'openProgress'>,
-  db: Kysely<Database>,
+  db: Db,
   runId: string,
 ): Promise<RecordedProgress> {
   const shown = await openProgress()

@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import type { Kysely } from 'kysely'
 import { OPENING } from '../app/open-database.ts'
 import { outcomeObject } from '../app/outcome.ts'
 import { syncPlan } from '../app/run-backfill.ts'
@@ -13,7 +12,7 @@ import { startEmulator } from '../emulator/server.ts'
 import { claimSource } from '../ledger/source.ts'
 import { recreateDatabase } from '../store/create-database.ts'
 import { describeTarget } from '../store/translate-error.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { startEmbedded } from '../store/embedded.ts'
 import { migrateUp } from '../store/migrate.ts'
 import { countRows, openDatabase, runQuery } from '../store/pool.ts'
@@ -91,7 +90,7 @@ livehouse db psql --database ${DATABASE}`,
  */
 export async function fillDemo(
   context: CliContext,
-  db: Kysely<Database>,
+  db: Db,
   size: { readonly channels: number; readonly viewers: number },
 ): Promise<{ readonly outcome: RunOutcome; readonly tables: readonly string[] }> {
   const { clock, remark, signal } = context
@@ -145,7 +144,7 @@ from livehouse_bi.dim_viewer where first_login_at > now() - interval '7 days'
 group by source order by new_viewers desc limit 8`,
 } as const
 
-async function answerQueries(db: Kysely<Database>): Promise<string[]> {
+async function answerQueries(db: Db): Promise<string[]> {
   const answers = await Promise.all(
     Object.entries(readyQueries).map(async ([title, text]) => {
       const rows = await runQuery(db, text)

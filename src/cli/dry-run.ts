@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import { outcomeObject } from '../app/outcome.ts'
 import { openConnection, readServiceTime } from '../app/open-connection.ts'
 import { openAsItIs, refusePending } from '../app/open-database.ts'
@@ -10,7 +9,7 @@ import { formatWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts
 import { readGoneChannels } from '../ledger/channels.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import { checkSource } from '../ledger/source.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { resumeOpenFirst } from '../sync/plan-again.ts'
 import type { PartitionPlan } from '../sync/plan-slices.ts'
 import type { PlanStreams } from '../sync/run-streams.ts'
@@ -23,7 +22,7 @@ interface DryRunRequest {
   readonly streams: readonly Stream[]
   readonly namesChannels: boolean
   readonly planStreams: (db: ReadDatabase, now: WallTime) => Promise<PlanStreams>
-  readonly findAbandoned?: (db: Kysely<Database>) => Promise<string | undefined>
+  readonly findAbandoned?: (db: Db) => Promise<string | undefined>
   readonly isJson: boolean
 }
 

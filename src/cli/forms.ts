@@ -1,10 +1,9 @@
-import type { Kysely } from 'kysely'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { formColumnNames, FORMS_SCHEMA } from '../bi/form-view.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { publishForms, type KnownForm, readForms } from '../bi/publish/publish-forms.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { addPublishedForm, removePublishedForm, setCleared } from '../ledger/questionnaires.ts'
 import type { CliContext } from './command.ts'
 import { readInteger } from './flags.ts'
@@ -71,7 +70,7 @@ livehouse forms clear a1b2c3 5 --undo`,
 
 async function act(
   { signal, remark }: CliContext,
-  db: Kysely<Database>,
+  db: Db,
   form: KnownForm,
   { action, numbers, isUndone }: Asked,
 ): Promise<void> {

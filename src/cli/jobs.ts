@@ -15,8 +15,7 @@ import { JSON_OF_LIST } from './flags.ts'
 import { formatAge, formatTable, minuteIn, printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
 import { wrongUse } from './wrong-use.ts'
-import type { Kysely } from 'kysely'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { openTimetable } from '../scheduler/timetable.ts'
 
 /** `livehouse jobs`: the jobs, when they are due and how they ended. */
@@ -144,7 +143,7 @@ export interface JobState {
 
 /** `db`: undefined for a database without a schema. */
 export async function readJobStates(
-  db: Kysely<Database> | undefined,
+  db: Db | undefined,
   jobs: readonly Job[],
   nowMs: number,
 ): Promise<readonly JobState[]> {

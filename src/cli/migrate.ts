@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import { openConfiguredDatabase } from '../app/open-database.ts'
 import type { DatabaseSettings } from '../app/settings.ts'
 import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../config.ts'
@@ -7,7 +6,7 @@ import { keepFigures } from '../bi/publish/keep-figures.ts'
 import { planForDba, type BiOutcome, publishBi } from '../bi/publish/publish-bi.ts'
 import { type FormsOutcome, publishForms } from '../bi/publish/publish-forms.ts'
 import { openQueue, planQueue } from '../scheduler/open-queue.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { loadMigrations, migrateDown, migrateUp, readMigrationStatus, readPending } from '../store/migrate.ts'
 import { migrationSql } from '../store/migration-sql.ts'
 import { hasCode } from '../core/errors.ts'
@@ -90,7 +89,7 @@ function report({ print }: CliContext, done: string, names: readonly string[]): 
 async function showSql(
   { print, signal }: CliContext,
   views: readonly string[],
-  db: Kysely<Database>,
+  db: Db,
   queueUrl: string | undefined,
 ): Promise<number> {
   const missing = await readPending(db, { signal })

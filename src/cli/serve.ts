@@ -1,6 +1,5 @@
 import type { Job } from '../core/define-job.ts'
 import { plannedChannel, type ServiceSettings } from '../app/settings.ts'
-import type { Kysely } from 'kysely'
 import type { OnCall } from '../service/read-answer.ts'
 import { openRunConnection } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
@@ -13,7 +12,7 @@ import { readHttpSettings } from '../config/read-http.ts'
 import { readLanguage } from '../config/values.ts'
 import type { SettingSource } from '../config/setting-source.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { readPending } from '../store/migrate.ts'
 import { startStatusServer } from '../web/start-status-server.ts'
 import { createOperatorActions } from '../app/operator-actions.ts'
@@ -112,7 +111,7 @@ function describeNext(jobs: readonly Job[], nowMs: number): readonly string[] {
 }
 
 interface StatusPageDeps {
-  readonly db: Kysely<Database>
+  readonly db: Db
   readonly service: ServiceSettings
   readonly jobs: readonly Job[]
   readonly queue: Queue

@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely'
 import { formatRanges, parseRanges, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import type { OpenReading } from './open-readings.ts'
 import { ops, type Row } from './ops.ts'
@@ -27,7 +26,7 @@ export interface NewAcceptance {
  * same channel whose whole range it holds gives way to it.
  * @returns the number of the acceptance
  */
-export async function recordAcceptance(db: Kysely<Database>, acceptance: NewAcceptance): Promise<string> {
+export async function recordAcceptance(db: Db, acceptance: NewAcceptance): Promise<string> {
   const { stream, channelId, shortfalls, reason, acceptedAt, expiresAt, isKeyed } = acceptance
   const windows = shortfalls.flatMap(({ window }) => window ?? [])
   const missingRows = shortfalls.reduce((sum, { missingRows: missing }) => sum + (missing ?? 0), 0)
@@ -84,7 +83,7 @@ export interface AcceptanceQuestion {
  * Takes a shortfall from an acceptance that stands and has room for it: all slices of one run together may lack as many
  * rows as it is large. @returns its number; undefined where none has room
  */
-export async function takeAcceptance(db: Kysely<Database>, question: AcceptanceQuestion): Promise<string | undefined> {
+export async function takeAcceptance(db: Db, question: AcceptanceQuestion): Promise<string | undefined> {
   const { stream, channelId, window, missingRows, runId, now } = question
   const standing = await ops(db)
     .selectFrom('acceptances')
@@ -116,7 +115,7 @@ export async function takeAcceptance(db: Kysely<Database>, question: AcceptanceQ
 }
 
 /** What acceptances that have expired let pass is short again: the next sync reads it. */
-export async function endAcceptances(db: Kysely<Database>, now: Date): Promise<void> {
+export async function endAcceptances(db: Db, now: Date): Promise<void> {
   await ops(db)
     .updateTable('slices')
     .from('acceptances')
@@ -144,7 +143,7 @@ export function isStanding({ expiresAt }: Acceptance, nowMs: number): boolean {
 }
 
 /** Every acceptance but those that a later one has replaced, the newest first. */
-export async function readAcceptances(db: Kysely<Database>): Promise<readonly Acceptance[]> {
+export async function readAcceptances(db: Db): Promise<readonly Acceptance[]> {
   const rows = await ops(db)
     .selectFrom('acceptances as given')
     .select(['acceptanceId', 'stream', 'channelId', 'missingRows', 'reason', 'acceptedAt', 'expiresAt', 'ranges'])

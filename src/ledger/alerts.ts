@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { type Cause, keyOfCause, type Notice } from '../core/cause.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import { setLocal } from '../store/driver.ts'
 import { readGoneChannels } from './channels.ts'
@@ -17,7 +17,7 @@ export interface ClaimedNotice extends Notice {
  * was discovered stays raised: there is no end to report. No other process looks or writes meanwhile: what was seen
  * before another's look is never written after it.
  */
-export async function recordCauses(db: Kysely<Database>, now: Date): Promise<void> {
+export async function recordCauses(db: Db, now: Date): Promise<void> {
   await db
     .transaction()
     .setIsolationLevel('read committed')
@@ -47,7 +47,7 @@ export async function recordCauses(db: Kysely<Database>, now: Date): Promise<voi
 }
 
 /** Takes what is due for `holdMs`, oldest first; a process that dies meanwhile leaves it to another one. */
-export async function claimNotices(db: Kysely<Database>, now: Date, holdMs: number): Promise<readonly ClaimedNotice[]> {
+export async function claimNotices(db: Db, now: Date, holdMs: number): Promise<readonly ClaimedNotice[]> {
   const due = ops(db)
     .selectFrom('alerts')
     .select('alertId')
@@ -69,7 +69,7 @@ export async function claimNotices(db: Kysely<Database>, now: Date, holdMs: numb
 }
 
 /** What went out is not sent again. */
-export async function markSent(db: Kysely<Database>, notices: readonly ClaimedNotice[], now: Date): Promise<void> {
+export async function markSent(db: Db, notices: readonly ClaimedNotice[], now: Date): Promise<void> {
   for (const { alertId, event } of notices) {
     const sent = event === 'raised' ? { raisedSentAt: now } : { clearedSentAt: now }
     await ops(db)
@@ -95,7 +95,7 @@ const LONGEST_FIELD = 60
 const LONGEST_REASON = 200
 
 /** What the state tells that an operator should hear of. */
-export async function readCauses(db: Kysely<Database>, now: Date): Promise<readonly Cause[]> {
+export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
   const gone = [...(await readGoneChannels(db))].toSorted()
   return [
     ...(await readRunCauses(db)),
@@ -110,7 +110,7 @@ type RunCause = Extract<Cause, { kind: 'run' }>
  * The last run of each command, `run nightly` for one. Of those that are under way nothing is known yet; one that was
  * only interrupted is gone on with, and the one before it counts.
  */
-async function readRunCauses(db: Kysely<Database>): Promise<readonly Cause[]> {
+async function readRunCauses(db: Db): Promise<readonly Cause[]> {
   // Errors, which are parts of documents, are counted where they lie: there may be thousands.
   const { rows } = await sql<Omit<RunCause, 'kind' | 'reason'> & { readonly reason: string | null }>`
     with named as (
@@ -144,7 +144,7 @@ async function readRunCauses(db: Kysely<Database>): Promise<readonly Cause[]> {
   })
 }
 
-async function readUnknownFields(db: Kysely<Database>, now: Date): Promise<readonly Cause[]> {
+async function readUnknownFields(db: Db, now: Date): Promise<readonly Cause[]> {
   const news = new Date(now.getTime() - NEWS_MS)
   const found = ops(db).selectFrom('unknown_fields').select(['stream', 'field']).where('firstSeenAt', '>', news)
   const fields = await found.orderBy('stream').orderBy('field').execute()

@@ -1,6 +1,5 @@
-import type { Kysely } from 'kysely'
 import type { StreamName } from '../core/stream.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { ops, type Row } from './ops.ts'
 
 /** What a backfill was asked for; the same again resumes it while it is open. */
@@ -20,7 +19,7 @@ export interface OpenBackfill extends Pick<Row<'backfills'>, 'backfillId' | 'sta
 
 /** The open backfill of these arguments, or a new one. `restart` abandons what is open and begins anew. */
 export async function openBackfill(
-  db: Kysely<Database>,
+  db: Db,
   wanted: BackfillArguments,
   startedAt: Date,
   restart: boolean,
@@ -43,11 +42,11 @@ export async function openBackfill(
 }
 
 /** The number of the open backfill of these arguments; undefined where none is open. */
-export async function findOpenBackfill(db: Kysely<Database>, wanted: BackfillArguments): Promise<string | undefined> {
+export async function findOpenBackfill(db: Db, wanted: BackfillArguments): Promise<string | undefined> {
   return (await openOf(db, wanted).executeTakeFirst())?.backfillId
 }
 
-function openOf(db: Kysely<Database>, wanted: BackfillArguments) {
+function openOf(db: Db, wanted: BackfillArguments) {
   const open = ops(db).selectFrom('backfills').select(['backfillId', 'startedAt']).where('status', '=', 'open')
   return open.where('arguments', '=', argumentsJson(wanted))
 }
@@ -58,7 +57,7 @@ function argumentsJson(wanted: BackfillArguments): string {
 
 /** The next one with the same arguments begins anew. */
 export async function closeBackfill(
-  db: Kysely<Database>,
+  db: Db,
   backfillId: string,
   status: 'finished' | 'abandoned',
   finishedAt: Date,

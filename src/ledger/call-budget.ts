@@ -1,9 +1,9 @@
-import { type Insertable, type Kysely, sql } from 'kysely'
+import { type Insertable, sql } from 'kysely'
 import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Reserve } from '../core/shared-calls.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Database, Db } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import { setLocal } from '../store/driver.ts'
 
@@ -30,7 +30,7 @@ export function budgetScope(scope: BudgetSettings['v1BudgetScope'], channelId: s
  * @throws LivehouseError `api.budgetSpent`
  */
 export function callBudget(
-  db: Kysely<Database>,
+  db: Db,
   { v1Budget, v1BudgetScope, timeZone }: BudgetSettings,
   clock: Pick<Clock, 'now'>,
 ): Reserve {
@@ -85,7 +85,7 @@ export function callBudget(
 const TABLE = 'livehouse_ops.call_budget'
 
 /** Adds calls to those of their day. */
-async function charge(trx: Kysely<Database>, calls: Insertable<Database[typeof TABLE]>): Promise<void> {
+async function charge(trx: Db, calls: Insertable<Database[typeof TABLE]>): Promise<void> {
   await trx
     .insertInto(TABLE)
     .values(calls)
@@ -99,7 +99,7 @@ async function charge(trx: Kysely<Database>, calls: Insertable<Database[typeof T
     .execute()
 }
 
-async function spendDay(db: Kysely<Database>, scope: string, serviceDay: string): Promise<void> {
+async function spendDay(db: Db, scope: string, serviceDay: string): Promise<void> {
   await db
     .updateTable(TABLE)
     .set(({ fn }) => ({ spent_at: fn.coalesce('spent_at', 'last_call_at') }))
@@ -109,7 +109,7 @@ async function spendDay(db: Kysely<Database>, scope: string, serviceDay: string)
 }
 
 /** The calls of a day and of those that follow it on record, in order. */
-async function readCharged(db: Kysely<Database>, day: string) {
+async function readCharged(db: Db, day: string) {
   const since = db
     .selectFrom(TABLE)
     .select(['scope', 'service_day', 'calls', 'spent_at'])
@@ -165,7 +165,7 @@ export function smallestLeft({ budget, scopes }: CallBudget): number {
  * `db`: undefined for a database without a schema.
  */
 export async function readCallBudget(
-  db: Kysely<Database> | undefined,
+  db: Db | undefined,
   { v1Budget, v1BudgetScope, timeZone }: BudgetSettings,
   nowMs: number,
 ): Promise<CallBudget> {

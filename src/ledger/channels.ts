@@ -1,7 +1,7 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { parsePartition } from '../core/slice.ts'
 import type { ChannelFacts } from '../core/stream.ts'
-import type { Database } from '../store/database.ts'
+import type { Database, Db } from '../store/database.ts'
 import { now, ops, type Row } from './ops.ts'
 
 /** A day counts once, however many runs asked in vain. */
@@ -26,13 +26,13 @@ export interface ChannelChanges {
 }
 
 /** Configured channels that the service no longer knows. */
-export async function readGoneChannels(db: Kysely<Database>): Promise<ReadonlySet<string>> {
+export async function readGoneChannels(db: Db): Promise<ReadonlySet<string>> {
   const gone = ops(db).selectFrom('livehouse.channels').select('channelId').where('state', '=', 'gone')
   return new Set((await gone.execute()).map(({ channelId }) => channelId))
 }
 
 /** Channels that are gone, and were not asked for yet on this day of the service. */
-export async function readUnaskedChannels(db: Kysely<Database>, serviceDay: string): Promise<readonly string[]> {
+export async function readUnaskedChannels(db: Db, serviceDay: string): Promise<readonly string[]> {
   const rows = await ops(db)
     .selectFrom('livehouse.channels as channel')
     .leftJoin('channel_states as known', 'known.channelId', 'channel.channelId')
@@ -44,7 +44,7 @@ export async function readUnaskedChannels(db: Kysely<Database>, serviceDay: stri
 }
 
 /** The channels of which slices of this run came back with an answer, proven or not. */
-export async function readAnsweredChannels(db: Kysely<Database>, runId: string): Promise<ReadonlySet<string>> {
+export async function readAnsweredChannels(db: Db, runId: string): Promise<ReadonlySet<string>> {
   const slices = ops(db).selectFrom('slices').select('partition').distinct().where('runId', '=', runId)
   const rows = await slices.where('proof', '!=', 'failed').execute()
   return new Set(rows.flatMap(({ partition }) => parsePartition(partition)?.channel ?? []))
@@ -56,7 +56,7 @@ export async function readAnsweredChannels(db: Kysely<Database>, runId: string):
  * configured loses it. Where every channel answers, nothing is written.
  */
 export async function recordChannelAnswers(
-  db: Kysely<Database>,
+  db: Db,
   { unknown, answered, serviceDay }: ChannelAnswers,
   runId: string,
 ): Promise<ChannelChanges> {
@@ -126,7 +126,7 @@ export interface ListedChannel
 const listed = ['channelId', 'name', 'label', 'channelGroup as group', 'isTest', 'state'] as const
 
 /** Every channel, by id. */
-export async function readChannelList(db: Kysely<Database>): Promise<readonly ListedChannel[]> {
+export async function readChannelList(db: Db): Promise<readonly ListedChannel[]> {
   return await ops(db).selectFrom('livehouse.channels').select(listed).orderBy('channelId').execute()
 }
 
@@ -138,7 +138,7 @@ export interface ChannelState extends ListedChannel {
 }
 
 /** Every channel of the warehouse, by id. */
-export async function readChannelStates(db: Kysely<Database>): Promise<ReadonlyMap<string, ChannelState>> {
+export async function readChannelStates(db: Db): Promise<ReadonlyMap<string, ChannelState>> {
   // Tables of streams are unknown to the builder.
   const visitors = sql<number>`(select count(*)::float8 from livehouse.visitors
     where visitors.channel_id = channel.channel_id and removed_at is null)`
@@ -164,11 +164,7 @@ type ConfiguredChannel = Pick<ListedChannel, 'channelId' | 'label' | 'group' | '
  * Gives every configured channel a row, and marks those that are no longer configured as retired. Rows that say the
  * same already are not touched. Rows that are compared are plainer as they are written.
  */
-export async function registerChannels(
-  db: Kysely<Database>,
-  channels: readonly ConfiguredChannel[],
-  runId: string,
-): Promise<void> {
+export async function registerChannels(db: Db, channels: readonly ConfiguredChannel[], runId: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
     const rows = channels.map(({ channelId, label, group: channelGroup, isTest }) => {
       return { channelId, label, channelGroup, isTest, runId }
@@ -202,7 +198,7 @@ export async function registerChannels(
 
 /** Keeps what the service says of a channel; an empty answer never blanks what is known. */
 export async function describeChannel(
-  db: Kysely<Database>,
+  db: Db,
   channelId: string,
   { name, adminId }: ChannelFacts,
   runId: string,

@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { DAY } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 
 const OLD_DAYS = 7
@@ -15,7 +15,7 @@ export const MOST_PARTITIONS = 250
  * be one range too, so that what a sync reads next is the same before and after.
  * @returns how many rows are gone by it
  */
-export async function mergeSlices(db: Kysely<Database>, now: Date): Promise<number> {
+export async function mergeSlices(db: Db, now: Date): Promise<number> {
   const before = new Date(now.getTime() - OLD_DAYS * DAY * 1000)
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
@@ -88,7 +88,7 @@ const MOST_PRUNED = 20_000
  * did not land and that later ones cover. Slices of an open backfill stay.
  * @returns how many rows are gone by it
  */
-export async function pruneSlices(db: Kysely<Database>, now: Date): Promise<number> {
+export async function pruneSlices(db: Db, now: Date): Promise<number> {
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
     // As above.

@@ -1,8 +1,8 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { parseRanges, subtractWindows, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { anyOf, ops } from './ops.ts'
 
 /** What is wanted of one partition. */
@@ -31,7 +31,7 @@ export interface CoverageFilter {
  * @returns by partition, the parts of the wanted range that no landed slice covers, oldest first
  */
 export async function readGaps(
-  db: Kysely<Database> | undefined,
+  db: Db | undefined,
   stream: StreamName,
   wanted: readonly WantedRange[],
   filter: CoverageFilter = {},
@@ -62,7 +62,7 @@ function toWindows({ partition, ranges }: { readonly partition: string; readonly
 
 /** What landed slices cover of partitions, as far as they count. */
 export async function readCovered(
-  db: Kysely<Database>,
+  db: Db,
   stream: StreamName,
   partitions: readonly string[],
   { backfillId, begunSince }: CoverageFilter,
@@ -88,7 +88,7 @@ export async function readCovered(
 
 /** Slice by slice only where some were read with a shorter lookback: what the database keeps is by their own. */
 async function readSettled(
-  db: Kysely<Database>,
+  db: Db,
   stream: StreamName,
   partitions: readonly string[],
   { lookbackDays, ofStream, timeZone }: NonNullable<CoverageFilter['settledFor']>,
@@ -113,7 +113,7 @@ async function readSettled(
 
 /** By the runs of that time: what it costs does not grow with the ledger. */
 async function readRecent(
-  db: Kysely<Database>,
+  db: Db,
   stream: StreamName,
   { since, until, timeZone }: NonNullable<CoverageFilter['recent']>,
 ): Promise<readonly CoveredPartition[]> {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { formatRange, formatRanges, parseRange, parseRanges, type Place, type Window } from '../core/slice.ts'
 import type { WallTime } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import type { LedgerPlace } from './forget-coverage.ts'
 import { DUPLICATE } from './quarantine.ts'
 import { isAt, ops } from './ops.ts'
@@ -18,11 +18,7 @@ export interface EarlierReadings {
 }
 
 /** One question for all of it: of thousands of small partitions, each statement takes as long as to read a page. */
-export async function readEarlier(
-  db: Kysely<Database>,
-  { stream, partition }: Place,
-  isWalk: boolean,
-): Promise<EarlierReadings> {
+export async function readEarlier(db: Db, { stream, partition }: Place, isWalk: boolean): Promise<EarlierReadings> {
   // Three questions of a statement are plainer as they are written.
   const { rows } = await sql<{ lastWalk: string | null; hasDuplicates: boolean; knownFields: readonly string[] }>`
     select exists (select from livehouse_ops.quarantine where stream = ${stream} and partition = ${partition}
@@ -38,7 +34,7 @@ export async function readEarlier(
 }
 
 /** How many rows of a partition its last proven reading missed: the next one decides whether they are gone. */
-export async function readMissedRows(db: Kysely<Database>, place: Place): Promise<number> {
+export async function readMissedRows(db: Db, place: Place): Promise<number> {
   const missed = ops(db).selectFrom('missed_rows').where(isAt(place))
   const { count } = await missed.select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()
   return Number(count)
@@ -49,7 +45,7 @@ export async function readMissedRows(db: Kysely<Database>, place: Place): Promis
  * field that differs in every answer makes each of them another one.
  */
 export async function wereAsManyBefore(
-  trx: Kysely<Database>,
+  trx: Db,
   { runId, window, ...place }: Place & { readonly runId: string; readonly window: Window | undefined },
   items: number,
 ): Promise<boolean> {
@@ -84,7 +80,7 @@ export interface EarlierCoverage {
 
 /** @param comparable what a reading can agree with: what ended by then, with pages of another size or on one page */
 export async function readEarlierCoverage(
-  db: Kysely<Database>,
+  db: Db,
   { stream, partition, window }: LedgerPlace,
   comparable?: { readonly endedBy: Date; readonly pageSize: number | undefined },
 ): Promise<EarlierCoverage> {
@@ -104,10 +100,7 @@ export async function readEarlierCoverage(
 }
 
 /** Rows of the largest page of the last reading of a window, and of the one before it, where these had several. */
-export async function readLastPageSizes(
-  db: Kysely<Database>,
-  { window, ...place }: LedgerPlace,
-): Promise<readonly number[]> {
+export async function readLastPageSizes(db: Db, { window, ...place }: LedgerPlace): Promise<readonly number[]> {
   const rows = await ops(db)
     .selectFrom('slices')
     .select(({ fn }) => fn.max('pageSize').as('size'))
@@ -135,7 +128,7 @@ export const SMALLEST_SHARE = 0.9
 const AGREEMENT_MS = 3_600_000
 
 /** Whether another reading at least an hour earlier found as few rows, with no fuller one since. */
-export async function isDropAgreed(db: Kysely<Database>, { window, found, now, ...place }: Drop): Promise<boolean> {
+export async function isDropAgreed(db: Db, { window, found, now, ...place }: Drop): Promise<boolean> {
   const slices = await ops(db)
     .selectFrom('slices')
     .select(['sliceId', 'pieceOf', 'isDrop', 'distinctRows', 'finishedAt', 'status', 'reads'])

@@ -1,7 +1,7 @@
-import { type ExpressionBuilder, type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { formatRange, parseRanges, type Place, subtractWindows, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import { readCovered } from './coverage.ts'
 import { anyOf, isAt, type Ops, ops } from './ops.ts'
@@ -34,7 +34,7 @@ export interface ForgottenPartition {
  * @returns what had a part in it, in order
  */
 export async function forgetCoverage(
-  db: Kysely<Database>,
+  db: Db,
   { streams, channels, partition, window }: Forgotten,
 ): Promise<readonly ForgottenPartition[]> {
   const range = formatRange(window)
@@ -71,7 +71,7 @@ export async function forgetCoverage(
 }
 
 /** Takes a range out of what is settled, as a reading has found it changed: it is read again, and stays covered. */
-export async function unsettle(trx: Kysely<Database>, { stream, partition, window }: LedgerPlace): Promise<void> {
+export async function unsettle(trx: Db, { stream, partition, window }: LedgerPlace): Promise<void> {
   const range = formatRange(window)
   const isChanged = (eb: ExpressionBuilder<Ops, 'slices'>) =>
     eb.and([eb.and({ stream, partition, status: 'landed' }), eb('settled', '&&', range)])
@@ -87,7 +87,7 @@ export async function unsettle(trx: Kysely<Database>, { stream, partition, windo
  * the sums; the others say of which they are.
  */
 async function splitSlices(
-  trx: Kysely<Database>,
+  trx: Db,
   slices: SelectQueryBuilder<Ops, 'slices', { readonly sliceId: string }>,
   range: string,
 ): Promise<void> {
@@ -119,7 +119,7 @@ async function splitSlices(
  * Forgets what readings claim that are later than any can be, as the service told a wrong time in them: they have seen
  * nothing of the days that they cover, and all is read again. @returns how many there were
  */
-export async function forgetReadingsAfter(db: Kysely<Database>, time: Date): Promise<number> {
+export async function forgetReadingsAfter(db: Db, time: Date): Promise<number> {
   const states = ops(db).selectFrom('latest_readings').select(['stream', 'partition'])
   const later = states.where((eb) => eb.or([eb('landedAt', '>', time), eb('latestAt', '>', time)]))
   if ((await later.limit(1).execute()).length === 0) return 0
@@ -139,7 +139,7 @@ export async function forgetReadingsAfter(db: Kysely<Database>, time: Date): Pro
 }
 
 /** Notes that an audit has reopened a range: until it has been read again, no audit finds the partition equal. */
-export async function recordReopened(db: Kysely<Database>, place: Place, window: Window, at: Date): Promise<void> {
+export async function recordReopened(db: Db, place: Place, window: Window, at: Date): Promise<void> {
   const row = { ...place, range: formatRange(window), reopenedAt: at }
   await ops(db)
     .insertInto('reopened_ranges')
@@ -149,7 +149,7 @@ export async function recordReopened(db: Kysely<Database>, place: Place, window:
 }
 
 /** What audits have reopened of a partition and no slice has covered since, oldest first; the rest is forgotten. */
-export async function readReopened(db: Kysely<Database>, place: Place): Promise<readonly Window[]> {
+export async function readReopened(db: Db, place: Place): Promise<readonly Window[]> {
   const rows = await ops(db).selectFrom('reopened_ranges').select('range').where(isAt(place)).execute()
   const ranges = rows.map(({ range }) => range)
   if (ranges.length === 0) return []

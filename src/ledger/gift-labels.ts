@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely'
-import type { Database } from '../store/database.ts'
+import { sql } from 'kysely'
+import type { Db } from '../store/database.ts'
 
 /** A kind of gift and what the operator calls it. */
 export interface GiftLabel {
@@ -12,7 +12,7 @@ export interface GiftLabel {
 }
 
 /** Writes labels, all or none; kinds that are not among them keep theirs. */
-export async function writeGiftLabels(db: Kysely<Database>, labels: readonly GiftLabel[]): Promise<void> {
+export async function writeGiftLabels(db: Db, labels: readonly GiftLabel[]): Promise<void> {
   const rows = labels.map(({ giftType, giftId, label, group }) => ({
     gift_type: giftType,
     gift_id: giftId,
@@ -35,7 +35,7 @@ export async function writeGiftLabels(db: Kysely<Database>, labels: readonly Gif
 }
 
 /** Every kind of gift that was given or has a label. */
-export async function readGiftLabels(db: Kysely<Database>): Promise<readonly GiftLabel[]> {
+export async function readGiftLabels(db: Db): Promise<readonly GiftLabel[]> {
   // The tables of streams are unknown to the builder.
   const { rows } = await sql<GiftLabel>`
     select gift_type as "giftType", gift_id::text as "giftId", label, gift_group as "group"

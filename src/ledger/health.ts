@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { setLocal } from '../store/driver.ts'
 import { type BudgetSettings, type CallBudget, readCallBudget } from './call-budget.ts'
 import { type ListedChannel, readChannelList } from './channels.ts'
@@ -40,7 +40,7 @@ export const MOST_OPEN = 500
 const LAST_RUNS = 12
 
 /** What that costs grows with the partitions, never with slices or rows. @throws db.… codes */
-export async function readOverview(db: Kysely<Database>, { nowMs, budget }: OverviewQuestion): Promise<Overview> {
+export async function readOverview(db: Db, { nowMs, budget }: OverviewQuestion): Promise<Overview> {
   const source = await readSource(db)
   const timeZone = source?.timeZone ?? 'UTC'
   return {
@@ -62,11 +62,7 @@ export async function readOverview(db: Kysely<Database>, { nowMs, budget }: Over
  * a statement: a question that has become too large ends, and the database has rest.
  * @throws db.… codes; db.refused with state 57014 for a statement that took too long
  */
-export async function readOnly<T>(
-  db: Kysely<Database>,
-  timeoutMs: number,
-  read: (snapshot: Kysely<Database>) => Promise<T>,
-): Promise<T> {
+export async function readOnly<T>(db: Db, timeoutMs: number, read: (snapshot: Db) => Promise<T>): Promise<T> {
   return await db
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -91,7 +87,7 @@ const MOST_COUNTED = 50_000
  * The tables of schema `livehouse`, by name. Large ones are counted no further: of them it is the estimate, or
  * `MOST_COUNTED` where their statistics are older than that.
  */
-async function readTableSizes(db: Kysely<Database>): Promise<ReadonlyMap<string, TableSize>> {
+async function readTableSizes(db: Db): Promise<ReadonlyMap<string, TableSize>> {
   // Catalogs are unknown to the builder.
   const { rows: tables } = await sql<{ name: string; estimate: number }>`
     select relname::text as name, reltuples::float8 as estimate from pg_class
@@ -120,7 +116,7 @@ const MOST_ADDED_UP = 1_000_000
 
 /** The days since `since` on which somebody watched, in order; undefined where there are too many records. */
 export async function readWatchedDays(
-  db: Kysely<Database>,
+  db: Db,
   { sizes, timeZone }: Pick<Overview, 'sizes' | 'timeZone'>,
   since: Date,
 ): Promise<readonly DayWatched[] | undefined> {

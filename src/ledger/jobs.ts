@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely'
-import type { Database } from '../store/database.ts'
+import { sql } from 'kysely'
+import type { Db } from '../store/database.ts'
 import { Leases, readLeases } from './leases.ts'
 import { ops, type Row } from './ops.ts'
 
@@ -11,7 +11,7 @@ export type JobSchedule = Pick<Row<'jobs'>, 'job' | 'cron' | 'timeZone' | 'isEna
  * now on: what lies before is not caught up. @returns since when each is due
  */
 export async function registerJobs(
-  db: Kysely<Database>,
+  db: Db,
   jobs: readonly JobSchedule[],
   now: Date,
 ): Promise<ReadonlyMap<string, Date>> {
@@ -43,7 +43,7 @@ export interface JobLease extends AsyncDisposable {
 }
 
 /** Does not wait. @returns undefined while another has it @throws db.… codes */
-export async function takeJob(db: Kysely<Database>, job: string): Promise<JobLease | undefined> {
+export async function takeJob(db: Db, job: string): Promise<JobLease | undefined> {
   await using stack = new AsyncDisposableStack()
   const lost = await stack.use(new Leases(db)).tryTake(leaseOf(job))
   if (lost === undefined) return undefined
@@ -52,7 +52,7 @@ export async function takeJob(db: Kysely<Database>, job: string): Promise<JobLea
 }
 
 /** Those of some jobs that a living process is at work on. */
-export async function readHeldJobs(db: Kysely<Database>, jobs: readonly string[]): Promise<ReadonlySet<string>> {
+export async function readHeldJobs(db: Db, jobs: readonly string[]): Promise<ReadonlySet<string>> {
   const names = new Set((await readLeases(db)).map(({ name }) => name))
   return new Set(jobs.filter((job) => names.has(leaseOf(job))))
 }
@@ -65,25 +65,18 @@ function leaseOf(job: string): string {
 export type JobRun = Row<'job_runs'>
 
 /** Of each job the last time at which it was due and that is on record, as far as it does not lie ahead of `now`. */
-export async function readLastTicks(
-  db: Kysely<Database>,
-  jobs: readonly string[],
-  now: Date,
-): Promise<ReadonlyMap<string, JobRun>> {
+export async function readLastTicks(db: Db, jobs: readonly string[], now: Date): Promise<ReadonlyMap<string, JobRun>> {
   const ticks = selectRuns(db).where('localTime', 'is not', null).where('dueAt', '<=', now)
   return await readFirst(jobs, ticks.orderBy('dueAt', 'desc').orderBy('isRepeat', 'desc'))
 }
 
 /** Of each job the run that was begun last. */
-export async function readLastJobRuns(
-  db: Kysely<Database>,
-  jobs: readonly string[],
-): Promise<ReadonlyMap<string, JobRun>> {
+export async function readLastJobRuns(db: Db, jobs: readonly string[]): Promise<ReadonlyMap<string, JobRun>> {
   const begun = selectRuns(db).where('status', '!=', 'skipped')
   return await readFirst(jobs, begun.orderBy('startedAt', 'desc').orderBy('jobRunId', 'desc'))
 }
 
-function selectRuns(db: Kysely<Database>) {
+function selectRuns(db: Db) {
   return ops(db).selectFrom('job_runs').selectAll()
 }
 
@@ -109,10 +102,7 @@ export interface NewJobRun {
 export type HeldJobRun = Pick<JobRun, 'jobRunId' | 'attempts'>
 
 /** Writes the beginning of a run, or that it is begun once more. @returns undefined where it has ended before */
-export async function beginJobRun(
-  db: Kysely<Database>,
-  { job, due, worker, startedAt }: NewJobRun,
-): Promise<HeldJobRun | undefined> {
+export async function beginJobRun(db: Db, { job, due, worker, startedAt }: NewJobRun): Promise<HeldJobRun | undefined> {
   const tick = due ?? { timeZone: null, localTime: null, isRepeat: false, dueAt: null }
   const begun = { status: 'running', worker, startedAt, finishedAt: null, error: null } as const
   return await ops(db)
@@ -135,11 +125,7 @@ export interface EndedJobRun extends Pick<JobRun, 'outcome' | 'runId' | 'error'>
 }
 
 /** Writes the end of a run. @returns false, and nothing is written, where another has begun it since or it has ended */
-export async function endJobRun(
-  db: Kysely<Database>,
-  { jobRunId, attempts }: HeldJobRun,
-  end: EndedJobRun,
-): Promise<boolean> {
+export async function endJobRun(db: Db, { jobRunId, attempts }: HeldJobRun, end: EndedJobRun): Promise<boolean> {
   const { numUpdatedRows } = await ops(db)
     .updateTable('job_runs')
     .set(end)

@@ -1,7 +1,7 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { type Proof, proofs } from '../core/slice.ts'
 import { parseWallTime, type WallTime } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 
 /** What the ledger says of one stream in one active channel, or in the account, over all its partitions. */
 export interface LedgerUnit {
@@ -33,7 +33,7 @@ export interface LedgerUnit {
 }
 
 /** One row a stream and active channel, in order. `timeZone`: the service's. */
-export async function readLedgerUnits(db: Kysely<Database>, timeZone: string): Promise<readonly LedgerUnit[]> {
+export async function readLedgerUnits(db: Db, timeZone: string): Promise<readonly LedgerUnit[]> {
   // Multiranges are beyond the builder, and so is what is taken of one row of a group.
   const { rows } = await sql<UnitRow>`
     select stream, channel_id as "channelId", array_agg(latest_proof) as proofs, bool_or(is_windowed) as "isWindowed",

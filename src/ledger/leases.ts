@@ -1,9 +1,9 @@
 import { hostname } from 'node:os'
-import { type ExpressionBuilder, type Kysely, type RawBuilder, sql } from 'kysely'
+import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
 import { callIfStillRunning } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { type Partition, partitionKey } from '../core/slice.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { now, type Ops, ops, type Row } from './ops.ts'
 
 export interface LeaseTimes {
@@ -31,7 +31,7 @@ interface TakeOptions {
   /** Lets those that want it go first; false when not given. */
   readonly isPatient?: boolean
   /** A transaction that it is to be part of. */
-  readonly db?: Kysely<Database>
+  readonly db?: Db
   /** The run that it is taken for, shown on the page of that run. */
   readonly forRun?: string | null
 }
@@ -48,7 +48,7 @@ export function partitionLease(stream: string, partition: string): string {
  * that has lost its lease, also where its process was stopped meanwhile. They hold behind a pooler.
  */
 export class Leases implements AsyncDisposable {
-  readonly #db: Kysely<Database>
+  readonly #db: Db
   readonly #times: LeaseTimes
   readonly #held = new Map<string, Held>()
   /** What is renewed together: ours, and that of all who share the connection. */
@@ -56,7 +56,7 @@ export class Leases implements AsyncDisposable {
   readonly #closed = new AbortController()
   readonly #renewing: Promise<void>
 
-  constructor(db: Kysely<Database>, times: LeaseTimes = TIMES, shared?: Leases) {
+  constructor(db: Db, times: LeaseTimes = TIMES, shared?: Leases) {
     this.#db = db
     this.#times = times
     this.#renewed = shared ? shared.#renewed : new Set()
@@ -120,7 +120,7 @@ export class Leases implements AsyncDisposable {
    * Makes sure, as the last statement of a transaction that writes, that the lease is ours until it has been committed.
    * @throws lease.lost
    */
-  async require(trx: Kysely<Database>, name: string): Promise<void> {
+  async require(trx: Db, name: string): Promise<void> {
     const held = this.#held.get(name)
     const row = await ops(trx)
       .selectFrom('leases')
@@ -135,7 +135,7 @@ export class Leases implements AsyncDisposable {
   }
 
   /** The same for the lease of a stream's partition; a function by itself. */
-  readonly requirePartition = async (trx: Kysely<Database>, stream: string, partition: Partition): Promise<void> =>
+  readonly requirePartition = async (trx: Db, stream: string, partition: Partition): Promise<void> =>
     await this.require(trx, partitionLease(stream, partitionKey(partition)))
 
   /** Gives it back. One that was wanted keeps its row, so that who wants it comes before patient ones. */
@@ -180,7 +180,7 @@ export class Leases implements AsyncDisposable {
     }
   }
 
-  async #renew(connection: Kysely<Database>): Promise<void> {
+  async #renew(connection: Db): Promise<void> {
     const before = [...this.#renewed]
     if (before.length === 0) return
     const epochs = before.map(({ epoch }) => epoch)
@@ -215,7 +215,7 @@ export class Leases implements AsyncDisposable {
 }
 
 /** What is held now, the oldest first. */
-export async function readLeases(db: Kysely<Database>): Promise<readonly HeldLease[]> {
+export async function readLeases(db: Db): Promise<readonly HeldLease[]> {
   const leases = ops(db).selectFrom('leases').select(['name', 'holder', 'forRun', 'takenAt as since'])
   return await leases.where('expiresAt', '>', now).orderBy('takenAt').orderBy('name').execute()
 }

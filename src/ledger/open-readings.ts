@@ -1,7 +1,7 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { parseRange, type Proof, subtractWindows, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { readGaps } from './coverage.ts'
 import { ops, type Row } from './ops.ts'
 
@@ -41,7 +41,7 @@ export interface ProblemCount {
 }
 
 /** @param most how many of each kind are listed @param channelId of one channel; of all when not given */
-export async function readOpenReadings(db: Kysely<Database>, most: number, channelId?: string): Promise<OpenReadings> {
+export async function readOpenReadings(db: Db, most: number, channelId?: string): Promise<OpenReadings> {
   const open: OpenReading[] = []
   const openCounts = { gap: 0, problem: 0, accepted: 0 }
   const active = ops(db)
@@ -71,14 +71,14 @@ export async function readOpenReadings(db: Kysely<Database>, most: number, chann
 }
 
 /** What is open of one stream but its gaps, also of channels that are not active, the newest first. */
-export async function readOpenOfStream(db: Kysely<Database>, stream: StreamName): Promise<readonly OpenReading[]> {
+export async function readOpenOfStream(db: Db, stream: StreamName): Promise<readonly OpenReading[]> {
   const open = ops(db).selectFrom('open_readings').selectAll().where('kind', '!=', 'gap').where('stream', '=', stream)
   return (await open.orderBy('sliceId', 'desc').execute()).map(toReading)
 }
 
 /** The shortfalls of a channel, or of the account (null), that no later one has found anew; the newest first. */
 export async function readShortfalls(
-  db: Kysely<Database>,
+  db: Db,
   stream: StreamName,
   channelId: string | null,
 ): Promise<readonly OpenReading[]> {
@@ -122,7 +122,7 @@ export interface LedgerQuestion {
 
 /** What the ledger holds of partitions of one stream, by partition. Each is asked for once. */
 export async function readLedger(
-  db: Kysely<Database>,
+  db: Db,
   stream: StreamName,
   questions: readonly LedgerQuestion[],
 ): Promise<ReadonlyMap<string, LedgerEntry>> {
@@ -144,7 +144,7 @@ export async function readLedger(
   )
 }
 
-async function readLastLanded(db: Kysely<Database>, stream: StreamName) {
+async function readLastLanded(db: Db, stream: StreamName) {
   const rows = await ops(db)
     .selectFrom('latest_readings')
     .select(['partition', 'landedAt as at', 'landedProof as proof'])

@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely'
 import { formatRange, parseRange, type Place, type Window } from '../core/slice.ts'
 import { DAY } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { isAt, ops, type Row } from './ops.ts'
 
 /** How far a slice has come that is read over several days. `pagesRead`: those whose rows are committed, if any. */
@@ -31,7 +30,7 @@ export function isRefusedForDays({ refused, pagesRead }: OpenSlice, nowMs: numbe
 }
 
 /** The slice of a partition that is being read; undefined where none is. */
-export async function readOpenSlice(db: Kysely<Database>, place: Place): Promise<OpenSlice | undefined> {
+export async function readOpenSlice(db: Db, place: Place): Promise<OpenSlice | undefined> {
   const row = await ops(db).selectFrom('open_slices').selectAll().where(isAt(place)).executeTakeFirst()
   const window = row && parseRange(row.reads)
   if (row === undefined || window === undefined) return undefined
@@ -56,7 +55,7 @@ export async function readOpenSlice(db: Kysely<Database>, place: Place): Promise
 
 /** Keeps how far a slice has come; in the transaction of the rows of its last page. */
 export async function saveOpenSlice(
-  db: Kysely<Database>,
+  db: Db,
   place: Place & { readonly runId: string },
   { window, covers, keys, refused, ...slice }: OpenSlice,
 ): Promise<void> {
@@ -76,6 +75,6 @@ export async function saveOpenSlice(
 }
 
 /** The slice has ended, or is to be begun anew. */
-export async function closeOpenSlice(db: Kysely<Database>, place: Place): Promise<void> {
+export async function closeOpenSlice(db: Db, place: Place): Promise<void> {
   await ops(db).deleteFrom('open_slices').where(isAt(place)).execute()
 }

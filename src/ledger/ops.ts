@@ -1,6 +1,6 @@
 import { CamelCasePlugin, type ExpressionBuilder, expressionBuilder, type Kysely, type Selectable, sql } from 'kysely'
 import type { Place } from '../core/slice.ts'
-import type { Database } from '../store/database.ts'
+import type { Database, Db } from '../store/database.ts'
 
 type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
@@ -17,7 +17,7 @@ export type Ops = {
 export type Row<Table extends keyof Ops> = Readonly<Selectable<Ops[Table]>>
 
 /** The same database or transaction, for statements that name columns as the program does. JSON stays as it is. */
-export function ops(db: Kysely<Database>): Kysely<Ops> {
+export function ops(db: Db): Kysely<Ops> {
   const named: unknown = db.withSchema('livehouse_ops').withPlugin(plugin)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin does to names what the type does
   return named as Kysely<Ops>

@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { DAY } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { isDueNotice } from './alerts.ts'
 import { now as databaseTime, ops } from './ops.ts'
 
@@ -30,7 +30,7 @@ const KEPT_DAYS = 400
  * that are over, days of the call budget, alerts that are over and were told, and runs that nothing refers to. The
  * ledger itself (see `pruneSlices`) and quarantine are not touched. None is old before it is by the database's clock.
  */
-export async function pruneRecords(db: Kysely<Database>, now: Date): Promise<void> {
+export async function pruneRecords(db: Db, now: Date): Promise<void> {
   const { databaseNow } = await db.selectNoFrom(databaseTime.as('databaseNow')).executeTakeFirstOrThrow()
   const before = new Date(Math.min(now.getTime(), databaseNow.getTime()) - KEPT_DAYS * DAY * 1000)
   // Runs of jobs refer to runs.

@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { StreamName } from '../core/stream.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { ops, type Row } from './ops.ts'
 
 /** Items of one stream that could not be read for the same kind of reason, and still cannot. */
@@ -29,7 +29,7 @@ const LONG_NUMBER = String.raw`\d{5,}`
  * @param streams all when not given @param most items that are looked at: all when not given
  */
 export async function readQuarantine(
-  db: Kysely<Database>,
+  db: Db,
   { streams, most }: { readonly streams?: readonly StreamName[] | undefined; readonly most?: number } = {},
 ): Promise<readonly QuarantineGroup[]> {
   const items = ops(db)
@@ -66,7 +66,7 @@ export type ShownItem = Pick<Row<'quarantine'>, 'stream' | 'partition' | 'reason
 
 /** Items that came last. @param stream of all when undefined @param rawLength characters of each */
 export async function readQuarantinedItems(
-  db: Kysely<Database>,
+  db: Db,
   { stream, count, skip, rawLength }: { stream: string | undefined; count: number; skip: number; rawLength: number },
 ): Promise<readonly ShownItem[]> {
   return await ops(db)

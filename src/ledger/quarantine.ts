@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { RejectedItem } from '../core/page.ts'
 import { formatRanges, type Place, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { isAt, ops, ROWS_A_STATEMENT, type Row } from './ops.ts'
 
 /** An item that could not become a row. */
@@ -27,7 +27,7 @@ const KEY = ['stream', 'partition', 'itemHash', 'ordinal'] as const
  * quiet night writes nothing; one that had been resolved is unresolved again.
  */
 export async function quarantineItems(
-  db: Kysely<Database>,
+  db: Db,
   { stream, partition, runId, seenAt, timeZone, asked }: QuarantineOrigin,
   items: readonly QuarantinedItem[],
 ): Promise<void> {
@@ -71,7 +71,7 @@ export async function quarantineItems(
  * `isDaily`: the rows belong to the day on which they are read, so only what was last seen on this day of the service.
  */
 export async function resolveAbsent(
-  trx: Kysely<Database>,
+  trx: Db,
   { seenAt, timeZone, asked, ...place }: QuarantineOrigin,
   brought: readonly QuarantinedItem[],
   { isDaily }: { readonly isDaily: boolean },
@@ -131,13 +131,13 @@ export type KeptItem = Pick<
   (typeof KEY)[number] | 'raw' | 'reason' | 'path' | 'headers' | 'runId' | 'lastSeenAt'
 >
 
-function selectKept(db: Kysely<Database>) {
+function selectKept(db: Db) {
   const kept = ops(db).selectFrom('quarantine').where('resolvedAt', 'is', null)
   return kept.select([...KEY, 'raw', 'reason', 'path', 'headers', 'runId', 'lastSeenAt'])
 }
 
 /** All of one partition. */
-export async function readQuarantined(db: Kysely<Database>, place: Place): Promise<readonly KeptItem[]> {
+export async function readQuarantined(db: Db, place: Place): Promise<readonly KeptItem[]> {
   return await selectKept(db).where(isAt(place)).execute()
 }
 
@@ -146,7 +146,7 @@ const PAGE = 500
 
 /** The unresolved items, of every stream when none is named, page by page in the order of their key. */
 export async function* readKeptItems(
-  db: Kysely<Database>,
+  db: Db,
   streams: readonly StreamName[] | undefined,
 ): AsyncIterable<readonly KeptItem[]> {
   let last: KeptItem | undefined
@@ -168,7 +168,7 @@ export async function* readKeptItems(
 }
 
 /** Notes that these items have become rows. In the transaction of the rows. */
-export async function resolveItems(trx: Kysely<Database>, items: readonly KeptItem[], at: Date): Promise<void> {
+export async function resolveItems(trx: Db, items: readonly KeptItem[], at: Date): Promise<void> {
   if (items.length === 0) return
   await ops(trx)
     .updateTable('quarantine')
@@ -211,7 +211,7 @@ export function isConflict({ reason }: Pick<QuarantinedItem, 'reason'>): boolean
  * The source fields of the rows of a partition that are in quarantine as duplicates, as text. A number beyond 2^53 may
  * not be exact: a list with such duplicates takes a walk more.
  */
-export async function readDuplicates(db: Kysely<Database>, place: Place): Promise<readonly (string | null)[]> {
+export async function readDuplicates(db: Db, place: Place): Promise<readonly (string | null)[]> {
   const items = (await readQuarantined(db, place)).filter(isDuplicate)
   return items.map(({ raw, path }) => {
     // Not Postgres' own operator: U+0000, a lone surrogate or great depth anywhere in the item would fail the query.

@@ -1,14 +1,13 @@
-import type { Kysely } from 'kysely'
 import { type Form, FORMS_SCHEMA } from '../bi/form-view.ts'
 import { safeName, uniqueName } from '../bi/safe-names.ts'
 import { partitionKey, type Place } from '../core/slice.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import { anyOf, isAt, ops, ROWS_A_STATEMENT } from './ops.ts'
 
 /** The known questionnaires by channel; `listed`: without those that the last proven list no longer had. */
 export async function readQuestions(
-  db: Kysely<Database>,
+  db: Db,
   which: 'all' | 'listed' = 'all',
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const known = ops(db).selectFrom('livehouse.questionnaires').select(['channelId', 'questionId'])
@@ -26,7 +25,7 @@ export async function readQuestions(
  * @returns those of the latter that were still listed at `since`
  */
 export async function recordListing(
-  db: Kysely<Database>,
+  db: Db,
   { listed, unlisted }: { readonly listed: readonly string[]; readonly unlisted: readonly string[] },
   { runId, foundAt, since }: { readonly runId: string; readonly foundAt: Date; readonly since: Date },
 ): Promise<readonly string[]> {
@@ -54,7 +53,7 @@ interface SeenHeaders extends Place {
 }
 
 /** Whether the headers of a questionnaire are known. */
-export async function hasHeaders(db: Kysely<Database>, partition: string): Promise<boolean> {
+export async function hasHeaders(db: Db, partition: string): Promise<boolean> {
   const known = ops(db).selectFrom('headers').select('partition').where('partition', '=', partition)
   return (await known.executeTakeFirst()) !== undefined
 }
@@ -63,7 +62,7 @@ export async function hasHeaders(db: Kysely<Database>, partition: string): Promi
  * Remembers the headers of a questionnaire. Where they are not what they were, everything that was covered until now is
  * forgotten: all of it is read again, so that no row keeps its old questions. @returns whether they changed
  */
-export async function rememberHeaders(trx: Kysely<Database>, headers: SeenHeaders): Promise<boolean> {
+export async function rememberHeaders(trx: Db, headers: SeenHeaders): Promise<boolean> {
   const { partition, title, runId, seenAt } = headers
   const known = ops(trx).selectFrom('headers').where('partition', '=', partition).forUpdate()
   const before = await known.select(({ eb }) => eb('title', '=', title).as('isSame')).executeTakeFirst()
@@ -82,7 +81,7 @@ export async function rememberHeaders(trx: Kysely<Database>, headers: SeenHeader
 type FormId = Pick<Form, 'channelId' | 'questionId'>
 
 /** Remembers that a questionnaire is to have a view; publishing makes it. @returns its name, also of an old one */
-export async function addPublishedForm(db: Kysely<Database>, { channelId, questionId }: FormId): Promise<string> {
+export async function addPublishedForm(db: Db, { channelId, questionId }: FormId): Promise<string> {
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'published forms')
     const rows = await ops(trx).selectFrom('published_forms').select(['channelId', 'questionId', 'viewName']).execute()
@@ -95,11 +94,7 @@ export async function addPublishedForm(db: Kysely<Database>, { channelId, questi
 }
 
 /** Takes the view of a questionnaire away, and that it is to have one. */
-export async function removePublishedForm(
-  db: Kysely<Database>,
-  { channelId, questionId }: FormId,
-  view: string,
-): Promise<void> {
+export async function removePublishedForm(db: Db, { channelId, questionId }: FormId, view: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await trx.schema.withSchema(FORMS_SCHEMA).dropView(view).ifExists().execute()
     const published = ops(trx).deleteFrom('published_forms').where('channelId', '=', channelId)
@@ -109,7 +104,7 @@ export async function removePublishedForm(
 
 /** Lets every analyst see the answers to these questions, or no longer. @param numbers from 1, as the headers stand */
 export async function setCleared(
-  db: Kysely<Database>,
+  db: Db,
   { channelId, questionId, questions }: Form,
   numbers: readonly number[],
   isCleared: boolean,

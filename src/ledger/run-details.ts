@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely'
 import type { Cause } from '../core/cause.ts'
 import { parseRange, type Window } from '../core/slice.ts'
 import { MINUTE } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { partitionLease, readLeases } from './leases.ts'
 import { ops, type Row } from './ops.ts'
 
@@ -46,7 +45,7 @@ export interface RunDetails {
 
 /** `most`: slices and alerts of each. `skip`: slices before these. */
 export async function readRunDetails(
-  db: Kysely<Database>,
+  db: Db,
   runId: string,
   { most, skip }: { readonly most: number; readonly skip: number },
 ): Promise<RunDetails> {
@@ -80,7 +79,7 @@ export async function readRunDetails(
   }
 }
 
-async function readHeldParts(db: Kysely<Database>, runId: string): Promise<readonly HeldPart[]> {
+async function readHeldParts(db: Db, runId: string): Promise<readonly HeldPart[]> {
   const held = (await readLeases(db)).filter((lease) => lease.forRun === runId)
   if (held.length === 0) return []
   const rows = await ops(db)

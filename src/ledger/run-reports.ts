@@ -1,7 +1,7 @@
-import { type Kysely, type SelectQueryBuilder, sql } from 'kysely'
+import { type SelectQueryBuilder, sql } from 'kysely'
 import type { RunProblem, StreamOutcome } from '../core/outcome.ts'
 import { addCounts, type Counts, isGreen, noCounts, noSlices, partitionKey, type Proof, proofs } from '../core/slice.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { isOfPartition, type TablePart, tableOf } from '../store/load/table-part.ts'
 import { type Ops, ops, type Row } from './ops.ts'
 import { hasEnded, type RecordedStatus, recordedStatus, type SavedProgress } from './runs.ts'
@@ -37,7 +37,7 @@ export interface RunQuestion {
 
 /** The newest first. The errors of a run are only counted: there may be thousands. */
 export async function readRunReports(
-  db: Kysely<Database>,
+  db: Db,
   { count, skip = 0, command, status, runId }: RunQuestion,
 ): Promise<readonly RunReport[]> {
   const rows = await ops(db)
@@ -79,7 +79,7 @@ export async function readRunReports(
 type RecordedStreams = Readonly<Record<string, Partial<Counts> & { readonly slices?: Partial<Record<Proof, number>> }>>
 
 /** The first `most` errors of a run. */
-export async function readRunErrors(db: Kysely<Database>, runId: string, most: number): Promise<readonly RunError[]> {
+export async function readRunErrors(db: Db, runId: string, most: number): Promise<readonly RunError[]> {
   const row = await ops(db)
     .selectFrom('runs')
     .select((eb) => eb.fn<readonly RunError[] | null>('jsonb_extract_path', ['outcome', eb.val('errors')]).as('errors'))
@@ -113,7 +113,7 @@ async function sumSlices(
 }
 
 /** The newest entry of the ledger, above which all later ones are; `0` where it has none. */
-export async function readNewestSlice(db: Kysely<Database>): Promise<string> {
+export async function readNewestSlice(db: Db): Promise<string> {
   const newest = ops(db)
     .selectFrom('slices')
     .select(({ fn }) => fn.max('sliceId').as('id'))
@@ -125,7 +125,7 @@ export async function readNewestSlice(db: Kysely<Database>): Promise<string> {
  * the ledger that are newer than `afterSlice`, and the rows that this run changed. Undefined where they landed nothing.
  */
 export async function readEarlierAttempts(
-  db: Kysely<Database>,
+  db: Db,
   part: TablePart,
   runId: string,
   afterSlice: string,
@@ -162,11 +162,7 @@ export interface DayActivity {
 const MOST_RUNS = 5000
 
 /** The days since `since` on which a run ended, and the streams that it had to do with, in order. */
-export async function readDailyActivity(
-  db: Kysely<Database>,
-  since: Date,
-  timeZone: string,
-): Promise<readonly DayActivity[]> {
+export async function readDailyActivity(db: Db, since: Date, timeZone: string): Promise<readonly DayActivity[]> {
   // Documents, taken apart and added up, are beyond the builder.
   const { rows } = await sql<DayActivity>`
     with ended as (
@@ -189,11 +185,7 @@ export interface HourActivity extends Pick<DayActivity, 'calls' | 'retries'> {
 }
 
 /** The hours since `since` in which a slice ended, whichever process read it, in order. */
-export async function readHourlyCalls(
-  db: Kysely<Database>,
-  since: Date,
-  timeZone: string,
-): Promise<readonly HourActivity[]> {
+export async function readHourlyCalls(db: Db, since: Date, timeZone: string): Promise<readonly HourActivity[]> {
   // By their runs, which are few: slices have no index of time. Hours of a zone are plainer as they are written.
   const { rows } = await sql<HourActivity>`
     select date_trunc('hour', finished_at at time zone ${timeZone})::text as hour,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { RunStatus } from '../core/outcome.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import type { Leases } from './leases.ts'
 import { ops, type Row } from './ops.ts'
 
@@ -37,7 +37,7 @@ export const recordedStatus = sql<RecordedStatus>`
  * Writes the start of a run, shown as running while its lease is renewed, and the end of those whose lease has expired.
  * @returns its id, decimal text
  */
-export async function openRun(db: Kysely<Database>, run: NewRun, leases: Leases): Promise<string> {
+export async function openRun(db: Db, run: NewRun, leases: Leases): Promise<string> {
   // Rows that are changed and deleted at once are beyond the builder.
   await sql`
     with closed as (
@@ -57,13 +57,13 @@ export async function openRun(db: Kysely<Database>, run: NewRun, leases: Leases)
 }
 
 /** Writes the start of a run. @returns its id, decimal text */
-export async function startRun(db: Kysely<Database>, { settings, ...run }: NewRun): Promise<string> {
+export async function startRun(db: Db, { settings, ...run }: NewRun): Promise<string> {
   const row = { ...run, status: 'running', settings: JSON.stringify(settings) } as const
   return (await ops(db).insertInto('runs').values(row).returning('runId').executeTakeFirstOrThrow()).runId
 }
 
 /** Writes its end; also of one that was taken for interrupted, such as while its machine was asleep. */
-export async function finishRun(db: Kysely<Database>, runId: string, run: EndedRun): Promise<void> {
+export async function finishRun(db: Db, runId: string, run: EndedRun): Promise<void> {
   const end = { ...run, outcome: JSON.stringify(run.outcome) }
   await ops(db).updateTable('runs').set(end).where('runId', '=', runId).execute()
 }
@@ -80,7 +80,7 @@ export interface SavedProgress {
 
 /** Writes down how far a run has come, by stream, for those who look from other processes. */
 export async function saveProgress(
-  db: Kysely<Database>,
+  db: Db,
   runId: string,
   progress: Readonly<Record<string, SavedProgress>>,
 ): Promise<void> {
@@ -89,7 +89,7 @@ export async function saveProgress(
 }
 
 /** Every command that a run is on record of, in order. */
-export async function readCommands(db: Kysely<Database>): Promise<readonly string[]> {
+export async function readCommands(db: Db): Promise<readonly string[]> {
   const rows = await ops(db).selectFrom('runs').select('command').distinct().orderBy('command').execute()
   return rows.map(({ command }) => command)
 }

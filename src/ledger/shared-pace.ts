@@ -1,14 +1,14 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Clock } from '../core/clock.ts'
 import { type Change, createMemoryPaceCell, type PaceCell, type Paced } from '../core/shared-calls.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 
 /**
  * Keeps the pace of calls to `host` in `livehouse_ops.call_paces`, by the database's clock, changed by comparing
  * versions: no lock is held while something is computed, and who comes late is told what is kept by then; who had to
  * wait looks again. While the database does not answer, this process goes on alone from what was kept last.
  */
-export function createSharedPace(db: Kysely<Database>, host: string, clock: Clock): PaceCell {
+export function createSharedPace(db: Db, host: string, clock: Clock): PaceCell {
   const { now, monotonicMs = now } = clock
   let offsetMs = now() - monotonicMs()
   const alone = createMemoryPaceCell({ ...clock, monotonicMs: () => monotonicMs() + offsetMs })

@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import type { AccessToken, TokenStore } from '../core/shared-calls.ts'
 import type { Clock } from '../core/clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { makeName, tryLockName } from '../store/lock-name.ts'
 import { setLocal } from '../store/driver.ts'
 import { ops } from './ops.ts'
@@ -28,18 +28,15 @@ const tokenSchema = z.object({ value: z.string(), issuedAtMs: z.number(), expire
  * It takes a connection of the pool while it lasts, and only then: who waits for it asks again and again.
  * @throws db.unreachable, db.refused
  */
-export function createSharedTokenStore(
-  db: Kysely<Database>,
-  { authUrl, appId, appSecret, clock }: SharedTokenOptions,
-): TokenStore {
+export function createSharedTokenStore(db: Db, { authUrl, appId, appSecret, clock }: SharedTokenOptions): TokenStore {
   const { seal, open } = createSeal(appSecret, JSON.stringify(['access token', authUrl, appId]))
-  const read = async (connection: Kysely<Database>): Promise<AccessToken | undefined> => {
+  const read = async (connection: Db): Promise<AccessToken | undefined> => {
     const tokens = ops(connection).selectFrom('access_tokens').select('sealed').where('authUrl', '=', authUrl)
     const row = await tokens.where('appId', '=', appId).executeTakeFirst()
     const text = row && open(row.sealed)
     return text === undefined ? undefined : tokenSchema.safeParse(JSON.parse(text)).data
   }
-  const write = async (connection: Kysely<Database>, token: AccessToken): Promise<void> => {
+  const write = async (connection: Db, token: AccessToken): Promise<void> => {
     const kept = { sealed: seal(JSON.stringify(token)), expiresAt: new Date(token.expiresAtMs) }
     const saving = ops(connection)
       .insertInto('access_tokens')
@@ -68,7 +65,7 @@ export function createSharedTokenStore(
 }
 
 /** Whether this user may share a token; someone who only reads may not. */
-export async function mayShareToken(db: Kysely<Database>): Promise<boolean> {
+export async function mayShareToken(db: Db): Promise<boolean> {
   // Rights are beyond the builder.
   const { rows } = await sql<{ may: boolean }>`
     select not current_setting('transaction_read_only')::boolean

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import {
   formatRange,
   isGreen,
@@ -11,7 +11,7 @@ import {
 import type { StreamName } from '../core/stream.ts'
 import { cleanText } from '../core/text.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { isAt, ops, type Row } from './ops.ts'
 
 /** What the ledger keeps of one extraction. */
@@ -46,7 +46,7 @@ export interface SliceRecord extends Pick<Row<'slices'>, 'runId' | 'isDrop' | 'p
 
 /** Writes a slice into the ledger; in the transaction of its last rows, so that coverage never runs ahead of rows. */
 export async function recordSlice(
-  db: Kysely<Database>,
+  db: Db,
   { partition, window, covers, settled, totals, error, ...slice }: SliceRecord,
 ): Promise<void> {
   const row = {
@@ -66,14 +66,14 @@ export async function recordSlice(
 }
 
 /** Whether a whole walk of this partition has landed since an instant. */
-export async function hasLandedSince(db: Kysely<Database>, place: Place, since: Date): Promise<boolean> {
+export async function hasLandedSince(db: Db, place: Place, since: Date): Promise<boolean> {
   const reading = ops(db).selectFrom('latest_readings').select('partition').where(isAt(place))
   const walked = reading.where('walkedAt', '>', since)
   return (await walked.executeTakeFirst()) !== undefined
 }
 
 /** How many rows the last landed walk of a partition before this run found; undefined without one. */
-export async function readWalkBefore(db: Kysely<Database>, place: Place, runId: string): Promise<number | undefined> {
+export async function readWalkBefore(db: Db, place: Place, runId: string): Promise<number | undefined> {
   const row = await ops(db)
     .selectFrom('slices')
     .select('distinctRows')
@@ -97,7 +97,7 @@ function statusOf(proof: Proof): 'landed' | 'moving' | 'failed' {
  * @returns as many instants as minutes, in their order; undefined where it was never read
  */
 export async function readLastReading(
-  db: Kysely<Database>,
+  db: Db,
   { stream, partition }: Place,
   minutes: readonly (WallTime | undefined)[],
 ): Promise<readonly (Date | undefined)[]> {
@@ -114,13 +114,13 @@ export async function readLastReading(
 }
 
 /** The streams that have been read, or tried. */
-export async function readStreamsOnRecord(db: Kysely<Database>): Promise<ReadonlySet<string>> {
+export async function readStreamsOnRecord(db: Db): Promise<ReadonlySet<string>> {
   const rows = await ops(db).selectFrom('slices').select('stream').distinct().execute()
   return new Set(rows.map(({ stream }) => stream))
 }
 
 /** Remembers what items had; one that was missing is back. It writes only what is new. `fields`: at least one. */
-export async function rememberFields(db: Kysely<Database>, place: Place, fields: readonly string[]): Promise<void> {
+export async function rememberFields(db: Db, place: Place, fields: readonly string[]): Promise<void> {
   await ops(db)
     .insertInto('known_fields')
     .values(fields.map((field) => ({ ...place, field })))
@@ -134,12 +134,7 @@ export async function rememberFields(db: Kysely<Database>, place: Place, fields:
 }
 
 /** Notes that a slice had these fields in none of its items. */
-export async function noteMissingFields(
-  db: Kysely<Database>,
-  place: Place,
-  fields: readonly string[],
-  at: Date,
-): Promise<void> {
+export async function noteMissingFields(db: Db, place: Place, fields: readonly string[], at: Date): Promise<void> {
   await ops(db)
     .updateTable('known_fields')
     .set({ missingSince: at })
@@ -151,7 +146,7 @@ export async function noteMissingFields(
 
 /** Accepts that fields of a channel (null for the account) are missing. @returns their names, if any is missing */
 export async function acceptMissingFields(
-  db: Kysely<Database>,
+  db: Db,
   { stream, channelId, reason, at }: { stream: StreamName; channelId: string | null; reason: string; at: Date },
 ): Promise<readonly string[]> {
   // A channel's partitions begin with its name.
@@ -173,7 +168,7 @@ const LONGEST_NAME = 255
 
 /** Remembers fields that the spec does not know. @returns those that nobody has seen before */
 export async function rememberUnknownFields(
-  db: Kysely<Database>,
+  db: Db,
   stream: StreamName,
   fields: Iterable<string>,
   runId: string,

@@ -1,6 +1,5 @@
-import type { Kysely } from 'kysely'
 import { LivehouseError } from '../core/errors.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { ops, type Row } from './ops.ts'
 
 /**
@@ -14,7 +13,7 @@ export type Source = Pick<Row<'source'>, 'baseUrl' | 'appId' | 'timeZone'>
  * fixed token has been used so far, is remembered then. Of two first uses at once one is held against the other.
  * @throws db.otherSource
  */
-export async function claimSource(db: Kysely<Database>, source: Source): Promise<void> {
+export async function claimSource(db: Db, source: Source): Promise<void> {
   const { baseUrl, appId, timeZone } = source
   // Waits for another first use to commit, by the index that allows one row.
   const claim = ops(db).insertInto('source').values({ baseUrl, appId, timeZone })
@@ -25,12 +24,12 @@ export async function claimSource(db: Kysely<Database>, source: Source): Promise
 }
 
 /** The source that a database belongs to; undefined before its first use. */
-export async function readSource(db: Kysely<Database>): Promise<Source | undefined> {
+export async function readSource(db: Db): Promise<Source | undefined> {
   return await ops(db).selectFrom('source').select(['baseUrl', 'appId', 'timeZone']).executeTakeFirst()
 }
 
 /** Refuses another source, and claims nothing. @throws db.otherSource */
-export async function checkSource(db: Kysely<Database>, source: Source): Promise<void> {
+export async function checkSource(db: Db, source: Source): Promise<void> {
   const remembered = await readSource(db)
   if (remembered === undefined) return
   const differences = differencesBetween(remembered, source)
@@ -42,7 +41,7 @@ export async function checkSource(db: Kysely<Database>, source: Source): Promise
  * @returns the address before; undefined where no run has claimed the database yet
  * @throws db.otherSource where anything else differs
  */
-export async function moveSource(db: Kysely<Database>, source: Source): Promise<string | undefined> {
+export async function moveSource(db: Db, source: Source): Promise<string | undefined> {
   const remembered = await readSource(db)
   if (remembered === undefined) return undefined
   const appId = source.appId ?? remembered.appId
@@ -91,14 +90,14 @@ export interface SourceFact {
 const TOPIC = 'list_params'
 
 /** What probes have found, by endpoint. */
-export async function readSourceFacts(db: Kysely<Database>) {
+export async function readSourceFacts(db: Db) {
   const facts = ops(db).selectFrom('source_facts').select(['subject', 'answer', 'evidence', 'foundAt'])
   return await facts.where('topic', '=', TOPIC).orderBy('subject').execute()
 }
 
 /** Keeps what a probe found. What could not be known this time leaves an earlier answer as it is. */
 export async function keepSourceFacts(
-  db: Kysely<Database>,
+  db: Db,
   facts: readonly SourceFact[],
   { runId, foundAt }: { readonly runId: string; readonly foundAt: Date },
 ): Promise<void> {

@@ -1,10 +1,9 @@
 import { fromKysely, getConstructionPlans, getMigrationPlans, PgBoss } from 'pg-boss'
-import type { Kysely } from 'kysely'
 import type { AppContext } from '../app/context.ts'
 import { embeddedUrl } from '../app/open-database.ts'
 import type { DatabaseSettings } from '../app/settings.ts'
 import { LivehouseError } from '../core/errors.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { openDatabase } from '../store/pool.ts'
 import { Queue, type QueueName, SCHEMA } from './queue.ts'
 
@@ -80,7 +79,7 @@ export async function openQueue(context: AppContext, settings: DatabaseSettings)
  * What creates the queue's schema or upgrades an older version of it, for a DBA: statements outside of any transaction.
  * None where there is nothing to do.
  */
-export async function planQueue(db: Kysely<Database>): Promise<readonly string[]> {
+export async function planQueue(db: Db): Promise<readonly string[]> {
   const version = await readVersion(new PgBoss({ db: executorOf(db), schema: SCHEMA }))
   if (version >= SCHEMA_VERSION) return []
   const plans = version === 0 ? getConstructionPlans(SCHEMA) : getMigrationPlans(SCHEMA, version)
@@ -93,7 +92,7 @@ async function readVersion(boss: PgBoss): Promise<number> {
 }
 
 /** Runs the statements of pg-boss, which may be several in a transaction of their own, on one connection. */
-function executorOf(db: Kysely<Database>): ReturnType<typeof fromKysely> {
+function executorOf(db: Db): ReturnType<typeof fromKysely> {
   return {
     executeSql: async (text, values) =>
       await db.connection().execute(async (connection) => {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { Kysely } from 'kysely'
 import { runProblemsOf } from '../app/outcome.ts'
 import type { JobOutcome, RunJob } from '../app/run-job.ts'
 import type { Clock } from '../core/clock.ts'
@@ -8,7 +7,7 @@ import type { Log } from '../core/log.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import { beginJobRun, type EndedJobRun, endJobRun, type HeldJobRun, type JobLease, takeJob } from '../ledger/jobs.ts'
 import { thisProcess } from '../ledger/leases.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import type { QueuedJob } from './queue.ts'
 import { openTimetable, type Tick } from './timetable.ts'
 import type { WorkOptions } from './work-on.ts'
@@ -26,7 +25,7 @@ export interface AskedRun {
 }
 
 export interface PerformDeps {
-  readonly db: Kysely<Database>
+  readonly db: Db
   readonly clock: Clock
   readonly log: Log
   readonly runJob: RunJob

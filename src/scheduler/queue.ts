@@ -1,6 +1,5 @@
 import { fromKysely, type PgBoss } from 'pg-boss'
-import type { Kysely } from 'kysely'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 
 /** What is queued: runs of jobs, partitions of runs, and runs that were begun too often without an end. */
 export type QueueName = 'runs' | 'partitions' | 'given-up'
@@ -37,12 +36,12 @@ export const SCHEMA = 'pgboss'
 /** The queue that the processes of a warehouse share: pg-boss, in the schema `pgboss`. Use it with `await using`. */
 export class Queue implements AsyncDisposable {
   readonly #boss: PgBoss
-  readonly #db: Kysely<Database>
+  readonly #db: Db
   readonly #listeners = new Map<QueueName, () => void>()
   #ended = Promise.withResolvers<void>()
 
   /** Use `openQueue`. */
-  constructor(boss: PgBoss, db: Kysely<Database>) {
+  constructor(boss: PgBoss, db: Db) {
     this.#boss = boss
     this.#db = db
   }

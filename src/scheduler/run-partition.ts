@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import type { AppContext } from '../app/context.ts'
 import { readServiceTime } from '../app/open-connection.ts'
 import { createSliceDeps, type RunConnection, SLICES_A_CALL } from '../app/run-extraction.ts'
@@ -7,7 +6,7 @@ import { type Partition, partitionKey } from '../core/slice.ts'
 import { readEarlierAttempts } from '../ledger/run-reports.ts'
 import { Leases, partitionLease, readLeases } from '../ledger/leases.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { findStream } from '../streams/registry.ts'
 import { planAgain } from '../sync/plan-again.ts'
 import type { EndedSlice } from '../sync/run-slice.ts'
@@ -47,7 +46,7 @@ export interface PartitionEnd {
 }
 
 interface WorkerDeps extends Pick<WorkOptions, 'queue' | 'concurrency'> {
-  readonly db: Kysely<Database>
+  readonly db: Db
   readonly service: ServiceSettings
   readonly connection: RunConnection
 }
@@ -96,7 +95,7 @@ function createPartitionHandler(
       ...shared,
       signal,
       runId,
-      requireLease: async (trx: Kysely<Database>) => await leases.require(trx, leaseName),
+      requireLease: async (trx: Db) => await leases.require(trx, leaseName),
     }
     const result = await runJob([stream], [async () => [await plan()]], deps, {
       ...asked,

@@ -1,15 +1,14 @@
 import type { Job } from '../core/define-job.ts'
-import type { Kysely } from 'kysely'
 import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { readHeldJobs, readLastTicks, registerJobs } from '../ledger/jobs.ts'
 import type { QueuedRun } from './perform-run.ts'
 import { openTimetable, type Timetable } from './timetable.ts'
 
 export interface ServeOptions {
-  readonly db: Kysely<Database>
+  readonly db: Db
   readonly clock: Clock
   readonly log: Log
   readonly signal: AbortSignal
@@ -90,7 +89,7 @@ function untilNext(served: readonly ServedJob[], nowMs: number): number {
  * Writes down all jobs of the process first, and again where the clock was ahead when they were written down.
  * @returns reads after when each job may be due: its last tick on record, or since when its schedule is so
  */
-function createReadHistories(db: Kysely<Database>, clock: Clock, jobs: readonly Job[]) {
+function createReadHistories(db: Db, clock: Clock, jobs: readonly Job[]) {
   const names = jobs.map(({ name }) => name)
   const schedules = jobs.map(({ name, cron, timeZone, isEnabled }) => ({ job: name, cron, timeZone, isEnabled }))
   let since: ReadonlyMap<string, Date> | undefined

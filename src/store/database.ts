@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely'
 import type { LedgerTables } from './tables/ledger-tables.ts'
 import type { OperationTables } from './tables/operation-tables.ts'
 
@@ -6,3 +7,6 @@ import type { OperationTables } from './tables/operation-tables.ts'
  * text, `timestamptz` is a `Date`; `date`, `timestamp` and ranges stay the text of Postgres.
  */
 export interface Database extends LedgerTables, OperationTables {}
+
+/** It as statements reach it: a pool, one connection or a transaction. */
+export type Db = Kysely<Database>

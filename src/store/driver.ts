@@ -2,7 +2,6 @@ import { tracingChannel } from 'node:diagnostics_channel'
 import { finished } from 'node:stream/promises'
 import {
   type Dialect,
-  type Kysely,
   type PostgresCursor,
   PostgresDialect,
   type PostgresPool,
@@ -13,7 +12,7 @@ import { Client, type ClientConfig, Connection, type Pool, type PoolClient, type
 import { from as copyFrom } from 'pg-copy-streams'
 import { callIfStillRunning, systemClock } from '../core/clock.ts'
 import { codeOf, LivehouseError } from '../core/errors.ts'
-import type { Database } from './database.ts'
+import type { Db } from './database.ts'
 import {
   isConnectionLoss,
   type NamedTarget,
@@ -149,7 +148,7 @@ export const pgTypes = {
 }
 
 /** Settings of this transaction alone, by name: with them a pooler in transaction mode may stand in between. */
-export async function setLocal(trx: Kysely<Database>, settings: Readonly<Record<string, string>>): Promise<void> {
+export async function setLocal(trx: Db, settings: Readonly<Record<string, string>>): Promise<void> {
   const entries = Object.entries(settings)
   await trx
     .selectNoFrom((eb) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { type Kysely, sql } from 'kysely'
-import type { Database } from './database.ts'
+import { sql } from 'kysely'
+import type { Db } from './database.ts'
 import { migrationTables } from './migration-lock.ts'
 
 /** The server behind a connection, and what its user may do there. */
@@ -18,7 +18,7 @@ export interface Rights {
 }
 
 /** Asks the catalog; changes nothing. */
-export async function readRights(db: Kysely<Database>): Promise<Rights> {
+export async function readRights(db: Db): Promise<Rights> {
   // Catalogs and rights are unknown to the builder.
   const server = await sql<Pick<Rights, 'version' | 'user' | 'database' | 'isReadOnly'>>`
     select current_setting('server_version') as version, quote_ident(current_user) as "user",

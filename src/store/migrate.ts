@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import { moduleEnding, programFolder } from '../core/program-files.ts'
 import { withdrawBi } from '../bi/publish/withdraw-bi.ts'
-import type { Database } from './database.ts'
+import type { Database, Db } from './database.ts'
 import { recordMigration, withMigrationLock } from './migration-lock.ts'
 
 const MISSING_RIGHT = '42501'
@@ -33,7 +33,7 @@ export interface MigrateOptions {
  * @returns the names of those that were applied, in their order
  * @throws db.newer, db.refused (naming the missing right), db.unreachable
  */
-export async function migrateUp(db: Kysely<Database>, options: MigrateOptions = {}): Promise<readonly string[]> {
+export async function migrateUp(db: Db, options: MigrateOptions = {}): Promise<readonly string[]> {
   // Asked first without the lock: then a user without any right on the schema can work in a migrated database.
   if ((await readPending(db, options)).length === 0) return []
   return changeSchema(db, options, async (transaction, migrations) => {
@@ -50,7 +50,7 @@ export async function migrateUp(db: Kysely<Database>, options: MigrateOptions = 
 }
 
 /** Takes the last migration back, and the views with it. @returns its name, or none. @throws as `migrateUp` */
-export async function migrateDown(db: Kysely<Database>, options: MigrateOptions = {}): Promise<readonly string[]> {
+export async function migrateDown(db: Db, options: MigrateOptions = {}): Promise<readonly string[]> {
   if ((await readMigrationStatus(db, options)).every(({ appliedAt }) => appliedAt === null)) return []
   return changeSchema(db, options, async (transaction, migrations) => {
     const status = await readMigrationStatus(transaction, { ...options, migrations })
@@ -64,13 +64,13 @@ export async function migrateDown(db: Kysely<Database>, options: MigrateOptions 
 }
 
 /** Names of the migrations that the database has not had. @throws db.newer */
-export async function readPending(db: Kysely<Database>, options: MigrateOptions = {}): Promise<readonly string[]> {
+export async function readPending(db: Db, options: MigrateOptions = {}): Promise<readonly string[]> {
   return (await readMigrationStatus(db, options)).filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
 }
 
 /** Every migration of the code, in their order. @throws db.newer when the database has had others */
 export async function readMigrationStatus(
-  db: Kysely<Database>,
+  db: Db,
   { signal, migrations }: MigrateOptions = {},
 ): Promise<readonly MigrationStatus[]> {
   const names = migrations ? Object.keys(migrations) : await readMigrationNames()
@@ -88,7 +88,7 @@ export async function readMigrationStatus(
 }
 
 /** @throws db.pendingMigrations when the database has not had every migration; db.newer */
-export async function requireMigrated(db: Kysely<Database>, options: MigrateOptions = {}): Promise<void> {
+export async function requireMigrated(db: Db, options: MigrateOptions = {}): Promise<void> {
   const pending = await readPending(db, options)
   if (pending.length === 0) return
   throw new LivehouseError(
@@ -99,10 +99,7 @@ export async function requireMigrated(db: Kysely<Database>, options: MigrateOpti
   )
 }
 
-async function readApplied(
-  db: Kysely<Database>,
-  signal: AbortSignal | undefined,
-): Promise<ReadonlyMap<string, string>> {
+async function readApplied(db: Db, signal: AbortSignal | undefined): Promise<ReadonlyMap<string, string>> {
   // Not to_regclass, which asks for rights on the schema; catalogs are unknown to the builder.
   const { rows: found } = await sql`
     select from pg_tables where schemaname = 'livehouse_ops' and tablename = 'migrations'`.execute(db, { signal })
@@ -112,7 +109,7 @@ async function readApplied(
 }
 
 async function changeSchema(
-  db: Kysely<Database>,
+  db: Db,
   { signal, migrations }: MigrateOptions,
   change: (transaction: Transaction<Database>, migrations: Migrations) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {

@@ -1,6 +1,6 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import { codeOf, LivehouseError } from '../core/errors.ts'
-import type { Database } from './database.ts'
+import type { Database, Db } from './database.ts'
 import { setLocal } from './driver.ts'
 
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -19,7 +19,7 @@ const MOST_TRIES = 3
  * @throws db.refused with state 55P03, naming who is in the way
  */
 export async function withMigrationLock<T>(
-  db: Kysely<Database>,
+  db: Db,
   signal: AbortSignal | undefined,
   work: (transaction: Transaction<Database>) => Promise<T>,
 ): Promise<T> {
@@ -52,7 +52,7 @@ export async function withMigrationLock<T>(
 }
 
 /** Who holds what is waited for: those with the oldest open transactions on tables or views of livehouse. */
-async function describeHolders(db: Kysely<Database>): Promise<string> {
+async function describeHolders(db: Db): Promise<string> {
   // Catalogs are unknown to the builder.
   const { rows } = await sql<{ who: string }>`
     select format('process %s of login %s%s, on %s', pid, usename,

@@ -3,7 +3,7 @@ import { Kysely, sql } from 'kysely'
 import { Pool } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
 import { describeTarget, type NamedTarget } from './translate-error.ts'
-import type { Database } from './database.ts'
+import type { Database, Db } from './database.ts'
 import { clientFor, connectionOptions, pgTypes, warehouseDialect } from './driver.ts'
 
 /** multirange types and `range_agg`, which the ledger is built on, came with this version. */
@@ -35,7 +35,7 @@ export interface PoolOptions {
  * may stand in between; there, `SESSION` may not hold. No statement has a deadline, since some take long.
  * @throws db.unreachable, db.refused (also from every later statement), db.tooOld, db.encoding
  */
-export async function openDatabase(url: string, options: PoolOptions = {}): Promise<Kysely<Database>> {
+export async function openDatabase(url: string, options: PoolOptions = {}): Promise<Db> {
   const { signal, maxConnections = 6, setting = 'DATABASE_URL' } = options
   signal?.throwIfAborted()
   const sockets = new Set<Socket>()
@@ -122,14 +122,14 @@ function requireUtf8(encoding: string, target: string): void {
 export type QueryRow = Readonly<Record<string, string | number | boolean | null>>
 
 /** Runs a fixed query as it is written and gives its rows, each with the columns in their order. */
-export async function runQuery(db: Kysely<Database>, text: string): Promise<readonly QueryRow[]> {
+export async function runQuery(db: Db, text: string): Promise<readonly QueryRow[]> {
   // The text is the query.
   const { rows } = await sql.raw<QueryRow>(text).execute(db)
   return rows
 }
 
 /** How many rows a table of schema `livehouse` has. */
-export async function countRows(db: Kysely<Database>, table: string): Promise<number> {
+export async function countRows(db: Db, table: string): Promise<number> {
   const rows = db.selectFrom(sql.table(`livehouse.${table}`).as('t'))
   return Number((await rows.select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()).count)
 }

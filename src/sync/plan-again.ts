@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
 import { partitionKey, placeOf, subtractWindows, type Window } from '../core/slice.ts'
 import { type CoverageFilter, readGaps } from '../ledger/coverage.ts'
 import { isRefusedForDays, readOpenSlice } from '../ledger/open-slices.ts'
 import { hasLandedSince } from '../ledger/slices.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import type { PartitionPlan } from './plan-slices.ts'
 import { partOf } from './slice-parts.ts'
 import type { Slice } from './slice-work.ts'
@@ -13,7 +12,7 @@ import type { Slice } from './slice-work.ts'
  * since it was read no earlier than this run would have. A backfill counts only what has landed under itself.
  */
 export async function planAgain(
-  db: Kysely<Database>,
+  db: Db,
   plan: PartitionPlan,
   begunAt: Date,
   timeZone: string,
@@ -48,7 +47,7 @@ export async function planAgain(
  * it. `nowMs`: by the service's clock. `abandoned`: a backfill that is to be begun anew, whatever it has begun.
  */
 export async function resumeOpenFirst(
-  db: Kysely<Database>,
+  db: Db,
   plans: readonly PartitionPlan[],
   nowMs: number,
   abandoned?: string,

@@ -1,10 +1,9 @@
-import type { Kysely } from 'kysely'
 import type { PerStream } from '../core/define-job.ts'
 import { isEmptyWindow, type Partition, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import { readGaps, type WantedRange } from '../ledger/coverage.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import {
   AGREEMENT_SECONDS,
   isReadTwice,
@@ -35,7 +34,7 @@ export interface SyncPlan {
  * list without a total) read for the first time. That waits until a second reading can agree.
  */
 export async function planSync(
-  db: Kysely<Database> | undefined,
+  db: Db | undefined,
   plan: SyncPlan,
   questionsOf: QuestionsOf,
 ): Promise<readonly PartitionPlan[]> {
@@ -169,7 +168,7 @@ export interface BackfillPlan {
  * anything that is covered. It never moves or blocks a sync, and its slices are coverage too.
  */
 export async function planBackfill(
-  db: Kysely<Database> | undefined,
+  db: Db | undefined,
   plan: BackfillPlan,
   questionsOf: QuestionsOf,
 ): Promise<readonly PartitionPlan[]> {

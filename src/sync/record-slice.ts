@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import { withoutPhones } from '../core/text.ts'
 import { hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 import type { LogFields } from '../core/log.ts'
@@ -11,7 +11,7 @@ import {
   rememberUnknownFields,
   type SliceRecord,
 } from '../ledger/slices.ts'
-import type { Database } from '../store/database.ts'
+import type { Database, Db } from '../store/database.ts'
 import { transact } from '../store/load/load.ts'
 import { findHeldFields } from '../store/load/table-part.ts'
 import type { Extraction, HeldVerdict } from './judge-walk.ts'
@@ -154,7 +154,7 @@ export async function keepRejected(
 
 /** Remembers which fields a reading had, in the transaction of its rows. */
 export async function rememberPresentFields(
-  db: Kysely<Database>,
+  db: Db,
   slice: Slice,
   { received, absentFields }: ReadSoFar,
 ): Promise<void> {

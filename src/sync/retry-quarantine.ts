@@ -1,9 +1,8 @@
-import type { Kysely } from 'kysely'
 import type { Row } from '../core/column.ts'
 import { addCounts, type Counts, noCounts, parsePartition, type Place, placeOf, type Window } from '../core/slice.ts'
 import type { RowIdentity, Stream, StreamName } from '../core/stream.ts'
 import { formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { forgetCoverage } from '../ledger/forget-coverage.ts'
 import { isConflict, isDuplicate, type KeptItem, readKeptItems, resolveItems } from '../ledger/quarantine.ts'
 import { loadRows, prepareToLoad } from '../store/load/load.ts'
@@ -14,7 +13,7 @@ import { minuteOf } from './windows.ts'
 import { rowKey } from './walk.ts'
 
 export interface RetryDeps {
-  readonly db: Kysely<Database>
+  readonly db: Db
   readonly streams: readonly Stream[]
   /** Reads JSON text without losing digits. */
   readonly parse: (json: string) => unknown

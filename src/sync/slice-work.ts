@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import type { LimitFunction } from 'p-limit'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
@@ -7,7 +6,7 @@ import type { ReportProgress } from '../core/outcome.ts'
 import type { Partition, Window } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 
 /** A piece of extraction. */
 export interface Slice {
@@ -37,7 +36,7 @@ export interface Slice {
 
 /** What every slice of a run works with. */
 export interface RunDeps {
-  readonly db: Kysely<Database>
+  readonly db: Db
   readonly fetchPage: FetchPage
   readonly clock: Clock
   readonly log: Log
@@ -55,7 +54,7 @@ export interface RunDeps {
    * Makes sure, as the last statement of a transaction that writes, that this run still holds the partition.
    * @throws lease.lost
    */
-  readonly requireLease: (trx: Kysely<Database>, stream: StreamName, partition: Partition) => Promise<void>
+  readonly requireLease: (trx: Db, stream: StreamName, partition: Partition) => Promise<void>
   /** Bounds the batches that are written at once, and so the rows that wait for the database. */
   readonly loadLimit: LimitFunction
   /** A slice of more pages is cut: shallow pages, steady progress, cheap resume. */

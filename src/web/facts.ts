@@ -7,11 +7,10 @@ import {
   readWatchedDays,
 } from '../ledger/health.ts'
 import { within } from './health.ts'
-import type { Kysely } from 'kysely'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { StreamName } from '../core/stream.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { type QuarantineGroup, readQuarantine } from '../ledger/quarantine-reasons.ts'
 import { type DayActivity, type HourActivity, readDailyActivity, readHourlyCalls } from '../ledger/run-reports.ts'
 import type { RunReport } from '../ledger/run-reports.ts'
@@ -46,7 +45,7 @@ export interface Facts extends Overview {
 
 /** What facts are collected with. */
 export interface FactsDeps extends Pick<OverviewQuestion, 'budget'> {
-  readonly db: Kysely<Database>
+  readonly db: Db
   readonly clock: Clock
   readonly log: Log
   readonly readJobs: () => Promise<readonly JobView[]>

@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely'
 import type { Clock } from '../core/clock.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import { MOST_OPEN, readOnly } from '../ledger/health.ts'
 import type { ListedChannel } from '../ledger/channels.ts'
 import { readOpenReadings } from '../ledger/open-readings.ts'
@@ -28,7 +27,7 @@ import { fill, type Messages } from './messages.ts'
 
 /** What pages are made from. */
 export interface PagesDeps {
-  readonly db: Kysely<Database>
+  readonly db: Db
   readonly clock: Clock
   readonly log: Log
   readonly readFacts: ReadFacts
@@ -96,7 +95,7 @@ export async function makePage(deps: PagesDeps, request: PageRequest): Promise<P
 type Part = Omit<PageContent, 'status' | 'facts'>
 
 /** Reads it; undefined where there is nothing of its name. @throws db.… codes */
-type ReadPart = (db: Kysely<Database>) => Promise<Part | undefined>
+type ReadPart = (db: Db) => Promise<Part | undefined>
 
 /** The error, where it is the database's. */
 async function readPart({ db }: PagesDeps, read: ReadPart): Promise<Part | undefined | Error> {
@@ -123,7 +122,7 @@ function channelList(view: View, { parameters }: PageRequest): Html {
   return channelsPage(view, { ...wishes, page: pageNumber(parameters) })
 }
 
-async function runList(db: Kysely<Database>, view: View, parameters: URLSearchParams): Promise<Part> {
+async function runList(db: Db, view: View, parameters: URLSearchParams): Promise<Part> {
   const [command, status] = [parameters.get('command') ?? '', parameters.get('status') ?? '']
   const wishes = { command: command || undefined, status: runStates.find((state) => state === status) }
   const found = await onePage(parameters, (part) => readRunReports(db, { ...part, ...wishes }))
@@ -131,7 +130,7 @@ async function runList(db: Kysely<Database>, view: View, parameters: URLSearchPa
   return { title: view.messages.pages.runs, content }
 }
 
-async function quarantineList(db: Kysely<Database>, view: View, parameters: URLSearchParams): Promise<Part> {
+async function quarantineList(db: Db, view: View, parameters: URLSearchParams): Promise<Part> {
   const stream = parameters.get('stream') ?? ''
   const found = await onePage(parameters, (part) =>
     readQuarantinedItems(db, { ...part, stream: stream || undefined, rawLength: RAW_LENGTH }),
@@ -139,13 +138,13 @@ async function quarantineList(db: Kysely<Database>, view: View, parameters: URLS
   return { title: view.messages.pages.quarantine, content: quarantinePage(view, stream, found) }
 }
 
-async function oneChannel(db: Kysely<Database>, view: View, channel: ListedChannel): Promise<Part> {
+async function oneChannel(db: Db, view: View, channel: ListedChannel): Promise<Part> {
   const { channelId, label, name } = channel
   const readings = await readOpenReadings(db, MOST_OPEN, channelId)
   return { title: label ?? name ?? channelId, content: channelPage(view, channel, readings) }
 }
 
-async function oneRun(db: Kysely<Database>, view: View, runId: string, page: number): Promise<Part | undefined> {
+async function oneRun(db: Db, view: View, runId: string, page: number): Promise<Part | undefined> {
   const [run] = await readRunReports(db, { runId, count: 1 })
   if (run === undefined) return undefined
   const details = await readRunDetails(db, runId, { most: PAGE_SIZE + 1, skip: (page - 1) * PAGE_SIZE })

@@ -1,11 +1,10 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { isIPv6 } from 'node:net'
-import type { Kysely } from 'kysely'
 import type { Clock } from '../core/clock.ts'
 import { LivehouseError, messageOf } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
-import type { Database } from '../store/database.ts'
+import type { Db } from '../store/database.ts'
 import type { BudgetSettings } from '../ledger/call-budget.ts'
 import { createAccess } from './access.ts'
 import { answerRequest } from './answer-request.ts'
@@ -20,7 +19,7 @@ import type { OperatorActions } from '../app/operator-actions.ts'
 
 /** What the status server shows, and to whom. */
 export interface StatusServerOptions {
-  readonly db: Kysely<Database>
+  readonly db: Db
   readonly clock: Clock
   readonly log: Log
   /** `LIVEHOUSE_HTTP`; port 0 takes a free one. */

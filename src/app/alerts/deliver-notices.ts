@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely'
 import type { Clock } from '../../core/clock.ts'
 import type { Log } from '../../core/log.ts'
 import type { Webhook } from '../../service/webhook.ts'
-import type { Database } from '../../store/database.ts'
+import type { Db } from '../../store/database.ts'
 import { claimNotices, markSent } from '../../ledger/alerts.ts'
 import { type AlertStyle, formatAlert, refusalIn } from './alert-formats.ts'
 
@@ -21,11 +20,7 @@ export interface AlertChannel extends AlertStyle {
 const HOLD_MS = 5 * 60_000
 
 /** Sends what is due. @returns whether everything went out; why not is logged */
-export async function deliverNotices(
-  db: Kysely<Database>,
-  channel: AlertChannel,
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function deliverNotices(db: Db, channel: AlertChannel, signal: AbortSignal): Promise<boolean> {
   const { clock, log, url, post, format } = channel
   const notices = await claimNotices(db, new Date(clock.now()), HOLD_MS)
   if (notices.length === 0) return true

@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { hasCode } from '../../core/errors.ts'
-import type { Database } from '../../store/database.ts'
+import type { Db } from '../../store/database.ts'
 import { withMigrationLock } from '../../store/migration-lock.ts'
 
 const MISSING_RIGHT = '42501'
@@ -17,9 +17,9 @@ export type PlanOutcome =
  * @param repair what a DBA does where a right is missing
  */
 export async function applyPlan(
-  db: Kysely<Database>,
+  db: Db,
   signal: AbortSignal | undefined,
-  plan: (db: Kysely<Database>) => Promise<readonly string[]>,
+  plan: (db: Db) => Promise<readonly string[]>,
   repair: string,
 ): Promise<PlanOutcome> {
   try {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { type Kysely, sql } from 'kysely'
-import type { Database } from '../../store/database.ts'
+import { sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
 import type { BiSettings } from '../bi-settings.ts'
 import { biViews } from '../registry.ts'
 import { type Language, roles, SCHEMA } from '../view-statements.ts'
@@ -30,7 +30,7 @@ export function fingerprintOf(statements: readonly unknown[]): string {
 }
 
 /** Asks the catalog; changes nothing. */
-export async function readBiState(db: Kysely<Database>): Promise<BiState> {
+export async function readBiState(db: Db): Promise<BiState> {
   const names = biViews.map(({ name }) => name)
   const { rows } = await sql<BiState>`
     with present as (select oid, rolname::text as name from pg_roles
@@ -55,7 +55,7 @@ export async function readBiState(db: Kysely<Database>): Promise<BiState> {
  * Keeps what an operator wants the views to show; a mask or a currency holds at once, as the views ask for them. What
  * is not given stays.
  */
-export async function writeBiSettings(db: Kysely<Database>, settings: BiSettings): Promise<void> {
+export async function writeBiSettings(db: Db, settings: BiSettings): Promise<void> {
   const columns = {
     currency: settings.currency,
     masked: settings.masked,

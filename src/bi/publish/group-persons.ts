@@ -1,12 +1,12 @@
-import { type Kysely, sql } from 'kysely'
-import type { Database } from '../../store/database.ts'
+import { sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
 import { addPersons, forgetChangedPersons, joinPersons } from '../views/fragments/identity.ts'
 
 /**
  * Puts the viewers of all channels together who share an id, also by way of others, as they are known now. Rows of
  * viewers of whom nothing has changed are not written.
  */
-export async function groupPersons(db: Kysely<Database>): Promise<void> {
+export async function groupPersons(db: Db): Promise<void> {
   await db.transaction().execute(async (trx) => {
     // Another run may end at the same time. Readers are not stopped.
     await sql`lock table livehouse_ops.viewer_persons in share row exclusive mode`.execute(trx)

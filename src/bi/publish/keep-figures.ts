@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { hasCode } from '../../core/errors.ts'
-import type { Database } from '../../store/database.ts'
+import type { Db } from '../../store/database.ts'
 import { setLocal } from '../../store/driver.ts'
 import { transact } from '../../store/load/load.ts'
 import { lockName } from '../../store/lock-name.ts'
@@ -31,7 +31,7 @@ const CANCELLED = '57014'
  * Keeps the figures of all days of channels that have changed, of persons, and then of these channels; what is done
  * when it is stopped stays.
  */
-export async function keepFigures(db: Kysely<Database>, signal?: AbortSignal): Promise<void> {
+export async function keepFigures(db: Db, signal?: AbortSignal): Promise<void> {
   const isStopped = () => signal?.aborted === true
   for (let days = MOST_DAYS; days === MOST_DAYS && !isStopped(); ) {
     days = await inTurn(db, signal, 0, async (trx, zone) => {
@@ -57,10 +57,10 @@ export async function keepFigures(db: Kysely<Database>, signal?: AbortSignal): P
  * another one works it out otherwise
  */
 async function inTurn<T>(
-  db: Kysely<Database>,
+  db: Db,
   signal: AbortSignal | undefined,
   none: T,
-  work: (trx: Kysely<Database>, zone: string) => Promise<T>,
+  work: (trx: Db, zone: string) => Promise<T>,
 ): Promise<T> {
   let pid: number | undefined
   const cancel = () => {

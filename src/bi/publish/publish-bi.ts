@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely'
-import type { Database } from '../../store/database.ts'
+import { sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
 import type { BiSettings } from '../bi-settings.ts'
 import { type Language, roles, SCHEMA } from '../view-statements.ts'
 import { applyPlan } from './apply-plan.ts'
@@ -23,7 +23,7 @@ export interface BiOutcome {
  * the migrations. Nothing is done where it is so already. Roles that this user may not make are left to a DBA.
  */
 export async function publishBi(
-  db: Kysely<Database>,
+  db: Db,
   { signal, settings }: { readonly signal?: AbortSignal; readonly settings?: BiSettings | undefined } = {},
 ): Promise<BiOutcome> {
   if (settings !== undefined) await writeBiSettings(db, settings)
@@ -44,7 +44,7 @@ export async function publishBi(
 /**
  * What publishing would execute: none where the views are those of this livehouse. Asks the catalog; changes nothing.
  */
-export async function planBi(db: Kysely<Database>): Promise<readonly string[]> {
+export async function planBi(db: Db): Promise<readonly string[]> {
   return planPublication(await readBiState(db))
 }
 
@@ -53,16 +53,12 @@ export async function planBi(db: Kysely<Database>): Promise<readonly string[]> {
  * @param timeZone the service's zone, for a database that no run has claimed
  * @param language of the comments; that of the database where it is not given
  */
-export async function planForDba(
-  db: Kysely<Database>,
-  timeZone: string,
-  language?: Language,
-): Promise<readonly string[]> {
+export async function planForDba(db: Db, timeZone: string, language?: Language): Promise<readonly string[]> {
   const state = (await readStateIfAny(db)) ?? emptyBiState(timeZone, language)
   return planPublication({ ...state, mayCreateRoles: true, ...(language && { language }) })
 }
 
-async function readStateIfAny(db: Kysely<Database>): Promise<BiState | undefined> {
+async function readStateIfAny(db: Db): Promise<BiState | undefined> {
   const { rows } = await sql`select where to_regclass('livehouse_ops.bi_settings') is not null`.execute(db)
   return rows.length > 0 ? await readBiState(db) : undefined
 }

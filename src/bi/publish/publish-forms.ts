@@ -1,5 +1,5 @@
-import { type Kysely, sql } from 'kysely'
-import type { Database } from '../../store/database.ts'
+import { sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
 import { ifPossible } from '../base-tables.ts'
 import { commentOnFormView, createFormView, type Form, FORMS_SCHEMA, formsSchemaWords } from '../form-view.ts'
 import { quoteName, quoteText } from '../quote.ts'
@@ -21,7 +21,7 @@ export interface FormsOutcome {
  * Makes the views of the published questionnaires what their headers are now; nothing is done where they are so
  * already.
  */
-export async function publishForms(db: Kysely<Database>, signal?: AbortSignal): Promise<FormsOutcome> {
+export async function publishForms(db: Db, signal?: AbortSignal): Promise<FormsOutcome> {
   const made: string[] = []
   const notices: string[] = []
   for (const view of (await planForms(db)).keys()) {
@@ -37,7 +37,7 @@ export async function publishForms(db: Kysely<Database>, signal?: AbortSignal): 
  * The published questionnaires whose views have to be made, or made anew: for each the statements of one transaction.
  * Asks only.
  */
-export async function planForms(db: Kysely<Database>): Promise<ReadonlyMap<string, readonly string[]>> {
+export async function planForms(db: Db): Promise<ReadonlyMap<string, readonly string[]>> {
   const { rows } = await sql`select from livehouse_ops.published_forms limit 1`.execute(db)
   if (rows.length === 0) return new Map()
   const state = await readBiState(db)
@@ -83,7 +83,7 @@ export interface KnownForm extends Form {
  * Every questionnaire, by channel. `isCounted`: with the number of its signups, else 0. User id, nickname, phone and
  * signup time (API 2.9) are no questions.
  */
-export async function readForms(db: Kysely<Database>, { isCounted = false } = {}): Promise<readonly KnownForm[]> {
+export async function readForms(db: Db, { isCounted = false } = {}): Promise<readonly KnownForm[]> {
   const count = sql`(select count(*)::integer from livehouse.signups s
         where s.channel_id = q.channel_id and s.question_id = q.question_id and s.removed_at is null)`
   const { rows } = await sql<KnownForm>`

@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { LivehouseError } from '../../core/errors.ts'
-import type { Database } from '../../store/database.ts'
+import type { Db } from '../../store/database.ts'
 import { FORMS_SCHEMA } from '../form-view.ts'
 import { dependentsIn } from './apply-plan.ts'
 import { planWithdrawal } from './plan-publication.ts'
@@ -10,7 +10,7 @@ import { planWithdrawal } from './plan-publication.ts'
  * the migration; the next publishing makes them again.
  * @throws db.refused where views of somebody else stand on them
  */
-export async function withdrawBi(transaction: Kysely<Database>): Promise<void> {
+export async function withdrawBi(transaction: Db): Promise<void> {
   const { rows: found } = await sql`
     select where to_regclass('livehouse_ops.bi_settings') is not null
       and to_regclass('livehouse_ops.published_forms') is not null`.execute(transaction)

@@ -1,8 +1,7 @@
-import type { Kysely } from 'kysely'
 import { openConfiguredDatabase } from '../../app/open-database.ts'
 import type { DatabaseSettings, ServiceSettings } from '../../app/settings.ts'
 import { differencesBetween, readSource, type Source } from '../../ledger/source.ts'
-import type { Database } from '../../store/database.ts'
+import type { Db } from '../../store/database.ts'
 import { readRights, type Rights } from '../../store/inspect-server.ts'
 import { readMigrationStatus } from '../../store/migrate.ts'
 import type { CliContext } from '../command.ts'
@@ -65,7 +64,7 @@ function checkSchema(
   report('schema', 'failed', seen, canMigrate ? `livehouse migrate up, or ${DBA}` : DBA)
 }
 
-async function checkSource(db: Kysely<Database>, source: Source | undefined, report: Report): Promise<void> {
+async function checkSource(db: Db, source: Source | undefined, report: Report): Promise<void> {
   const remembered = await readSource(db)
   if (remembered === undefined) return report('source', 'ok', 'no run has claimed this database yet')
   const differences = source ? differencesBetween(remembered, source) : []

@@ -1,7 +1,6 @@
-import type { Kysely } from 'kysely'
 import { isEmptyWindow, partitionKey, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import type { Database } from '../../store/database.ts'
+import type { Db } from '../../store/database.ts'
 import { clipToChannel, partitionsOf, type PlannedChannel } from '../../sync/plan-slices.ts'
 import { readGoneChannels } from '../../ledger/channels.ts'
 import { readQuestions } from '../../ledger/questionnaires.ts'
@@ -75,7 +74,7 @@ interface LedgerRequest {
 
 /** What the ledger says of every partition that a sync would read. */
 export async function collectLedger(
-  db: Kysely<Database>,
+  db: Db,
   { streams, channels, namesChannels, window }: LedgerRequest,
 ): Promise<readonly PartitionLedger[]> {
   const gone = namesChannels ? new Set<string>() : await readGoneChannels(db)

@@ -1,4 +1,3 @@
-import type { Kysely } from 'kysely'
 import { plannedChannel, type ChannelSetting } from '../../app/settings.ts'
 import type { StreamName } from '../../core/stream.ts'
 import { type Acceptance, readAcceptances } from '../../ledger/acceptances.ts'
@@ -6,7 +5,7 @@ import { type Overview, type OverviewQuestion, readOverview, type TableSize } fr
 import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import { type QuarantineGroup, readQuarantine } from '../../ledger/quarantine-reasons.ts'
 import { readQuestions } from '../../ledger/questionnaires.ts'
-import type { Database } from '../../store/database.ts'
+import type { Db } from '../../store/database.ts'
 import { streams } from '../../streams/registry.ts'
 
 /** A stream of the default sync, over the partitions of active channels and of the account. */
@@ -36,7 +35,7 @@ export interface Status {
 
 /** Reads what `status` shows. `db`: undefined for a database without a schema; `channels`: the configured ones. */
 export async function collectStatus(
-  db: Kysely<Database> | undefined,
+  db: Db | undefined,
   question: OverviewQuestion,
   channels: readonly ChannelSetting[],
 ): Promise<Status> {

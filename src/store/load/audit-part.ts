@@ -1,18 +1,18 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Window } from '../../core/slice.ts'
 import { formatWallTime, MINUTE, parseWallTime, type WallTime } from '../../core/wall-clock.ts'
-import type { Database } from '../database.ts'
+import type { Db } from '../database.ts'
 import { isOfPart, isOfPartition, keyColumnOf, rowKeyColumn, type TablePart, tableOf } from './table-part.ts'
 
 /** How many rows of a partition have no time that could be read. */
-export async function countUntimed(db: Kysely<Database>, part: TablePart): Promise<number> {
+export async function countUntimed(db: Db, part: TablePart): Promise<number> {
   const { rows } = await sql<{ count: string }>`
     select count(*) from ${tableOf(part)} as t where ${isOfPart(part)} and ${timeOf(part)} is null`.execute(db)
   return Number(rows[0]?.count ?? 0)
 }
 
 /** The minute, by the service's wall clock, of the row at `offset` in the order of time; undefined beyond the last. */
-export async function findMinute(db: Kysely<Database>, part: TablePart, offset: number): Promise<WallTime | undefined> {
+export async function findMinute(db: Db, part: TablePart, offset: number): Promise<WallTime | undefined> {
   const { rows } = await sql<{ minute: string }>`
     select date_trunc('minute', ${timeOf(part)} at time zone ${part.timeZone})::text as minute
     from ${tableOf(part)} as t where ${isOfPart(part)} order by ${timeOf(part)} offset ${offset} limit 1`.execute(db)
@@ -34,7 +34,7 @@ export interface QuietMinute {
  * `near`. Where none does, it does not matter by which time a row is counted, nor whether an end belongs to a range.
  */
 export async function findQuietMinute(
-  db: Kysely<Database>,
+  db: Db,
   part: TablePart & { readonly window: Window },
   near: WallTime,
 ): Promise<QuietMinute> {
@@ -65,11 +65,7 @@ export async function findQuietMinute(
 }
 
 /** Those of these keys (distinct) of which the partition has no row, or one that is marked as removed. */
-export async function findUnknownKeys(
-  db: Kysely<Database>,
-  part: TablePart,
-  keys: readonly string[],
-): Promise<readonly string[]> {
+export async function findUnknownKeys(db: Db, part: TablePart, keys: readonly string[]): Promise<readonly string[]> {
   const { stream } = part
   const type = sql.raw(stream.columns[rowKeyColumn(stream)]?.type ?? 'text')
   const { rows } = await sql<{ key: string }>`

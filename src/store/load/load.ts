@@ -1,7 +1,7 @@
-import { CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Cell, Row } from '../../core/column.ts'
 import type { LoadTable } from '../../core/stream.ts'
-import type { Database } from '../database.ts'
+import type { Database, Db } from '../database.ts'
 import { setLocal } from '../driver.ts'
 import { codeOf } from '../../core/errors.ts'
 
@@ -54,7 +54,7 @@ const [DEADLOCK, SERIALIZATION] = ['40P01', '40001']
 
 /** Does work in a transaction, and again where the server ends that, as where two wait for each other (appendix A). */
 export async function transact<Result>(
-  db: Kysely<Database>,
+  db: Db,
   work: (trx: Transaction<Database>) => Promise<Result>,
   tries = MOST_TRIES,
 ): Promise<Result> {

@@ -1,8 +1,8 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type RawBuilder, sql, type Transaction } from 'kysely'
 import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
 import type { LoadTable, Stream } from '../../core/stream.ts'
 import { floorToMinute, formatWallTime, MINUTE, parseWallTime, type WallTime } from '../../core/wall-clock.ts'
-import type { Database } from '../database.ts'
+import type { Database, Db } from '../database.ts'
 
 /** The part of a stream's table that one reading is held against. */
 export interface TablePart {
@@ -20,14 +20,14 @@ export interface TablePart {
 const PAGE = 10_000
 
 /** How many rows of this part are there and not removed. */
-export async function countHeld(db: Kysely<Database>, part: TablePart): Promise<number> {
+export async function countHeld(db: Db, part: TablePart): Promise<number> {
   const { rows } = await sql<{ held: string }>`
     select count(*) as held from ${tableOf(part)} as t where ${isOfPart(part)}`.execute(db)
   return Number(rows[0]?.held ?? 0)
 }
 
 /** The latest of their times on the service's wall clock; undefined where there is none. */
-export async function latestHeld(db: Kysely<Database>, part: TablePart): Promise<WallTime | undefined> {
+export async function latestHeld(db: Db, part: TablePart): Promise<WallTime | undefined> {
   const latest = sql`(max(t.${sql.ref(part.stream.timeColumns[0] ?? '')}) at time zone ${part.timeZone})::text`
   const { rows } = await sql<{ latest: string | null }>`
     select ${latest} as latest from ${tableOf(part)} as t where ${isOfPart(part)}`.execute(db)
@@ -35,11 +35,7 @@ export async function latestHeld(db: Kysely<Database>, part: TablePart): Promise
 }
 
 /** Which of these fields have a value in any row of this part: rows that come again would lose it. */
-export async function findHeldFields(
-  db: Kysely<Database>,
-  part: TablePart,
-  fields: readonly string[],
-): Promise<readonly string[]> {
+export async function findHeldFields(db: Db, part: TablePart, fields: readonly string[]): Promise<readonly string[]> {
   const held: string[] = []
   for (const [name, { source }] of Object.entries(part.stream.columns)) {
     if (source.kind !== 'field' || !fields.includes(source.field)) continue
@@ -52,7 +48,7 @@ export async function findHeldFields(
 
 /** The keys (beside the partition) of the rows of this part that `isFound` does not know. */
 export async function findAbsent(
-  db: Kysely<Database>,
+  db: Db,
   part: TablePart,
   isFound: (key: string) => boolean,
 ): Promise<readonly string[]> {
