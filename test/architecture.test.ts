@@ -128,7 +128,7 @@ const budgets: Readonly<Record<string, number>> = {
   log: 79,
   scheduler: 1333,
   service: 1783,
-  store: 2997,
+  store: 2999,
   streams: 93 + 68 * allStreams.length,
   sync: 5120,
   transform: 247,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_365 + 128 * allStreams.length, test: 27_197 }
+const MOST_LINES = { src: 32_367 + 128 * allStreams.length, test: 27_216 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -79,6 +79,8 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
     return db
   } catch (error) {
     await db.destroy()
+    // The driver leaves it open where it has no password to give, and the server waits for one for a minute.
+    interrupt()
     signal?.throwIfAborted()
     throw error
   } finally {

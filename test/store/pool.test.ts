@@ -79,6 +79,25 @@ test('a server that has to prove itself and is too slow to is no impostor', asyn
   expect(error).toMatchObject({ message: 'timeout expired' })
 })
 
+test('a connection of which the server wants a password that is not given is closed: it would keep the process for a minute', async () => {
+  const authentication = (step: number, text: string) =>
+    `R${String.fromCodePoint(0, 0, 0, 8 + text.length, 0, 0, 0, step)}${text}`
+  const closed = Promise.withResolvers<unknown>()
+  const error = await withListener(
+    (socket) => {
+      const steps = [authentication(10, 'SCRAM-SHA-256\0\0'), authentication(11, '')]
+      socket.on('data', () => socket.write(steps.shift() ?? ''))
+      socket.on('close', closed.resolve)
+    },
+    async (port) => {
+      const failure = await failureOf(`postgres://me@127.0.0.1:${port}/warehouse`)
+      await closed.promise
+      return failure
+    },
+  )
+  expect(error).toMatchObject({ message: expect.stringContaining('it wants a password, and none is given') })
+})
+
 test('the wait for a server that says nothing can be interrupted', async () => {
   const controller = new AbortController()
   const interruption = new Error('interrupted')
