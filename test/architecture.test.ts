@@ -122,16 +122,16 @@ const budgets: Readonly<Record<string, number>> = {
   bi: 3753,
   cli: 4421,
   config: 613,
-  core: 1233,
+  core: 1235,
   emulator: 1814 + 60 * allStreams.length,
   ledger: 3599,
   log: 79,
   scheduler: 1333,
-  service: 1783,
+  service: 1796,
   store: 2999,
   streams: 93 + 68 * allStreams.length,
   sync: 5120,
-  transform: 247,
+  transform: 249,
   web: 3168,
   // The files beside the folders.
   '': 350,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_367 + 128 * allStreams.length, test: 27_216 }
+const MOST_LINES = { src: 32_384 + 128 * allStreams.length, test: 27_216 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
