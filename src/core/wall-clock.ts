@@ -30,13 +30,15 @@ export function parseWallTime(text: string): WallTime | undefined {
   return text >= '1000' && isWallTime(text) ? instantOf(text) : undefined
 }
 
-const FORM = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[ T](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?)?$/
+const DAY_OF_YEAR =
+  '(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|02-(?:0[1-9]|1\\d|2[0-9]))'
+const FORM = new RegExp(`^\\d{4}-${DAY_OF_YEAR}(?:[ T](?:[01]\\d|2[0-3]):[0-5]\\d(?::[0-5]\\d)?)?$`)
 
 /** Whether the text has one of these forms and names a time that exists, from the year 1 on. */
 export function isWallTime(text: string): boolean {
   if (!FORM.test(text) || text < '0001') return false
-  // 30 February would be a day in March.
-  return text.slice(8, 10) <= '28' || formatWallDate(instantOf(text)) === text.slice(0, 10)
+  // Where there is no 29 February it would be a day in March.
+  return !text.startsWith('02-29', 5) || formatWallDate(instantOf(text)) === text.slice(0, 10)
 }
 
 /** By the form of ECMAScript, which always has a `T`; without a time it is midnight. */

@@ -119,11 +119,13 @@ export const text = orNone<string>((raw) => {
 
 /** An index holds some thousand bytes a row; no id that the spec describes comes near. */
 const LONGEST_ID = 255
+const PLAIN_ID = /^[\w-]{1,255}$/
 
 /** Text that is part of a key. Longer than 255 characters, or with characters that no terminal may show, it is none. */
 export const identifier: FieldParser<string> = (raw) => {
   const id = text(raw)
-  return typeof id === 'string' && (id.length > LONGEST_ID || printable(id) !== id) ? undefined : id
+  if (typeof id !== 'string' || PLAIN_ID.test(id)) return id
+  return id.length > LONGEST_ID || printable(id) !== id ? undefined : id
 }
 
 const MAX_SMALLINT = 32_767
@@ -191,16 +193,17 @@ function decimalSource(raw: unknown): string {
   return typeof raw === 'string' || typeof raw === 'number' || typeof raw === 'bigint' ? String(raw) : ''
 }
 
-const DURATION = /^(\d{1,7}):([0-5]\d):([0-5]\d)$/
+const twoDigits = (text: string, place: number) => text.charCodeAt(place) * 10 + text.charCodeAt(place + 1) - 528
+const DURATION = /^\d{1,7}:[0-5]\d:[0-5]\d$/
 
 /**
  * `HH:MM:SS` as whole seconds, also beyond 24 hours: `125:03:09` is 450189. A bare number is not guessed at: the
  * service counts seconds in some places and minutes in others.
  */
 export const durationText = orNone<number>((raw) => {
-  const parts = typeof raw === 'string' ? DURATION.exec(raw) : null
-  if (!parts) return undefined
-  const seconds = Number(parts[1]) * 3600 + Number(parts[2]) * 60 + Number(parts[3])
+  if (typeof raw !== 'string' || !DURATION.test(raw)) return undefined
+  const hours = raw.length === 8 ? twoDigits(raw, 0) : Number(raw.slice(0, -6))
+  const seconds = hours * 3600 + twoDigits(raw, raw.length - 5) * 60 + twoDigits(raw, raw.length - 2)
   return seconds <= MAX_INTEGER ? seconds : undefined
 })
 
@@ -212,7 +215,6 @@ export const durationSeconds: FieldParser<number> = (raw) => {
 
 /** What databases and languages have in place of no time. */
 const ZERO_DATE = /^(?:0000-00-00|0001-01-01)/
-const PLAIN_TIME = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/
 const TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/
 
 /**
@@ -221,9 +223,9 @@ const TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[
  */
 export const pointInTime = orNone<string>((raw) => {
   if (typeof raw !== 'string') return undefined
-  if (ZERO_DATE.test(raw)) return null
   // Nearly all times have this form, and it is the one to write.
-  if (PLAIN_TIME.test(raw)) return isWallTime(raw) ? raw : undefined
+  if (raw.length === 19 && raw[10] === ' ' && raw > '0002' && isWallTime(raw)) return raw
+  if (ZERO_DATE.test(raw)) return null
   const parts = TIME.exec(raw)
   if (!parts) return undefined
   const wall = `${parts[1]} ${parts[2]}:${parts[3] ?? '00'}`
