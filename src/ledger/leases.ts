@@ -154,15 +154,19 @@ export class Leases implements AsyncDisposable {
     if (held.length > 0) await this.#giveBack(held).catch(() => {})
   }
 
-  /** A new epoch, so that a renewal on its way finds nothing. What is wanted by now is seen by the second statement. */
+  /** What is wanted by now keeps its row, under a new epoch, so that a renewal on its way finds nothing. */
   async #giveBack(held: readonly Held[]): Promise<void> {
     for (const each of held) this.#renewed.delete(each)
     const epochs = held.map(({ epoch }) => epoch)
-    const given = ops(this.#db).updateTable('leases').set({ expiresAt: now, epoch: nextEpoch })
-    const rows = await given.where('epoch', 'in', epochs).returning('name').execute()
-    const names = ['', ...rows.map(({ name }) => name)]
-    const over = ops(this.#db).deleteFrom('leases').where('name', 'in', names).where('expiresAt', '<=', now)
-    await over.where(isUnwanted).execute()
+    const gone = await ops(this.#db)
+      .deleteFrom('leases')
+      .where('epoch', 'in', epochs)
+      .where(isUnwanted)
+      .returning('epoch')
+      .execute()
+    if (gone.length === epochs.length) return
+    const kept = ops(this.#db).updateTable('leases').set({ expiresAt: now, epoch: nextEpoch })
+    await kept.where('epoch', 'in', epochs).execute()
   }
 
   async #renewUntilClosed(): Promise<void> {
