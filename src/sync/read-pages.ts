@@ -113,7 +113,8 @@ function prefetcher(reading: PageReading) {
       }
     },
     stop: async (): Promise<void> => {
-      leaving.abort()
+      // An error is made of it, which takes as long as to read a small page.
+      if (underway.length > 0) leaving.abort()
       share?.end()
       await Promise.allSettled(underway)
     },
