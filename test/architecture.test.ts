@@ -124,13 +124,13 @@ const budgets: Readonly<Record<string, number>> = {
   config: 613,
   core: 1235,
   emulator: 1814 + 60 * allStreams.length,
-  ledger: 3599,
+  ledger: 3628,
   log: 79,
   scheduler: 1333,
   service: 1796,
   store: 2999,
   streams: 93 + 68 * allStreams.length,
-  sync: 5120,
+  sync: 5141,
   transform: 249,
   web: 3168,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_384 + 128 * allStreams.length, test: 27_216 }
+const MOST_LINES = { src: 32_434 + 128 * allStreams.length, test: 27_215 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import { parsePartition } from '../core/slice.ts'
 import type { ChannelFacts } from '../core/stream.ts'
 import type { Database, Db } from '../store/database.ts'
-import { now, ops, type Row } from './ops.ts'
+import { now, ops, type Row, type Statement } from './ops.ts'
 
 /** A day counts once, however many runs asked in vain. */
 export const DAYS_UNTIL_GONE = 3
@@ -197,17 +197,11 @@ export async function registerChannels(db: Db, channels: readonly ConfiguredChan
 }
 
 /** Keeps what the service says of a channel; an empty answer never blanks what is known. */
-export async function describeChannel(
-  db: Db,
-  channelId: string,
-  { name, adminId }: ChannelFacts,
-  runId: string,
-): Promise<void> {
-  await ops(db)
+export function describeChannel(db: Db, channelId: string, { name, adminId }: ChannelFacts, runId: string): Statement {
+  return ops(db)
     .updateTable('livehouse.channels')
     .set({ ...(name !== null && { name }), ...(adminId !== null && { adminId }), runId, changedAt: now })
     .where('channelId', '=', channelId)
     .where(sql<boolean>`(name, admin_id) is distinct from
       (coalesce(${name}::text, name), coalesce(${adminId}::bigint, admin_id))`)
-    .execute()
 }

@@ -11,26 +11,42 @@ import { isAt, ops } from './ops.ts'
 export interface EarlierReadings {
   /** How many rows the last landed walk found; undefined before the first, and where windows are read. */
   readonly lastWalk: number | undefined
-  /** Whether items are in quarantine since their key came more than once. */
+  /** Whether any items wait in quarantine. */
+  readonly hasWaiting: boolean
+  /** Whether some of them do since their key came more than once. */
   readonly hasDuplicates: boolean
   /** Fields that items have had, without those of which it was accepted that they are missing. */
   readonly knownFields: readonly string[]
+  /** Of them, those that were not missing last. */
+  readonly presentFields: readonly string[]
 }
 
 /** One question for all of it: of thousands of small partitions, each statement takes as long as to read a page. */
 export async function readEarlier(db: Db, { stream, partition }: Place, isWalk: boolean): Promise<EarlierReadings> {
   // Three questions of a statement are plainer as they are written.
-  const { rows } = await sql<{ lastWalk: string | null; hasDuplicates: boolean; knownFields: readonly string[] }>`
-    select exists (select from livehouse_ops.quarantine where stream = ${stream} and partition = ${partition}
-        and resolved_at is null and reason like ${`${DUPLICATE}%`}) as "hasDuplicates",
-      array(select field from livehouse_ops.known_fields
-        where stream = ${stream} and partition = ${partition} and accepted_at is null) as "knownFields",
+  const { rows } = await sql<{
+    lastWalk: string | null
+    hasDuplicates: boolean | null
+    fields: readonly { readonly field: string; readonly isPresent: boolean }[] | null
+  }>`
+    select (select bool_or(reason like ${`${DUPLICATE}%`}) from livehouse_ops.quarantine
+        where stream = ${stream} and partition = ${partition} and resolved_at is null) as "hasDuplicates",
+      (select json_agg(json_build_object('field', field, 'isPresent', missing_since is null))
+        from livehouse_ops.known_fields
+        where stream = ${stream} and partition = ${partition} and accepted_at is null) as fields,
       case when ${isWalk}::boolean then (select distinct_rows from livehouse_ops.slices
         where stream = ${stream} and partition = ${partition} and reads is null and status = 'landed'
         order by slice_id desc limit 1) end as "lastWalk"`.execute(db)
   const [row] = rows
   assert(row)
-  return { ...row, lastWalk: row.lastWalk === null ? undefined : Number(row.lastWalk) }
+  const { hasDuplicates, lastWalk, fields } = row
+  return {
+    hasWaiting: hasDuplicates !== null,
+    hasDuplicates: hasDuplicates === true,
+    knownFields: fields?.map(({ field }) => field) ?? [],
+    presentFields: fields?.flatMap(({ field, isPresent }) => (isPresent ? field : [])) ?? [],
+    lastWalk: lastWalk === null ? undefined : Number(lastWalk),
+  }
 }
 
 /** How many rows of a partition its last proven reading missed: the next one decides whether they are gone. */

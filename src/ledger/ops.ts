@@ -1,4 +1,12 @@
-import { CamelCasePlugin, type ExpressionBuilder, expressionBuilder, type Kysely, type Selectable, sql } from 'kysely'
+import {
+  CamelCasePlugin,
+  type ExpressionBuilder,
+  expressionBuilder,
+  type Kysely,
+  type OperationNodeSource,
+  type Selectable,
+  sql,
+} from 'kysely'
 import type { Place } from '../core/slice.ts'
 import type { Database, Db } from '../store/database.ts'
 
@@ -24,6 +32,18 @@ export function ops(db: Db): Kysely<Ops> {
 }
 
 const plugin = new CamelCasePlugin({ maintainNestedObjectKeys: true })
+
+/** What writes, and gives nothing back. */
+export interface Statement extends OperationNodeSource {
+  readonly execute: () => Promise<unknown>
+}
+
+/** Executes statements that write to different tables in one exchange. Each sees the tables as before all of them. */
+export async function executeTogether(db: Db, statements: readonly (Statement | undefined)[]): Promise<void> {
+  const given = statements.filter((statement) => statement !== undefined)
+  const parts = given.map((statement, index) => sql`${sql.ref(`part_${index}`)} as (${statement})`)
+  await sql`with ${sql.join(parts)} select`.execute(db)
+}
 
 /** Rows a statement: far below the limit of 65,535 parameters. */
 export const ROWS_A_STATEMENT = 1000

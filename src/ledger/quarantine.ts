@@ -5,7 +5,7 @@ import { formatRanges, type Place, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
-import { isAt, ops, ROWS_A_STATEMENT, type Row } from './ops.ts'
+import { isAt, ops, ROWS_A_STATEMENT, type Row, type Statement } from './ops.ts'
 
 /** An item that could not become a row. */
 type QuarantinedItem = Omit<RejectedItem, 'kind'>
@@ -70,15 +70,15 @@ export async function quarantineItems(
  * nowhere any more has come as a row or is gone, and is resolved; in the transaction of the reading's last rows.
  * `isDaily`: the rows belong to the day on which they are read, so only what was last seen on this day of the service.
  */
-export async function resolveAbsent(
+export function resolveAbsent(
   trx: Db,
   { seenAt, timeZone, asked, ...place }: QuarantineOrigin,
   brought: readonly QuarantinedItem[],
   { isDaily }: { readonly isDaily: boolean },
-): Promise<void> {
+): Statement {
   const range = formatRanges(asked ? [asked] : [])
   const today = formatWallDate(wallTimeAt(seenAt.getTime(), timeZone))
-  await ops(trx)
+  return ops(trx)
     .updateTable('quarantine')
     .where(isAt(place))
     .where('resolvedAt', 'is', null)
@@ -99,7 +99,6 @@ export async function resolveAbsent(
       }),
     )
     .where((eb) => eb.not(isAmong(brought)))
-    .execute()
 }
 
 /** By which equal items are told, of JSON text. */

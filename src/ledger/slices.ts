@@ -12,7 +12,7 @@ import type { StreamName } from '../core/stream.ts'
 import { cleanText } from '../core/text.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
-import { isAt, ops, type Row } from './ops.ts'
+import { isAt, ops, type Row, type Statement } from './ops.ts'
 
 /** What the ledger keeps of one extraction. */
 export interface SliceRecord extends Pick<Row<'slices'>, 'runId' | 'isDrop' | 'proof' | 'startedAt' | 'finishedAt'> {
@@ -44,12 +44,9 @@ export interface SliceRecord extends Pick<Row<'slices'>, 'runId' | 'isDrop' | 'p
   readonly error: string | undefined
 }
 
-/** Writes a slice into the ledger; in the transaction of its last rows, so that coverage never runs ahead of rows. */
-export async function recordSlice(
-  db: Db,
-  { partition, window, covers, settled, totals, error, ...slice }: SliceRecord,
-): Promise<void> {
-  const row = {
+/** Writes slices into the ledger; in the transaction of their last rows, so that coverage never runs ahead of rows. */
+export function recordSlices(db: Db, slices: readonly SliceRecord[]): Statement {
+  const rows = slices.map(({ partition, window, covers, settled, totals, error, ...slice }) => ({
     ...slice,
     partition: partitionKey(partition),
     reads: window ? formatRange(window) : null,
@@ -61,8 +58,8 @@ export async function recordSlice(
     smallestTotal: totals?.smallest,
     largestTotal: totals?.largest,
     error: error ?? null,
-  }
-  await ops(db).insertInto('slices').values(row).execute()
+  }))
+  return ops(db).insertInto('slices').values(rows)
 }
 
 /** Whether a whole walk of this partition has landed since an instant. */
@@ -120,8 +117,8 @@ export async function readStreamsOnRecord(db: Db): Promise<ReadonlySet<string>> 
 }
 
 /** Remembers what items had; one that was missing is back. It writes only what is new. `fields`: at least one. */
-export async function rememberFields(db: Db, place: Place, fields: readonly string[]): Promise<void> {
-  await ops(db)
+export function rememberFields(db: Db, place: Place, fields: readonly string[]): Statement {
+  return ops(db)
     .insertInto('known_fields')
     .values(fields.map((field) => ({ ...place, field })))
     .onConflict((conflict) =>
@@ -130,7 +127,6 @@ export async function rememberFields(db: Db, place: Place, fields: readonly stri
         .doUpdateSet({ missingSince: null, acceptedAt: null, reason: null })
         .where('known_fields.missingSince', 'is not', null),
     )
-    .execute()
 }
 
 /** Notes that a slice had these fields in none of its items. */

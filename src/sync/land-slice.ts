@@ -5,8 +5,14 @@ import type { Stream } from '../core/stream.ts'
 import { resolveAbsent } from '../ledger/quarantine.ts'
 import { hasHeaders, rememberHeaders } from '../ledger/questionnaires.ts'
 import { unsettle } from '../ledger/forget-coverage.ts'
-import { type EarlierCoverage, readEarlierCoverage, wereAsManyBefore } from '../ledger/earlier-readings.ts'
-import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
+import {
+  type EarlierCoverage,
+  type EarlierReadings,
+  readEarlierCoverage,
+  wereAsManyBefore,
+} from '../ledger/earlier-readings.ts'
+import { executeTogether } from '../ledger/ops.ts'
+import { recordSlices, type SliceRecord } from '../ledger/slices.ts'
 import { describeChannel } from '../ledger/channels.ts'
 import type { Database } from '../store/database.ts'
 import { compareWithHeld, countHeld, findChangedRange, nothingDisputed } from '../store/load/table-part.ts'
@@ -52,13 +58,21 @@ export interface Landing {
   readonly hasNewHeaders: boolean
 }
 
+interface LandingSlice {
+  readonly extraction: Extraction
+  readonly verdict: HeldVerdict
+  readonly record: SliceRecord
+  /** What was there before it was read. */
+  readonly earlier: EarlierReadings
+}
+
 /**
  * Ends a slice: in one transaction its last rows, what they say of the channel, the rows that are gone, and its entry
  * in the ledger. So coverage is never ahead of rows.
  */
 export async function landSlice(
   slice: Slice,
-  { extraction, verdict, record }: { extraction: Extraction; verdict: HeldVerdict; record: SliceRecord },
+  { extraction, verdict, record, earlier }: LandingSlice,
   deps: RunDeps,
   loader: BatchLoader,
 ): Promise<Landing> {
@@ -97,13 +111,15 @@ export async function landSlice(
       hasNewHeaders:
         isWritten && title !== undefined && (await rememberHeaders(trx, { ...name, title, runId, seenAt: at })),
     }
-    for (const each of records) await recordSlice(trx, each)
-    if (isProven(extraction, verdict)) {
-      const origin = { ...name, runId, seenAt: at, timeZone, asked: askedOf(slice) }
-      await resolveAbsent(trx, origin, summary.rejected, { isDaily: isDaily(stream) })
-    }
-    await rememberPresentFields(trx, slice, summary)
-    if (channelFacts && partition.channel) await describeChannel(trx, partition.channel, channelFacts, runId)
+    const origin = { ...name, runId, seenAt: at, timeZone, asked: askedOf(slice) }
+    const mayResolve = earlier.hasWaiting && isProven(extraction, verdict)
+    const statements = [
+      recordSlices(trx, records),
+      mayResolve ? resolveAbsent(trx, origin, summary.rejected, { isDaily: isDaily(stream) }) : undefined,
+      rememberPresentFields(trx, slice, summary, earlier),
+      channelFacts && partition.channel ? describeChannel(trx, partition.channel, channelFacts, runId) : undefined,
+    ]
+    await executeTogether(trx, statements)
   })
   return landing
 }

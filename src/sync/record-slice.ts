@@ -3,10 +3,12 @@ import { withoutPhones } from '../core/text.ts'
 import { hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 import type { LogFields } from '../core/log.ts'
 import { type Counts, isGreen, placeOf, type Proof, sliceName, type Window } from '../core/slice.ts'
+import type { EarlierReadings } from '../ledger/earlier-readings.ts'
+import type { Statement } from '../ledger/ops.ts'
 import { isDuplicate, quarantineItems } from '../ledger/quarantine.ts'
 import {
   noteMissingFields,
-  recordSlice,
+  recordSlices,
   rememberFields,
   rememberUnknownFields,
   type SliceRecord,
@@ -127,7 +129,7 @@ export async function recordFailure(
 ): Promise<unknown> {
   const reason = messageOf(error)
   const record = sliceLog.record({ proof: 'failed', reason, isDrop: false }, extraction, slice.covers)
-  return await writeFailure(slice, error, async (trx) => await recordSlice(trx, record), deps)
+  return await writeFailure(slice, error, async (trx) => void (await recordSlices(trx, [record]).execute()), deps)
 }
 
 /** Keeps what could not become a row, whatever becomes of the slice, and reports fields that are new. */
@@ -152,15 +154,16 @@ export async function keepRejected(
   if (fields.length > 0) log.warn('fields.unknown', { stream: place.stream, fields: fields.map(withoutPhones) })
 }
 
-/** Remembers which fields a reading had, in the transaction of its rows. */
-export async function rememberPresentFields(
+/** Remembers which fields a reading had that no earlier one had last, in the transaction of its rows. */
+export function rememberPresentFields(
   db: Db,
   slice: Slice,
   { received, absentFields }: ReadSoFar,
-): Promise<void> {
-  const present = expectedFields(slice.stream).filter((field) => !absentFields.has(field))
-  if (received === 0 || present.length === 0) return
-  await rememberFields(db, placeOf(slice), present)
+  { presentFields }: EarlierReadings,
+): Statement | undefined {
+  const isNew = (field: string) => !absentFields.has(field) && !presentFields.includes(field)
+  const fields = received === 0 ? [] : expectedFields(slice.stream).filter(isNew)
+  return fields.length === 0 ? undefined : rememberFields(db, placeOf(slice), fields)
 }
 
 type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>

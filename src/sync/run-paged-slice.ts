@@ -7,7 +7,7 @@ import {
   readOpenSlice,
   saveOpenSlice,
 } from '../ledger/open-slices.ts'
-import { recordSlice, type SliceRecord } from '../ledger/slices.ts'
+import { recordSlices, type SliceRecord } from '../ledger/slices.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { acceptShortfall, compareWithEarlier, type HeldVerdict } from './judge-walk.ts'
 import { createCallMeter, fetchNumbered, openReading, pageIgnored } from './page-reading.ts'
@@ -98,10 +98,11 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
       await requireFields(slice, soFar, reading, deps)
       await loader.add(page.rows)
       reading.reportPage(page.items.length, undefined)
+      const earlier = await reading.earlier()
       state = { ...addPage(state, slice, page, timeZone), readAt: new Date(clock.now()) }
       await loader.finish(async (trx) => {
         await saveOpenSlice(trx, place, upToNow())
-        await rememberPresentFields(trx, slice, soFar)
+        await rememberPresentFields(trx, slice, soFar, earlier)?.execute()
       })
     }
     const hasMoved = async (): Promise<boolean> => !isLastPage(state, await readPage(state.pagesRead))
@@ -135,7 +136,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     const verdict = await acceptShortfall(slice, await judge(slice, state, deps), deps)
     const record = recordOf(log.record(verdict, undefined, state.covers), upToNow(), slice, deps)
     await loader.finish(async (trx) => {
-      await recordSlice(trx, record)
+      await recordSlices(trx, [record]).execute()
       await closeOpenSlice(trx, place)
     })
     return end(verdict.proof, isGreen(verdict.proof) ? undefined : shortfall(slice, verdict.reason))

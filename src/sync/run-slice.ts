@@ -90,12 +90,12 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
     await keepRejected(slice, extraction.summary, deps)
     requireReadable(extraction.summary)
     await requireFields(slice, extraction.summary, reading, deps)
-    const lastWalk = slice.window === undefined ? (await reading.earlier()).lastWalk : undefined
-    const held = await compareWithEarlier(slice, extraction, deps, lastWalk)
+    const earlier = await reading.earlier()
+    const held = await compareWithEarlier(slice, extraction, deps, earlier.lastWalk)
     const verdict = await acceptShortfall(slice, held, deps)
     if (verdict.proof === 'accepted') await loader.add(extraction.unproven ?? [])
     const record = { ...log.record(verdict, extraction, reading.covers()), pageSize: extraction.pageSize }
-    const landing = await landSlice(slice, { extraction, verdict, record }, deps, loader)
+    const landing = await landSlice(slice, { extraction, verdict, record, earlier }, deps, loader)
     removed = landing.removed
     const proof = landing.proofs.at(-1) ?? verdict.proof
     return end(proof, isGreen(proof) ? undefined : shortfall(slice, verdict.reason), landing)

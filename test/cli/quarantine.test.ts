@@ -65,9 +65,8 @@ test('list shows each stream and reason with a sample of 80 characters', async (
 
 test('what is resolved is not shown', async () => {
   const origin = await keep('channel=9', ['7', '8'], 'bad')
-  await resolveAbsent(database.db, origin, [{ raw: '8', reason: 'bad', path: '', headers: null }], {
-    isDaily: false,
-  })
+  const brought = [{ raw: '8', reason: 'bad', path: '', headers: null }]
+  await resolveAbsent(database.db, origin, brought, { isDaily: false }).execute()
   expect((await run())[0]).toBe('visitors: 1 item of channel=9')
 })
 

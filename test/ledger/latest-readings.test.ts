@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { readGaps } from '../../src/ledger/coverage.ts'
 import { startRun } from '../../src/ledger/runs.ts'
-import { recordSlice } from '../../src/ledger/slices.ts'
+import { recordSlices } from '../../src/ledger/slices.ts'
 import { untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
@@ -35,9 +35,9 @@ test('two that land the first slices of a partition at once both count', async (
   })
   const [from, middle, to] = [minute('2026-11-01 00:00'), minute('2026-11-02 00:00'), minute('2026-11-03 00:00')]
   const first = await db.startTransaction().execute()
-  await recordSlice(first, entry({ from, to: middle }))
+  await recordSlices(first, [entry({ from, to: middle })]).execute()
   const second = db.transaction().execute(async (trx) => {
-    await recordSlice(trx, entry({ from: middle, to }))
+    await recordSlices(trx, [entry({ from: middle, to })]).execute()
   })
   await untilBlocked(db, sql`true`)
   await first.commit().execute()
