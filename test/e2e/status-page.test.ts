@@ -8,13 +8,15 @@ import { finishRun, openRun, saveProgress, startRun } from '../../src/ledger/run
 import type { OperatorActions } from '../../src/app/operator-actions.ts'
 import { quarantineItems } from '../../src/ledger/quarantine.ts'
 import { claimSource } from '../../src/ledger/source.ts'
-import { chromiumPath, launchChromium } from '../helpers/chromium.ts'
+import { chromiumPath, launchChromium, openPage } from '../helpers/chromium.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 import { TIME_ZONE } from '../helpers/sync-streams.ts'
 import { startTestStatusServer, type TestStatusServer } from '../helpers/status-server.ts'
 
 const EVIL = `<img src=x onerror="window.broken=1"><script>window.broken=1</script>"'>`
+/** A page renews itself at most this late. */
+const RENEWED_MS = 60_000
 const phone = { viewport: { width: 360, height: 740 } }
 
 if (chromiumPath === undefined) {
@@ -52,24 +54,8 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await browser.close()
   })
 
-  /** Opens a page, and gathers what the browser complains of. */
-  async function open(path: string, options: BrowserContextOptions = {}, server = status) {
-    const context = await browser.newContext(options)
-    const page = await context.newPage()
-    const complaints: string[] = []
-    page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())))
-    page.on('pageerror', (error) => void complaints.push(String(error)))
-    page.on('dialog', (dialog) => {
-      complaints.push(dialog.message())
-      void dialog.dismiss()
-    })
-    page.on(
-      'request',
-      (request) => void (request.url().startsWith(server.server.url) || complaints.push(request.url())),
-    )
-    await page.goto(server.server.url + path)
-    return { page, complaints, [Symbol.asyncDispose]: () => context.close() }
-  }
+  const open = async (path: string, options: BrowserContextOptions = {}, { server } = status) =>
+    await openPage(browser, server.url, path, options)
 
   const allPaths = () => {
     const one = `/channels/${pipeline.emulator.channelIds[0]}`
@@ -91,26 +77,29 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
   })
 
   test('names of strangers stay text on every page', async () => {
+    await using opened = await open('/')
+    const { page, complaints, goTo } = opened
     for (const path of [...allPaths(), `/channels?q=${encodeURIComponent(EVIL)}`]) {
-      await using opened = await open(path)
-      const { page, complaints } = opened
+      await goTo(path)
       expect(await page.evaluate('window.broken'), path).toBeUndefined()
       expect(await page.locator('main img, main script').count(), path).toBe(0)
       expect(complaints, path).toEqual([])
       expect(await overflow(page), path).toBe(0)
     }
-    await using opened = await open('/channels')
-    expect(await opened.page.locator('main').innerText()).toContain('<script>window.broken=1</script>')
+    await goTo('/channels')
+    expect(await page.locator('main').innerText()).toContain('<script>window.broken=1</script>')
   })
 
   test.each([
     ['en', 'light'],
     ['zh-CN', 'dark'],
   ] as const)('nothing sticks out, nor with text twice as large: %s, %s', async (locale, colorScheme) => {
-    for (const path of ['/', '/channels', '/runs/2']) {
-      for (const viewport of [phone.viewport, { width: 768, height: 900 }]) {
-        await using opened = await open(path, { viewport, locale, colorScheme })
-        const { page } = opened
+    await using opened = await open('/', { locale, colorScheme })
+    const { page, goTo } = opened
+    for (const viewport of [phone.viewport, { width: 768, height: 900 }]) {
+      await page.setViewportSize(viewport)
+      for (const path of ['/', '/channels', '/runs/2']) {
+        await goTo(path)
         expect([path, await overflow(page)]).toEqual([path, 0])
         await page.evaluate('document.documentElement.style.fontSize = "200%"')
         expect([path, await overflow(page)]).toEqual([path, 0])
@@ -201,9 +190,10 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     const options = { viewport: { width, height: 900 }, locale, colorScheme, bypassCSP: true } as const
     const runAxe = `axe.run({ rules: { 'target-size': { enabled: true } } }).then(({ violations }) =>
       violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`
+    await using opened = await open('/', { ...options, reducedMotion: 'reduce' })
+    const { page, goTo } = opened
     for (const path of [...allPaths(), '/none']) {
-      await using opened = await open(path, { ...options, reducedMotion: 'reduce' })
-      const { page } = opened
+      await goTo(path)
       await page.evaluate(axe.source)
       expect([path, await page.evaluate(runAxe)]).toEqual([path, []])
       expect([path, await overflow(page)]).toEqual([path, 0])
@@ -222,6 +212,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await page.locator('#quarantine summary').nth(1).click()
     await page.evaluate('document.activeElement.blur()')
     pipeline.clock.nowMs += 120_000
+    await page.clock.fastForward(RENEWED_MS)
     await page.getByText('3 minutes ago').first().waitFor()
     expect(await page.evaluate(isOpen)).toEqual([false, true])
     await sql`delete from livehouse_ops.quarantine`.execute(db)
@@ -237,11 +228,13 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     const runId = await openRun(db, { command: 'night 42', settings: {}, startedAt }, leases)
     await saveProgress(db, runId, { visitors: { rows: 200, parts: 4, endedParts: 1, share: 0.25 } })
     pipeline.clock.nowMs += 600_000
+    await page.clock.fastForward(RENEWED_MS)
     await page.getByText('1 of 4 parts · 200 rows · about 33 minutes left').waitFor()
     expect(await page.locator('progress').getAttribute('value')).toBe('25')
     const finishedAt = new Date(pipeline.clock.nowMs)
     await finishRun(db, runId, { status: 'ok', finishedAt, resumesAt: null, outcome: {} })
     pipeline.clock.nowMs += 600_000
+    await page.clock.fastForward(RENEWED_MS)
     await page.locator('#progress').waitFor({ state: 'hidden' })
     await page.getByText('night 42').waitFor()
     expect(await page.evaluate('window.isTheSame')).toBe(true)

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
 import { isRoot } from './operating-system.ts'
 
 const places = [
@@ -25,4 +25,23 @@ export async function launchChromium(): Promise<Browser> {
     ...(chromiumPath && { executablePath: chromiumPath }),
     args: isRoot ? ['--no-sandbox'] : [],
   })
+}
+
+/** Opens a page of a server, goes on from there to others, and gathers what the browser complains of. */
+export async function openPage(browser: Browser, url: string, path: string, options: BrowserContextOptions) {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())))
+  page.on('pageerror', (error) => void complaints.push(String(error)))
+  page.on('dialog', (dialog) => {
+    complaints.push(dialog.message())
+    void dialog.dismiss()
+  })
+  page.on('request', (request) => void (request.url().startsWith(url) || complaints.push(request.url())))
+  const goTo = async (next: string) => await page.goto(url + next)
+  // So that a page renews itself when a test says so.
+  await page.clock.install()
+  await goTo(path)
+  return { page, complaints, goTo, [Symbol.asyncDispose]: () => context.close() }
 }
