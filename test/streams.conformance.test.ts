@@ -37,7 +37,7 @@ async function readServed(stream: Stream) {
   const { world, channelIds } = pipeline.emulator
   const [channel = ''] = channelIds
   const question = world.channels.get(channel)?.questionnaires.rows[0]?.questionId ?? ''
-  const partition = { channel, type: 'prop', question }
+  const partition = { channel, type: stream.types?.at(-1) ?? '', question }
   const list = { stream, partition }
   const page = await connection.fetchPage({ list, page: 1, pageSize: stream.pageSize }, openContext())
   return { page, read: itemReader(stream, { partition, serviceDay: '2026-11-20' }) }
