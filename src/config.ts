@@ -91,6 +91,17 @@ export function readServiceSettings(source: SettingSource): ServiceSettings {
   }
 }
 
+/** What a verb needs that calls the service and keeps what it answers. */
+export function readServiceAndDatabase(source: SettingSource) {
+  return { service: readServiceSettings(source), database: readDatabaseSettings(source) }
+}
+
+/** The same for a verb that can do without a database. */
+export function readServiceAndAnyDatabase(source: SettingSource) {
+  const database = source.isSet('DATABASE_URL') ? readDatabaseSettings(source) : undefined
+  return { service: readServiceSettings(source), database }
+}
+
 /** How many calls a day version 1 of the watch records allows (API 4.6), and to whom. */
 export function readV1Budget(source: SettingSource): Pick<ServiceSettings, 'v1Budget' | 'v1BudgetScope'> {
   return {

@@ -118,9 +118,9 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1762,
+  app: 1761,
   bi: 3753,
-  cli: 4421,
+  cli: 4379,
   config: 613,
   core: 1235,
   emulator: 1814 + 60 * allStreams.length,
@@ -132,15 +132,15 @@ const budgets: Readonly<Record<string, number>> = {
   streams: 93 + 68 * allStreams.length,
   sync: 5141,
   transform: 249,
-  web: 3168,
+  web: 3163,
   // The files beside the folders.
-  '': 350,
+  '': 361,
 }
 /** SQL that is written as such, beside the load path and the views for analysts: each place says why. */
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_434 + 128 * allStreams.length, test: 27_227 }
+const MOST_LINES = { src: 32_397 + 128 * allStreams.length, test: 27_227 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

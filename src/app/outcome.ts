@@ -1,6 +1,6 @@
 import { LivehouseError } from '../core/errors.ts'
 import { describeError, type RunOutcome, type RunProblem, type StreamOutcome } from '../core/outcome.ts'
-import { proofs, type Window } from '../core/slice.ts'
+import { noCounts, noSlices, type Window } from '../core/slice.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 
 /** What stopped a command, and when. */
@@ -21,15 +21,14 @@ export function outcomeObject(outcome: RunOutcome): Readonly<Record<string, unkn
     started_at: outcome.startedAt,
     finished_at: outcome.finishedAt,
     resumes_at: outcome.resumesAt,
-    streams: Object.fromEntries(Object.entries(outcome.streams).map(([name, stream]) => [name, streamJson(stream)])),
+    streams: Object.fromEntries(Object.entries(outcome.streams).map(([name, stream]) => [name, streamObject(stream)])),
     errors: outcome.errors.map(({ stream, partition, code, message }) => ({ stream, partition, code, message })),
   }
 }
 
-function streamJson({ counts, slices }: StreamOutcome): Readonly<Record<string, unknown>> {
-  const { extracted, inserted, updated, unchanged, removed, quarantined, degraded, calls, retries } = counts
-  const byProof = Object.fromEntries(proofs.map((proof) => [proof, slices[proof]]))
-  return { extracted, inserted, updated, unchanged, removed, quarantined, degraded, calls, retries, slices: byProof }
+/** In the order of the contract. */
+function streamObject({ counts, slices }: StreamOutcome): object {
+  return { ...noCounts, ...counts, slices: { ...noSlices, ...slices } }
 }
 
 /** From when until when a reading or a difference is, as `--json` says it. */

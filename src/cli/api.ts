@@ -1,6 +1,6 @@
 import { openConnection, WATCHED_REFUSED_MS } from '../app/open-connection.ts'
 import { openSharedDatabase } from '../app/open-database.ts'
-import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
+import { readServiceAndAnyDatabase, readSettings } from '../config.ts'
 import { requestTicket, saveMenu, ticketScopes, ticketTitles } from '../service/other-calls.ts'
 import { readInteger, readList } from './flags.ts'
 import { minuteIn } from './format.ts'
@@ -66,10 +66,7 @@ livehouse api menu update --channel 10001589 --menu-id 1234 --name 互动`,
   },
   async (context, { action, values, menuId, type, vids }) => {
     const { print } = context
-    const { service, database } = readSettings(context.environment, (source) => ({
-      service: readServiceSettings(source),
-      database: source.isSet('DATABASE_URL') ? readDatabaseSettings(source) : undefined,
-    }))
+    const { service, database } = readSettings(context.environment, readServiceAndAnyDatabase)
     await using shared = await openSharedDatabase(context, service, database)
     await using connection = openConnection(context, service, shared.db, { longestRefusedMs: WATCHED_REFUSED_MS })
     if (action === 'token') {

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { openConnection } from '../app/open-connection.ts'
 import { openSharedDatabase } from '../app/open-database.ts'
 import type { DatabaseSettings, ServiceSettings } from '../app/settings.ts'
-import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
+import { readServiceAndAnyDatabase, readSettings } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { reasonOf } from '../config/setting-source.ts'
 import { LivehouseError, recoveryFrom } from '../core/errors.ts'
@@ -45,8 +45,7 @@ LIVEHOUSE_CHANNELS=10001589 livehouse capture --out captured --streams gifts`,
   },
   async (context, { out, chosen }) => {
     const { service, database, configured } = readSettings(context.environment, (source) => ({
-      service: readServiceSettings(source),
-      database: source.isSet('DATABASE_URL') ? readDatabaseSettings(source) : undefined,
+      ...readServiceAndAnyDatabase(source),
       configured: readChannelsIfAny(source),
     }))
     const channel = configured[0]?.channelId
@@ -83,18 +82,13 @@ interface CaptureRequest {
   readonly channel: string | undefined
 }
 
-interface Captured {
-  readonly answers: readonly { readonly file: string; readonly exchange: Exchange }[]
-  readonly failures: readonly string[]
-}
-
 /** Enough to see what rows look like, few enough to look through. */
 const ROWS = 20
 /** Questionnaires that are tried for signups. */
 const MOST_QUESTIONS = 3
 
 /** Asks each list for a small first page and keeps what came on the wire, errors of the service too. */
-async function captureAnswers(context: CliContext, request: CaptureRequest): Promise<Captured> {
+async function captureAnswers(context: CliContext, request: CaptureRequest) {
   const { service, database, channel } = request
   let last: Exchange | undefined
   const answers = new Map<string, Exchange>()

@@ -1,5 +1,5 @@
 import { openAsItIs, refusePending } from '../app/open-database.ts'
-import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
+import { readServiceAndDatabase, readSettings } from '../config.ts'
 import { moveSource } from '../ledger/source.ts'
 import type { CliContext } from './command.ts'
 import { checkDatabase } from './doctor/check-database.ts'
@@ -45,10 +45,7 @@ livehouse doctor --confirm-source`,
 )
 
 async function confirmSource(context: CliContext): Promise<number> {
-  const { service, database } = readSettings(context.environment, (source) => ({
-    service: readServiceSettings(source),
-    database: readDatabaseSettings(source),
-  }))
+  const { service, database } = readSettings(context.environment, readServiceAndDatabase)
   await using opened = await openAsItIs(context, database)
   refusePending(opened)
   const before = opened.isMigrated ? await moveSource(opened.db, service) : undefined

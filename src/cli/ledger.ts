@@ -4,14 +4,19 @@ import { openAsItIs, refusePending } from '../app/open-database.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readHistoryFrom, readServiceTimeZone, readSettings } from '../config.ts'
 import { readChannels, readChannelsIfAny } from '../config/read-channels.ts'
+import { isEmptyWindow, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, formatWallMinute, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import { readGoneChannels } from '../ledger/channels.ts'
 import type { ForgottenPartition } from '../ledger/forget-coverage.ts'
+import { type LedgerEntry, type OpenReading, readLedger } from '../ledger/open-readings.ts'
+import { readQuestions } from '../ledger/questionnaires.ts'
+import type { Db } from '../store/database.ts'
 import { onlyWhenNamed, streams } from '../streams/registry.ts'
+import { clipToChannel, partitionsOf, type PlannedChannel } from '../sync/plan-slices.ts'
 import type { CliContext } from './command.ts'
 import { channelsOf, OF_CHANNELS, readRange, readStreams, refuseBackwards } from './flags.ts'
-import { counted, formatTable } from './format.ts'
-import { collectLedger, describeLedger } from './ledger/report.ts'
+import { counted, formatTable, minuteIn, rangeText } from './format.ts'
 import { defineCommand } from './usage.ts'
 import { checkUsage } from './wrong-use.ts'
 
@@ -22,6 +27,10 @@ interface Asked {
   readonly from: WallTime | undefined
   readonly to: WallTime | undefined
 }
+
+/** More partitions than this are only counted, unless their channels were named. */
+const MOST_PARTITIONS = 20
+const MOST_LINES = 10
 
 /** `livehouse ledger`: what is covered, and taking a range out of it. */
 export const ledger = defineCommand(
@@ -64,8 +73,74 @@ async function show(context: CliContext, asked: Asked): Promise<readonly string[
   if (!opened.isMigrated) return ['nothing has run yet; livehouse sync starts']
   refusePending(opened)
   const namesChannels = asked.channels !== undefined
-  const ledgers = await collectLedger(opened.db, { streams: asked.streams, channels, namesChannels, window })
-  return describeLedger({ ledgers, window, timeZone, isDetailed: namesChannels })
+  // Those that are gone are shown where they are named.
+  const gone = namesChannels ? new Set<string>() : await readGoneChannels(opened.db)
+  const shown = channels.filter(({ channelId }) => !gone.has(channelId))
+  const ledgers = await readLedgers(opened.db, asked.streams, shown, window)
+  const isMany = !namesChannels && ledgers.length > MOST_PARTITIONS
+  const many = `--channels shows each of the ${ledgers.length} partitions; livehouse status sums them up`
+  return [
+    ...(isMany ? [many, ''] : ledgers.flatMap((each) => describePartition(each, minuteIn(timeZone)))),
+    `From ${rangeText(window)}, by the clock of ${timeZone}. A sync reads what is not covered, and the last days.`,
+  ]
+}
+
+interface PartitionLedger extends LedgerEntry {
+  readonly stream: string
+  /** As in the ledger, such as `channel=9`. */
+  readonly partition: string
+}
+
+/** What the ledger says of every partition that a sync would read. */
+async function readLedgers(
+  db: Db,
+  streams: readonly Stream[],
+  channels: readonly PlannedChannel[],
+  window: Window,
+): Promise<readonly PartitionLedger[]> {
+  const questions = await readQuestions(db)
+  const ledgers: PartitionLedger[] = []
+  for (const stream of streams) {
+    const wanted = partitionsOf(stream, channels, (channelId) => questions.get(channelId) ?? [])
+      .map(({ partition, channel }) => ({
+        partition: partitionKey(partition),
+        window: stream.isTimeFiltered ? clipToChannel(window, channel) : undefined,
+      }))
+      .filter((each) => each.window === undefined || !isEmptyWindow(each.window))
+    const entries = await readLedger(db, stream.name, wanted)
+    for (const [partition, entry] of entries) ledgers.push({ stream: stream.name, partition, ...entry })
+  }
+  return ledgers
+}
+
+function describePartition(ledger: PartitionLedger, minute: (at: Date) => string): string[] {
+  const { stream, partition, covered, gaps, lastLanded, open } = ledger
+  const landed = lastLanded === undefined ? 'never read' : `last landed ${minute(lastLanded.at)}, ${lastLanded.proof}`
+  return [
+    `${stream} ${partition}: ${landed}`,
+    ...atMost(covered, (window) => `  covered  ${rangeText(window)}`),
+    ...atMost(gaps, (window) => `  gap      ${rangeText(window)}`),
+    ...(['problem', 'accepted'] as const).flatMap((kind) => {
+      const ofKind = open.filter((reading) => reading.kind === kind)
+      return atMost(ofKind, describeOpen)
+    }),
+    '',
+  ]
+}
+
+function describeOpen({ window, proof, reason, missingRows, acceptanceId }: OpenReading): string {
+  const where = window === undefined ? 'whole list' : rangeText(window)
+  const said =
+    acceptanceId === null
+      ? (reason ?? 'no reason was kept')
+      : `${counted(missingRows ?? 0, 'row')} missing, by acceptance ${acceptanceId} (livehouse status)`
+  return `  ${(proof ?? '').padEnd(8)} ${where}: ${said}`
+}
+
+/** The newest are at the end of ranges and at the head of problems; either way the first ones are shown. */
+function atMost<T>(items: readonly T[], line: (item: T) => string): string[] {
+  const rest = items.length - MOST_LINES
+  return [...items.slice(0, MOST_LINES).map(line), ...(rest > 0 ? [`  … and ${rest} more`] : [])]
 }
 
 async function forget(context: CliContext, asked: Asked): Promise<readonly string[]> {
@@ -87,9 +162,6 @@ async function forget(context: CliContext, asked: Asked): Promise<readonly strin
     lines.push(`${walks.join(', ')}: nothing to forget, every sync reads the whole list anyway.`)
   return lines
 }
-
-/** More partitions than this are only counted. */
-const MOST_PARTITIONS = 20
 
 function describeForgotten(forgotten: readonly ForgottenPartition[]): string[] {
   if (forgotten.length === 0) return ['Nothing of this was covered; nothing is forgotten.']

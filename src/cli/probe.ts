@@ -1,6 +1,6 @@
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { runProbe } from '../app/run-probe.ts'
-import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
+import { readServiceAndDatabase, readSettings } from '../config.ts'
 import { readSourceFacts } from '../ledger/source.ts'
 import { exitCodeOfStatus } from './failure.ts'
 import { minuteIn } from './format.ts'
@@ -21,10 +21,7 @@ livehouse_ops.source_facts; no row ever depends on them.`,
   },
   () => undefined,
   async (context) => {
-    const { service, database } = readSettings(context.environment, (source) => ({
-      service: readServiceSettings(source),
-      database: readDatabaseSettings(source),
-    }))
+    const { service, database } = readSettings(context.environment, readServiceAndDatabase)
     await using db = await openWarehouse(context, { settings: database, source: service })
     const outcome = await runProbe(context, { service, db })
     const minute = minuteIn(service.timeZone)

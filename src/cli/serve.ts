@@ -5,7 +5,7 @@ import { openRunConnection } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { createRunJob, jobStreams } from '../app/run-job.ts'
 import { watchCauses } from '../app/report-causes.ts'
-import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
+import { readServiceAndDatabase, readSettings } from '../config.ts'
 import { readAlertSettings } from '../config/read-alerts.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { readHttpSettings } from '../config/read-http.ts'
@@ -58,8 +58,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     const readSettingsOf = (job: Job) => readJobSettings(context, job)
     for (const job of enabled) readSettingsOf(job)
     const { service, database, page, alerts } = readSettings(environment, (source) => ({
-      service: readServiceSettings(source),
-      database: readDatabaseSettings(source),
+      ...readServiceAndDatabase(source),
       page: readStatusPageSettings(source),
       alerts: readAlertSettings(source),
     }))

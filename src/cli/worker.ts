@@ -1,6 +1,6 @@
 import { openRunConnection } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
-import { readDatabaseSettings, readServiceSettings, readSettings } from '../config.ts'
+import { readServiceAndDatabase, readSettings } from '../config.ts'
 import { thisProcess } from '../ledger/leases.ts'
 import { openQueue } from '../scheduler/open-queue.ts'
 import { workOnPartitions } from '../scheduler/run-partition.ts'
@@ -27,10 +27,7 @@ livehouse worker --concurrency 16`,
     concurrency: readInteger('--concurrency', values.concurrency, refuse, 100) ?? DEFAULT_CONCURRENCY,
   }),
   async (context, { concurrency }) => {
-    const { service, database } = readSettings(context.environment, (source) => ({
-      service: readServiceSettings(source),
-      database: readDatabaseSettings(source),
-    }))
+    const { service, database } = readSettings(context.environment, readServiceAndDatabase)
     await using db = await openWarehouse(context, { settings: database, source: service })
     await using queue = await openQueue(context, database)
     await using connection = await openRunConnection(context, service, db)

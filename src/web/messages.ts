@@ -4,7 +4,6 @@ import type { StreamName } from '../core/stream.ts'
 import { allStreams } from '../streams/registry.ts'
 import { labels } from './words/labels.ts'
 import { sentences } from './words/sentences.ts'
-import { type Formats, formatsOf } from './formats.ts'
 
 type Chosen<Table> = {
   readonly [Key in keyof Table]: Table[Key] extends readonly [string, string] ? string : Chosen<Table[Key]>
@@ -14,7 +13,7 @@ type Chosen<Table> = {
 export interface Messages extends Chosen<typeof labels>, Chosen<typeof sentences> {
   readonly language: Language
   readonly streams: Readonly<Record<StreamName, string>>
-  readonly formats: Formats
+  readonly formats: ReturnType<typeof formatsOf>
 }
 
 /** The words of a language. */
@@ -51,4 +50,33 @@ export function chooseLanguage(...wishes: readonly (string | null | undefined)[]
 export function languageOf(tag: string): Language | undefined {
   const [primary = ''] = tag.trim().toLowerCase().split(/[-;]/)
   return languages.find((language) => language.toLowerCase().split('-')[0] === primary)
+}
+
+const SECOND = 1000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+/** How a language writes numbers and times. Wall clock readings are those of the service, whatever its zone. */
+function formatsOf(language: Language) {
+  const whole = new Intl.NumberFormat(language, { maximumFractionDigits: 0 })
+  const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' } as const
+  const date = { year: 'numeric', month: 'short', day: 'numeric', timeZone: 'UTC' } as const
+  const locale = language === 'en' ? 'en-GB' : language
+  const time = new Intl.DateTimeFormat(locale, { ...date, ...clock })
+  const day = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' })
+  const unit = (name: string, value: number) =>
+    new Intl.NumberFormat(language, { style: 'unit', unit: name, unitDisplay: 'long' }).format(value)
+  return {
+    number: (value: number): string => whole.format(value),
+    /** `20 Nov 2026, 02:10`, of the service's wall clock. */
+    wallTime: (wallTime: number): string => time.format(wallTime * SECOND),
+    /** `20 Nov`. */
+    wallDay: (wallTime: number): string => day.format(wallTime * SECOND),
+    span: (ms: number): string => {
+      if (ms < MINUTE) return unit('second', Math.max(0, Math.round(ms / SECOND)))
+      if (ms < HOUR) return unit('minute', Math.floor(ms / MINUTE))
+      return ms < 3 * DAY ? unit('hour', Math.floor(ms / HOUR)) : unit('day', Math.floor(ms / DAY))
+    },
+  }
 }
