@@ -68,7 +68,7 @@ const atOnce = { min: 1, max: 1000, isInteger: true, unit: 'calls' }
 const perDay = { min: 0, max: 100_000, isInteger: true, unit: 'calls a day' }
 const aCall = { min: 0.001, max: 3600, isInteger: false, unit: 'seconds' }
 
-/** Where the service is, as whom to speak to it, and how fast. */
+/** Where the service is, with which credentials to call it, and how fast. */
 export function readServiceSettings(source: SettingSource): ServiceSettings {
   if (!source.isSet('LIVEHOUSE_BASE_URL')) {
     source.refuse("LIVEHOUSE_BASE_URL is not set; it should be the service's address, such as https://api.example.com")

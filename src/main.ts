@@ -24,7 +24,7 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
     })
   }
   for (const stream of [process.stdout, process.stderr]) stream.on('error', endQuietlyOnClosedPipe)
-  // Node ends a process that waits for nothing more, even in the middle of a verb: that is a bug, not a success.
+  // Node ends a process that has nothing to wait for, even within a verb: that is a bug, not a success.
   process.exitCode = 1
   process.exitCode = await runCommandLine({
     argv: process.argv.slice(2),
@@ -68,7 +68,7 @@ function listenToSignals(controller: AbortController, endNow: (error: unknown) =
   }
 }
 
-/** `livehouse status | head -1` closes our output: nobody is left to tell. */
+/** `livehouse status | head -1` closes our output: there is nowhere left to write. */
 function endQuietlyOnClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error
 }

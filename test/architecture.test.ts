@@ -120,9 +120,9 @@ const rules: Rules = {
 const budgets: Readonly<Record<string, number>> = {
   app: 1761,
   bi: 3753,
-  cli: 4379,
+  cli: 4378,
   config: 613,
-  core: 1235,
+  core: 1231,
   emulator: 1814 + 60 * allStreams.length,
   ledger: 3628,
   log: 79,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_397 + 128 * allStreams.length, test: 27_227 }
+const MOST_LINES = { src: 32_392 + 128 * allStreams.length, test: 27_227 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -12,7 +12,7 @@ export async function cancelRun(db: Db, runId: string): Promise<boolean> {
   return await leases.ask(`run ${runId}`)
 }
 
-/** Whether somebody cancels a run of this process: its signal then aborts. Use it with `await using`. */
+/** A signal that aborts when a run of this process is cancelled. Use it with `await using`. */
 export function watchForCancel(leases: Pick<Leases, 'isWanted'>, runId: string) {
   const [cancelled, over] = [new AbortController(), new AbortController()]
   const look = async (): Promise<void> => {

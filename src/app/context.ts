@@ -14,18 +14,18 @@ export interface AppContext {
   readonly signal: AbortSignal
   /** Remarks and progress for a person: standard error. */
   readonly remark: (line: string) => void
-  /** Who asked for what is run, for its record; not given where that is who started this process. */
+  /** Who asked for the run, for its record; not given where it was the one who started this process. */
   readonly askedBy?: string | undefined
   /** Told the id of the run that a verb has become. */
   readonly onRun?: (runId: string) => void
   /**
-   * Shows how a run goes on until it is disposed of: bars on a terminal, sparse log lines elsewhere. `opening`: what is
-   * waited for before a run; its line is there only meanwhile, and only on a terminal.
+   * Shows the progress of a run until it is disposed of: bars on a terminal, sparse log lines elsewhere. `opening`:
+   * what is waited for before a run, shown on a terminal only and removed afterwards.
    */
   readonly openProgress: (opening?: string) => Promise<Progress>
 }
 
-/** A display of how a run goes on. */
+/** A display of a run's progress. */
 export interface Progress extends Disposable {
   readonly report: ReportProgress
 }

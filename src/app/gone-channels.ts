@@ -41,7 +41,7 @@ export async function askGoneChannels(
   return gone
 }
 
-/** The run that heard something of its channels. `serviceDay`: the service's, `YYYY-MM-DD`. */
+/** A run that asked for channels. `serviceDay`: the service's, `YYYY-MM-DD`. */
 interface HearingRun {
   readonly db: Db
   readonly log: Log

@@ -15,7 +15,7 @@ import { readSourceFacts } from '../ledger/source.ts'
 
 type Additions = Partial<Pick<ConnectOptions, 'random' | 'longestRefusedMs' | 'reserve' | 'onExchange' | 'onCall'>>
 
-/** Who waits for the answer to a single call waits no longer for one that is refused with 429. */
+/** How long a single call that somebody waits for is repeated while it is refused with 429. */
 export const WATCHED_REFUSED_MS = 5000
 
 /**
@@ -66,7 +66,7 @@ export async function withKnownListParams(service: ServiceSettings, db: Db): Pro
 
 /**
  * Asks the service for its time before anything is planned: every bound of what is read is measured by its clock. Warns
- * of a clock of this machine that differs, and of a service that tells none: then this machine's counts.
+ * where this machine's clock differs, and where the service sends no time: then this machine's counts.
  * @returns the service's clock
  * @throws LivehouseError `api.unreachable`, `api.timeout`
  */

@@ -13,7 +13,7 @@ import { checkSource } from '../ledger/source.ts'
 /** What opening a database takes of a verb's context. */
 export type OpeningContext = Pick<AppContext, 'clock' | 'signal' | 'remark' | 'addSecret' | 'openProgress'>
 
-/** Moves on a terminal while a database is opened: the embedded one may have to be made first. */
+/** Shown on a terminal while a database is opened: the embedded one may have to be made first. */
 export const OPENING = 'opening database'
 
 /**
@@ -90,7 +90,7 @@ export async function openAsItIs(context: AppContext, settings: DatabaseSettings
   }
 }
 
-/** For what can do without any migration, but not with some of them. @throws db.pendingMigrations */
+/** For verbs that work without a schema, but not with an outdated one. @throws db.pendingMigrations */
 export function refusePending({ isMigrated, pending }: DatabaseAsItIs): void {
   if (!isMigrated || pending.length === 0) return
   const message = `The database lacks ${pending.join(', ')}. Run \`livehouse migrate up\` first.`
@@ -104,9 +104,9 @@ interface SharedDatabase extends AsyncDisposable {
 const nothing: SharedDatabase = { db: undefined, [Symbol.asyncDispose]: async () => {} }
 
 /**
- * The warehouse for a verb that can do without one: over it the token is shared with the other processes of this
- * account. It is taken as it is; one that lacks a migration or the right to write is left alone. One that is out of
- * reach or belongs to another source too, and that is said. `settings`: undefined where none is set.
+ * The warehouse for a verb that can do without one: through it the token is shared with the account's other processes.
+ * One that lacks a migration or the right to write is not used; nor one that is out of reach or belongs to another
+ * source, which is said. `settings`: undefined where none is set.
  */
 export async function openSharedDatabase(
   context: AppContext,
@@ -114,7 +114,7 @@ export async function openSharedDatabase(
   settings: DatabaseSettings | undefined,
 ): Promise<SharedDatabase> {
   if (settings === undefined) return nothing
-  // Nobody works with a server that does not run.
+  // No other process uses a server that does not run.
   if (settings.target.kind === 'embedded' && !(await isEmbeddedRunning(settings.dataDir))) return nothing
   await using opened = new AsyncDisposableStack()
   try {

@@ -41,7 +41,7 @@ export async function openWarehouse(
       if (notice !== undefined) remark(notice)
       for (const each of (await publishForms(db, signal)).notices) remark(each)
     } else {
-      // A mask is no change of the schema: it holds at once, whoever makes the views.
+      // A mask is a setting, not a change of the schema: it holds at once.
       if (settings.bi !== undefined) await writeBiSettings(db, settings.bi)
       const outdated = [...((await planBi(db)).length > 0 ? [SCHEMA] : []), ...(await planForms(db)).keys()]
       if (outdated.length > 0)

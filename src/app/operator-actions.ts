@@ -13,7 +13,7 @@ import type { AppContext } from './context.ts'
 import { outcomeObject } from './outcome.ts'
 import { recordRun } from './record-run.ts'
 
-/** What an operator does beside reading, from the page. Each is a run on record, with who asked for it. */
+/** What an operator can do from the page. Each is a run on record, with who asked for it. */
 export interface OperatorActions {
   /** Queues a run of a job, unless it is running. `none`: there is no job of this name */
   readonly runJob: (job: string, askedBy: string) => Promise<'queued' | 'running' | 'none'>
@@ -55,7 +55,7 @@ export function createOperatorActions(context: AppContext, db: Db, runJob: Opera
   }
 }
 
-/** A run, with what was done beside writing rows. */
+/** A run, with what else it did. */
 interface ActionOutcome<T> extends RunOutcome {
   readonly done: T
 }

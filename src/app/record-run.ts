@@ -22,7 +22,7 @@ export interface RecordRequest<T extends RunOutcome> {
   readonly command: string
   /** What was asked for, for the record; without secrets. */
   readonly asked: Readonly<Record<string, unknown>>
-  /** Where to report what went wrong; to nobody when not given. */
+  /** Where to report what went wrong; no report when not given. */
   readonly settings?: Pick<ExtractionSettings, 'service'> & Partial<Pick<ExtractionSettings, 'alerts'>>
   /** What is kept of the outcome, without values of rows. */
   readonly toRecord?: (outcome: T) => unknown
@@ -31,7 +31,7 @@ export interface RecordRequest<T extends RunOutcome> {
 type When = Pick<RunOutcome, 'runId' | 'command' | 'startedAt' | 'finishedAt'>
 
 /**
- * Writes a run down, however it ends, and then reports what went wrong.
+ * Records a run, however it ends, and then reports what went wrong.
  * @returns what came of it; where `work` threw: what was written down, and what it threw
  */
 export async function recordRun<T extends RunOutcome>(
@@ -67,7 +67,7 @@ export async function recordRun<T extends RunOutcome>(
   } catch (thrown) {
     const error = causeBehind(thrown)
     const failure = failureOutcome(runId, { error, ...when() })
-    // Where the database does not answer, what stopped the run says so; to say it again would hide the rest.
+    // A database that does not answer is most likely what stopped the run: its second error would hide the first.
     await finish(failure, outcomeObject(failure)).catch(() => {})
     return { failure, error }
   }

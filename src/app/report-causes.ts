@@ -12,7 +12,7 @@ interface AlertingSettings {
 
 /** For one exchange with the receiver. */
 const ALERT_TIMEOUT_MS = 5000
-/** For all of it, after which the run's process goes on to its end. */
+/** For all of it; then the run's process ends without it. */
 const PATIENCE_MS = 10_000
 
 /**
@@ -33,7 +33,7 @@ export async function reportCauses(
     await recordCauses(db, now)
     await deliverNotices(db, { ...alerts, url, post: webhook.ask, clock, log }, limit)
   } catch (err) {
-    // The run has ended and said how; that nobody could be told must not change it.
+    // The run has ended and said how; an alert that fails must not change that.
     log.warn('alert.failed', { err })
   }
 }

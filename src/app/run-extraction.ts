@@ -47,7 +47,7 @@ export interface ExtractionRequest {
   readonly until?: string | undefined
   /** A connection that several runs share; one of its own when not given. */
   readonly connection?: RunConnection
-  /** Who does what is planned; this process when not given. */
+  /** How the plan is carried out; in this process when not given. */
   readonly runPhases?: RunPhases | undefined
 }
 
@@ -71,7 +71,7 @@ function secondsUntil(now: WallTime, time: string): number {
   return ahead > 0 ? ahead : ahead + DAY
 }
 
-/** Runs slices and writes the run down, however it ends: the part that every verb that reads shares. */
+/** Runs slices and records the run, however it ends: what all verbs that read have in common. */
 export async function runExtraction(context: AppContext, request: ExtractionRequest): Promise<RunOutcome> {
   const { signal } = context
   const { db, settings } = request
@@ -83,7 +83,7 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
     async (run) => await extract({ ...context, signal: run.signal }, request, run, connection),
   )
   if ('error' in recorded) {
-    // A service out of reach is how the run ended; nothing else went wrong.
+    // That the service is out of reach is a result, not an error of the program.
     if (recoveryFrom(recorded.error) === 'retry') return recorded.failure
     throw recorded.error
   }
@@ -110,17 +110,17 @@ async function extract(
   const { log, signal } = context
   const { command, settings, db } = request
   const { service, configured } = settings
-  // Before anything is waited for.
+  // First, so that something is shown at once.
   await using progress = await openProgressOnRecord(context, db, runId)
   log.info('run.started', { runId, command })
   // Without LIVEHOUSE_CHANNELS nothing is known of the channels: none is retired.
   if (configured.length > 0) await registerChannels(db, configured, runId)
-  // One time for all bounds: of this machine's clock the run keeps only when it began and ended.
+  // The service's time for all bounds; this machine's only for when the run began and ended.
   const clock = await readServiceTime(context, connection)
   const startedAt = new Date(clock.now())
   await endAcceptances(db, startedAt)
   const latest = new Date(startedAt.getTime() + LARGEST_DIFFERENCE_SECONDS * 1000)
-  // Only a time that the service told: this machine's clock says nothing of what another one wrote.
+  // Only by a time that the service told: another machine may have written them by its own clock.
   const isTold = connection.serviceClock.ownAheadMs() !== undefined
   const forgotten = isTold ? await forgetReadingsAfter(db, latest) : 0
   if (forgotten > 0)

@@ -15,7 +15,7 @@ import { type AuditOutcome, executeAudit } from './run-audit.ts'
 import { runBackfill, syncPlan } from './run-backfill.ts'
 import { type RunConnection, runExtraction } from './run-extraction.ts'
 
-/** What a run of a job has to tell. */
+/** What came of a run of a job. */
 export type JobOutcome = Pick<RunOutcome, 'runId' | 'status' | 'errors'>
 
 /** Does what a job is for. @throws what stops it before it can say what it did */
@@ -109,7 +109,7 @@ async function runBackfillJob(
     connection,
     runPhases,
   })
-  // Tomorrow the range is another one: nobody comes back to this.
+  // Tomorrow the range is another one, and this backfill is not resumed.
   const isFixed = !('lastDays' in range) && range.to !== undefined
   if (!isFinished && !isFixed && !signal.aborted)
     await closeBackfill(db, backfillId, 'abandoned', new Date(clock.now()))

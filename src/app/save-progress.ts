@@ -8,12 +8,12 @@ import type { AppContext } from './context.ts'
 /** Pages look every two seconds. */
 const SAVE_AFTER_MS = 1000
 
-/** How a run goes on, shown to a person and kept on record. Use it with `await using`. */
+/** A run's progress, shown and kept on record. Use it with `await using`. */
 export interface RecordedProgress extends AsyncDisposable {
   readonly report: (event: ProgressEvent) => void
 }
 
-/** What cannot be written down is not: the run goes on, and says itself what is wrong with the database. */
+/** Progress that cannot be saved is lost: the run goes on, and reports itself what is wrong with the database. */
 export async function openProgressOnRecord(
   { openProgress }: Pick<AppContext, 'openProgress'>,
   db: Db,

@@ -5,7 +5,7 @@ import type { BudgetSettings } from '../ledger/call-budget.ts'
 import type { ServiceAccess } from '../service/connect.ts'
 import type { PlannedChannel } from '../sync/plan-slices.ts'
 
-/** The service and how to speak to it. */
+/** The service and how to call it. */
 export interface ServiceSettings extends ServiceAccess, BudgetSettings {
   /** Whether an operator has said where list parameters belong: then nothing else is tried first. */
   readonly isListParamsGiven: boolean
@@ -38,9 +38,9 @@ export interface ChannelSetting {
   readonly isTest: boolean
 }
 
-/** Where to tell of what goes wrong, and in which shape. */
+/** Where alerts go, and in which shape. */
 export interface AlertSettings {
-  /** The whole address, which may carry a key: never shown. Null: nobody is told. */
+  /** The whole address, which may carry a key: never shown. Null: no alerts. */
   readonly webhook: string | null
   readonly format: 'json' | 'dingtalk' | 'wecom' | 'feishu' | 'slack'
   /** Signs what is sent, where the format knows a signature: DingTalk and Feishu robots, and plain JSON. */

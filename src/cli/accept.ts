@@ -22,7 +22,7 @@ export const accept = defineCommand(
     verb: 'accept',
     about: `Acknowledges a shortfall that status or ledger shows, up to its size: it no longer makes runs partial, and
 is shown as accepted. It holds for all partitions of the channel and the ranges that fell short. Where a sync stopped
-at a field that is no longer delivered (interface.changed), the same command lets it go on. Asks the database alone.`,
+at a field that is no longer delivered (interface.changed), the same command lets it go on. Needs only the database.`,
     flags: {
       stream: ['S', `the stream; one of ${namesOf(allStreams)}`],
       channel: ['C', 'the channel; not for managers and manager_usage, which belong to the account'],

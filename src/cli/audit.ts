@@ -46,7 +46,7 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
   async (context, { values, chosen, unaudited, range }) => {
     const settings = readExtractionSettings(context, chosen, channelsOf('audit', values.channels))
     const { timeZone } = settings.service
-    // It goes up to now, whatever --to says.
+    // An audit goes up to now, whatever --to says.
     const begin = { ...range, to: undefined }
     checkUsage('audit', (refuse) => refuseFarAhead(begin, context.clock.now(), timeZone, refuse))
     if (range.from !== undefined) {

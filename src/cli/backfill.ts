@@ -68,7 +68,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
 
     const wanted = {
       from: formatWallTime(window.from),
-      // The same command on another day goes on with the same backfill.
+      // So the same command on another day resumes the same backfill.
       to: range.to === undefined ? 'now' : formatWallTime(window.to),
       streams: chosen.map(({ name }) => name),
       channels: settings.channels.map(({ channelId }) => channelId),
@@ -114,7 +114,7 @@ function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stre
   return named
 }
 
-/** Up to the end of today where no end is given: the day that has begun may be named; what is to come is left out. */
+/** Without an end, up to the end of today. Today may be named as the last day; later ones may not. */
 function closeRange({ from = 0, to }: ReturnType<typeof readRange>, now: WallTime, refuse: Refuse): Window {
   const tomorrow = (Math.floor(now / DAY) + 1) * DAY
   if (from >= now)

@@ -56,7 +56,7 @@ LIVEHOUSE_CHANNELS=10001589 livehouse capture --out captured --streams gifts`,
     const disguise = createDisguise(randomBytes(32))
     for (const { file, exchange } of answers) {
       const text = capturedAnswer(exchange, disguise, new Date(context.clock.now()))
-      // Never over a file that is there: somebody may have looked through it.
+      // Never over an existing file: somebody may already have reviewed it.
       await writeFile(join(out, file), text, { flag: 'wx', mode: 0o600 })
       context.print(`${join(out, file)}  HTTP ${exchange.answer.status}`)
     }
@@ -130,7 +130,7 @@ async function captureAnswers(context: CliContext, request: CaptureRequest) {
 /** A real answer as it may be shown to others: its file's text. */
 function capturedAnswer({ call, answer, elapsedMs }: Exchange, disguise: Disguise, capturedAt: Date): string {
   const { method, query, channelId } = call
-  // What is sent are pages, times and kinds; only the channel and the questionnaire are somebody's.
+  // Of a request only the ids of channel and questionnaire have to be hidden.
   const path = channelId === undefined ? call.path : call.path.replace(`/${channelId}/`, `/${disguise(channelId)}/`)
   const question = call.body?.question_id
   const body = typeof question === 'string' ? { ...call.body, question_id: disguise(question) } : call.body

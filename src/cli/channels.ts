@@ -16,7 +16,7 @@ interface ShownChannel extends Omit<ChannelState, 'state'> {
 export const channels = defineCommand(
   {
     verb: 'channels',
-    about: `The channels of LIVEHOUSE_CHANNELS and of the warehouse, from the database alone. States: active; new
+    about: `The channels of LIVEHOUSE_CHANNELS and of the warehouse. Needs only the database. States: active; new
 (nothing has run since it was configured); retired (no longer configured); gone (the service has not known it on three
 days: it is asked for once a day).`,
     flags: { json: JSON_OF_LIST },

@@ -85,7 +85,7 @@ PGPASSWORD=… livehouse db copy --to 'postgres://livehouse@db.example.com/liveh
   },
 )
 
-/** Becomes psql, so that Ctrl-C, the terminal and the exit code are psql's own. */
+/** Replaces this process by psql, so that Ctrl-C, the terminal and the exit code are psql's own. */
 function openPsql({ environment, print }: CliContext, url: string, args: readonly string[]): number {
   const found = spawnSync('/bin/sh', ['-c', 'command -v psql'], { env: environment, encoding: 'utf8' })
   if (found.status !== 0 || process.execve === undefined) {
@@ -125,7 +125,7 @@ function readFileName(action: 'dump' | 'restore', given: string | undefined, ref
   return given ?? ''
 }
 
-/** Schema and views of a database, as each command does. */
+/** Brings schema and views up to date, as each command does. */
 async function bringUpToDate(context: CliContext, url: string, given?: string): Promise<void> {
   const settings = readSettings({ ...context.environment, DATABASE_URL: url }, readDatabaseSettings)
   const from = given ?? `the embedded PostgreSQL in ${settings.dataDir}`

@@ -30,7 +30,7 @@ const DATABASE = 'livehouse_demo'
 const TIME_ZONE = 'Asia/Shanghai'
 const DAYS = 30
 const SEED = 1
-/** npx does not find again what it was given as a file: it would ask the registry for the name. */
+/** npx does not remember a package that it was given as a file: it would ask the registry for the name. */
 const launcher = /[\\/]_npx[\\/]/.test(packageFolder) ? join(packageFolder, '../.bin/livehouse') : 'npx livehouse'
 
 /** `livehouse demo`: emulator, PostgreSQL, sync, and what came of it. */
@@ -135,7 +135,7 @@ export async function fillDemo(
   }
 }
 
-/** What the demo answers from its tables: questions of analysts and SQL that is ready to be pasted into psql. */
+/** Questions of analysts that the demo answers, with SQL to be pasted into psql. */
 const readyQueries = {
   'Watch time per day': `select day, sum(viewers) as viewers, sum(visits) as visits, round(sum(watch_hours)) as hours
 from livehouse_bi.daily_channel where visits > 0 group by day order by day desc limit 7`,

@@ -13,8 +13,8 @@ export const dictionary = defineCommand(
   {
     verb: 'dictionary',
     about: `The data dictionary as Markdown: every table and view for analysts with its columns, their types, meanings
-and sources in the interface specification. docs/data-dictionary.md is its output. Asks no database; the database has
-the same words as comments.`,
+and sources in the interface specification. docs/data-dictionary.md is its output. Needs no database, which has the
+same words as comments.`,
     flags: { lang: ['LANG', 'en or zh-CN (default: LIVEHOUSE_LANG, else en)'] },
     examples: `livehouse dictionary > data-dictionary.md
 livehouse dictionary --lang zh-CN`,

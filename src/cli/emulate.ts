@@ -7,7 +7,7 @@ import { readInteger } from './flags.ts'
 import { envLines } from './format.ts'
 import { defineCommand } from './usage.ts'
 
-/** Where it serves unless it is told otherwise, so that settings hold from one time to the next. */
+/** The default port: a fixed one, so that printed settings stay valid. */
 const PORT = 4010
 const TIME_ZONE = 'Asia/Shanghai'
 

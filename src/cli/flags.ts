@@ -100,10 +100,10 @@ export function refuseBackwards({ from, to }: Window, refuse: Refuse): void {
   refuse(`--from ${formatWallMinute(from)} is not before --to ${formatWallMinute(to)}; --to is exclusive`)
 }
 
-/** No clock is wrong by as much: what lies further ahead of this machine's is in the future of every service. */
+/** No clock is that wrong: what lies further ahead of this machine's is in the future for every service. */
 export const FARTHEST_AHEAD = 30 * DAY
 
-/** Refuses, before the service is asked for its time, ends of a range that lie in the future by any clock. */
+/** Refuses ends of a range that lie in the future by any clock, before the service is asked for its time. */
 export function refuseFarAhead(
   { from, to }: ReturnType<typeof readRange>,
   ownMs: number,

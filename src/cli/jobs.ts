@@ -23,7 +23,7 @@ export const jobs = defineCommand(
   {
     verb: 'jobs',
     about: `Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it ran last and what came of it.
-livehouse serve runs those that are on; livehouse run JOB runs any of them now. Asks the files and the database alone.
+livehouse serve runs those that are on; livehouse run JOB runs any of them now. Reads only the files and the database.
 Exit code 2 where a job would be refused, which is named.`,
     flags: { json: JSON_OF_LIST },
     examples: `livehouse jobs
@@ -40,7 +40,7 @@ livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,
     const refused = [...problems, ...loaded.flatMap((job) => findRefusal(job, channels))]
     await using database = await openAsItIs(context, settings)
     const now = context.clock.now()
-    // A database of an older livehouse has no table of them yet.
+    // A database of an older livehouse may lack their table.
     const db = database.isMigrated && database.pending.length === 0 ? database.db : undefined
     const states = await readJobStates(db, loaded, now)
     const lines = [...describeJobs(states, now), ...refused.map((problem) => `✗ ${problem}`)]
@@ -153,7 +153,7 @@ export async function readJobStates(
   return jobs.map((job) => {
     const tick = job.isEnabled ? openTimetable(job.cron, job.timeZone).next(nowMs) : undefined
     const [last, isHeld] = [runs.get(job.name), held.has(job.name)]
-    // Whose run has ended may still hold its lease for a moment; one that holds none has died, and is taken up again.
+    // The lease may outlive the run by a moment. A run without a lease has died, and is taken up again.
     const going = isHeld ? 'running' : last && 'interrupted'
     const outcome = last?.status === 'ended' ? (last.outcome ?? 'failed') : going
     return { job, next: tick && new Date(tick.dueAtMs), last, isRunning: isHeld, outcome }

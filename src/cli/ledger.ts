@@ -36,7 +36,7 @@ const MOST_LINES = 10
 export const ledger = defineCommand(
   {
     verb: 'ledger',
-    about: 'What has been read and what has not, from the ledger of slices; asks the database alone.',
+    about: 'What has been read and what has not, from the ledger of slices. Needs only the database.',
     actions: {
       show: 'covered ranges, gaps, the last reading with its proof, what fell short; all with --channels (the default)',
       forget: 'takes a range out of what is covered: the next sync reads it again. No row is deleted',

@@ -12,7 +12,7 @@ import { defineCommand } from './usage.ts'
 export const quarantine = defineCommand(
   {
     verb: 'quarantine',
-    about: `Received items that could not become rows, kept with the reason. Asks the database alone. Samples are
+    about: `Received items that could not become rows, kept with the reason. Needs only the database. Samples are
 personal data.`,
     actions: {
       list: 'what is still unreadable, by stream and reason (the default)',

@@ -45,7 +45,6 @@ livehouse run v1-history --json | jq .resumes_at
     if (runId !== undefined) return await cancel(context, runId, isJson)
     const timeZone = readSettings(context.environment, readServiceTimeZone)
     const outcome = await runNamed(context, name)
-    // Values of rows are for whoever asks for them.
     const toObject = () => (isAudit(outcome) ? auditObject(outcome) : outcomeObject(outcome))
     if (isJson) context.print(JSON.stringify({ ...toObject(), command: 'run', job: name }))
     else
@@ -81,7 +80,7 @@ async function runNamed(context: CliContext, name: string): Promise<RunOutcome |
   try {
     await runByHand(job, { db, clock, log, signal, runJob })
   } finally {
-    // A run tells of itself; what fails before there is one is told here.
+    // A run reports itself; what fails before there is one is reported here.
     await reportCauses(context, db, { alerts, service })
   }
   return result ?? heldBy(name, startedAt, new Date(clock.now()).toISOString())

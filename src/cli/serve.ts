@@ -54,7 +54,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     const { clock, log, signal, environment } = context
     const jobs = await loadConfiguredJobs(context)
     const enabled = jobs.filter(({ isEnabled }) => isEnabled)
-    // What is wrong with one is told now, not when it is due.
+    // A wrong one is refused now, not when it is due.
     const readSettingsOf = (job: Job) => readJobSettings(context, job)
     for (const job of enabled) readSettingsOf(job)
     const { service, database, page, alerts } = readSettings(environment, (source) => ({

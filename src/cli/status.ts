@@ -12,7 +12,7 @@ import { defineCommand } from './usage.ts'
 export const status = defineCommand(
   {
     verb: 'status',
-    about: `What the warehouse in DATABASE_URL holds and how fresh it is; asks the database alone and changes nothing.
+    about: `What the warehouse in DATABASE_URL holds and how fresh it is. Needs only the database, and changes nothing.
 Tables of more than 50,000 rows are estimated (~). Channels that are no longer configured do not count.`,
     flags: {
       'max-age': ['AGE', 'exit code 3 when nothing of a stream has landed for longer, such as 90m, 26h, 2d'],

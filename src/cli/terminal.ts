@@ -6,7 +6,7 @@ export interface Terminal {
   readonly divert: (writer: (text: string) => void) => () => void
 }
 
-/** `writeOut` takes what is not diverted. */
+/** `writeOut` gets what is not diverted. */
 export function createTerminal(writeOut: (text: string) => void): Terminal {
   let current = writeOut
   return {

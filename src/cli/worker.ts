@@ -7,7 +7,7 @@ import { workOnPartitions } from '../scheduler/run-partition.ts'
 import { readInteger } from './flags.ts'
 import { defineCommand } from './usage.ts'
 
-/** Partitions that a process reads side by side where nobody says otherwise. */
+/** Partitions that a process reads at once by default. */
 export const DEFAULT_CONCURRENCY = 8
 
 /** `livehouse worker`: one more machine for the work of the same warehouse. */
@@ -15,7 +15,7 @@ export const worker = defineCommand(
   {
     verb: 'worker',
     about: `Reads queued partitions until Ctrl-C or SIGTERM: those of the jobs of livehouse serve, and of sync and
-backfill with --queue. It needs the settings of the service and of the database, and neither job files nor a list of
+backfill with --queue. It needs the settings of service and database, but no job files and no list of
 channels. See docs/scaling.md.`,
     flags: {
       concurrency: ['N', `partitions side by side, 1 to 100 (default: ${DEFAULT_CONCURRENCY})`],

@@ -21,7 +21,7 @@ export function readTextFile(path: string, expected: string, refuse: (problem: s
 /** @throws TypeError for what is none of these */
 function decodeText(bytes: Uint8Array): string {
   const mark = Buffer.from(bytes.subarray(0, 2)).toString('hex')
-  // Without a byte order mark, the first letter tells: that of a header is Latin.
+  // Without a byte order mark the first letter shows it: a header begins with an ASCII letter.
   const unicode = [/^fffe|00$/, /^feff|^00/].findIndex((order) => order.test(mark))
   if (unicode !== -1) return new TextDecoder(unicode === 0 ? 'utf-16le' : 'utf-16be', { fatal: true }).decode(bytes)
   try {

@@ -1,4 +1,4 @@
-/** What an operator should hear of without asking. Ids and counts, never personal data or a text of the service. */
+/** What an operator is alerted to. Ids and counts, never personal data or text of the service. */
 export type Cause =
   /** The last run of a command (`sync`, `run nightly`) is not green. `problems`: how many of each code, by stream. */
   | {

@@ -23,10 +23,7 @@ export const systemClock: Clock = {
   },
 }
 
-/**
- * Lets whatever has come in meanwhile be heard: work that goes on without waiting keeps everything else from it. Two
- * rounds, for a connection that is used again waits one before it sends.
- */
+/** Lets other events be handled, which work that never waits keeps out. Two rounds: a reused connection waits one. */
 export async function yieldToEventLoop(): Promise<void> {
   await nextRound()
   await nextRound()
@@ -42,10 +39,9 @@ export function callIfStillRunning(ms: number, action: () => void): () => void {
 }
 
 /**
- * Calls `action` once the signal aborts. A signal that lasts gets many listeners, and the runtime chains them: one that
- * was taken off still points to those that came after it. Where the collector has moved one among the old, all that
- * these hold, such as whole answers, stays in memory until everything is collected; so a listener that is called off
- * lets go of its action.
+ * Calls `action` once the signal aborts. The runtime chains the listeners of a signal, and one that was removed still
+ * points to those after it: what they hold, such as whole answers, would stay in memory until a full collection. So a
+ * listener that is called off drops its action.
  * @returns calls it off
  */
 export function whenAborted(signal: AbortSignal, action: () => void): () => void {
@@ -58,7 +54,7 @@ export function whenAborted(signal: AbortSignal, action: () => void): () => void
   }
 }
 
-/** Waits for `promise` no longer than `signal` allows; the work itself goes on for the others, and may fail unheard. */
+/** Waits for `promise` until `signal` aborts; the work goes on for others, and its failure is then ignored. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   promise.catch(() => {})
   signal.throwIfAborted()

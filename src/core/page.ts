@@ -6,7 +6,7 @@ import type { Rejection, Stream } from './stream.ts'
 export interface ListRequest {
   readonly stream: Stream
   readonly partition: Partition
-  /** As it goes on the wire, already widened; all times where there is none. */
+  /** As it goes on the wire, already widened; without it, all times. */
   readonly window?: Window | undefined
 }
 

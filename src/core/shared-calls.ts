@@ -11,7 +11,7 @@ export interface AccessToken {
 /** Where the one token of an application is kept for all who share it. */
 export interface TokenStore {
   readonly read: (signal: AbortSignal) => Promise<AccessToken | undefined>
-  /** Keeps what `make` makes of the token that is there, by one caller at a time among all who share the store. */
+  /** Replaces the token by what `make` makes of it, one caller at a time among all that share the store. */
   readonly replace: (
     make: (kept: AccessToken | undefined) => Promise<AccessToken>,
     signal: AbortSignal,

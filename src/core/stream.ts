@@ -55,7 +55,7 @@ export interface LoadTable {
   readonly key: readonly string[]
   /** Whether rows get `removed_at` when proven reads no longer find them. */
   readonly marksRemoved: boolean
-  /** The column by which the latest of several rows with one key is told (a real duplicate in the source's list). */
+  /** The column that shows which of several rows with one key is the latest (duplicates in the source's list). */
   readonly freshnessColumn?: string
   /** Only where another stream writes the same table. */
   readonly versions?: TableVersions
@@ -137,7 +137,7 @@ export interface Stream extends LoadTable {
   readonly isTimeFiltered: boolean
   /** Whether the service allows only some calls a day: read page by page, over days if need be, and only when named. */
   readonly isBudgeted?: boolean
-  /** By which time a row was there; where it is not told, the latest of its times. */
+  /** The time from which a row was there; without it, the latest of its times. */
   readonly bornColumn?: string
   /** How long before the covered end rows still change, and are read again; 0 for snapshots. */
   readonly lookbackDays: number

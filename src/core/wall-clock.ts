@@ -1,6 +1,6 @@
 /**
  * A reading of the service's wall clock (its answers and filters carry no offset): seconds since 1970-01-01 00:00:00 on
- * that clock, as if it were UTC. Who turns it into an instant names a zone: Postgres for rows, the timetable for jobs.
+ * that clock, as if it were UTC. It becomes an instant by a zone: in Postgres for rows, in the timetable for jobs.
  */
 export type WallTime = number
 

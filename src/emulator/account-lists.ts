@@ -7,7 +7,7 @@ import type { Manager } from './world/world.ts'
 
 const ofAccount = { ...byPages, method: 'GET', version: 'v1', scope: 'account' } as const
 
-/** @param constants columns that no field tells */
+/** @param constants columns that come from no field */
 function managerList(
   table: string,
   shown: readonly fields.Field<Manager>[],

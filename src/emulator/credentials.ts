@@ -12,7 +12,7 @@ export interface ClientSettings {
   readonly tokenSeconds: number
 }
 
-/** Tokens with their ends, and who has had a ticket (API 3.1). */
+/** Tokens with their expiry, and the outer ids that have had a ticket (API 3.1). */
 export interface Credentials {
   readonly issueToken: () => string
   /** Whether 4.1 issued it and it is still valid. */

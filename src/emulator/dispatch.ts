@@ -77,7 +77,7 @@ export function dispatch(
   return { answer: effects.reduce((before, { answer: change }) => change?.(before) ?? before, answer), call }
 }
 
-/** What the gateway refuses before the endpoint is asked. */
+/** Why the gateway refuses a call before it reaches the endpoint. */
 function refusalOf(
   { name, isOfAuth }: Endpoint,
   { authorization, contentType }: Incoming,

@@ -67,7 +67,7 @@ function renderBody({ body }: Answer, pages: PageCache): Buffer {
 /** The body that was rendered for this key, or else what `render` makes; without a key it is not kept. */
 export type PageCache = (key: string | undefined, render: () => Buffer) => Buffer
 
-/** Keeps bodies, up to so many bytes: a bench measures the program, and not how pages are rendered. */
+/** Keeps bodies, up to so many bytes: a benchmark should not measure how pages are rendered. */
 export function createPageCache(maxBytes: number): PageCache {
   const bodies = new Map<string, Buffer>()
   let bytes = 0

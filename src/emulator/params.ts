@@ -4,7 +4,7 @@ import { refusals, type Refusal } from './answer.ts'
 /** Parameters by name: of a JSON body, or texts of a query string. */
 export type Params = Readonly<Record<string, unknown>>
 
-/** What a list endpoint was asked for. The echo is apart, so that a fault can serve another page than it names. */
+/** What a list endpoint was asked for. A fault may serve another page than the echo names. */
 export interface ListQuery {
   readonly page: number
   readonly pageSize: number

@@ -11,7 +11,7 @@ export interface Switches {
   rowOrder: RowOrder
   /** What `direction` of 4.7 sorts by. */
   visitorOrder: 'last-online' | 'first-login' | 'watch-time' | 'user-id' | 'shuffled'
-  /** How rows stand that are equal in what a list is sorted by: as they always do, or anew for each page and size. */
+  /** The order of rows that are equal in what a list is sorted by: always the same, or by page and size. */
   ties: 'kept' | 'by-page'
   beyondLastPage: 'empty' | 'repeat-first' | 'repeat-last' | 'error'
   /** Where 4.8 and 4.9 read their parameters; elsewhere they are ignored. */

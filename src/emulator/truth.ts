@@ -53,7 +53,7 @@ export function readTruth(world: World, switches: Readonly<Switches>, now: WallT
   }
 }
 
-/** Name and administrator are told by the visitors alone (API 2.5). */
+/** Only visitors carry the channel's name and administrator (API 2.5). */
 function channelRow({ name, adminId, visitors }: Channel): TruthRow {
   const isKnown = visitors.rows.length > 0
   return { name: isKnown ? text(name) : null, admin_id: isKnown ? adminId : null }

@@ -4,8 +4,8 @@ const HIDDEN = '[redacted]'
 const MAX_DEPTH = 8
 const secretKey = /secret|token|authorization|password|passwd|tikect|ticket|cookie|credential|api_?key/i
 /**
- * Secrets that nobody has told us of: passwords in URLs, bearer tokens, and parameters that hold one by name. No part
- * of a name is unbounded: a service's text of a megabyte is looked through in a tenth of a second.
+ * Secrets that are not among the given ones: passwords in URLs, bearer tokens, and parameters whose name says so. No
+ * part of a name is unbounded: a service's text of a megabyte is searched in a tenth of a second.
  */
 const secretShapes: readonly (readonly [RegExp, string])[] = [
   [/(\b[a-z][a-z0-9+.-]{0,30}:\/\/[^\s:/@]*):[^\s/@]+@/gi, `$1:${HIDDEN}@`],

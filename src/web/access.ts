@@ -14,11 +14,11 @@ const MINUTE_MS = 60_000
 /** Of the cookie that signing in sets. */
 export const SESSION_COOKIE = 'livehouse_session'
 
-/** `token`: of `LIVEHOUSE_HTTP_TOKEN`; undefined for a page that listens to this machine alone and asks nobody. */
+/** `token`: of `LIVEHOUSE_HTTP_TOKEN`; undefined for a page on loopback alone, which needs none. */
 export function createAccess(token: string | undefined, { clock, log }: { clock: Clock; log: Log }) {
   let wrong: readonly number[] = []
   const recent = () => wrong.filter((atMs) => clock.now() - atMs < MINUTE_MS)
-  // The cookie opens the page and does not tell the token; with another token it opens nothing any more.
+  // The cookie does not reveal the token, and is worthless once the token has changed.
   const keyedBy = (purpose: string) =>
     token === undefined ? undefined : createHmac('sha256', token).update(`livehouse ${purpose}`).digest('hex')
   const [session, csrf] = [keyedBy('session'), keyedBy('form')]
@@ -38,7 +38,7 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
     /** Notes and logs a wrong token. `from`: the address that it came from */
     refuse: (from: string | undefined): void => {
       wrong = recent()
-      // A log line for each of thousands would fill the disk.
+      // Thousands of them would fill the log.
       if (wrong.length >= MOST_WRONG) return
       wrong = [...wrong, clock.now()]
       log.warn('http.tokenRefused', { from, wrongWithinMinute: wrong.length })

@@ -150,7 +150,7 @@ function framed({ assets, version }: Answering, asked: Asked, page: PageContent)
   }
 }
 
-/** Who asks for a language gets it from then on. */
+/** A language that is asked for is kept in a cookie. */
 function withLanguage({ parameters }: Asked, reply: Reply): Reply {
   const language = languageOf(parameters.get('lang') ?? '')
   if (language === undefined) return reply

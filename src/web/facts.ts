@@ -57,7 +57,7 @@ export const TIMELINE_DAYS = 30
 export const CHART_HOURS = 24
 
 const DAY_MS = 86_400_000
-/** A statement that takes longer is given up: the page is not worth more of the database's time. */
+/** A statement that takes longer is cancelled. */
 const LONGEST_STATEMENT_MS = 20_000
 
 /**
@@ -95,7 +95,7 @@ export interface ReadFailure {
   readonly sinceMs: number
 }
 
-/** Facts for many who ask, read by one at a time. Never throws; waits for `longestMs` (10 s) at most. */
+/** Facts for many requests, read by one at a time. Never throws; waits for `longestMs` (10 s) at most. */
 export type ReadFacts = (longestMs?: number) => Promise<Known>
 
 /** What was read is kept for so many times as long as it took, and for three seconds at least; a failure for three. */
@@ -115,7 +115,7 @@ export function createFactsSource(deps: FactsDeps): ReadFacts {
       known = { facts: await collectFacts(deps), failure: undefined }
       keptUntilMs = clock.now() + Math.max(SHORTEST_MS, REST * (clock.now() - startedAtMs))
     } catch (error) {
-      // Once for each time that the database goes away.
+      // Once for each outage.
       if (known.failure === undefined) log.warn('page.unread', { err: error })
       known = { facts: known.facts, failure: { error, sinceMs: known.failure?.sinceMs ?? startedAtMs } }
       keptUntilMs = clock.now() + SHORTEST_MS

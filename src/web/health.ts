@@ -1,16 +1,16 @@
 import type { Clock } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
 
-/** What `/readyz` tells: facts of the process and the database, nothing of anybody. */
+/** What `/readyz` answers: the state of process and database, no data. */
 export interface Readiness {
   readonly status: 'ready' | 'not ready'
   readonly database: 'ok' | 'unreachable' | 'newer' | 'pending migrations'
   readonly pending_migrations: readonly string[]
 }
 
-/** Whoever asks more often gets the same answer: the path is open to all. */
+/** An answer is kept for so long, as the path is open to all. */
 const KEPT_MS = 1000
-/** How long who asks for readiness or numbers waits for the database. */
+/** How long a request for readiness or metrics waits for the database. */
 export const LONGEST_ANSWER_MS = 3000
 
 /** Asks the database each time, but no more than once a second, and gives it 3 seconds. Never throws. */
@@ -41,7 +41,7 @@ async function ask(readPending: () => Promise<readonly string[]>): Promise<Readi
   }
 }
 
-/** What comes of `work`, or `otherwise` where that takes longer than `ms`; the work goes on by itself. */
+/** The result of `work`, or `otherwise` where that takes longer than `ms`; the work is not stopped. */
 export async function within<T>(clock: Clock, ms: number, work: Promise<T>, otherwise: T): Promise<T> {
   const enough = new AbortController()
   const tooLate = clock.sleep(ms, enough.signal).catch(() => {})

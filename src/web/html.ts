@@ -21,7 +21,7 @@ export class Html {
 export type Content = Html | string | number | false | null | undefined | readonly Content[]
 
 /**
- * A template whose values cannot become markup: whatever strangers have put into a name arrives as text. In tags,
+ * A template whose values cannot become markup: whatever others have put into a name arrives as text. In tags,
  * values stand only inside double quotes: `` html`<a href="${path}">${name}</a>` ``.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
@@ -37,10 +37,10 @@ function markupOf(value: Content): string {
   return escape(String(value))
 }
 
-/** Embeddings, overrides and isolates: they would let a name turn round what stands beside it. */
+/** Embeddings, overrides and isolates: in a name they would reorder the text beside it. */
 const TURNING = /[\u202a-\u202e\u2066-\u2069]/g
 
-/** Control characters, which HTML forbids, and marks that turn letters round go; what it reads becomes entities. */
+/** Control characters, which HTML forbids, and marks of direction are removed; what HTML reads becomes entities. */
 function escape(text: string): string {
   // oxlint-disable-next-line eslint/no-control-regex
   const plain = text.toWellFormed().replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '\ufffd')
@@ -49,7 +49,7 @@ function escape(text: string): string {
 
 const LONGEST = 120
 
-/** Text of strangers (names, labels, errors), set apart so that right-to-left letters turn nothing beside it round. */
+/** Text of others (names, labels, errors), isolated so that right-to-left letters reorder nothing beside it. */
 export function foreign(text: string, longest: number = LONGEST): Html {
   const pieces = plainForeign(text, longest).replaceAll(PLACE_TO_BREAK, '$&\u0000').split('\u0000')
   return html`<bdi>${pieces.map((piece, index) => html`${index > 0 && html`<wbr>`}${piece}`)}</bdi>`

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 
-/** Every answer has these. Nothing is loaded, sent or framed but what comes from here. */
+/** Of every answer: pages load, send and frame nothing of other sites. */
 export const safeHeaders: OutgoingHttpHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +

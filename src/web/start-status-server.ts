@@ -60,7 +60,7 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
   const assets = await readAssets()
   const metrics = createStatusMetrics(options.version)
   const readFacts = createFactsSource(options)
-  // Of its own: who asks for readiness gets what is so now.
+  // Its own, as each keeps its answer for a second.
   const findDatabase = createReadiness(options)
   const answering = {
     access: createAccess(options.token, options),

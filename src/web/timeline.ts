@@ -64,7 +64,7 @@ function overlap(from: WallTime | null, to: WallTime | null, span: Window): numb
   return Math.max(0, Math.min(to, span.to) - Math.max(from, span.from))
 }
 
-/** How much of a span should be there: days on which a channel is not to be read lack nothing. */
+/** How much of a span should be there: nothing of days on which a channel is not to be read. */
 function wantedOf({ channelId, since, until }: LedgerUnit, span: Window, rangeOf: RangeOf): number {
   const range = channelId === null ? {} : rangeOf(channelId)
   const from = Math.min(range.from ?? span.from, since ?? Infinity)

@@ -21,7 +21,7 @@ export interface Expectations {
   /** Every part that the ledger knows, and those that should have been read and of which nothing was. */
   readonly units: readonly LedgerUnit[]
   readonly rangeOf: RangeOf
-  /** Whether it is kept up to date: neither has it come to its end, nor does no job read the stream of its channel. */
+  /** Whether it is kept up to date: it has not come to its end, and a job (or cron) reads it. */
   readonly isKept: (unit: LedgerUnit) => boolean
   /** What is wrong with it: the gravest only, so that each fault is said once. */
   readonly faultOf: (unit: LedgerUnit) => Fault | undefined
@@ -181,7 +181,7 @@ export interface Standing {
   readonly behind: readonly (string | null)[]
 }
 
-/** What is read as whole lists says nothing of ranges, and what has come to its end nothing of what goes on. */
+/** Whole lists do not count for ranges, nor parts that have come to their end where others go on. */
 export function standingOf(units: readonly LedgerUnit[], { isKept, faultOf }: Expectations): Standing {
   const kept = units.filter(isKept)
   const nightly = kept.filter(({ stream }) => !isAskedFor(stream))

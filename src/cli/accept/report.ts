@@ -2,7 +2,7 @@ import { formatWallTime } from '../../core/wall-clock.ts'
 import { type Acceptance, isStanding } from '../../ledger/acceptances.ts'
 import { counted, minuteIn, rangeText } from '../format.ts'
 
-/** Ranges of one acceptance that are named one by one. */
+/** Ranges of one acceptance that are listed. */
 const MOST_RANGES = 3
 
 /** `visitors channel=9: 2 rows may be missing until 2026-12-20 14:30: duplicates of March`, in times of a zone. */

@@ -6,7 +6,7 @@ import { allStreams } from '../../streams/registry.ts'
 export type Disguise = (value: string) => string
 
 /**
- * Makes a disguise from a key that nobody keeps, so that it cannot be turned back. Digits stand for digits, ASCII
+ * Makes a disguise from a key that is thrown away, so that it cannot be undone. Digits stand for digits, ASCII
  * letters for letters of the same case, placeholders for all other letters and symbols; punctuation stands as it is, so
  * lengths and odd formats remain. Mobile phone numbers become ones that no network gives out, addresses those that are
  * reserved for examples (RFC 2544, RFC 3849).

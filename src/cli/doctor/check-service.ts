@@ -27,7 +27,7 @@ export async function checkService(
   const { signal } = context
   // A token that is asked for here may end the one that a run uses. What is wrong with the database is said later.
   await using shared = await openSharedDatabase({ ...context, remark: () => {} }, service, database)
-  // Somebody watches: what is asked again is asked at once.
+  // A person waits: what is repeated is repeated at once.
   const watched = { random: () => 0, longestRefusedMs: WATCHED_REFUSED_MS }
   await using connection = openConnection(context, service, shared.db, watched)
   /** `look`: what was seen. @returns undefined when all is well */
@@ -42,7 +42,7 @@ export async function checkService(
   }
   const unreached = await check('base URL', async () => {
     const status = await connection.reach('base', { signal }).catch((error: unknown) => {
-      // Whatever comes instead of a whole answer: somebody is there.
+      // An answer that is too large is one, too.
       if (hasCode(error, 'api.bodyRefused')) return 'too much'
       throw error
     })

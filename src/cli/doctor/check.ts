@@ -1,8 +1,8 @@
 import { type ErrorCode, LivehouseError } from '../../core/errors.ts'
 
 /**
- * Takes each thing that the doctor has looked at, as soon as that is done. `skipped`: it could not be looked at, or
- * need not be. `seen`: never a secret. `repair`: not given where nothing is wrong, or where `seen` says what to do.
+ * Is called for each check as soon as it is done. `skipped`: not possible, or not needed. `seen`: never a secret.
+ * `repair`: not given where nothing is wrong, or where `seen` says what to do.
  */
 export type Report = (
   name: string,
@@ -11,7 +11,7 @@ export type Report = (
   repair?: string,
 ) => void
 
-/** Reports what an error says of the thing that was looked at. @throws it again when it is a bug or an interruption */
+/** Reports an error as a failed check. @throws it again when it is a bug or an interruption */
 export function reportFailure(report: Report, name: string, error: unknown, signal: AbortSignal): void {
   signal.throwIfAborted()
   if (!(error instanceof LivehouseError)) throw error

@@ -69,8 +69,8 @@ function summarize(units: readonly LedgerUnit[], ends: ReadonlyMap<string, numbe
 }
 
 /**
- * The streams whose newest landed slice is older than this, or that have none though there is something to read. One
- * that lies as far ahead says nothing: the service, whose time it bears, or this machine shows a wrong one.
+ * The streams whose newest landed slice is older than this, or that have none though there is something to read. So is
+ * one that lies as far ahead: the clock of the service or of this machine was wrong.
  */
 export function findStale(status: Status, maxAgeMs: number, nowMs: number): readonly StreamStatus[] {
   return status.streams.filter(({ lastRunId, last, isEmpty }) => {

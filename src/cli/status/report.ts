@@ -36,7 +36,7 @@ export function describeStatus(status: Status, nowMs: number): string[] {
       `${minute(startedAt)} (${age(startedAt)})`,
       finishedAt === null ? '–' : formatDuration(finishedAt.getTime() - startedAt.getTime()),
     ])
-  // What is accepted is no matter of repair, but never passes for proven.
+  // What is accepted needs no repair, but is never shown as proven.
   const accepted = shownAcceptances(status, nowMs).map((each) => {
     const [state, then] = isStanding(each, nowMs) ? ['accepted', ''] : ['expired', '; the next sync reads it again']
     return `~ ${state} (${each.acceptanceId}): ${describeAcceptance(each, timeZone)}${then}`

@@ -2,7 +2,7 @@
 export interface RowList<Item extends object> {
   /** In the order in which they were added. */
   readonly rows: readonly Item[]
-  /** Grows with each change, so that what was computed from the rows can be told to be old. */
+  /** Grows with each change: what was computed from an older version is out of date. */
   readonly version: number
   readonly add: (...rows: readonly Item[]) => void
   /** Puts `next` where `row` stands. */

@@ -4,12 +4,12 @@ import { fill, type Messages } from '../messages.ts'
 
 const WIDTH = 10
 const HEIGHT = 24
-/** What is missing is seen, however little it is. */
+/** However little is missing, it has this height. */
 const LEAST_CAP = 4
 /** Days from one date below the bars to the next: they stand in rows of 10, 15 or 30. */
 const DATE_EVERY = 5
 
-/** Tells without colours what is missing from what is read; once on each page that has bars. */
+/** Patterns that show without colours what is missing; once on each page that has bars. */
 export const timelinePatterns: Html = html`<svg class="unseen" width="0" height="0" aria-hidden="true"
  focusable="false"><defs>
 <pattern id="hatch" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
@@ -18,7 +18,7 @@ export const timelinePatterns: Html = html`<svg class="unseen" width="0" height=
 <rect class="dots-ground" width="4" height="4"/><circle class="dots-dot" cx="2" cy="2" r="1"/></pattern>
 </defs></svg>`
 
-/** The days of one stream as bars, each of which says what it is when one points at it or goes to it by keyboard. */
+/** The days of one stream as bars, each with a label for pointer, keyboard and screen reader. */
 export function timelineStrip(messages: Messages, name: string, days: readonly TimelineDay[]): Html {
   const { timeline, formats, days: words } = messages
   const bars = days.map((day, index) => {

@@ -92,7 +92,7 @@ export function jumps({ messages }: View, parts: readonly (keyof Messages['secti
   return html`<nav class="jumps" aria-label="${messages.jump}">${links}</nav>`
 }
 
-/** The shapes that say the same as the colours. */
+/** What colours and signs say. */
 export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'calm'
 
 const icons: Readonly<Record<Tone, Html>> = {
@@ -103,7 +103,7 @@ const icons: Readonly<Record<Tone, Html>> = {
   calm: html`<path d="M3.5 8h9"/>`,
 }
 
-/** The sign of a tone, for the eye alone: words stand beside it. */
+/** The sign of a tone; hidden from screen readers, as words stand beside it. */
 export function icon(tone: Tone): Html {
   return html`<svg class="icon ${tone}" viewBox="0 0 16 16" aria-hidden="true" focusable="false">${icons[tone]}</svg>`
 }
