@@ -2,7 +2,7 @@ import stringWidth from 'string-width'
 import { type Proof, proofs, type Window } from '../core/slice.ts'
 import type { CallBudget, ScopeBudget } from '../ledger/call-budget.ts'
 import type { CliContext } from './command.ts'
-import { formatWallMinute, formatWallTime, wallTimeAt } from '../core/wall-clock.ts'
+import { formatWallMinute, formatWallTime, HOUR, largestUnitOf, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
 import { wrongUse } from './wrong-use.ts'
 
 /** A cell: what is undefined or null is shown empty. */
@@ -36,16 +36,12 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
   )
 }
 
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
+const units = { second: 's', minute: 'min', hour: 'h', day: 'days' }
 
 /** A span of time in its largest unit: `40 s`, `3 min`, `26 h`, `5 days`. */
 export function formatAge(ms: number): string {
-  if (ms < MINUTE) return `${Math.max(0, Math.round(ms / SECOND))} s`
-  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`
-  return ms < 3 * DAY ? `${Math.floor(ms / HOUR)} h` : `${Math.floor(ms / DAY)} days`
+  const [count, unit] = largestUnitOf(ms)
+  return `${count} ${units[unit]}`
 }
 
 /** Prints a result: one JSON object where `--json` is given, else lines for a person. */
@@ -69,9 +65,10 @@ export function snakeCased(object: object): Readonly<Record<string, unknown>> {
 
 /** What a command took: `1.3 s`, `4 min 10 s`, `2 h 5 min`. */
 export function formatDuration(ms: number): string {
-  if (ms < MINUTE) return `${(ms / SECOND).toFixed(1)} s`
-  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min ${Math.floor((ms % MINUTE) / SECOND)} s`
-  return `${Math.floor(ms / HOUR)} h ${Math.floor((ms % HOUR) / MINUTE)} min`
+  const seconds = Math.floor(ms / 1000)
+  if (seconds < MINUTE) return `${(ms / 1000).toFixed(1)} s`
+  if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)} min ${seconds % MINUTE} s`
+  return `${Math.floor(seconds / HOUR)} h ${Math.floor((seconds % HOUR) / MINUTE)} min`
 }
 
 /** A time as the wall clock of a zone shows it, to the minute. */
@@ -111,8 +108,7 @@ export function envLines(settings: Readonly<Record<string, string>>): readonly s
     if (/^[\w.,:/@%?&=+-]+$/.test(value)) return `${name}=${value}`
     // Between double quotes a backslash and an n are a line feed.
     const mark = ["'", '`', ...(value.includes('\\') ? [] : ['"'])].find((each) => !value.includes(each))
-    if (mark === undefined)
-      throw wrongUse('', `the value of ${name} has too many kinds of quotes for a file of settings`)
+    if (mark === undefined) throw wrongUse(`the value of ${name} has too many kinds of quotes for a file of settings`)
     return `${name}=${mark}${value}${mark}`
   })
 }

@@ -1,3 +1,5 @@
+import { decodePercent } from './text.ts'
+
 /** A shorter value is no secret, and hiding it would hide half the log. */
 const SHORTEST_SECRET = 4
 
@@ -15,15 +17,11 @@ export function secretPattern(secrets: ReadonlySet<string>): RegExp | undefined 
 /** The passwords of a URL: before the host, and behind the question mark (libpq). None of what is no URL. */
 export function passwordsOf(text: string): readonly string[] {
   const url = URL.parse(text)
-  return url ? [decode(url.password), ...url.searchParams.getAll('password')].filter((each) => each !== '') : []
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  return url
+    ? [decodePercent(url.password) ?? url.password, ...url.searchParams.getAll('password')].filter(
+        (each) => each !== '',
+      )
+    : []
 }
 
 function spellings(character: string): string {

@@ -23,6 +23,15 @@ export function withoutPhones(text: string): string {
   return text.replace(PHONE, (phone) => `${phone.slice(0, 3)}********`)
 }
 
+/** What percent-encoding stands for (RFC 3986); undefined where it is not UTF-8. */
+export function decodePercent(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** A JSON value as text. For values that were read from JSON, and bigints, which are written as numbers. */
 export function jsonText(value: unknown): string {
   try {

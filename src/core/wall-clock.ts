@@ -5,6 +5,7 @@
 export type WallTime = number
 
 export const MINUTE = 60
+export const HOUR = 3600
 export const DAY = 86_400
 
 /** `2026-11-20 14:03:00`, the form of request times (API 2). */
@@ -44,6 +45,14 @@ export function isWallTime(text: string): boolean {
 /** By the form of ECMAScript, which always has a `T`; without a time it is midnight. */
 function instantOf(text: string): WallTime {
   return Date.parse(text.length === 10 ? text : `${text.replace(' ', 'T')}Z`) / 1000
+}
+
+/** A span of time in its largest whole unit, as people say it. */
+export function largestUnitOf(ms: number): readonly [count: number, unit: 'second' | 'minute' | 'hour' | 'day'] {
+  const seconds = ms / 1000
+  if (seconds < MINUTE) return [Math.max(0, Math.round(seconds)), 'second']
+  if (seconds < HOUR) return [Math.floor(seconds / MINUTE), 'minute']
+  return seconds < 3 * DAY ? [Math.floor(seconds / HOUR), 'hour'] : [Math.floor(seconds / DAY), 'day']
 }
 
 /** The start of the minute that holds this reading. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { type Language, languages } from '../core/language.ts'
 import type { StreamName } from '../core/stream.ts'
+import { largestUnitOf } from '../core/wall-clock.ts'
 import { allStreams } from '../streams/registry.ts'
 import { labels } from './words/labels.ts'
 import { sentences } from './words/sentences.ts'
@@ -52,11 +53,6 @@ export function languageOf(tag: string): Language | undefined {
   return languages.find((language) => language.toLowerCase().split('-')[0] === primary)
 }
 
-const SECOND = 1000
-const MINUTE = 60 * SECOND
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-
 /** How a language writes numbers and times. Wall clock readings are those of the service, whatever its zone. */
 function formatsOf(language: Language) {
   const whole = new Intl.NumberFormat(language, { maximumFractionDigits: 0 })
@@ -65,18 +61,14 @@ function formatsOf(language: Language) {
   const locale = language === 'en' ? 'en-GB' : language
   const time = new Intl.DateTimeFormat(locale, { ...date, ...clock })
   const day = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' })
-  const unit = (name: string, value: number) =>
+  const unit = (value: number, name: string) =>
     new Intl.NumberFormat(language, { style: 'unit', unit: name, unitDisplay: 'long' }).format(value)
   return {
     number: (value: number): string => whole.format(value),
     /** `20 Nov 2026, 02:10`, of the service's wall clock. */
-    wallTime: (wallTime: number): string => time.format(wallTime * SECOND),
+    wallTime: (wallTime: number): string => time.format(wallTime * 1000),
     /** `20 Nov`. */
-    wallDay: (wallTime: number): string => day.format(wallTime * SECOND),
-    span: (ms: number): string => {
-      if (ms < MINUTE) return unit('second', Math.max(0, Math.round(ms / SECOND)))
-      if (ms < HOUR) return unit('minute', Math.floor(ms / MINUTE))
-      return ms < 3 * DAY ? unit('hour', Math.floor(ms / HOUR)) : unit('day', Math.floor(ms / DAY))
-    },
+    wallDay: (wallTime: number): string => day.format(wallTime * 1000),
+    span: (ms: number): string => unit(...largestUnitOf(ms)),
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
+import { decodePercent } from '../core/text.ts'
 import type { Db } from '../store/database.ts'
 import { MOST_OPEN, readOnly } from '../ledger/health.ts'
 import type { ListedChannel } from '../ledger/channels.ts'
@@ -111,7 +112,7 @@ function readerOf(view: View, { path, parameters }: PageRequest): ReadPart | und
   if (path === '/runs') return (db) => runList(db, view, parameters)
   if (path === '/quarantine') return (db) => quarantineList(db, view, parameters)
   const [, kind, encoded = ''] = /^\/(channels|runs)\/([^/]+)$/.exec(path) ?? []
-  const id = decode(encoded)
+  const id = decodePercent(encoded) ?? ''
   if (kind === 'runs') return /^\d{1,18}$/.test(id) ? (db) => oneRun(db, view, id, pageNumber(parameters)) : undefined
   const channel = kind && view.facts.channels.find(({ channelId }) => channelId === id)
   return channel ? (db) => oneChannel(db, view, channel) : undefined
@@ -169,13 +170,4 @@ function listPage<Row>(rows: readonly Row[], page: number): ListPage<Row> {
 function pageNumber(parameters: URLSearchParams): number {
   const page = Math.trunc(Number(parameters.get('page')))
   return page >= 1 && page < 1_000_000 ? page : 1
-}
-
-/** A path that is no UTF-8 names nothing. */
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return ''
-  }
 }

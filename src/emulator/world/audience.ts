@@ -1,4 +1,4 @@
-import { DAY, MINUTE, type WallTime } from '../../core/wall-clock.ts'
+import { DAY, HOUR, MINUTE, type WallTime } from '../../core/wall-clock.ts'
 import { chooseEquipment, chooseIp, chooseNick, choosePhone, choosePlace } from './names.ts'
 import { createRandom, type Random } from './random.ts'
 import type { Visitor, WatchRecord } from './world.ts'
@@ -19,7 +19,6 @@ const FIRST_RECORD_ID = 100_000_000
 const RECORD_IDS_PER_CHANNEL = 50_000_000
 /** 2^53 + 1: no double holds it. */
 const RECORD_ID_BEYOND_DOUBLES = '9007199254740993'
-const HOUR = 60 * MINUTE
 
 /** The viewers of one channel with their visits; each visitor's figures are the sums of the visits. */
 export function createAudience(options: AudienceOptions): {

@@ -1,4 +1,4 @@
-import { DAY, formatWallDate, formatWallTime, type WallTime } from '../../core/wall-clock.ts'
+import { DAY, formatWallDate, formatWallTime, HOUR, type WallTime } from '../../core/wall-clock.ts'
 import { streamNames } from '../../streams/registry.ts'
 import { CHART_HOURS, TIMELINE_DAYS } from '../facts.ts'
 import { type Html, html } from '../html.ts'
@@ -15,8 +15,6 @@ interface Slots {
   readonly head: string
   readonly all: readonly { readonly at: string; readonly name: string }[]
 }
-
-const HOUR = 3600
 
 /** Rows by stream, hours watched and calls by day, calls by hour: numbers in tables, which the script draws. */
 export function chartsSection(view: View): Html {
