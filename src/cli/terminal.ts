@@ -1,21 +1,15 @@
-/** Standard error, shared by log lines, remarks and a progress display that redraws itself. */
-export interface Terminal {
-  /** Whole lines, line feed included. */
-  readonly write: (text: string) => void
-  /** Hands what is written to `writer` instead, until the returned function is called. */
-  readonly divert: (writer: (text: string) => void) => () => void
-}
+export type Terminal = ReturnType<typeof createTerminal>
 
-/** `writeOut` gets what is not diverted. */
-export function createTerminal(writeOut: (text: string) => void): Terminal {
+/** Standard error, shared by log lines, remarks and a progress display that redraws itself. */
+export function createTerminal(writeOut: (text: string) => void) {
   let current = writeOut
   return {
-    write: (text) => current(text),
-    divert: (writer) => {
+    /** Whole lines, line feed included. */
+    write: (text: string): void => current(text),
+    /** Hands what is written to `writer` instead, until the returned function is called. */
+    divert: (writer: (text: string) => void) => {
       current = writer
-      return () => {
-        current = writeOut
-      }
+      return (): void => void (current = writeOut)
     },
   }
 }

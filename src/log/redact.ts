@@ -15,22 +15,14 @@ const secretShapes: readonly (readonly [RegExp, string])[] = [
 
 const MOST_PASSING = 64
 
-/** Removes secrets from what is about to be written. */
-interface Redactor {
-  /** `passing`: one of many that follow one another, such as a token; only the youngest are kept. */
-  readonly add: (secret: string, kind?: 'passing') => void
-  readonly text: (text: string) => string
-  /** A copy fit for JSON: errors as objects with their causes, cycles and depth cut, secrets replaced. */
-  readonly fields: (fields: Readonly<Record<string, unknown>>) => Record<string, unknown>
-}
-
 /** Redacts by key and by value: the given secrets wherever they stand, percent-encoded and JSON-escaped forms too. */
-export function createRedactor(secrets: readonly string[]): Redactor {
+export function createRedactor(secrets: readonly string[]) {
   const known = new Set(secrets)
   let passing: readonly string[] = []
   let pattern = secretPattern(known)
 
-  const add: Redactor['add'] = (secret, kind) => {
+  /** `passing`: one of many that follow one another, such as a token; only the youngest are kept. */
+  const add = (secret: string, kind?: 'passing'): void => {
     if (kind === 'passing') passing = [...passing.filter((each) => each !== secret), secret].slice(-MOST_PASSING)
     else known.add(secret)
     pattern = secretPattern(new Set([...known, ...passing]))
@@ -70,7 +62,9 @@ export function createRedactor(secrets: readonly string[]): Redactor {
       }),
     )
 
-  return { add, text, fields: (fields) => entries(Object.entries(fields), [fields]) }
+  /** A copy fit for JSON: errors as objects with their causes, cycles and depth cut, secrets replaced. */
+  const copy = (fields: Readonly<Record<string, unknown>>) => entries(Object.entries(fields), [fields])
+  return { add, text, fields: copy }
 }
 
 function errorEntries(error: Error): [string, unknown][] {

@@ -4,24 +4,15 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { programFolder } from '../core/program-files.ts'
 
-/** A file that pages load. */
-export interface Asset {
-  readonly contentType: string
-  readonly body: Buffer
-}
-
 /** The files by the path under which they are served, and these paths by name. */
-export interface Assets {
-  readonly byPath: ReadonlyMap<string, Asset>
-  readonly paths: { readonly style: string; readonly script: string; readonly chart: string; readonly icon: string }
-}
+export type Assets = Awaited<ReturnType<typeof readAssets>>
 
 /** Reads the page's own files and the chart library. Paths change with the contents, so browsers may keep them. */
-export async function readAssets(): Promise<Assets> {
+export async function readAssets() {
   const folder = join(programFolder, 'src', 'web', 'assets')
   // The library names no path to this file; it lies beside its main one.
   const library = dirname(createRequire(import.meta.url).resolve('chart.js'))
-  const byPath = new Map<string, Asset>()
+  const byPath = new Map<string, { readonly contentType: string; readonly body: Buffer }>()
   const add = async (name: string, file: string, contentType: string): Promise<string> => {
     const body = await readFile(file)
     const path = `/assets/${createHash('sha256').update(body).digest('hex').slice(0, 12)}-${name}`

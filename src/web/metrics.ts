@@ -12,13 +12,9 @@ export interface CountedCall {
 }
 
 /** The numbers of this process and of the database, for Prometheus. */
-export interface StatusMetrics {
-  readonly contentType: string
-  readonly onCall: (call: CountedCall) => void
-  readonly render: (known: ShownMetrics) => Promise<string>
-}
+export type StatusMetrics = ReturnType<typeof createStatusMetrics>
 
-export interface ShownMetrics {
+interface ShownMetrics {
   /** With what is expected of them; undefined while nothing is known. */
   readonly known: { readonly facts: Facts; readonly expectations: Expectations } | undefined
   readonly isDatabaseUp: boolean
@@ -26,7 +22,7 @@ export interface ShownMetrics {
 }
 
 /** Metrics in a registry of their own, so that two servers in one process share none. */
-export function createStatusMetrics(version: string): StatusMetrics {
+export function createStatusMetrics(version: string) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const metrics = defineMetrics(registry)
@@ -35,12 +31,12 @@ export function createStatusMetrics(version: string): StatusMetrics {
   for (const unknown of [metrics.isComplete, metrics.budgetLeft, metrics.factsAge]) unknown.remove()
   return {
     contentType: registry.contentType,
-    onCall: ({ endpoint, outcome, elapsedMs }) => {
+    onCall: ({ endpoint, outcome, elapsedMs }: CountedCall): void => {
       metrics.calls.inc({ endpoint, outcome })
       if (outcome === 'api.rateLimited') metrics.refusals.inc({ endpoint })
       if (outcome === 'ok') metrics.callSeconds.observe({ endpoint }, elapsedMs / 1000)
     },
-    render: async ({ known, isDatabaseUp, nowMs }) => {
+    render: async ({ known, isDatabaseUp, nowMs }: ShownMetrics): Promise<string> => {
       metrics.databaseUp.set(isDatabaseUp ? 1 : 0)
       if (known !== undefined) showFacts(metrics, known.facts, known.expectations, nowMs)
       return await registry.metrics()

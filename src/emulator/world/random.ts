@@ -1,33 +1,26 @@
 /** A small seeded generator (mulberry32): the same seed and labels give the same numbers on every machine. */
-export interface Random {
-  /** In [0, 1). */
-  readonly next: () => number
-  /** A whole number in [from, to]. */
-  readonly between: (from: number, to: number) => number
-  readonly chance: (probability: number) => boolean
-  readonly pick: <Item>(items: readonly [Item, ...Item[]]) => Item
-  readonly hash: (length: number) => string
-  readonly exponential: (mean: number) => number
-}
+export type Random = ReturnType<typeof createRandom>
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'
 
-export function createRandom(...labels: readonly (string | number)[]): Random {
+export function createRandom(...labels: readonly (string | number)[]) {
   let state = hashText(labels.join('/'))
-  const next = () => {
+  /** In [0, 1). */
+  const next = (): number => {
     state = (state + 0x6d2b79f5) | 0
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
   }
-  const between = (from: number, to: number) => from + Math.floor(next() * (to - from + 1))
+  /** A whole number in [from, to]. */
+  const between = (from: number, to: number): number => from + Math.floor(next() * (to - from + 1))
   return {
     next,
     between,
-    chance: (probability) => next() < probability,
-    pick: (items) => items[between(0, items.length - 1)] ?? items[0],
-    hash: (length) => Array.from({ length }, () => ALPHABET[between(0, ALPHABET.length - 1)]).join(''),
-    exponential: (mean) => -Math.log(1 - next()) * mean,
+    chance: (probability: number): boolean => next() < probability,
+    pick: <Item>(items: readonly [Item, ...Item[]]): Item => items[between(0, items.length - 1)] ?? items[0],
+    hash: (length: number): string => Array.from({ length }, () => ALPHABET[between(0, ALPHABET.length - 1)]).join(''),
+    exponential: (mean: number): number => -Math.log(1 - next()) * mean,
   }
 }
 

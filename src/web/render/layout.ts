@@ -1,5 +1,6 @@
 import { type Language, languages } from '../../core/language.ts'
 import { wallTimeAt } from '../../core/wall-clock.ts'
+import type { Assets } from '../assets.ts'
 import { type Content, type Html, html, plainForeign } from '../html.ts'
 import { link } from './view.ts'
 import { fill, type Messages, messagesOf } from '../messages.ts'
@@ -7,7 +8,7 @@ import { fill, type Messages, messagesOf } from '../messages.ts'
 /** What every page has around its content. */
 export interface Frame {
   readonly messages: Messages
-  readonly assets: { readonly style: string; readonly script: string; readonly chart: string; readonly icon: string }
+  readonly assets: Assets['paths']
   /** Path and parameters of this page, for the language switch. */
   readonly path: string
   readonly parameters: Readonly<Record<string, string>>
