@@ -120,19 +120,19 @@ const rules: Rules = {
 const budgets: Readonly<Record<string, number>> = {
   app: 1761,
   bi: 3753,
-  cli: 4378,
-  config: 613,
-  core: 1231,
-  emulator: 1814 + 60 * allStreams.length,
+  cli: 4336,
+  config: 605,
+  core: 1247,
+  emulator: 1800 + 60 * allStreams.length,
   ledger: 3628,
-  log: 79,
+  log: 73,
   scheduler: 1333,
   service: 1796,
   store: 2999,
   streams: 93 + 68 * allStreams.length,
   sync: 5141,
   transform: 249,
-  web: 3163,
+  web: 3133,
   // The files beside the folders.
   '': 361,
 }
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_392 + 128 * allStreams.length, test: 27_227 }
+const MOST_LINES = { src: 32_308 + 128 * allStreams.length, test: 27_231 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -70,7 +70,7 @@ test('every command that the text of the docs names is there, with its flags', a
   const wrong: string[] = []
   for (const line of named) {
     const [verb = '', ...words] = line.split(/\s+/)
-    const help = (await commands[verb]?.[1]())?.help
+    const help = (await commands[verb]?.[1]())?.help(verb)
     const flags = words.filter((word) => word.startsWith('--') && word !== '--').map((word) => word.replace(/=.*/, ''))
     if (help === undefined || flags.some((flag) => !help.includes(`${flag} `) && flag !== '--help')) wrong.push(line)
   }

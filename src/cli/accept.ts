@@ -19,7 +19,6 @@ const MOST_DAYS = 3650
 /** `livehouse accept`: shortfalls that an operator acknowledges. */
 export const accept = defineCommand(
   {
-    verb: 'accept',
     about: `Acknowledges a shortfall that status or ledger shows, up to its size: it no longer makes runs partial, and
 is shown as accepted. It holds for all partitions of the channel and the ranges that fell short. Where a sync stopped
 at a field that is no longer delivered (interface.changed), the same command lets it go on. Needs only the database.`,
@@ -62,11 +61,11 @@ livehouse accept --stream signups --channel 10001589 --reason 'deleted by the or
     if (shortfalls.length === 0) {
       if (fields.length > 0) return 0
       const where = 'livehouse status and livehouse ledger show what is short'
-      throw wrongUse('accept', `${place} has no shortfall to accept: ${where}`)
+      throw wrongUse(`${place} has no shortfall to accept: ${where}`)
     }
     if (shortfalls.some(({ missingRows }) => missingRows === null)) {
       const next = 'livehouse sync reads it again and keeps it'
-      throw wrongUse('accept', `${place}: how many rows are missing is not known; ${next}`)
+      throw wrongUse(`${place}: how many rows are missing is not known; ${next}`)
     }
     const isKeyed = stream.identity === undefined
     const wanted = { stream: stream.name, channelId, shortfalls, reason, acceptedAt, expiresAt, isKeyed }

@@ -36,7 +36,6 @@ const neededFlags: Readonly<Record<string, readonly (keyof typeof flags)[]>> = {
 /** API 4.1 to 4.4 for people. */
 export const api = defineCommand(
   {
-    verb: 'api',
     about: `The service's calls that read no records (API 4.1 to 4.4). The service judges the values.
 Where DATABASE_URL is set, a fetched token is shared with the runs that use that database.`,
     actions: {

@@ -14,7 +14,6 @@ import { checkUsage, wrongUse } from './wrong-use.ts'
 /** `livehouse audit`: the service's totals against the warehouse. */
 export const audit = defineCommand(
   {
-    verb: 'audit',
     about: `Asks the service how many rows it has, and holds that against the warehouse: as far as they are covered,
 and all of a past range that is asked for, or of what was never read. A range that differs is halved until it can be
 read and named, is no longer covered, and is read again by the next sync. What is new at the source since it was last
@@ -44,17 +43,17 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
     return { values, chosen, unaudited, range: readRange(values, refuse) }
   },
   async (context, { values, chosen, unaudited, range }) => {
-    const settings = readExtractionSettings(context, chosen, channelsOf('audit', values.channels))
+    const settings = readExtractionSettings(context, chosen, channelsOf(values.channels))
     const { timeZone } = settings.service
     // An audit goes up to now, whatever --to says.
     const begin = { ...range, to: undefined }
-    checkUsage('audit', (refuse) => refuseFarAhead(begin, context.clock.now(), timeZone, refuse))
+    checkUsage((refuse) => refuseFarAhead(begin, context.clock.now(), timeZone, refuse))
     if (range.from !== undefined) {
       const { now, earlier } = await askWallTime(context, settings.service)
       const own = earlier < now ? `, and this machine's ${formatWallTime(earlier)}` : ''
       const clocks = `nothing has been read of it: the service's clock shows ${formatWallTime(now)}${own}`
       if (range.from >= earlier)
-        throw wrongUse('audit', `--from ${formatWallMinute(range.from)} lies in the future, so ${clocks}`)
+        throw wrongUse(`--from ${formatWallMinute(range.from)} lies in the future, so ${clocks}`)
     }
     const { from = parseWallTime('1000-01-01') ?? 0, to = parseWallTime('9999-12-31') ?? 0 } = range
     await using db = await openWarehouse(context, { settings: settings.database, source: settings.service })

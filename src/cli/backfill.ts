@@ -29,7 +29,6 @@ const filtered = streams.filter(({ isTimeFiltered }) => isTimeFiltered)
 /** `livehouse backfill`: a date range again. */
 export const backfill = defineCommand(
   {
-    verb: 'backfill',
     about: `Reads a date range again, whether it is covered or not. Interrupted, the same command resumes it and
 repeats nothing that has landed; finished, the same command reads the range once more. A sync beside it is not
 disturbed.`,
@@ -59,12 +58,12 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
     range: readRange(values, refuse, ['--from']),
   }),
   async (context, { values, chosen, range }) => {
-    const settings = readExtractionSettings(context, chosen, channelsOf('backfill', values.channels))
+    const settings = readExtractionSettings(context, chosen, channelsOf(values.channels))
     const { service } = settings
     const startedAt = new Date(context.clock.now())
-    checkUsage('backfill', (refuse) => refuseFarAhead(range, context.clock.now(), service.timeZone, refuse))
+    checkUsage((refuse) => refuseFarAhead(range, context.clock.now(), service.timeZone, refuse))
     const { now } = await askWallTime(context, service)
-    const window = checkUsage('backfill', (refuse) => closeRange(range, now, refuse))
+    const window = checkUsage((refuse) => closeRange(range, now, refuse))
 
     const wanted = {
       from: formatWallTime(window.from),

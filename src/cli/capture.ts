@@ -23,7 +23,6 @@ import { wrongUse } from './wrong-use.ts'
 /** `livehouse capture`: answers without anybody's data. */
 export const capture = defineCommand(
   {
-    verb: 'capture',
     about: `Writes real answers of the service to files, for bug reports and tests, with one or two small calls
 for each stream. Everything but the envelope is replaced by made-up values of the same shape. Look through the files
 before you show them.`,
@@ -50,7 +49,7 @@ LIVEHOUSE_CHANNELS=10001589 livehouse capture --out captured --streams gifts`,
     }))
     const channel = configured[0]?.channelId
     if (channel === undefined && chosen.every(({ partitionedBy }) => partitionedBy !== 'account'))
-      throw wrongUse('capture', 'LIVEHOUSE_CHANNELS is not set, and these streams belong to channels')
+      throw wrongUse('LIVEHOUSE_CHANNELS is not set, and these streams belong to channels')
     await openFolder(out)
     const { answers, failures } = await captureAnswers(context, { service, database, streams: chosen, channel })
     const disguise = createDisguise(randomBytes(32))
@@ -70,9 +69,9 @@ async function openFolder(out: string): Promise<void> {
     await mkdir(out, { recursive: true, mode: 0o700 })
     if ((await readdir(out)).length === 0) return
   } catch (error) {
-    throw wrongUse('capture', `--out ${out}: the folder cannot be made or read (${reasonOf(error)})`)
+    throw wrongUse(`--out ${out}: the folder cannot be made or read (${reasonOf(error)})`)
   }
-  throw wrongUse('capture', `--out ${out}: the folder is not empty, and nothing is overwritten; name another one`)
+  throw wrongUse(`--out ${out}: the folder is not empty, and nothing is overwritten; name another one`)
 }
 
 interface CaptureRequest {

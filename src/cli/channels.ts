@@ -15,7 +15,6 @@ interface ShownChannel extends Omit<ChannelState, 'state'> {
 /** `livehouse channels`: configured channels and what is known of them. */
 export const channels = defineCommand(
   {
-    verb: 'channels',
     about: `The channels of LIVEHOUSE_CHANNELS and of the warehouse. Needs only the database. States: active; new
 (nothing has run since it was configured); retired (no longer configured); gone (the service has not known it on three
 days: it is asked for once a day).`,

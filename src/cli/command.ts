@@ -15,7 +15,7 @@ export type CommandEntry = readonly [summary: string, load: () => Promise<Comman
 /** One verb of the command line, one file each in `src/cli`. */
 export interface Command {
   /** The whole text of `livehouse VERB --help`, with examples; `--help` itself is answered before `run`. */
-  readonly help: string
+  readonly help: (verb: string) => string
   /**
    * @returns the exit code; an interrupted run exits with 130 or 143 whatever it returns.
    * @throws LivehouseError; it is printed, as JSON where `--json` was given, and becomes the exit code.

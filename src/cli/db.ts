@@ -18,7 +18,6 @@ const databases = [EMBEDDED_DATABASE, 'livehouse_demo'] as const
 /** `livehouse db`: the embedded PostgreSQL. */
 export const db = defineCommand(
   {
-    verb: 'db',
     about: `The PostgreSQL 18 that livehouse keeps in LIVEHOUSE_DATA_DIR (.livehouse), used with DATABASE_URL=embedded
 and by \`livehouse demo\`. It listens on one port of 127.0.0.1, and goes on running after a command.`,
     actions: {
@@ -135,8 +134,7 @@ async function bringUpToDate(context: CliContext, url: string, given?: string): 
 async function copyToServer(context: CliContext, from: string, to: string): Promise<number> {
   const { signal, print, remark } = context
   const { isAutoMigrated } = readSettings({ ...context.environment, DATABASE_URL: to }, readDatabaseSettings)
-  if (!isAutoMigrated)
-    throw wrongUse('db', 'copy makes the schema, but LIVEHOUSE_AUTO_MIGRATE is 0: set it to 1 for this')
+  if (!isAutoMigrated) throw wrongUse('copy makes the schema, but LIVEHOUSE_AUTO_MIGRATE is 0: set it to 1 for this')
   const passwords = passwordsOf(to)
   for (const password of passwords) context.addSecret(password)
   if (passwords.length > 0)

@@ -36,7 +36,6 @@ const launcher = /[\\/]_npx[\\/]/.test(packageFolder) ? join(packageFolder, '../
 /** `livehouse demo`: emulator, PostgreSQL, sync, and what came of it. */
 export const demo = defineCommand(
   {
-    verb: 'demo',
     about: `The whole way in one command, without an account and without a database: an emulator of the service with
 made-up channels and viewers, the PostgreSQL that livehouse keeps in LIVEHOUSE_DATA_DIR, a sync, what landed beside
 what the emulator has, some queries, and how to connect. The database ${DATABASE} is made anew each time, which ends

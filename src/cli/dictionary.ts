@@ -11,7 +11,6 @@ import { defineCommand } from './usage.ts'
 /** `livehouse dictionary`: what every table, view and column is. */
 export const dictionary = defineCommand(
   {
-    verb: 'dictionary',
     about: `The data dictionary as Markdown: every table and view for analysts with its columns, their types, meanings
 and sources in the interface specification. docs/data-dictionary.md is its output. Needs no database, which has the
 same words as comments.`,

@@ -15,7 +15,6 @@ const NAME_WIDTH = 20
 /** `livehouse doctor`: what is wrong, and how to repair it. */
 export const doctor = defineCommand(
   {
-    verb: 'doctor',
     about: `Checks what a sync needs and says how to repair it: settings, service, token, the smallest call on each
 endpoint, clock, database. It changes nothing, and shows no secret.
 
@@ -49,7 +48,7 @@ async function confirmSource(context: CliContext): Promise<number> {
   await using opened = await openAsItIs(context, database)
   refusePending(opened)
   const before = opened.isMigrated ? await moveSource(opened.db, service) : undefined
-  if (before === undefined) throw wrongUse('doctor', '--confirm-source: no run has claimed this database yet')
+  if (before === undefined) throw wrongUse('--confirm-source: no run has claimed this database yet')
   context.print(`The database holds the records of ${service.baseUrl}, which was ${before} before.`)
   return 0
 }

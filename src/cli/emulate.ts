@@ -26,7 +26,6 @@ const flags = {
 /** `livehouse emulate`. */
 export const emulate = defineCommand(
   {
-    verb: 'emulate',
     about: `Serves the whole interface of the channel service on this machine, with made-up channels, viewers and
 records, until Ctrl-C, and prints the .env that goes with it. The same seed and numbers give the same world for the
 same minute of the clock.`,

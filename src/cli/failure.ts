@@ -2,8 +2,8 @@ import { type Failure, problemsOf } from '../app/outcome.ts'
 import { hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 import type { RunStatus } from '../core/outcome.ts'
 
-/** What stopped a command, for a person: one message, and its problems one a line. */
-export function failureText({ command, error }: Failure): string {
+/** What stopped a command, for a person: one message, and its problems one a line. `verb`: where it is one. */
+export function failureText({ command, error }: Failure, verb: string | undefined): string {
   const name = ['livehouse', command].join(' ').trim()
   if (!(error instanceof LivehouseError)) {
     return `${name}: internal error: ${messageOf(error)}\n  This is a bug. LOG_LEVEL=debug shows where it happened.`
@@ -12,7 +12,8 @@ export function failureText({ command, error }: Failure): string {
   const isNew =
     hasCode(error, 'config.invalid') && problems.some((each) => each.startsWith('LIVEHOUSE_BASE_URL is not set'))
   const first = isNew ? ['The first time, `livehouse init` asks for the settings; `livehouse demo` needs none.'] : []
-  return [`${name}: ${error.message}`, ...problems.map((problem) => `  ${problem}`), ...first].join('\n')
+  const see = hasCode(error, 'usage.invalid') ? `, see ${['livehouse', verb ?? [], '--help'].flat().join(' ')}` : ''
+  return [`${name}: ${error.message}${see}`, ...problems.map((problem) => `  ${problem}`), ...first].join('\n')
 }
 
 const codeOfStatus: Readonly<Record<RunStatus, number>> = { ok: 0, failed: 1, partial: 3, waiting: 4 }

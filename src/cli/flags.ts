@@ -48,10 +48,10 @@ export function readStreams(
   return names && allStreams.filter(({ name }) => names.includes(name))
 }
 
-/** The channels that a verb's `--channels x,y` names among the configured ones; else all. @throws usage.invalid */
-export function channelsOf(verb: string, given: string | undefined) {
+/** The channels that `--channels x,y` names among the configured ones; else all. @throws usage.invalid */
+export function channelsOf(given: string | undefined) {
   return (configured: readonly ChannelSetting[]): readonly ChannelSetting[] =>
-    checkUsage(verb, (refuse) => {
+    checkUsage((refuse) => {
       const ids = readList('--channels', given, refuse)
       const unknown = ids?.filter((id) => configured.every(({ channelId }) => channelId !== id)) ?? []
       for (const id of unknown) refuse(`--channels: ${JSON.stringify(id)} is not among LIVEHOUSE_CHANNELS`)

@@ -22,7 +22,6 @@ interface Asked {
 /** `livehouse forms`: wide views of questionnaires, and questions whose answers may be seen. */
 export const forms = defineCommand(
   {
-    verb: 'forms',
     about: `Questionnaires for analysts: a published one has a view of its own in livehouse_forms, a row a signup and a
 column a question. Answers are masked for livehouse_analyst until their question is cleared, by number and header.`,
     actions: {
@@ -77,7 +76,7 @@ async function act(
   const { questionId, channelId, questions } = form
   const name = `questionnaire ${questionId} of channel ${channelId}`
   if ((action === 'publish' || action === 'clear') && !form.hasHeaders)
-    throw wrongUse('forms', `the questions of ${name} are not known yet: livehouse sync --streams signups reads them`)
+    throw wrongUse(`the questions of ${name} are not known yet: livehouse sync --streams signups reads them`)
   switch (action) {
     case 'list':
       break
@@ -95,14 +94,14 @@ async function act(
       break
     }
     case 'unpublish':
-      if (form.view === null) throw wrongUse('forms', `${name} is not published`)
+      if (form.view === null) throw wrongUse(`${name} is not published`)
       await removePublishedForm(db, form, form.view)
       remark(`taken away: ${FORMS_SCHEMA}.${form.view}`)
       break
     case 'clear': {
       const surplus = numbers.filter((number) => number > questions.length).join(', ')
       if (surplus !== '')
-        throw wrongUse('forms', `there is no question ${surplus}: questionnaire ${questionId} has ${questions.length}`)
+        throw wrongUse(`there is no question ${surplus}: questionnaire ${questionId} has ${questions.length}`)
       await setCleared(db, form, numbers, !isUndone)
       break
     }
@@ -115,12 +114,12 @@ function findForm(all: readonly KnownForm[], questionId: string, channelId: stri
   if (form === undefined) {
     const where = channelId === undefined ? 'in the warehouse' : `of channel ${channelId}`
     const unknown = `there is no questionnaire ${JSON.stringify(questionId)} ${where}`
-    throw wrongUse('forms', `${unknown}, see livehouse forms list`)
+    throw wrongUse(`${unknown}, see livehouse forms list`)
   }
   if (another === undefined) return form
   const channels = found.map((each) => each.channelId).join(', ')
   const several = `the channels ${channels} have a questionnaire ${questionId}`
-  throw wrongUse('forms', `${several}; --channel should say which is meant`)
+  throw wrongUse(`${several}; --channel should say which is meant`)
 }
 
 function describeForms(forms: readonly KnownForm[]): string[] {

@@ -13,7 +13,6 @@ const { stdin, stderr } = process
 /** `livehouse init`: from nothing to a checked `.env`. */
 export const init = defineCommand(
   {
-    verb: 'init',
     about: `Asks for the settings that a sync needs, writes them to .env in this folder (mode 0600), and checks them as
 livehouse doctor does. What is left empty is left out. Answers may be piped in, one a line; .env.example lists every
 setting.`,
@@ -24,7 +23,7 @@ livehouse init < answers.txt`,
   },
   () => undefined,
   async (context) => {
-    if (existsSync(FILE)) throw wrongUse('init', `${FILE} is there already; correct it by hand, or move it away first`)
+    if (existsSync(FILE)) throw wrongUse(`${FILE} is there already; correct it by hand, or move it away first`)
     using questions = openQuestions(context.signal)
     const answers = new Map<string, string>()
     const ask = async (name: string, question: string, isSecret = false): Promise<string> => {

@@ -21,7 +21,6 @@ import { openTimetable } from '../scheduler/timetable.ts'
 /** `livehouse jobs`: the jobs, when they are due and how they ended. */
 export const jobs = defineCommand(
   {
-    verb: 'jobs',
     about: `Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it ran last and what came of it.
 livehouse serve runs those that are on; livehouse run JOB runs any of them now. Reads only the files and the database.
 Exit code 2 where a job would be refused, which is named.`,
@@ -99,16 +98,12 @@ export async function loadConfiguredJobs({ environment }: Pick<CliContext, 'envi
 }
 
 /** One job; the others need not be right. @throws usage.invalid where there is none of this name, config.invalid */
-export async function loadConfiguredJob(
-  { environment }: Pick<CliContext, 'environment'>,
-  verb: string,
-  name: string,
-): Promise<Job> {
+export async function loadConfiguredJob({ environment }: Pick<CliContext, 'environment'>, name: string): Promise<Job> {
   const options = readSettings(environment, readLoadOptions)
   const names = await listJobs(options)
   if (!names.includes(name)) {
     const there = `${didYouMean(name, names)}; there are ${names.join(', ') || 'none'}`
-    throw wrongUse(verb, `there is no job ${JSON.stringify(name)} in ${options.folder}${there}`)
+    throw wrongUse(`there is no job ${JSON.stringify(name)} in ${options.folder}${there}`)
   }
   const [job] = await loadJobs(options, [name])
   if (job === undefined) throw new Error(`the job ${name} is gone`)

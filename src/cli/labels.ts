@@ -14,7 +14,6 @@ const COLUMNS = ['gift_type', 'gift_id', 'label', 'gift_group'] as const
 /** `livehouse labels`: what operators call the gifts. */
 export const labels = defineCommand(
   {
-    verb: 'labels',
     about: `What you call the gifts: the service gives them numbers only. The labels stand in livehouse_bi.dim_gift
 (gift_title, gift_label, gift_group) and are yours: no sync changes them.`,
     actions: {

@@ -35,7 +35,6 @@ const MOST_LINES = 10
 /** `livehouse ledger`: what is covered, and taking a range out of it. */
 export const ledger = defineCommand(
   {
-    verb: 'ledger',
     about: 'What has been read and what has not, from the ledger of slices. Needs only the database.',
     actions: {
       show: 'covered ranges, gaps, the last reading with its proof, what fell short; all with --channels (the default)',
@@ -68,7 +67,7 @@ async function show(context: CliContext, asked: Asked): Promise<readonly string[
   const { database, timeZone, historyFrom, channels } = readLedgerSettings(context, asked)
   const now = floorToMinute(wallTimeAt(context.clock.now(), timeZone))
   const window = { from: asked.from ?? historyFrom, to: asked.to ?? now }
-  checkUsage('ledger', (refuse) => refuseBackwards(window, refuse))
+  checkUsage((refuse) => refuseBackwards(window, refuse))
   await using opened = await openAsItIs(context, database)
   if (!opened.isMigrated) return ['nothing has run yet; livehouse sync starts']
   refusePending(opened)
@@ -184,6 +183,6 @@ function readLedgerSettings({ environment }: CliContext, asked: Asked) {
     historyFrom: readHistoryFrom(source),
     configured: needsChannels ? readChannels(source) : readChannelsIfAny(source),
   }))
-  const chosen = channelsOf('ledger', asked.channels)(settings.configured)
+  const chosen = channelsOf(asked.channels)(settings.configured)
   return { ...settings, historyFrom: parseWallTime(settings.historyFrom) ?? 0, channels: chosen.map(plannedChannel) }
 }

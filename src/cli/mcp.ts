@@ -9,7 +9,6 @@ import { defineCommand } from './usage.ts'
 /** `livehouse mcp`: the analysts' views for an assistant. */
 export const mcp = defineCommand(
   {
-    verb: 'mcp',
     about: `Serves the views of livehouse_bi to an assistant over the Model Context Protocol, on standard input and
 output, until the input ends: views, measures and one SELECT at a time as livehouse_analyst, which writes nothing and
 sees personal data masked; with each answer how complete the data are. Give DATABASE_URL a login that is granted

@@ -17,7 +17,6 @@ import { defineCommand } from './usage.ts'
 /** `livehouse migrate`: the schema. */
 export const migrate = defineCommand(
   {
-    verb: 'migrate',
     about: `The schema of the database in DATABASE_URL. Commands apply pending migrations by themselves, unless
 LIVEHOUSE_AUTO_MIGRATE is 0.`,
     actions: {

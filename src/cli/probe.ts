@@ -11,7 +11,6 @@ const NAME_WIDTH = 20
 /** `livehouse probe`: what the spec leaves open. */
 export const probe = defineCommand(
   {
-    verb: 'probe',
     about: `Finds out what the service's documents leave open and a setting depends on, namely where the manager lists
 read their parameters (LIVEHOUSE_LIST_PARAMS). Makes 4 calls at most, all of them reading. The findings are kept in
 livehouse_ops.source_facts; no row ever depends on them.`,

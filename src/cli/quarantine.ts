@@ -11,7 +11,6 @@ import { defineCommand } from './usage.ts'
 /** `livehouse quarantine`: what could not be read, and another try. */
 export const quarantine = defineCommand(
   {
-    verb: 'quarantine',
     about: `Received items that could not become rows, kept with the reason. Needs only the database. Samples are
 personal data.`,
     actions: {

@@ -43,7 +43,7 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
   let runId: string | null = null
   try {
     const command = await loadVerb(line.commands, verb)
-    if (isGiven(argv, '--help') || isGiven(argv, '-h')) return show(command.help)
+    if (isGiven(argv, '--help') || isGiven(argv, '-h')) return show(command.help(verb))
     const opened = await openLog(line, terminal)
     log = opened.log
     const context = createContext(line, opened, terminal)
@@ -61,7 +61,9 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
     if (isGiven(line.argv, '--json') && !hasPrinted) {
       line.writeOut(`${printable(redact(JSON.stringify(outcomeObject(failureOutcome(runId, failure)))))}\n`)
     }
-    terminal.write(`${printable(redact(failureText(failure)))}\n`)
+    terminal.write(
+      `${printable(redact(failureText(failure, Object.hasOwn(line.commands, verb) ? verb : undefined)))}\n`,
+    )
     log?.debug('command.failed', { err: thrown })
     return exitCodeOfError(error)
   }
@@ -71,7 +73,7 @@ async function loadVerb(commands: CommandLine['commands'], verb: string): Promis
   const [, load] = (Object.hasOwn(commands, verb) && commands[verb]) || []
   if (load !== undefined) return await load()
   const unknown = `there is no command ${JSON.stringify(verb)}${didYouMean(verb, Object.keys(commands))}`
-  throw wrongUse('', verb === '' ? 'no command is given' : unknown)
+  throw wrongUse(verb === '' ? 'no command is given' : unknown)
 }
 
 /** The text of `livehouse --help`, for which no verb is loaded. */

@@ -21,7 +21,6 @@ import { defineCommand } from './usage.ts'
 /** `livehouse run`: one job, now. */
 export const run = defineCommand(
   {
-    verb: 'run',
     about: `Runs one job now, also one that is off, and ends with it: the way for cron, systemd and Kubernetes. A job
 is a file of jobs/, or of LIVEHOUSE_JOBS_DIR. Where another process is at work on it, nothing is done. With --cancel it
 ends a run of any command, on whichever machine, and all that workers do for it.`,
@@ -45,10 +44,10 @@ livehouse run v1-history --json | jq .resumes_at
     if (runId !== undefined) return await cancel(context, runId, isJson)
     const timeZone = readSettings(context.environment, readServiceTimeZone)
     const outcome = await runNamed(context, name)
-    const toObject = () => (isAudit(outcome) ? auditObject(outcome) : outcomeObject(outcome))
-    if (isJson) context.print(JSON.stringify({ ...toObject(), command: 'run', job: name }))
-    else
-      for (const line of isAudit(outcome) ? describeAudit(outcome) : summarize(outcome, timeZone)) context.print(line)
+    const [object, lines] = isAudit(outcome)
+      ? [auditObject(outcome), describeAudit(outcome)]
+      : [outcomeObject(outcome), summarize(outcome, timeZone)]
+    printResult(context, isJson, { ...object, command: 'run', job: name }, lines)
     return exitCodeOfStatus(outcome.status)
   },
 )
@@ -66,7 +65,7 @@ async function cancel(context: CliContext, runId: string, isJson: boolean): Prom
 async function runNamed(context: CliContext, name: string): Promise<RunOutcome | AuditOutcome> {
   const { clock, log, signal } = context
   const startedAt = new Date(clock.now()).toISOString()
-  const job = await loadConfiguredJob(context, 'run', name)
+  const job = await loadConfiguredJob(context, name)
   const { service, database, alerts } = readJobSettings(context, job)
   await using db = await openWarehouse(context, { settings: database, source: service })
   let result: RunOutcome | AuditOutcome | undefined

@@ -39,7 +39,6 @@ const CONNECTIONS_PER_JOB = 3
 /** `livehouse serve`: the jobs, by their schedule. */
 export const serve = defineCommand(
   {
-    verb: 'serve',
     about: `Runs the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR, when they are due, until Ctrl-C or SIGTERM; any number of
 processes may serve one database. Answers on LIVEHOUSE_HTTP (default 127.0.0.1:8787; off for not at all): a status
 page, /healthz, /readyz and /metrics. Any address but this machine's own needs LIVEHOUSE_HTTP_TOKEN,

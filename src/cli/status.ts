@@ -11,7 +11,6 @@ import { defineCommand } from './usage.ts'
 /** `livehouse status`: freshness, coverage, proof, the last runs and quarantine. */
 export const status = defineCommand(
   {
-    verb: 'status',
     about: `What the warehouse in DATABASE_URL holds and how fresh it is. Needs only the database, and changes nothing.
 Tables of more than 50,000 rows are estimated (~). Channels that are no longer configured do not count.`,
     flags: {

@@ -11,7 +11,6 @@ import { printOutcome } from './summary.ts'
 /** `livehouse sync`: every stream up to now. */
 export const sync = defineCommand(
   {
-    verb: 'sync',
     about: `Reads what the ledger does not cover yet and the last days before that, where rows still change, and writes
 what is new or has changed. Settings come from the environment or .env (see .env.example).`,
     flags: {
@@ -43,7 +42,7 @@ livehouse sync --json | jq .status`,
   },
   async (context, { values, chosen }) => {
     const { until, json: isJson } = values
-    const settings = readExtractionSettings(context, chosen, channelsOf('sync', values.channels))
+    const settings = readExtractionSettings(context, chosen, channelsOf(values.channels))
     const namesChannels = values.channels !== undefined
     const common = { command: 'sync', settings, streams: chosen, namesChannels }
     if (values['dry-run']) {

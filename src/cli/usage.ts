@@ -15,7 +15,6 @@ type Value<F extends Flag> = F extends string | readonly ['', ...unknown[]] ? bo
 
 /** How a verb is used; its parser and its `--help` are made from it. */
 export interface Usage<A extends string, F extends Flags> {
-  readonly verb: string
   readonly about: string
   readonly actions?: Readonly<Record<A, string>>
   /** The one that is meant where none is given. */
@@ -45,22 +44,20 @@ export function defineCommand<const A extends string, const F extends Flags, T>(
   act: (context: CliContext, asked: T) => Promise<number>,
 ): Command {
   return {
-    get help() {
-      return helpOf(usage)
-    },
+    help: (verb) => helpOf(verb, usage),
     run: async (context, argv) =>
       await act(
         context,
-        checkUsage(usage.verb, (refuse) => read(parse(usage, argv, refuse), refuse)),
+        checkUsage((refuse) => read(parse(usage, argv, refuse), refuse)),
       ),
   }
 }
 
 const HELP_WIDTH = 120
 
-function helpOf(usage: Usage<string, Flags>): string {
+function helpOf(verb: string, usage: Usage<string, Flags>): string {
   const { actions = {}, defaultAction, words, notes, examples } = usage
-  const parser = parserOf(usage)
+  const parser = parserOf(usage).name(`livehouse ${verb}`)
   const named = Object.keys(actions).join(' | ')
   const action = defaultAction === undefined ? named : `[${named}]`
   parser.usage([action, words, '[flags]'].filter((part) => part !== undefined && part !== '').join(' '))
@@ -70,8 +67,8 @@ function helpOf(usage: Usage<string, Flags>): string {
   return [parser.helpInformation(), ...(notes === undefined ? [] : [notes, '']), 'Examples:', indented].join('\n')
 }
 
-function parserOf({ verb, about, flags }: Usage<string, Flags>): Parser {
-  const parser = new Parser(`livehouse ${verb}`)
+function parserOf({ about, flags }: Usage<string, Flags>): Parser {
+  const parser = new Parser()
     // Lines of one paragraph are joined, as help wraps them by its own width.
     .description(about.replaceAll(/(?<=\S)\n(?=\S)/g, ' '))
     .helpOption(false)

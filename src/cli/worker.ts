@@ -13,7 +13,6 @@ export const DEFAULT_CONCURRENCY = 8
 /** `livehouse worker`: one more machine for the work of the same warehouse. */
 export const worker = defineCommand(
   {
-    verb: 'worker',
     about: `Reads queued partitions until Ctrl-C or SIGTERM: those of the jobs of livehouse serve, and of sync and
 backfill with --queue. It needs the settings of service and database, but no job files and no list of
 channels. See docs/scaling.md.`,

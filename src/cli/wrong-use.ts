@@ -7,16 +7,14 @@ export type Refuse = (problem: string) => void
  * Reads with `read`, which refuses what is wrong.
  * @throws LivehouseError `usage.invalid` with every refusal at once.
  */
-export function checkUsage<T>(verb: string, read: (refuse: Refuse) => T): T {
+export function checkUsage<T>(read: (refuse: Refuse) => T): T {
   const problems: string[] = []
   const result = read((problem) => void problems.push(problem))
   if (problems.length === 0) return result
-  throw wrongUse(verb, ...problems)
+  throw wrongUse(...problems)
 }
 
 /** What is wrong with a command line, also where only the database or the service shows it. */
-export function wrongUse(verb: string, ...problems: readonly string[]): LivehouseError<'usage.invalid'> {
-  return new LivehouseError('usage.invalid', `wrong use, see livehouse ${verb === '' ? '' : `${verb} `}--help`, {
-    problems,
-  })
+export function wrongUse(...problems: readonly string[]): LivehouseError<'usage.invalid'> {
+  return new LivehouseError('usage.invalid', 'wrong use', { problems })
 }

@@ -67,15 +67,6 @@ function plainChannel(channelId: string): ChannelSetting {
 }
 
 const columns = { needed: ['channel_id'], optional: ['label', 'group', 'from', 'until', 'is_test'] }
-const truths: Readonly<Record<string, boolean>> = {
-  '': false,
-  '0': false,
-  false: false,
-  no: false,
-  '1': true,
-  true: true,
-  yes: true,
-}
 
 /** Channels from CSV; undefined where it cannot be read as that. */
 function readChannelsCsv(
@@ -86,8 +77,9 @@ function readChannelsCsv(
   return readTable(text, file, columns, refuse)?.map(({ line, cell }) => {
     const place = `${file} line ${line}: `
     const problem = (sentence: string): void => refuse(place + sentence)
-    const isTest = truths[cell('is_test').toLowerCase()]
-    if (isTest === undefined) problem(`is_test is ${show(cell('is_test'))}; it should be true or false`)
+    const isTest = /^(1|true|yes)$/i.test(cell('is_test'))
+    if (!isTest && !/^(0|false|no|)$/i.test(cell('is_test')))
+      problem(`is_test is ${show(cell('is_test'))}; it should be true or false`)
     const [from, until] = ['from', 'until'].map((name) => {
       const given = cell(name)
       if (given === '' || isDate(given)) return given || null
@@ -100,7 +92,7 @@ function readChannelsCsv(
     const channelId = cell('channel_id')
     return {
       place,
-      channel: { channelId, label, group, from: from ?? null, until: until ?? null, isTest: isTest ?? false },
+      channel: { channelId, label, group, from: from ?? null, until: until ?? null, isTest },
     }
   })
 }

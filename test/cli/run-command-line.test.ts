@@ -11,7 +11,7 @@ const never = new Promise<never>(() => {})
 async function run(argv: readonly string[], command: Command['run'], overrides: Partial<CommandLine> = {}) {
   const out: string[] = []
   const err: string[] = []
-  const load = async () => ({ help: 'livehouse sync\n\nExamples: …', run: command })
+  const load = async () => ({ help: () => 'livehouse sync\n\nExamples: …', run: command })
   const code = await runCommandLine({
     argv,
     version: '1.2.3',

@@ -4,7 +4,6 @@ import { runVerb } from '../helpers/run-verb.ts'
 
 const backfill = defineCommand(
   {
-    verb: 'backfill',
     about: 'Reads a range again.',
     actions: { up: 'begins', 'stay up': 'goes on', down: 'ends' },
     defaultAction: 'up',
@@ -70,11 +69,16 @@ test.each([
 ])('%j: every problem is told at once', async (argv, problems) => {
   const { error, problems: told } = await runVerb(backfill, argv, {})
   expect(told).toEqual(problems)
-  expect(error).toMatchObject({ code: 'usage.invalid', message: 'wrong use, see livehouse backfill --help' })
+  expect(error).toMatchObject({ code: 'usage.invalid', message: 'wrong use' })
 })
 
 test('the help comes from the flags', () => {
-  expect(backfill.help.split('\n').map((line) => line.trimEnd())).toEqual([
+  expect(
+    backfill
+      .help('backfill')
+      .split('\n')
+      .map((line) => line.trimEnd()),
+  ).toEqual([
     'Usage: livehouse backfill [up | stay up | down] FILE [flags]',
     '',
     'Reads a range again.',

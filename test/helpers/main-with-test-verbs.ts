@@ -41,7 +41,7 @@ void main(
   Object.fromEntries(
     Object.entries(verbs).map(([verb, act]) => {
       const load = async () => ({
-        help: verb,
+        help: () => verb,
         run: async ({ signal, print }: { signal: AbortSignal; print: (line: string) => void }) => {
           await act(signal, print)
           return 0
