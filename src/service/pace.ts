@@ -16,6 +16,9 @@ export interface Pace {
 
 /** Instants are taken for so long at once, and no call leaves on what was shared longer ago. */
 const LEASE_MS = 250
+/** The same where no limit is known and nobody was refused lately: then there is nothing to hear (ADR 0076). */
+const CALM_MS = 1000
+const isRefusal = ({ refused }: Ended) => refused > 0
 /** A call that is later has lost its instant: half of what the margin below the ceiling leaves within a second. */
 const LATE_MS = (1000 * MARGIN) / 2
 
@@ -50,6 +53,7 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
   let pausedUntilMs = 0
   let sharedAtMs = Number.NEGATIVE_INFINITY
   let leadMs = 0
+  let isCalm = false
   let flight: Promise<void> | undefined
 
   const exchange = async (): Promise<void> => {
@@ -79,6 +83,7 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
     })
     sharedAtMs = now()
     wasAheadMs = aheadMs
+    isCalm = given.every(({ rate, known }) => rate === Number.POSITIVE_INFINITY && !known.ended.some(isRefusal))
     // What is taken next begins when it will have come. A lease more at a time: it may have been held up but once.
     leadMs = Math.min(sharedAtMs + aheadMs - pace.atMs, leadMs + LEASE_MS)
     for (const { gate, rate, instants } of given) Object.assign(gate, { rate }).instants.push(...instants)
@@ -94,9 +99,10 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
       gate.instants = gate.instants.filter((instant) => instant >= Math.max(atMs - LATE_MS, pausedUntilMs))
       const nextMs = gate.rate === Number.POSITIVE_INFINITY ? pausedUntilMs : gate.instants[0]
       // An exchange, in the background, as long before the call leaves as it takes: who waits for one comes late.
-      const dueMs = Math.max(sharedAtMs + LEASE_MS, nextMs ?? atMs) - 2 * leadMs
+      const untilMs = sharedAtMs + (isCalm && !gate.ended.some(isRefusal) ? CALM_MS : LEASE_MS)
+      const dueMs = Math.max(untilMs, nextMs ?? atMs) - 2 * leadMs
       if (dueMs <= atMs) void share()
-      if (nextMs === undefined || (nextMs <= atMs && atMs - sharedAtMs >= LEASE_MS)) await orAborted(share(), signal)
+      if (nextMs === undefined || (nextMs <= atMs && untilMs <= atMs)) await orAborted(share(), signal)
       else if (nextMs > atMs) await clock.sleep((dueMs > atMs ? Math.min(nextMs, dueMs) : nextMs) - atMs, signal)
       else return void gate.instants.shift()
     }

@@ -99,8 +99,8 @@ describe('a refusal', () => {
     for (let call = 0; call < 20; call += 1) await go(other)
     await refuse(refused, 5000)
     const refusedAtMs = clock.now()
-    // The other process hears of it when it looks, four times a second.
-    await clock.advance(250)
+    // The other process hears of it when it looks, once a second while nobody was refused.
+    await clock.advance(1000)
     const went: number[] = []
     const going = [other, refused].flatMap((each) =>
       ['visitorList', 'managers'].map(async (endpoint) => {
@@ -108,13 +108,29 @@ describe('a refusal', () => {
         went.push(clock.now())
       }),
     )
-    await clock.advance(4749)
+    await clock.advance(3999)
     expect(went).toEqual([])
     await clock.advance(500)
     await Promise.all(going)
     expect(Math.min(...went)).toBeGreaterThanOrEqual(refusedAtMs + 5000)
     for (let call = 0; call < 100; call += 1) await go(refused)
     expect(clock.now()).toBe(refusedAtMs + 5499)
+  })
+
+  test('has the pace shared four times a second, which is once a second before', async () => {
+    const { clock, count, open } = setUp(0)
+    const pace = open()
+    const calls = async () => {
+      const before = count.exchanges
+      for (let call = 0; call < 40; call += 1) {
+        await go(pace)
+        await clock.advance(50)
+      }
+      return count.exchanges - before
+    }
+    expect(await calls()).toBeLessThanOrEqual(4)
+    await refuse(pace, 0)
+    expect(await calls()).toBeGreaterThanOrEqual(7)
   })
 
   test('with Retry-After holds back what has its instant already', async () => {
