@@ -2,7 +2,6 @@ import { CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Cell, Row } from '../../core/column.ts'
 import type { LoadTable } from '../../core/stream.ts'
 import type { Database, Db } from '../database.ts'
-import { setLocal } from '../driver.ts'
 import { codeOf } from '../../core/errors.ts'
 
 export interface LoadCounts {
@@ -45,8 +44,10 @@ export async function loadRows(
  * for a batch (a growing table has no statistics yet). A process that is stopped in its midst loses it, as its leases.
  */
 export async function prepareToLoad(trx: Transaction<Database>, timeZone: string): Promise<void> {
-  const plan = { enable_seqscan: 'off', enable_hashjoin: 'off', enable_mergejoin: 'off' }
-  await setLocal(trx, { TimeZone: timeZone, ...plan, idle_in_transaction_session_timeout: '20s' })
+  // Without parameters, so that the transaction begins in the same exchange.
+  await sql`set local timezone to ${sql.lit(timeZone)}; set local enable_seqscan to off;
+    set local enable_hashjoin to off; set local enable_mergejoin to off;
+    set local idle_in_transaction_session_timeout to '20s'`.execute(trx)
 }
 
 const MOST_TRIES = 5
