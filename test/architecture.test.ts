@@ -124,11 +124,11 @@ const budgets: Readonly<Record<string, number>> = {
   config: 605,
   core: 1247,
   emulator: 1800 + 60 * allStreams.length,
-  ledger: 3628,
+  ledger: 3644,
   log: 73,
-  scheduler: 1333,
-  service: 1796,
-  store: 2999,
+  scheduler: 1347,
+  service: 1802,
+  store: 3009,
   streams: 93 + 68 * allStreams.length,
   sync: 5141,
   transform: 249,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_308 + 128 * allStreams.length, test: 27_231 }
+const MOST_LINES = { src: 32_354 + 128 * allStreams.length, test: 27_247 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -28,7 +28,7 @@ livehouse worker --concurrency 16`,
   async (context, { concurrency }) => {
     const { service, database } = readSettings(context.environment, readServiceAndDatabase)
     await using db = await openWarehouse(context, { settings: database, source: service })
-    await using queue = await openQueue(context, database)
+    await using queue = await openQueue(context, database, false)
     await using connection = await openRunConnection(context, service, db)
     context.log.info('worker.started', { worker: thisProcess(), concurrency })
     await workOnPartitions(context, { db, service, connection, queue, concurrency })

@@ -1,9 +1,19 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { RunProblem, StreamOutcome } from '../core/outcome.ts'
-import { addCounts, type Counts, isGreen, noCounts, noSlices, partitionKey, type Proof, proofs } from '../core/slice.ts'
+import {
+  addCounts,
+  type Counts,
+  isGreen,
+  noCounts,
+  noSlices,
+  partitionKey,
+  type Place,
+  type Proof,
+  proofs,
+} from '../core/slice.ts'
 import type { Db } from '../store/database.ts'
 import { isOfPartition, type TablePart, tableOf } from '../store/load/table-part.ts'
-import { type Ops, ops, type Row } from './ops.ts'
+import { isAt, type Ops, ops, type Row } from './ops.ts'
 import { hasEnded, type RecordedStatus, recordedStatus, type SavedProgress } from './runs.ts'
 
 /** What a run did to one stream. */
@@ -118,6 +128,12 @@ export async function readNewestSlice(db: Db): Promise<string> {
     .selectFrom('slices')
     .select(({ fn }) => fn.max('sliceId').as('id'))
   return (await newest.executeTakeFirst())?.id ?? '0'
+}
+
+/** Whether any reading of a partition is newer than an entry of the ledger. */
+export async function hasSliceAfter(db: Db, place: Place, sliceId: string): Promise<boolean> {
+  const slices = ops(db).selectFrom('slices').select('sliceId').where(isAt(place)).where('sliceId', '>', sliceId)
+  return (await slices.limit(1).execute()).length > 0
 }
 
 /**

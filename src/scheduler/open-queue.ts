@@ -46,16 +46,17 @@ const queues = {
 } as const satisfies Record<QueueName, object>
 
 /**
- * Opens the queue, and makes its schema where that is allowed.
+ * Opens the queue, and makes its schema where that is allowed. `supervise`: whether it looks for lost workers, as
+ * every process does that waits for jobs; those that only work need not.
  * @throws db.pendingMigrations where it is not there, or of an older version, and may not be made; other db.… codes
  */
-export async function openQueue(context: AppContext, settings: DatabaseSettings): Promise<Queue> {
+export async function openQueue(context: AppContext, settings: DatabaseSettings, supervise = true): Promise<Queue> {
   const { log, signal } = context
   const { target, dataDir, queueUrl, isAutoMigrated } = settings
   const ofWarehouse = async () => (target.kind === 'url' ? target.url : await embeddedUrl(context, dataDir))
   const setting = queueUrl === undefined ? 'DATABASE_URL' : 'LIVEHOUSE_QUEUE_URL'
   const db = await openDatabase(queueUrl ?? (await ofWarehouse()), { signal, maxConnections: CONNECTIONS, setting })
-  const fixed = { schema: SCHEMA, schedule: false, ...INTERVALS, ...WITHOUT_ADVISORY_LOCKS }
+  const fixed = { schema: SCHEMA, schedule: false, supervise, ...INTERVALS, ...WITHOUT_ADVISORY_LOCKS }
   const boss = new PgBoss({ db: executorOf(db), migrate: isAutoMigrated, ...fixed })
   boss.on('error', ({ message }) => log.debug('queue.failed', { reason: message }))
   boss.on('warning', ({ message }) => log.warn('queue.warning', { reason: message }))

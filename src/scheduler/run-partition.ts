@@ -2,8 +2,9 @@ import type { AppContext } from '../app/context.ts'
 import { readServiceTime } from '../app/open-connection.ts'
 import { createSliceDeps, type RunConnection, SLICES_A_CALL } from '../app/run-extraction.ts'
 import type { ServiceSettings } from '../app/settings.ts'
-import { type Partition, partitionKey } from '../core/slice.ts'
-import { readEarlierAttempts } from '../ledger/run-reports.ts'
+import { systemClock } from '../core/clock.ts'
+import { type Partition, partitionKey, placeOf } from '../core/slice.ts'
+import { hasSliceAfter, readEarlierAttempts } from '../ledger/run-reports.ts'
 import { Leases, partitionLease, readLeases } from '../ledger/leases.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import type { Db } from '../store/database.ts'
@@ -51,16 +52,26 @@ interface WorkerDeps extends Pick<WorkOptions, 'queue' | 'concurrency'> {
   readonly connection: RunConnection
 }
 
+/** How often it is looked which runs are under way: many small partitions are taken within a second. */
+const LOOK_MS = 1000
+
 /** Works on queued partitions until the signal of the context aborts. */
 export async function workOnPartitions(context: AppContext, deps: WorkerDeps): Promise<void> {
   const { log, signal } = context
   const { db, queue, concurrency } = deps
   await using leases = new Leases(db)
   const handle = createPartitionHandler(context, deps, leases)
+  let alive: ReadonlySet<string> = new Set()
+  let lookedAtMs = Number.NEGATIVE_INFINITY
   // Of a run that is over, or whose process has died, nothing is wanted any more.
   const keepWanted = async (attempts: readonly Attempt[]) => {
-    const alive = new Set((await readLeases(db)).map(({ name }) => name))
-    return attempts.filter((attempt) => alive.has(`run ${jobOf(attempt).runId}`))
+    const isAlive = (attempt: Attempt) => alive.has(`run ${jobOf(attempt).runId}`)
+    const isKnown = systemClock.now() - lookedAtMs < LOOK_MS && attempts.every(isAlive)
+    if (!isKnown) {
+      lookedAtMs = systemClock.now()
+      alive = new Set((await readLeases(db)).map(({ name }) => name))
+    }
+    return attempts.filter(isAlive)
   }
   await workOn({ queue, name: 'partitions', concurrency, log, signal, keepWanted, handle })
 }
@@ -87,7 +98,9 @@ function createPartitionHandler(
     const planned = { stream, partition, slices: slices.map((each) => ({ ...each, stream, partition })) }
     const plan = async () => ({ ...planned, slices: await planAgain(db, planned, begunAt, service.timeZone) })
     const part = { stream, partition, window: undefined, timeZone: service.timeZone }
-    const earlier = await readEarlierAttempts(db, part, runId, afterSlice)
+    // Nearly always nothing has come of it since it was planned: then nothing of it has to be looked for.
+    const isBegun = await hasSliceAfter(db, placeOf(planned), afterSlice)
+    const earlier = isBegun ? await readEarlierAttempts(db, part, runId, afterSlice) : undefined
     const leaseName = partitionLease(name, partitionKey(partition))
     // Of a sync and a backfill of the same partition in this process, each is a holder of its own.
     await using leases = sharedLeases.another()
@@ -97,7 +110,7 @@ function createPartitionHandler(
       runId,
       requireLease: async (trx: Db) => await leases.require(trx, leaseName),
     }
-    const result = await runJob([stream], [async () => [await plan()]], deps, {
+    const result = await runJob([stream], [async () => [isBegun ? await plan() : planned]], deps, {
       ...asked,
       concurrency: slicesSideBySide,
       leases,
