@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1802,
   store: 3009,
   streams: 93 + 68 * allStreams.length,
-  sync: 5141,
+  sync: 5211,
   transform: 249,
   web: 3133,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_354 + 128 * allStreams.length, test: 27_247 }
+const MOST_LINES = { src: 32_424 + 128 * allStreams.length, test: 27_408 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

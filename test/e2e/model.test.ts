@@ -7,7 +7,7 @@ import { createTestDatabase } from '../helpers/postgres.ts'
 
 /**
  * The same schedules each time, so that a red run says something about the change; `MODEL_SEED=random` looks for new ones (or
- * names a seed), `MODEL_RUNS` asks for more.
+ * names a seed), `MODEL_RUNS` asks for more, and `MODEL_PATH`, as a red run tells it, plays one again.
  */
 const RUNS = Number(process.env.MODEL_RUNS ?? 100)
 const SEED = process.env.MODEL_SEED ?? '20261120'
@@ -17,5 +17,6 @@ test('whatever the schedule of changes, faults, kills and re-runs, the tables eq
   const seed = SEED === 'random' ? randomInt(2 ** 31 - 1) : Number(SEED)
   process.stdout.write(`model: ${RUNS} schedules, seed ${seed}\n`)
   const property = fc.asyncProperty(schedules, async (schedule) => await playSchedule(database, schedule))
-  await fc.assert(property, { numRuns: RUNS, seed })
+  const path = process.env.MODEL_PATH ?? ''
+  await fc.assert(property, { numRuns: RUNS, seed, path, endOnFailure: path !== '' })
 })

@@ -5,7 +5,7 @@ import { createTestDatabase } from '../helpers/postgres.ts'
 import { playScenario } from '../helpers/worlds/play-scenario.ts'
 import { readFocus, scenariosOf } from '../helpers/worlds/scenario.ts'
 
-/** As in `model.test.ts`: the same ones each time, unless `MODEL_SEED` and `MODEL_RUNS` say otherwise. */
+/** As in `model.test.ts`: the same ones each time, unless `MODEL_SEED`, `MODEL_RUNS` and `MODEL_PATH` say otherwise. */
 const RUNS = Number(process.env.MODEL_RUNS ?? 8)
 const SEED = process.env.MODEL_SEED ?? '20261122'
 /** What they are about, as `signups: headers, audit` or `gifts, records`; everything when not given. */
@@ -19,5 +19,5 @@ test('whatever the service does, no run is green and false, and nothing is lost 
     scenariosOf(readFocus(ABOUT)),
     async (scenario) => await playScenario(database, scenario),
   )
-  await fc.assert(property, { numRuns: RUNS, seed, endOnFailure: true })
+  await fc.assert(property, { numRuns: RUNS, seed, path: process.env.MODEL_PATH ?? '', endOnFailure: true })
 })

@@ -29,6 +29,12 @@ export const streamOf = {
   signups: 'signups',
 } as const satisfies Record<ListName, StreamName>
 
+/**
+ * Nothing is claimed of rows that are younger: the ledger covers what is five minutes old, in whole minutes, and a list may
+ * move there without a word (design 3.1, 3.3). What has come of them by then the next run reads again.
+ */
+export const SETTLE = 6 * MINUTE
+
 /** What a row is the same by, and its time (an ISO instant; visitors have none). */
 export function identityOf(stream: StreamName, row: TruthRow): string {
   const names: Partial<Record<StreamName, readonly string[]>> = {
@@ -40,6 +46,11 @@ export function identityOf(stream: StreamName, row: TruthRow): string {
     signups: ['question_id', 'user_id', 'signed_up_at'],
   }
   return JSON.stringify((names[stream] ?? ['question_id']).map((name) => row[name]))
+}
+
+/** Instants in milliseconds; by any of them the service may filter. Whole lists have none. */
+export function timesOf({ given_at, signed_up_at, entered_at, left_at }: TruthRow): readonly number[] {
+  return [given_at, signed_up_at, entered_at, left_at].flatMap((at) => (typeof at === 'string' ? Date.parse(at) : []))
 }
 
 export interface ModelWorld {

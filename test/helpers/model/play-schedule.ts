@@ -105,8 +105,9 @@ export async function playSchedule(database: TestDatabase, schedule: Schedule): 
     else if (step.kind === 'advance') time.nowMs += step.minutes * 60_000
     else {
       const before = await proof.beforeRun()
+      const begunAt = time.nowMs
       const result = await sync(step.trouble)
-      await proof.afterRun(before, { isOk: result?.status === 'ok' })
+      await proof.afterRun(before, { isOk: result?.status === 'ok', begunAt })
     }
   }
   // A row that is gone is marked by the second proven reading that misses it; where over a tenth is gone, the first is not

@@ -3,15 +3,12 @@ import type { StreamName } from '../../../src/core/stream.ts'
 import { DAY, MINUTE, type WallTime } from '../../../src/core/wall-clock.ts'
 import type { TruthRow } from '../../../src/emulator/truth.ts'
 import { findStream } from '../../../src/streams/registry.ts'
-import { identityOf } from '../model/model-world.ts'
+import { identityOf, SETTLE } from '../model/model-world.ts'
 import { readStreamTable } from '../read-table.ts'
 import type { Asked, Ended, WorldAccount } from './account.ts'
 import { type Bag, bagOf, difference, intersect, type Precision, type Rows, textOf } from './bag.ts'
 import { isHidden } from './furnish.ts'
-import { describe, isLater, requireAgreed, requireThere, timeOf } from './require-rows.ts'
-
-/** How young rows without an id may be to move without a word, and what the ends of windows take. */
-export const SETTLE = 7 * MINUTE
+import { describe, isYounger, requireAgreed, requireThere, timeOf } from './require-rows.ts'
 
 export interface Before {
   readonly truth: Rows
@@ -35,8 +32,8 @@ export interface Happened {
  * The law that every scenario is held to.
  *
  * 1. Never green and false. A run that exits 0 has every row in the tables, as the service has it, that was there while it ran and
- *    did not change, if it was asked for (its channel, its history, its lookback) and is older than settle (with an id: not later
- *    than now), by what the service's clock showed when the run began. Where the service lied in a run, that run is excused, and
+ *    did not change, if it was asked for (its channel, its history, its lookback) and is older than settle, by what the service's
+ *    clock showed when the run began: of what is younger nothing is claimed, and the last run at rest has it. Where the service lied in a run, that run is excused, and
  *    later ones for what lies behind their lookback, until the service has been honest and still again.
  * 2. An agreed range holds what the service has in it, also where one reading was lied to.
  * 3. Nobody is marked as removed who was there all along, unless two readings were lied to.
@@ -87,11 +84,10 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
   const requireStable = async (before: Before, { asked, ended }: Happened, since: WallTime) => {
     for (const [name, rows] of readTruth()) {
       const stable = intersect(bagOf(before.truth.get(name) ?? [], toText), bagOf(rows, toText))
-      const isUnkeyed = findStream(name)?.identity !== undefined
       const wanted = [...stable.values()].filter(({ row }) => {
         const at = timeOf(row)
         const isInRange = at >= Math.max(since, parseDate(asked.from))
-        const isDue = isUnkeyed ? at < ended.begunAt - SETTLE : !isLater(row, ended.begunAt)
+        const isDue = !isYounger(row, ended.begunAt - SETTLE)
         return isOfChannels(row, asked.channels) && isInRange && isDue
       })
       requireThere(name, wanted, bagOf(await readPresent(name), toText), toText)
@@ -171,7 +167,7 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
       for (const [name, rows] of readTruth()) {
         const bagSoFar = (each: readonly TruthRow[]) =>
           bagOf(
-            each.filter((row) => !isLater(row, account.now())),
+            each.filter((row) => !isYounger(row, account.now())),
             toText,
           )
         const [truth, present] = [bagSoFar(rows), bagSoFar(await readPresent(name))]

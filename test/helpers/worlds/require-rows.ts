@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { StreamName } from '../../../src/core/stream.ts'
 import { type WallTime, wallTimeAt } from '../../../src/core/wall-clock.ts'
 import type { TruthRow } from '../../../src/emulator/truth.ts'
-import { identityOf } from '../model/model-world.ts'
+import { identityOf, timesOf } from '../model/model-world.ts'
 import { readStreamTable } from '../read-table.ts'
 import type { WorldAccount } from './account.ts'
 import { type Bag, bagOf, difference, intersect, type Rows } from './bag.ts'
@@ -71,9 +71,8 @@ export function describe(
 }
 
 /** Milliseconds; what has no time counts as new. */
-function instantOf({ given_at, signed_up_at, entered_at }: TruthRow): number {
-  const time = given_at ?? signed_up_at ?? entered_at
-  return typeof time === 'string' ? Date.parse(time) : Number.POSITIVE_INFINITY
+function instantOf(row: TruthRow): number {
+  return timesOf(row)[0] ?? Number.POSITIVE_INFINITY
 }
 
 /** On the service's wall clock; what has no time counts as new. */
@@ -82,8 +81,7 @@ export function timeOf(row: TruthRow): WallTime {
   return instant === Number.POSITIVE_INFINITY ? instant : wallTimeAt(instant, 'Asia/Shanghai')
 }
 
-/** Whether its time has yet to come, where the clock was put back. */
-export function isLater(row: TruthRow, than: WallTime): boolean {
-  const at = timeOf(row)
-  return than < at && at < Number.POSITIVE_INFINITY
+/** Whether any of its times is not before this. */
+export function isYounger(row: TruthRow, than: WallTime): boolean {
+  return timesOf(row).some((at) => wallTimeAt(at, 'Asia/Shanghai') >= than)
 }
