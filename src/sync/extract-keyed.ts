@@ -63,6 +63,7 @@ export async function extractKeyed(
   let [served, largestBefore] = [1, 0]
 
   for (let attempt = 1; ; attempt++) {
+    if (attempt > 1) pageSize = await reading.sizeTaken(pageSize, attempt)
     const pages = { ...reading.pages, pageSize }
     const walk = startWalk(stream, readItem, new Set(suspects))
     const timesOfWalk: Row[] = []

@@ -7,8 +7,15 @@ import { cleanText, jsonText } from '../core/text.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { type Extraction, isSettled, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
-import { FEWEST_ROWS, itemText, largestPage, type SliceReading, sizeOfReading } from './page-reading.ts'
-import { type IsTooLong, type ListReading, readBareList, readCountedList } from './read-list.ts'
+import {
+  FEWEST_ROWS,
+  itemText,
+  largestPage,
+  type PageReading,
+  type SliceReading,
+  sizeOfReading,
+} from './page-reading.ts'
+import { isStill, type IsTooLong, type ListReading, readBareList, readCountedList } from './read-list.ts'
 import { unsettledFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, startWalk, type WalkSummary } from './walk.ts'
@@ -46,13 +53,14 @@ export async function extractUnkeyed(
   let served = 0
 
   for (let attempt = 1; ; attempt++) {
+    if (attempt > 1) pageSize = await reading.sizeTaken(pageSize, attempt)
     const at = { ...reading, pages: { ...reading.pages, pageSize } }
     const list: ListReading = stream.isCounted
       ? await readCountedList(at, mayBeHalved(window))
       : await readBareList(at.pages, (page) => at.reportPage(page.items.length, undefined), isTooLong)
     const { unread, isEndUnknown } = list
     const isClean = list.doubt === undefined && unread === undefined
-    const whole = isClean ? compare(list.pages) : list.pages
+    const whole = isClean ? await compare(at.pages, list.pages) : list.pages
     const pages = whole ?? list.pages
     const doubt = whole === undefined ? 'some rows came on two pages, and not so at another page size' : list.doubt
     if (whole === undefined) {
@@ -114,16 +122,21 @@ function judgeReading(summary: WalkSummary, doubt: string | undefined): Verdict 
  * Equal items on two pages are real, or one came twice and another not at all: the list has moved between two pages, or
  * it is sorted by what is not unique, and equal rows stand anew on each page. So a reading with such items shows what
  * the list has only where the one before it, at another page size, held the same items, or where the readings together
- * hold as many different ones as each brought: an item counts as often as one page held it at most.
+ * hold as many different ones as each brought: an item counts as often as one page held it at most. The pages that had
+ * what the last one lacks must still be as they were: an item that has changed since would count twice.
  * @returns takes the next reading; gives the pages of the list, undefined where none shows yet what is in it
  */
-function compareReadings(stream: Stream): (pages: readonly Page[]) => readonly Page[] | undefined {
+function compareReadings(
+  stream: Stream,
+): (reading: PageReading, pages: readonly Page[]) => Promise<readonly Page[] | undefined> {
   const textOf = (item: unknown) => itemText(stream, item)
+  const checks = new Map<Page, () => Promise<boolean>>()
   let before: readonly string[] = []
   let sizeBefore = 0
   let known: Items = new Map()
 
-  return (pages) => {
+  return async (reading, pages) => {
+    for (const [index, page] of pages.entries()) checks.set(page, async () => await isStill(reading, index + 1, page))
     const own = collect(pages, new Map(), textOf)
     const all = pages.flatMap(({ items }) => items.map(textOf)).sort()
     known = all.length === before.length ? collect(pages, known, textOf) : own
@@ -134,26 +147,30 @@ function compareReadings(stream: Stream): (pages: readonly Page[]) => readonly P
     sizeBefore = size
     const [first] = pages
     if (first === undefined || isSame || itemsOf(own).length === all.length) return pages
-    return joined.length === all.length ? [{ ...first, items: joined }] : undefined
+    if (joined.length !== all.length) return undefined
+    const lacking = [...known].filter(([text, { items }]) => items.length > (own.get(text)?.items.length ?? 0))
+    for (const page of new Set(lacking.map(([, { page: each }]) => each))) {
+      if (await checks.get(page)?.()) continue
+      known = own
+      return undefined
+    }
+    return [{ ...first, items: joined }]
   }
 }
 
-/** By its text, each item and how many times one page held it at most. */
-type Items = ReadonlyMap<string, { readonly item: unknown; readonly count: number }>
+/** By its text, each item as often as one page held it at most, and that page. */
+type Items = ReadonlyMap<string, { readonly items: readonly unknown[]; readonly page: Page }>
 
 function collect(pages: readonly Page[], before: Items, textOf: (item: unknown) => string): Items {
   const known = new Map(before)
-  for (const { items } of pages) {
-    for (const [text, [item, ...equal]] of Map.groupBy(items, textOf)) {
-      const count = Math.max(1 + equal.length, known.get(text)?.count ?? 0)
-      known.set(text, { item, count })
-    }
-  }
+  for (const page of pages)
+    for (const [text, items] of Map.groupBy(page.items, textOf))
+      if (items.length > (known.get(text)?.items.length ?? 0)) known.set(text, { items, page })
   return known
 }
 
 function itemsOf(known: Items): readonly unknown[] {
-  return [...known.values()].flatMap(({ item, count }) => Array.from({ length: count }, () => item))
+  return [...known.values()].flatMap(({ items }) => items)
 }
 
 const HASH_LENGTH = 32

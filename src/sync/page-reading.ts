@@ -17,6 +17,8 @@ export interface SliceReading {
   readonly covers: () => Window | undefined
   /** Page 1; what asks for it of this list next gets this one. */
   readonly firstPage: () => Promise<Page>
+  /** This size of pages where the service takes it, else one that its interface names, another in each attempt. */
+  readonly sizeTaken: (pageSize: number, attempt: number) => Promise<number>
   /** What was there before it; asked once. */
   readonly earlier: () => Promise<EarlierReadings>
   readonly reportPage: (rows: number, totalPages: number | undefined) => void
@@ -41,14 +43,14 @@ export function openReading(
   const startedAtMs = deps.clock.now()
   const claimableMs = deps.claimableMs()
   let earlier: Promise<EarlierReadings> | undefined
-  let first: Page | undefined
+  let first: { readonly page: Page; readonly pageSize: number } | undefined
   let servedAtMs: number | undefined
   const pages: PageReading = {
     fetchPage: async (request, context) => {
-      if (request.page === 1 && request.list === pages.list && first !== undefined) {
-        const known = first
+      if (request.page === 1 && request.list === pages.list && request.pageSize === first?.pageSize) {
+        const { page } = first
         first = undefined
-        return known
+        return page
       }
       const page = await deps.fetchPage(request, context)
       servedAtMs ??= page.serviceTimeMs
@@ -67,8 +69,14 @@ export function openReading(
       return slice.covers && partUntil(slice.covers, settledAt(deps.wallTimeAt(seenMs)))
     },
     firstPage: async () => {
-      first = await fetchNumbered(pages, 1)
-      return first
+      first = { page: await fetchNumbered(pages, 1), pageSize: pages.pageSize }
+      return first.page
+    },
+    sizeTaken: async (size, attempt) => {
+      const page = await fetchUnlessRefused({ ...pages, pageSize: size }, 1)
+      if ('refusal' in page) return NAMED_SIZES[attempt - 2] ?? FEWEST_ROWS
+      first = { page, pageSize: size }
+      return size
     },
     earlier: async () => {
       earlier ??= readEarlier(deps.db, placeOf(slice), window === undefined)
@@ -131,6 +139,8 @@ export function watchReachability(fetchPage: FetchPage): Reachability {
 
 /** On smaller pages a few rows that the service hides would be an empty page, which ends a list. */
 export const FEWEST_ROWS = 10
+/** What the interface names beside the largest sizes (API 8): some services take no other. */
+export const NAMED_SIZES: readonly number[] = [50, 20, FEWEST_ROWS]
 /** No service serves so few rows a page where more are asked for: they are the whole list, whatever its total says. */
 export const SURELY_ALL = 2
 

@@ -2,11 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Page } from '../core/page.ts'
 import {
   areSameItems,
+  FEWEST_ROWS,
   fetchNumbered,
   fetchUnlessRefused,
   isRefusal,
   itemText,
   largestPage,
+  NAMED_SIZES,
   type PageReading,
   pageIgnored,
   type RefusedPage,
@@ -33,9 +35,10 @@ export interface ListReading {
 export type IsTooLong = (pages: number, pageSize: number) => boolean
 
 /**
- * Reads every page of a bare array (API 4.12), which tells no total. It ends at an empty page: a short page may be one
- * of which rows are hidden. A page that is refused, or that repeats an earlier one, is the end only where a page of a
- * smaller size shows that nothing lies behind the last row. A first or last page that has changed is a doubt.
+ * Reads every page of a bare array (API 4.12), which tells no total. It ends at an empty page with nothing on the next
+ * one: a short page may be one of which rows are hidden. A page that is refused, or that repeats an earlier one, is the
+ * end only where a page of a smaller size shows that nothing lies behind the last row. A first or last page that has
+ * changed is a doubt.
  *
  * @throws LivehouseError `paging.ignored` when every page is page 1 again, or one comes again and again; `api.…`.
  */
@@ -51,8 +54,12 @@ export async function readBareList(
     const number = pages.length + 1
     const next = number === 1 ? await fetchNumbered(reading, 1) : await fetchUnlessRefused(reading, number)
     const isRefused = 'refusal' in next
-    if (!isRefused && next.items.length === 0) break
-    if (isRefused || pages.some(({ items }) => areSame(items, next.items))) {
+    if (!isRefused && next.items.length === 0) {
+      // Of a longer list the service may have hidden every row of a page.
+      const isShort = pages.length < 2 && (pages[0]?.items.length ?? 0) < FEWEST_ROWS
+      const behind = isShort ? next : await fetchUnlessRefused(reading, number + 1)
+      if ('refusal' in behind || behind.items.length === 0) break
+    } else if (isRefused || pages.some(({ items }) => areSame(items, next.items))) {
       const meaning = await lookBehind(reading, pages, next)
       if (meaning === 'end') break
       if (isRefused) {
@@ -85,11 +92,16 @@ function isOneAnswer({ pageSize }: PageReading, pages: readonly Page[]): boolean
 /** Reads the first and the last page again; what came the first time is doubtful when one of them has changed. */
 async function findChange(reading: PageReading, pages: readonly Page[]): Promise<string | undefined> {
   for (const number of new Set([1, pages.length])) {
-    const again = await fetchUnlessRefused(reading, number)
-    if ('refusal' in again || !sameItems(reading)(again.items, pages[number - 1]?.items ?? []))
-      return `page ${number} changed while the list was read`
+    const page = pages[number - 1]
+    if (page && !(await isStill(reading, number, page))) return `page ${number} changed while the list was read`
   }
   return undefined
+}
+
+/** Whether a page is as it was. */
+export async function isStill(reading: PageReading, number: number, { items, total }: Page): Promise<boolean> {
+  const again = await fetchUnlessRefused(reading, number)
+  return !('refusal' in again) && again.total === total && sameItems(reading)(again.items, items)
 }
 
 /** No list has so many pages. */
@@ -116,26 +128,31 @@ async function lookBehind(
     const far = await fetchUnlessRefused(reading, BEYOND_ANY_END)
     if (!('refusal' in far) && !areSame(far.items, next.items)) return 'more'
   }
+  // The first time it may have been refused for once.
+  const isOver = async () => !isRefused || 'refusal' in (await fetchUnlessRefused(reading, pages.length + 1))
   const rows = pages.flatMap(({ items }) => items)
   const size = largestPage(pages)
   // What the service has counted up to the last row: some may be hidden.
   const end = (pages.length - 1) * size + (pages.at(-1)?.items.length ?? 0)
-  // Of smaller sizes, as larger ones may be clamped, the one that shows most of what lies behind.
+  // Of smaller sizes, as larger ones may be clamped, one that is named, or that shows most of what lies behind.
+  const shown = ({ pageSize, known }: Readonly<Record<'pageSize' | 'known', number>>) =>
+    pageSize - known + (NAMED_SIZES.includes(pageSize) && pageSize - known >= FEWEST_ROWS ? reading.pageSize : 0)
   const [look] = Array.from({ length: size - 1 }, (_, index) => index + 1)
     .map((pageSize) => ({ pageSize, number: Math.ceil(end / pageSize), known: end % pageSize }))
     .filter(({ number, known }) => known > 0 && (!isRefused || number > pages.length))
-    .sort((a, b) => b.pageSize - b.known - (a.pageSize - a.known))
+    .sort((a, b) => shown(b) - shown(a))
   if (look === undefined) {
     const isAll = pages.length === 1 && size <= SURELY_ALL && size < reading.pageSize
-    return isAll && (!isRefused || (await isRefusedAgain(reading, pages))) ? 'end' : 'unknown'
+    return isAll && (await isOver()) ? 'end' : 'unknown'
   }
   const { pageSize, number, known } = look
   const page = await fetchUnlessRefused({ ...reading, pageSize }, number)
-  if ('refusal' in page) return 'unknown'
+  if ('refusal' in page)
+    return (await endsInTens(reading, pages, end, pageSize)) && (await isOver()) ? 'end' : 'unknown'
   const { items } = page
   // Some rows of it may be hidden; it ends with the last one.
   const isEnd = items.length > 0 && items.length <= known && areSame(items, rows.slice(-items.length))
-  if (isRefused) return isEnd && (await isRefusedAgain(reading, pages)) ? 'end' : 'unknown'
+  if (isRefused) return isEnd && (await isOver()) ? 'end' : 'unknown'
   if (isEnd) return 'end'
   if (areSame(items, [...rows.slice(-known), ...next.items].slice(0, pageSize))) return 'more'
   // Behind other pages the first one may come again because what was asked for lies too deep.
@@ -144,9 +161,20 @@ async function lookBehind(
   return 'unknown'
 }
 
-/** Whether the page behind these is refused again: the first time it may have been for once. */
-async function isRefusedAgain(reading: PageReading, pages: readonly Page[]): Promise<boolean> {
-  return 'refusal' in (await fetchUnlessRefused(reading, pages.length + 1))
+/**
+ * Whether the list ends at this place where the service takes only sizes that its interface names: a page of ten then
+ * has the last row and room for another, or of a list that fits one answer is the last that is served.
+ */
+async function endsInTens(reading: PageReading, pages: readonly Page[], end: number, other: number): Promise<boolean> {
+  if (!('refusal' in (await fetchUnlessRefused({ ...reading, pageSize: other }, 1)))) return false
+  const tens = { ...reading, pageSize: FEWEST_ROWS }
+  const number = Math.ceil(end / FEWEST_ROWS)
+  const known = end - (number - 1) * FEWEST_ROWS
+  const last = await fetchUnlessRefused(tens, number)
+  const rows = pages.flatMap(({ items }) => items).slice(-known)
+  if ('refusal' in last || !sameItems(reading)(last.items, rows)) return false
+  const isOver = async () => isOneAnswer(reading, pages) && 'refusal' in (await fetchUnlessRefused(tens, number + 1))
+  return known < FEWEST_ROWS || (await isOver())
 }
 
 /**

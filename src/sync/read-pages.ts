@@ -42,6 +42,8 @@ export async function* readPages(
   const ahead = prefetcher(reading)
   let previous = first
   let emptyPages = 0
+  const areSame = (items: readonly unknown[], others: readonly unknown[]) =>
+    areSameItems(reading.list.stream, items, others)
   try {
     yield { number: 1, page: first, lastPage }
     for (let number = 2; number <= lastPage || received !== total || previous.items.length >= size; number++) {
@@ -57,14 +59,15 @@ export async function* readPages(
       const page = { ...next, total: next.total ?? first.total }
       total = Math.max(total, page.total ?? 0)
       lastPage = Math.max(lastPage, lastPageOf(total, size))
-      const known = number > lastPage ? countKnown(page) : 0
-      if (number > lastPage && known === page.items.length) return
-      receivedAgain += known
+      // Where each page has an order of its own, other rows that came before stand in the place of some that did not.
+      const isEither = (...pages: readonly Page[]) => pages.some(({ items }) => areSame(page.items, items))
+      if (number > lastPage && (page.items.length === 0 || isEither(first, previous))) return
+      if (number > lastPage) receivedAgain += countKnown(page)
       emptyPages = page.items.length === 0 ? emptyPages + 1 : 0
       if (emptyPages === MOST_EMPTY_PAGES) return
       // One equal row may be another one: a page of it shows nothing.
       const isFirstAgain = number === 2 && page.items.length > 1 && page.total === first.total
-      if (isFirstAgain && areSameItems(reading.list.stream, page.items, first.items)) throw pageIgnored(reading, page)
+      if (isFirstAgain && areSame(page.items, first.items)) throw pageIgnored(reading, page)
       received += page.items.length
       largest = Math.max(largest, page.items.length)
       previous = page

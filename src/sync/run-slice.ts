@@ -72,10 +72,14 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
     return { kind: 'ended', proof, otherProofs, counts, error, found: extraction?.found, hasNewHeaders }
   }
   try {
-    const pageSize = await choosePageSize(planned, deps)
+    let pageSize = await choosePageSize(planned, deps)
     const open = (asked: Slice) => openReading(asked, deps, meter, pageSize)
     const wider = await askWider(planned, deps)
     let reading = open(wider ?? planned)
+    if (pageSize !== planned.stream.pageSize) {
+      pageSize = await reading.sizeTaken(pageSize, 2)
+      if (pageSize !== reading.pages.pageSize) reading = open(wider ?? planned)
+    }
     const own = createBatchLoader(slice, deps)
     const wide = wider && (await readWider(wider, reading, deps, own))
     if (wider !== undefined && wide !== undefined) [slice, loader] = [wider, own]

@@ -1,7 +1,7 @@
 import type { Row } from '../core/column.ts'
 import type { Window } from '../core/slice.ts'
 import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
-import { askedOf, fetchNumbered, fetchUnlessRefused, isRefusal, type PageReading } from './page-reading.ts'
+import { askedOf, FEWEST_ROWS, fetchNumbered, fetchUnlessRefused, isRefusal, type PageReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { cutWindowAt, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
 
@@ -65,7 +65,7 @@ export async function addUp(parts: readonly Slice[], total: number, pages: PageR
 /** The service's total of a range, asked for as it is. */
 async function countIn(window: Window | undefined, pages: PageReading): Promise<number> {
   const list = { stream: pages.list.stream, partition: pages.list.partition, window }
-  return (await fetchNumbered({ ...pages, pageSize: 1, list }, 1)).total ?? 0
+  return (await fetchNumbered({ ...pages, pageSize: FEWEST_ROWS, list }, 1)).total ?? 0
 }
 
 /** What is asked for is a day: a minute more on both sides. */
@@ -117,7 +117,9 @@ export async function boundWithin(
     { from: middle, to },
   ]
   const [ofOlder, ofNewer] = await Promise.all([countIn(older, pages), countIn(newer, pages)])
-  if (ofOlder + ofNewer > total) return middle
+  const sum = ofOlder + ofNewer
+  // A live list has grown since it was counted.
+  if (sum > total) return sum > (await countIn({ from, to }, pages)) ? middle : undefined
   const whole = ofNewer === total ? newer : ofOlder === total ? older : undefined
   return whole && (await boundWithin(whole, total, pages))
 }

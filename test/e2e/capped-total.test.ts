@@ -80,6 +80,40 @@ test('of a range of few days that shows no more than 500 records, none is lost',
   expect(held.filter((id) => id >= 900_000 && id < 900_700)).toHaveLength(700)
 })
 
+test('of a minute of which fewer visits are counted, in an order of each page, none is lost', async () => {
+  await using account = await startLists(20, 101, 101)
+  account.emulator.switches.ties = 'by-page'
+  account.emulator.faults.splice(0)
+  expect(await syncStreams(account, 'watch_records')).toMatchObject({ code: 0, errors: [] })
+  await expectTruth(account, ['watch_records'])
+})
+
+test('a round total that has grown by the next call is no limit: a visit across the middle lands at once', async () => {
+  await using account = await startLists(10_000, 2, 0)
+  const { emulator, clock, run } = account
+  emulator.faults.splice(0)
+  const [channel] = emulator.world.channels.values()
+  const [record] = channel?.records.rows ?? []
+  if (!channel || !record) throw new Error('the world is empty')
+  for (const each of channel.records.rows.slice()) channel.records.remove(each)
+  emulator.switches.recordFilterTime = 'both'
+  const now = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
+  const add = (recordId: number, enteredAt: number, leftAt = enteredAt + 30) =>
+    channel.records.add({ ...record, recordId: String(recordId), enteredAt, leftAt })
+  for (let visit = 1; visit < 97; visit++) add(visit, now - 3600 - visit * 600)
+  add(100, now - 15 * 86_400, now - 4 * 86_400)
+  let late = 100
+  const arrive = (asked: ListQuery) => {
+    for (let more = 0; more < 3 && late < 112; more++) add(++late, now - 7200 - late)
+    return asked
+  }
+  emulator.faults.push({ effect: { name: 'a late visit', query: arrive }, endpoint: 'userRecordList' })
+  const from = formatWallDate(now - 20 * DAY)
+  expect(await run(backfill, ['--streams', 'watch_records', '--from', from])).toMatchObject({ code: 0 })
+  const held = await readStreamTable(account.database.db, 'watch_records')
+  expect(held.map(({ record_id: id }) => id)).toContain('100')
+})
+
 test('behind a total that is exceeded a refused page is the end, but where the page before it is as long as any', async () => {
   await using account = await startLists(20, 2, ROWS - 5)
   account.emulator.switches.beyondLastPage = 'error'

@@ -80,6 +80,26 @@ test.each<[keyof typeof fill, Crowd]>([
   expect(await account.run(audit, ['--json'])).toMatchObject({ code: 0 })
 })
 
+test('a signup that is edited between two readings does not take the place of another', async () => {
+  await using account = await startAccount({ channels: 1 })
+  const { emulator } = account
+  const channel = first([...emulator.world.channels.values()])
+  const form = first(channel.questionnaires.rows)
+  const model = { ...first(form.signups.rows), signedUpAt: at }
+  const made = times(60, (n) => ({ ...model, userId: n === 59 ? 'crowd-0' : `crowd-${n}` }))
+  const signups = createRowList([...made])
+  channel.questionnaires.replace(form, { ...form, signups })
+  emulator.switches.rowOrder = 'time-asc'
+  const edit = (query: ListQuery) => {
+    const row = first(signups.rows.slice(5))
+    const isSecond = query.pageSize > 40 && query.pageSize < 50
+    if (isSecond && row.nick !== 'edited') signups.replace(row, { ...row, nick: 'edited' })
+    return query
+  }
+  emulator.faults.push({ effect: { name: 'edits', query: edit }, endpoint: 'signupRecord' })
+  await syncAndCompare(account, 'signups')
+})
+
 test('two equal signups that each fill a page, as so few are served, are two', async () => {
   await using account = await startAccount({ channels: 1 })
   const channel = first([...account.emulator.world.channels.values()])

@@ -3,7 +3,7 @@ import type { Partition, Proof, Window } from '../../core/slice.ts'
 import type { Stream, StreamName } from '../../core/stream.ts'
 import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { OpenReading } from '../../ledger/open-readings.ts'
-import type { CallMeter } from '../page-reading.ts'
+import { type CallMeter, FEWEST_ROWS } from '../page-reading.ts'
 import type { RunDeps } from '../slice-work.ts'
 
 /**
@@ -100,14 +100,14 @@ export function sumOfRows(differences: readonly Difference[]): number {
   return differences.reduce((sum, { rows }) => sum + Math.abs(rows), 0)
 }
 
-/** How many rows the source says that it has, by a call for one row; of a list without a total, those of page 1. */
+/** How many rows the source says that it has, by a call for a few rows; of a list without a total, those of page 1. */
 export async function askTotal(
   list: ListRequest,
   { fetchPage, signal }: Pick<RunDeps, 'fetchPage' | 'signal'>,
   { onAttempt }: CallMeter,
 ): Promise<number> {
   const { isCounted, pageSize } = list.stream
-  const request = { list, page: 1, pageSize: isCounted ? 1 : pageSize }
+  const request = { list, page: 1, pageSize: isCounted ? FEWEST_ROWS : pageSize }
   const { total, items } = await fetchPage(request, { signal, onAttempt })
   return total ?? items.length
 }
