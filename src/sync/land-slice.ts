@@ -20,7 +20,7 @@ import { loadRows } from '../store/load/load.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { headersText } from './extract-unkeyed.ts'
 import { type Extraction, type HeldVerdict, isSettled } from './judge-walk.ts'
-import { askedOf, fetchUnlessRefused, type PageReading } from './page-reading.ts'
+import { askedOf, FEWEST_ROWS, fetchUnlessRefused, type PageReading } from './page-reading.ts'
 import { AGREEMENT_SECONDS, isReadTwice, lookbackStart, partUntil } from './windows.ts'
 import { rememberPresentFields } from './record-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
@@ -41,7 +41,7 @@ export async function completeHeaders(
   const mayLackTitle = stream.wire.envelope?.title !== undefined && extraction.title === undefined
   if (!mayLackTitle || !isNewest || !isSettled(extraction.verdict)) return extraction
   if (!(await hasHeaders(db, partitionKey(partition)))) return extraction
-  const asked = { ...pages, list: { stream, partition }, pageSize: 1 }
+  const asked = { ...pages, list: { stream, partition }, pageSize: FEWEST_ROWS }
   const page = await fetchUnlessRefused(asked, 1)
   // A service that serves no range that is so long does not tell them.
   const title = 'refusal' in page ? undefined : page.title
@@ -52,7 +52,7 @@ export async function completeHeaders(
 export interface Landing {
   /** Rows that were marked removed. */
   readonly removed: number
-  /** Of each slice that the ledger has of the reading, the oldest first. */
+  /** Of each slice that the ledger has of the reading; the last one names it. */
   readonly proofs: readonly Proof[]
   /** Whether the headers of a questionnaire are not what they were. */
   readonly hasNewHeaders: boolean
@@ -179,8 +179,9 @@ async function readEarlierOf(
  * What the ledger keeps of a reading: what of it is at rest, up to the first row that it changed or missed. Of a list
  * with a total that is what it changed nothing of, or read for the first time and verified. Of one without, what it
  * held the same as readings at least an hour earlier: that is `agreed`, and a slice of its own where the rest was read
- * for the first time. What had settled and has changed is settled no longer. An empty answer where rows are known,
- * removed or not, settles nothing: the service may be empty for some nights.
+ * for the first time. It is the later one, which names the partition, where nothing differed. What had settled and
+ * has changed is settled no longer. An empty answer where rows are known, removed or not, settles nothing: the service
+ * may be empty for some nights.
  */
 async function settleReading(
   trx: Transaction<Database>,
@@ -213,8 +214,12 @@ async function settleReading(
   if (rest.to === covers.to) return [agreed]
   const distinctRows = await countHeld(trx, { ...part, window: rest })
   const [behind, read] = [covers, window].map(({ to }) => ({ from: rest.to, to }))
-  return [
-    { ...agreed, window: rest, distinctRows, quarantinedRows: 0, calls: 0, retries: 0 },
-    { ...record, covers: behind, window: read, distinctRows: Math.max(0, record.distinctRows - distinctRows) },
-  ]
+  const same = { ...agreed, window: rest, distinctRows, quarantinedRows: 0, calls: 0, retries: 0 }
+  const fresh = {
+    ...record,
+    covers: behind,
+    window: read,
+    distinctRows: Math.max(0, record.distinctRows - distinctRows),
+  }
+  return changed ? [same, fresh] : [fresh, same]
 }

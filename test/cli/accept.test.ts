@@ -101,7 +101,11 @@ test('signups that did come land with the next sync, and what was accepted for o
   await using account = await startShort('signups', 'signupRecord')
   const { run, place, database, emulator, channel } = account
   expect(await syncStream(account, 'signups')).toMatchObject({ code: 3 })
+  account.clock.nowMs += DAY_MS
+  expect(await syncStream(account, 'signups')).toMatchObject({ code: 3 })
   const { printed } = await run(accept, [...place, ...REASON])
+  const shown = JSON.parse((await run(status, ['--json'])).printed.join())
+  expect(shown).toMatchObject({ shortfall_count: 0, shortfalls: [] })
   expect(printed[1]).toBe('The rows that did come land with the next livehouse sync.')
   expect(await syncStream(account, 'signups')).toMatchObject({ code: 0, slices: { short: 0 } })
   const rows = await readStreamTable(database.db, 'signups')

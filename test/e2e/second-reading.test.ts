@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { run } from '../../src/cli/run.ts'
+import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
@@ -33,6 +34,14 @@ async function read(...streams: readonly string[]): Promise<Record<string, numbe
 function askedSince(calls: number): readonly string[] {
   const days = account.emulator.calls.slice(calls).map(({ params }) => String(params.startTime).slice(0, 10))
   return [...new Set(days)].sort()
+}
+
+async function readProven() {
+  const { rows } = await sql`
+    select distinct last_proof, is_proven from livehouse_bi.freshness where stream = 'gifts'`.execute(
+    account.database.db,
+  )
+  return rows
 }
 
 async function count(where: ReturnType<typeof sql>): Promise<number> {
@@ -68,7 +77,11 @@ test('the history of gifts is read a second time when an hour has passed, and th
 
   account.clock.nowMs += HOUR_MS
   const later = account.emulator.calls.length
+  expect(await readProven()).toEqual([{ last_proof: 'unverifiable', is_proven: false }])
   expect(await read('gifts')).toMatchObject({ agreed: 4, unverifiable: 4 })
+  expect(await readProven()).toEqual([{ last_proof: 'agreed', is_proven: true }])
+  const { printed } = await account.run(status, ['--json'])
+  expect(JSON.parse(printed.join()).streams.gifts.partitions).toMatchObject({ agreed: 4, unverifiable: 0 })
   expect(askedSince(later)).toEqual(['2014-12-31'])
 
   account.clock.nowMs += DAY_MS

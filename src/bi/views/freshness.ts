@@ -65,9 +65,9 @@ export const freshness: BiView = {
       '最近一次读取的证明：verified、agreed、unverifiable、moving、short、accepted 或 failed（取各部分中最差者；有部分从未读取时为 NULL）',
     ),
     is_proven: bool(
-      `coalesce(f.last_proof in ('verified', 'agreed', 'unverifiable', 'accepted'), false)`,
-      'Whether the last reading of every part landed as proven',
-      '各部分最近一次读取是否均通过证明',
+      `coalesce(f.last_proof in ('verified', 'agreed'), false)`,
+      'Whether the last reading of every part was proven: verified or agreed',
+      '各部分最近一次读取是否均已证明（verified 或 agreed）',
     ),
   },
   from: `from (
