@@ -14,7 +14,7 @@ const month = `date_trunc('month', d.day::timestamp)::date`
  */
 export const returns = figureOf(
   'returns',
-  `select r.day, coalesce(r.other::text, ''), count(*),
+  `select r.day, coalesce(to_char(r.other, 'YYYY-MM-DD'), ''), count(*),
       case when r.is_week then max(count(*)) over (partition by r.is_week, r.day) end, null::numeric
     from (
       select ${week} as week, ${month} as month, first_value(${week}) over visits as first_week,
