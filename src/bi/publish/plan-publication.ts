@@ -34,26 +34,26 @@ export function versionOfViews(timeZone: string): string {
 /** @returns statements for one transaction; none where everything is as this livehouse declares it. Pure. */
 export function planPublication({ language, timeZone, ...state }: BiState): readonly string[] {
   const definitions = definitionsOf(timeZone)
-  const more = [
+  const below = [...createIndexes(timeZone), ...noteChanges(timeZone, versionOfViews(timeZone))]
+  const comments = [
     commentOnSchema(language),
     ...biViews.flatMap((view) => commentOnView(view, language)),
     ...commentOnTables(language),
-    ...createIndexes(timeZone),
-    ...noteChanges(timeZone, versionOfViews(timeZone)),
   ]
-  const fingerprint = fingerprintOf([definitions, more])
+  const fingerprint = fingerprintOf([definitions, comments, below])
   const present = state.mayCreateRoles ? Object.keys(roles) : state.roles
   if (state.fingerprint === fingerprint && state.isWhole && present.length === state.roles.length) return []
   const names = biViews.map(({ name }) => name)
   const bygone = state.views.filter((name) => !names.includes(name))
   const list = names.map((name) => quoteText(name)).join(', ')
   return [
-    // Before anything that readers would wait for: who works figures out the old way ends first.
+    // Before anything that readers would wait for: who works figures out the old way ends first, and writers.
     lockFigures,
+    ...below,
     createSchema(SCHEMA),
     ...(bygone.length > 0 ? [dropViews(bygone)] : []),
     replaceViews(definitions, state.views.map(qualified)),
-    ...more,
+    ...comments,
     `update livehouse_ops.bi_settings set fingerprint = '${fingerprint}', time_zone = ${quoteText(timeZone)},
       language = '${language}', views = array[${list}]`,
     ...(state.mayCreateRoles ? createRoles(language) : []),

@@ -1,5 +1,5 @@
 import { dollarQuoted, inZone, quoteText } from '../quote.ts'
-import { mostSeconds } from './fragments/audience.ts'
+import { mostSeconds, overnight } from './fragments/audience.ts'
 import { keepChangedDays } from './fragments/channel-days.ts'
 import { localDay } from './fragments/local-time.ts'
 
@@ -17,6 +17,22 @@ const noteDaysOf = (from: string) => `insert into livehouse_ops.changed_channel_
         max(coalesce(left_at, entered_at)), max(entered_at) + make_interval(secs => max(${mostSeconds})))) as last_at
       from ${from} w where entered_at is not null group by channel_id, date_bin('1 day', entered_at, 'epoch')
     ) g cross join lateral generate_series(${firstDay}::timestamp, ${lastDay}::timestamp, '1 day') d`
+
+const entryDay = localDay('w.entered_at')
+/** All days by a look for each in the index on them, and by the few records that last into another. */
+const noteAllDays = (from: string) => `insert into livehouse_ops.changed_channel_days (channel_id, day)
+    with recursive d (day, channel_id) as (
+      (select ${entryDay}, w.channel_id from ${from} w order by 1, 2 limit 1)
+      union all
+      select n.* from d cross join lateral (
+        select ${entryDay}, w.channel_id from ${from} w
+        where (${entryDay}, w.channel_id) > (d.day, d.channel_id) order by 1, 2 limit 1
+      ) n
+    ) select channel_id, day from d where day is not null
+    union
+    select w.channel_id, d::date from ${from} w cross join lateral generate_series(
+      (${entryDay} + 1)::timestamp, ${localDay(`least(w.left_at, w.entered_at + make_interval(secs => ${mostSeconds}))`)}::timestamp, '1 day') d
+    where ${overnight.where}`
 
 /** What of the rows a trigger sees, by event. */
 const events = {
@@ -64,7 +80,7 @@ const notings: readonly Noting[] = [
     tables: [records],
     note: noteDaysOf,
     noteAll: `delete from livehouse_ops.channel_days; delete from livehouse_ops.changed_channel_days;
-    ${noteDaysOf(records)}`,
+    ${noteAllDays(records)}`,
     versionOf: () => keepChangedDays(0, '{zone}'),
   },
   // Gifts and signups are matched by the phones of the channel's viewers.

@@ -7,6 +7,8 @@ import { loadMigrations, migrateDown, migrateUp } from '../../../src/store/migra
 import { migrationSql } from '../../../src/store/migration-sql.ts'
 import { openDatabase } from '../../../src/store/pool.ts'
 import { claimSource } from '../../../src/ledger/source.ts'
+import { noteChanges } from '../../../src/bi/views/note-changes.ts'
+import { untilBlocked } from '../../helpers/own-locks.ts'
 import { describeSchema } from '../../helpers/describe-schema.ts'
 import { createTestDatabase, databaseUrl } from '../../helpers/postgres.ts'
 import { createTestRole } from '../../helpers/test-role.ts'
@@ -158,3 +160,45 @@ async function pretendOlder(db: Parameters<typeof publishBi>[0], view: string, c
   await sql`create view livehouse_bi.${sql.id(view)} as
     select ${sql.raw(columns)} from (select channel_id, name as channel_title from livehouse.channels) c`.execute(db)
 }
+
+test('analysts are not kept waiting while publishing waits for those who write', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await publishBi(db)
+  await sql`comment on function livehouse_ops.note_changed_days() is 'another'`.execute(db)
+  await pretendOlder(db, 'dim_channel', 'channel_id, channel_title')
+  const writer = await db.startTransaction().execute()
+  await sql`insert into livehouse.watch_records (channel_id, record_id, api_version, run_id) values ('9', 1, 2, 1)`.execute(
+    writer,
+  )
+  const published = publishBi(db)
+  await untilBlocked(db, sql`relation = 'livehouse.watch_records'::regclass`)
+  await db.transaction().execute(async (analyst) => {
+    await sql`set local lock_timeout = 1`.execute(analyst)
+    await sql`select from livehouse_bi.dim_channel`.execute(analyst)
+  })
+  await writer.commit().execute()
+  expect(await published).toEqual({ status: 'published' })
+})
+
+test('all days are noted without a look at all records, those that records last into as well', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await publishBi(db)
+  await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, left_at, online_seconds, api_version, run_id)
+    select n % 2, n, timestamptz '2026-11-01 12:00Z' + make_interval(days => n % 3), timestamptz '2026-11-06Z', nullif(n, 9) % 2 * 86400, 2, 1
+    from generate_series(1, 5000) n`.execute(db)
+  const noted = sql`select distinct channel_id, day::text from livehouse_ops.changed_channel_days order by 1, 2`
+  const { rows: before } = await noted.execute(db)
+  await sql`analyze livehouse.watch_records`.execute(db)
+  await sql`update livehouse_ops.changed_channel_days set day = '2020-01-01'`.execute(db)
+  await sql`comment on function livehouse_ops.note_changed_days() is 'another'`.execute(db)
+  const looked = await db.transaction().execute(async (trx) => {
+    for (const statement of noteChanges('Asia/Shanghai', 'any')) await sql.raw(statement).execute(trx)
+    const { rows } = await sql<{ tuples: number }>`
+      select pg_stat_get_xact_tuples_returned('livehouse.watch_records'::regclass)::integer as tuples`.execute(trx)
+    return rows[0]?.tuples
+  })
+  expect((await noted.execute(db)).rows).toEqual(before)
+  expect(looked).toBeLessThan(100)
+})
