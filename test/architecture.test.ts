@@ -118,8 +118,8 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1761,
-  bi: 3753,
+  app: 1759,
+  bi: 3838,
   cli: 4336,
   config: 605,
   core: 1247,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_424 + 128 * allStreams.length, test: 27_408 }
+const MOST_LINES = { src: 32_507 + 128 * allStreams.length, test: 27_635 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

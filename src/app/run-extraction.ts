@@ -7,7 +7,6 @@ import { recoveryFrom } from '../core/errors.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallDate, MINUTE, openWallClock, type WallTime } from '../core/wall-clock.ts'
-import { groupPersons } from '../bi/publish/group-persons.ts'
 import { keepFigures } from '../bi/publish/keep-figures.ts'
 import { publishForms } from '../bi/publish/publish-forms.ts'
 import type { Db } from '../store/database.ts'
@@ -92,7 +91,6 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
     await mergeSlices(db, now)
     await pruneSlices(db, now)
     await pruneRecords(db, now)
-    await groupPersons(db)
     await keepFigures(db, signal)
     // The views of questionnaires follow headers that have changed, unless commands may not change the schema.
     const { notices } = settings.database.isAutoMigrated ? await publishForms(db, signal) : { notices: [] }

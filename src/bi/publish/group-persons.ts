@@ -1,23 +1,33 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { quoteText } from '../quote.ts'
 import { addPersons, forgetChangedPersons, joinPersons } from '../views/fragments/identity.ts'
+import { keepPersons, takeChannels, tellChannels } from '../views/fragments/persons.ts'
+import { inTurn } from './in-turn.ts'
 
 /**
- * Puts the viewers of all channels together who share an id, also by way of others, as they are known now. Rows of
- * viewers of whom nothing has changed are not written.
+ * Puts the viewers of all channels together who share an id, also by way of others, as they are known now, and keeps
+ * what persons add up to. Looks at the channels whose viewers have changed since: most nights few, or none.
  */
-export async function groupPersons(db: Db): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    // Another run may end at the same time. Readers are not stopped.
-    await sql`lock table livehouse_ops.viewer_persons in share row exclusive mode`.execute(trx)
-    await sql.raw(forgetChangedPersons).execute(trx)
-    await sql.raw(addPersons).execute(trx)
-    for (let changed = true; changed; ) {
-      changed = false
-      for (const statement of joinPersons) {
-        const { numAffectedRows = 0n } = await sql.raw(statement).execute(trx)
-        changed ||= numAffectedRows > 0n
-      }
+export async function groupPersons(db: Db, signal?: AbortSignal): Promise<void> {
+  await inTurn(db, signal, undefined, async (trx) => {
+    const channels = new Set<string>()
+    const change = async (statement: string): Promise<boolean> => {
+      const { rows } = await sql.raw<{ channel: string }>(tellChannels(statement)).execute(trx)
+      for (const { channel } of rows) channels.add(channel)
+      return rows.length > 0
     }
+    const asArray = () => `array[${[...channels].map((id) => quoteText(id)).join(', ')}]::text[]`
+    if (!(await change(takeChannels))) return
+    const { rows } = await sql`select from livehouse_ops.viewer_persons limit 1`.execute(trx)
+    await change(forgetChangedPersons(asArray()))
+    const areNew = await change(addPersons(asArray()))
+    // Who shares an id with one of those who were there before is not known to share it.
+    let some = rows.length > 0 ? 'true' : 'is_shared'
+    for (let changed = areNew; changed; some = 'is_shared') {
+      changed = false
+      for (const statement of joinPersons(some)) changed = (await change(statement)) || changed
+    }
+    await sql.raw(keepPersons(asArray())).execute(trx)
   })
 }

@@ -32,7 +32,7 @@ export async function publishBi(
   if (outcome.status === 'blocked')
     return { status: 'blocked', notice: `The views of ${SCHEMA} are not up to date: ${outcome.reason}.` }
   // With the views of an older livehouse nobody has put them together so far.
-  await groupPersons(db)
+  await groupPersons(db, signal)
   const { roles: present } = await readBiState(db)
   const missing = Object.keys(roles).filter((role) => !present.includes(role))
   if (missing.length === 0) return outcome

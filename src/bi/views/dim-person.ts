@@ -1,7 +1,7 @@
 import { visitors } from '../../streams/visitors.ts'
 import { columnsOf } from './fragments/declared.ts'
 import { duration, moment } from './fragments/local-time.ts'
-import { identityBasis, personKey, unlistedViewers, viewerKey } from './fragments/identity.ts'
+import { identityBasis, joinPerson, personKey, unlistedViewers, viewerKey } from './fragments/identity.ts'
 import { personal } from './fragments/masks.ts'
 import { persons, toldOfKept, toldOfUnlisted, toldOfViewer } from './fragments/persons.ts'
 import { type BiColumn, bigint, type BiView, bool, instant, text } from '../view.ts'
@@ -44,14 +44,13 @@ export const dimPerson: BiView = {
     ...moment('first_login', instant('p.first_login_at', 'First entry anywhere', '首次进入任一频道')),
     ...moment('last_online', instant('p.last_online_at', 'Last time online anywhere', '最后在线（任一频道）')),
   },
-  // Most viewers are persons of their own, of whom nothing is added up. Keys are made of the rows that are shown alone.
+  // Most persons are one viewer, of whom nothing is added up. Keys are made of the rows that are shown alone.
   from: `from (
     select k.person, null as viewer, ${toldOfKept}, cardinality(k.channels) as channel_count
     from ${persons} k
     union all
-    select null, ${viewerKey('v.channel_id', 'v.user_id')}, ${toldOfViewer}, 1
-    from livehouse.visitors v where not exists (
-      select from livehouse_ops.viewer_persons i where i.channel_id = v.channel_id and i.user_id = v.user_id)
+    select i.person, ${viewerKey('v.channel_id', 'v.user_id')}, ${toldOfViewer}, 1
+    from livehouse.visitors v ${joinPerson('v.channel_id', 'v.user_id')} where i.is_shared is not true
     union all
     select null, ${viewerKey('u.channel_id', 'u.user_id')}, ${toldOfUnlisted}, 1
     from (${unlistedViewers}) u

@@ -1,7 +1,9 @@
 import { dollarQuoted, inZone, quoteText } from '../quote.ts'
 import { mostSeconds, overnight } from './fragments/audience.ts'
 import { keepChangedDays } from './fragments/channel-days.ts'
+import { addPersons, forgetChangedPersons, joinPersons } from './fragments/identity.ts'
 import { localDay } from './fragments/local-time.ts'
+import { keepPersons } from './fragments/persons.ts'
 
 const [firstDay, lastDay] = [localDay('g.first_at'), localDay('g.last_at')]
 
@@ -19,6 +21,7 @@ const noteDaysOf = (from: string) => `insert into livehouse_ops.changed_channel_
     ) g cross join lateral generate_series(${firstDay}::timestamp, ${lastDay}::timestamp, '1 day') d`
 
 const entryDay = localDay('w.entered_at')
+const overAt = `least(w.left_at, w.entered_at + make_interval(secs => ${mostSeconds}))`
 /** All days by a look for each in the index on them, and by the few records that last into another. */
 const noteAllDays = (from: string) => `insert into livehouse_ops.changed_channel_days (channel_id, day)
     with recursive d (day, channel_id) as (
@@ -30,8 +33,8 @@ const noteAllDays = (from: string) => `insert into livehouse_ops.changed_channel
       ) n
     ) select channel_id, day from d where day is not null
     union
-    select w.channel_id, d::date from ${from} w cross join lateral generate_series(
-      (${entryDay} + 1)::timestamp, ${localDay(`least(w.left_at, w.entered_at + make_interval(secs => ${mostSeconds}))`)}::timestamp, '1 day') d
+    select w.channel_id, d::date from ${from} w
+      cross join lateral generate_series((${entryDay} + 1)::timestamp, ${localDay(overAt)}::timestamp, '1 day') d
     where ${overnight.where}`
 
 /** What of the rows a trigger sees, by event. */
@@ -63,17 +66,19 @@ const channelsIn = (table: string) => `(
       where c.channel_id is not null
     ) select channel_id from c where channel_id is not null)`
 
-/** Of what takes the rows of several tables. @param kept where it stands */
-function noteChannels(name: string, kept: string, tables: readonly string[]): Noting {
+/** Of what takes the rows of several tables. @param kept where it stands @param more what tells how it is worked out */
+function noteChannels(name: string, kept: string, tables: readonly string[], more = ''): Noting {
   const note = (from: string) =>
     `insert into livehouse_ops.${name} (channel_id) select distinct channel_id from ${from}`
   const all = note(`(${tables.map(channelsIn).join(' union all ')}) x`)
   const noteAll = `delete from livehouse_ops.${kept}; delete from livehouse_ops.${name}; ${all}`
-  return { name, tables, note, noteAll, versionOf: (views) => views }
+  return { name, tables, note, noteAll, versionOf: (views) => `${views}${more}` }
 }
 
-const [visitors, records, persons] = ['livehouse.visitors', 'livehouse.watch_records', 'livehouse_ops.viewer_persons']
+const [visitors, records] = ['livehouse.visitors', 'livehouse.watch_records']
 const giftsAndSignups = ['livehouse.gifts', 'livehouse.signups']
+/** How they are put together, which the text of the views does not tell. */
+const groupsPersons = [forgetChangedPersons(''), addPersons(''), joinPersons(''), keepPersons('')].join('')
 const notings: readonly Noting[] = [
   {
     name: 'changed_days',
@@ -83,20 +88,20 @@ const notings: readonly Noting[] = [
     ${noteAllDays(records)}`,
     versionOf: () => keepChangedDays(0, '{zone}'),
   },
-  // Gifts and signups are matched by the phones of the channel's viewers.
-  noteChannels('changed_channels', 'channel_figures', [visitors, records, persons, ...giftsAndSignups]),
-  noteChannels('changed_persons', 'kept_persons', [visitors, persons]),
+  noteChannels('changed_channels', 'channel_figures', [visitors, records, ...giftsAndSignups]),
+  noteChannels('changed_persons', 'kept_persons', [visitors], groupsPersons),
 ]
 
 const bodyOf = ({ note, noteAll }: Noting) => `begin
+  if tg_op = 'TRUNCATE' or tg_nargs > 0 then
+    ${noteAll};
+    return null;
+  end if;
   if tg_op in ('INSERT', 'UPDATE') then
     ${note('written')};
   end if;
   if tg_op in ('UPDATE', 'DELETE') then
     ${note('gone')};
-  end if;
-  if tg_op = 'TRUNCATE' then
-    ${noteAll};
   end if;
   return null;
 end`
@@ -131,11 +136,15 @@ export function noteChanges(timeZone: string, views: string): readonly string[] 
     const func = functionOf(noting)
     // The comment stands for how changes are noted and figures worked out.
     const comment = quoteText(versionIn(noting, timeZone, views))
-    const made = tables.flatMap((table) =>
-      Object.entries(events).map(
-        ([event, rows]) => `create or replace trigger ${name}_${event} after ${event} on ${table}
-      ${rows} for each statement execute function ${func};`,
-      ),
+    const triggers = tables.flatMap((table) =>
+      Object.entries(events).map(([event, rows]) => [event, `${event} on ${table} ${rows}`, '']),
+    )
+    // Who is one with whom hangs on them, too.
+    if (name === 'changed_persons')
+      triggers.push(['settings', 'update of ignored_ids on livehouse_ops.bi_settings', "'all'"])
+    const made = triggers.map(
+      ([trigger, on, argument]) => `create or replace trigger ${name}_${trigger} after ${on}
+      for each statement execute function ${func.replace('()', `(${argument})`)};`,
     )
     return `do ${dollarQuoted(`begin
   if ${commentOf(noting)} is distinct from ${comment} then

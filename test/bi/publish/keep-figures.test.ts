@@ -1,10 +1,12 @@
 import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { groupPersons } from '../../../src/bi/publish/group-persons.ts'
 import { keepFigures } from '../../../src/bi/publish/keep-figures.ts'
 import { publishBi } from '../../../src/bi/publish/publish-bi.ts'
 import type { Database } from '../../../src/store/database.ts'
+import { openDatabase } from '../../../src/store/pool.ts'
 import { lockName } from '../../../src/store/lock-name.ts'
-import { untilBlocked } from '../../helpers/own-locks.ts'
+import { untilBlocked, untilRow } from '../../helpers/own-locks.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
 
 /** A channel in each table whose rows figures are of, and one of them in two. */
@@ -23,24 +25,38 @@ async function writeChannels(db: Kysely<Database>): Promise<void> {
   )
 }
 
-async function readChanged(db: Kysely<Database>): Promise<string> {
+async function readChanged(db: Kysely<Database>, notes = 'changed_channels'): Promise<string> {
   const { rows } = await sql<{ channels: string }>`
     select coalesce(string_agg(distinct channel_id, ' ' order by channel_id), '') as channels
-    from livehouse_ops.changed_channels`.execute(db)
+    from ${sql.table(`livehouse_ops.${notes}`)}`.execute(db)
   return rows[0]?.channels ?? ''
 }
 
-const becomeAnother = sql`comment on function livehouse_ops.note_changed_channels() is 'of another livehouse'`
+const becomeAnother = (notes: string) =>
+  sql`comment on function ${sql.table(`livehouse_ops.note_${notes}`)}() is 'of another livehouse'`
+const forgetViews = sql`update livehouse_ops.bi_settings set fingerprint = 'older'`
+
+/** Works figures out while another transaction keeps it waiting, until `stop`. */
+async function whileHeld(db: Kysely<Database>, work: () => Promise<void>): Promise<void> {
+  const other = await db.startTransaction().execute()
+  try {
+    await lockName(other, 'channel days')
+    await work()
+  } finally {
+    await other.rollback().execute()
+  }
+}
 
 test('figures are worked out by the livehouse alone that has made the views, and anew by the next that makes them', async () => {
   await using database = await createTestDatabase()
   const { db } = database
   await writeChannels(db)
-  await becomeAnother.execute(db)
+  await becomeAnother('changed_channels').execute(db)
   await keepFigures(db)
   expect(await readChanged(db)).toBe('1 2 3 4 5')
+  expect(await readChanged(db, 'changed_persons')).toBe('1 2')
   await sql`delete from livehouse_ops.changed_channels`.execute(db)
-  await sql`update livehouse_ops.bi_settings set fingerprint = 'older'`.execute(db)
+  await forgetViews.execute(db)
   const isWorking = Promise.withResolvers<void>()
   const isOver = Promise.withResolvers<void>()
   const older = db.transaction().execute(async (trx) => {
@@ -59,23 +75,115 @@ test('figures are worked out by the livehouse alone that has made the views, and
   expect(await readChanged(db)).toBe('')
 })
 
-test('a stop ends what is being worked out, and what a deadlock ends is done again', async () => {
+test('persons are put together by the livehouse alone that has made the views', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id) values ('1', 'a', '13900000001', 1)`.execute(
+    db,
+  )
+  const countGrouped = async () => (await sql`select from livehouse_ops.viewer_persons`.execute(db)).rows.length
+  await becomeAnother('changed_persons').execute(db)
+  await groupPersons(db)
+  expect([await countGrouped(), await readChanged(db, 'changed_persons')]).toEqual([0, '1'])
+  await forgetViews.execute(db)
+  await publishBi(db)
+  expect([await countGrouped(), await readChanged(db, 'changed_persons')]).toEqual([1, ''])
+})
+
+test.each([
+  ['changed_channels', keepFigures],
+  ['changed_persons', groupPersons],
+] as const)(
+  'a stop ends what is being worked out of %s, and what a deadlock ends is done again',
+  async (notes, work) => {
+    await using database = await createTestDatabase()
+    const { db } = database
+    await writeChannels(db)
+    const noted = await readChanged(db, notes)
+    const stop = new AbortController()
+    const other = await db.startTransaction().execute()
+    await sql`delete from ${sql.table(`livehouse_ops.${notes}`)} where channel_id = '2'`.execute(other)
+    const stopped = work(db, stop.signal)
+    await untilBlocked(db, sql`locktype = 'transactionid'`)
+    stop.abort()
+    await stopped
+    expect(await readChanged(db, notes)).toBe(noted)
+    const kept = work(db)
+    await untilBlocked(db, sql`locktype = 'transactionid'`)
+    // Who has waited the longer of two that wait for each other is ended.
+    await lockName(other, 'channel days')
+    await other.rollback().execute()
+    await kept
+    expect(await readChanged(db, notes)).toBe('')
+  },
+)
+
+test('a stop that comes late ends no later statement of the same session', async () => {
   await using database = await createTestDatabase()
   const { db } = database
   await writeChannels(db)
+  // As a request that takes its time on the way to the server.
+  await sql`create table public.gate ()`.execute(db)
+  await sql`create table public.later ()`.execute(db)
+  await sql`create function public.pg_cancel_backend(pid integer) returns boolean language plpgsql as $$ begin
+    lock table public.gate in share mode; return pg_catalog.pg_cancel_backend(pid); end $$`.execute(db)
+  await sql`alter database ${sql.id(database.name)} set search_path = public, pg_catalog`.execute(db)
+  await using fresh = await openDatabase(database.url)
   const stop = new AbortController()
-  const other = await db.startTransaction().execute()
-  await sql`delete from livehouse_ops.changed_channels where channel_id = '4'`.execute(other)
-  const stopped = keepFigures(db, stop.signal)
-  await untilBlocked(db, sql`locktype = 'transactionid'`)
-  stop.abort()
+  const gate = await db.startTransaction().execute()
+  await sql`lock table public.gate`.execute(gate)
+  const laterGate = await db.startTransaction().execute()
+  await sql`lock table public.later`.execute(laterGate)
+  let stopped: Promise<void> | undefined
+  await whileHeld(db, async () => {
+    stopped = keepFigures(fresh, stop.signal)
+    await untilBlocked(db, sql`locktype = 'transactionid'`)
+    stop.abort()
+    await untilBlocked(db, sql`relation = 'public.gate'::regclass`)
+  })
+  // More than the pool has connections: one of them waits for that of the work.
+  const others = [1, 2, 3, 4, 5, 6].map(async () => await sql`select from public.later`.execute(fresh))
+  await untilRow(
+    db,
+    sql`select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+    and (query like '%public.later' or state = 'idle in transaction' and query like '%as zone%') having count(*) >= 5`,
+  )
+  await gate.rollback().execute()
+  // The request has come.
+  await sql`lock table public.gate`.execute(laterGate)
+  await laterGate.rollback().execute()
+  expect(await Promise.all(others)).toHaveLength(6)
   await stopped
-  expect(await readChanged(db)).toBe('1 2 3 4 5')
-  const kept = keepFigures(db)
-  await untilBlocked(db, sql`locktype = 'transactionid'`)
-  // Who has waited the longer of two that wait for each other is ended.
-  await lockName(other, 'channel days')
-  await other.rollback().execute()
-  await kept
-  expect(await readChanged(db)).toBe('')
+})
+
+test('two that end together work out each channel once', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await sql`insert into livehouse.visitors (channel_id, user_id, run_id) select n, 'a', 1 from generate_series(1, 80) n`.execute(
+    db,
+  )
+  await sql`create table public.times (channel_id text, work bigint default txid_current())`.execute(db)
+  await sql`create function public.note_times() returns trigger language plpgsql as $$ begin
+    insert into public.times (channel_id) select distinct channel_id from written; return null; end $$`.execute(db)
+  await sql`create trigger count_times after insert on livehouse_ops.channel_figures
+    referencing new table as written for each statement execute function public.note_times()`.execute(db)
+  await Promise.all([keepFigures(db), keepFigures(db)])
+  const { rows } =
+    await sql`select count(*)::integer as works, count(distinct channel_id)::integer as channels from public.times`.execute(
+      db,
+    )
+  expect(rows).toEqual([{ works: 80, channels: 80 }])
+})
+
+test('weeks and months that are kept are the same whatever the date style of the server', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, api_version, run_id)
+    values ('1', 1, 'a', '2026-11-03Z', 2, 1), ('1', 2, 'a', '2026-11-10Z', 2, 1)`.execute(db)
+  await using german = await openDatabase(database.url, { maxConnections: 1 })
+  await sql`set datestyle = 'SQL, DMY'`.execute(german)
+  await keepFigures(german)
+  const { rows } =
+    await sql`select cohort_week::text, week_no from livehouse_bi.viewer_cohort_week order by week_no`.execute(db)
+  expect(rows).toEqual([0, 1].map((week_no) => ({ cohort_week: '2026-11-02', week_no })))
 })

@@ -69,43 +69,62 @@ const known = (rows: string, kept: string) => `(
       ) n offset 0
     ) n`
 
+const among = (row: string, channels: string) => `${row}.channel_id = any(${channels})`
+
 /**
- * Takes the persons away of whom a viewer has other ids now, or none. Of most viewers the ids are as they are compared:
- * that nothing has changed is seen without working them out.
+ * Takes the persons away of whom a viewer of some channels has other ids now, or none. Of most viewers the ids are as
+ * they are compared: that nothing has changed is seen without working them out. Like the statements below, it tells the
+ * channels of the rows that it changes. @param channels an array, as SQL
  */
-export const forgetChangedPersons = `delete from livehouse_ops.viewer_persons where person in (
+export const forgetChangedPersons = (channels: string) => `delete from livehouse_ops.viewer_persons where person in (
     select n.person from ${known(
       `select p.person, array[${idsOf('p')}] as held, ${idsOf('v')}
           from livehouse_ops.viewer_persons p left join livehouse.visitors v using (channel_id, user_id)
-          where (${idsOf('v')}) is distinct from (${idsOf('p')})
-            or ${bases.map((basis) => isIgnored(`p.${basis}`)).join(' or ')}`,
+          where ${among('p', channels)} and ((${idsOf('v')}) is distinct from (${idsOf('p')})
+            or ${bases.map((basis) => isIgnored(`p.${basis}`)).join(' or ')})`,
       'person, held, ',
     )}
-    where array[${idsOf('n')}] is distinct from n.held)`
+    where array[${idsOf('n')}] is distinct from n.held) returning channel_id`
 
-/** Each viewer who is not there yet, as known by the best of the own ids. */
-export const addPersons = `
-    insert into livehouse_ops.viewer_persons (channel_id, user_id, ${bases.join(', ')}, person)
-    select n.*, coalesce(${bases.map((basis, index) => `'${index + 1}' || n.${basis}`).join(', ')})
-    from ${known(
-      `select v.channel_id, v.user_id, ${idsOf('v')} from livehouse.visitors v
-          where coalesce(${idsOf('v')}) is not null and not exists (
+const found = bases.map((basis) => `by_${basis}.person`).join(', ')
+
+/**
+ * Each viewer of some channels who is not there yet, as known by the best of the own ids and of those of others who
+ * share one of them: so most of a first load are written once.
+ */
+export const addPersons = (channels: string) => `with n as materialized (
+      select n.*, coalesce(${bases.map((basis, index) => `'${index + 1}' || n.${basis}`).join(', ')}) as person
+      from ${known(
+        `select v.channel_id, v.user_id, ${idsOf('v')} from livehouse.visitors v
+          where ${among('v', channels)} and coalesce(${idsOf('v')}) is not null and not exists (
             select from livehouse_ops.viewer_persons p where p.channel_id = v.channel_id and p.user_id = v.user_id)`,
-      'channel_id, user_id, ',
-    )}
-    where coalesce(${idsOf('n')}) is not null`
+        'channel_id, user_id, ',
+      )}
+      where coalesce(${idsOf('n')}) is not null
+    )
+    insert into livehouse_ops.viewer_persons (channel_id, user_id, ${bases.join(', ')}, person, is_shared)
+    select n.channel_id, n.user_id, ${idsOf('n')}, least(n.person, ${found}), coalesce(${found}) is not null
+    from n ${bases
+      .map(
+        (basis) => `left join (
+      select ${basis}, min(person) as person from n where ${basis} is not null group by 1 having count(*) > 1
+    ) by_${basis} on by_${basis}.${basis} = n.${basis}`,
+      )
+      .join(' ')} returning channel_id`
 
 /**
  * One statement for each kind of id: who shares one is the person that sorts first of them. Executed again and again
  * until none changes a row, they leave the connected components, each named by its best id.
+ * @param rows condition of the rows to look at, as SQL
  */
-export const joinPersons: readonly string[] = bases.map(
-  (basis) => `update livehouse_ops.viewer_persons p set person = g.person
+export const joinPersons = (rows: string): readonly string[] =>
+  bases.map(
+    (basis) => `update livehouse_ops.viewer_persons p set person = g.person, is_shared = true
     from (
-      select ${basis}, min(person) as person from livehouse_ops.viewer_persons where ${basis} is not null
-      group by ${basis} having min(person) < max(person)
-    ) g where p.${basis} = g.${basis} and p.person > g.person`,
-)
+      select ${basis}, min(person) as person from livehouse_ops.viewer_persons where ${basis} is not null and ${rows}
+      group by ${basis} having count(*) > 1 and (min(person) < max(person) or not bool_and(is_shared))
+    ) g where p.${basis} = g.${basis} and (p.person > g.person or not p.is_shared) returning channel_id`,
+  )
 
 /** Viewers whom a record names and the visitor list does not have. */
 export const unlisted = figureOf(

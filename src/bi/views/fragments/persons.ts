@@ -1,8 +1,7 @@
 import { hiddenOrder } from './identity.ts'
 
-const latest = (column: string) =>
-  `(array_agg(v.${column} order by v.last_online_at desc nulls last, v.channel_id, v.user_id)
-        filter (where v.${column} is not null))[1]`
+/** Of viewers in the order of `renewed`: sorted once, not for each column. */
+const latest = (column: string) => `(array_agg(v.${column}) filter (where v.${column} is not null))[1]`
 const same = (column: string) => `v.${column}`
 
 /** What is told of a person: the column, of several viewers `v`, and of one. */
@@ -23,31 +22,46 @@ export const toldOfUnlisted = told.map(([name]) => (name === 'viewer_count' ? '1
 
 /** Persons of whom something has changed in some channels: those of viewers there, and those who had some. */
 const staleIn = (channels: string) => `select ${token} as token from livehouse_ops.viewer_persons i
-      where i.channel_id in (select channel_id from ${channels})
+      where i.is_shared and i.channel_id = any(${channels})
       union
-      select k.token from livehouse_ops.kept_persons k where k.channels && array(select channel_id from ${channels})`
+      select k.token from livehouse_ops.kept_persons k where k.channels && ${channels}`
 
 /** Those of `stale` as their viewers are now; nothing is joined where there are none. */
-const renewed = `select ${token} as token, i.person, array_agg(distinct v.channel_id),
+const renewed = `select v.token, v.person, array_agg(distinct v.channel_id),
       ${told.map(([, ofViewers]) => ofViewers).join(', ')}
-    from livehouse_ops.viewer_persons i
-    join livehouse.visitors v on v.channel_id = i.channel_id and v.user_id = i.user_id
-    where exists (select from stale) and ${token} in (select token from stale) group by 1, 2`
+    from (
+      select ${token} as token, i.person, v.*
+      from livehouse_ops.viewer_persons i
+      join livehouse.visitors v on v.channel_id = i.channel_id and v.user_id = i.user_id
+      where i.is_shared and exists (select from stale) and ${token} in (select token from stale)
+      order by 1, 2, v.last_online_at desc nulls last, v.channel_id, v.user_id
+    ) v group by 1, 2`
 
 /**
- * Who is known by more than a viewer id, a row each: as it was kept, but for those of whom something has changed since.
- * So it is never stale. Nothing is joined by the person itself: its order would tell the digits of a phone.
+ * Who is several viewers, a row each: as it was kept, but for those of whom something has changed since. So it is never
+ * stale. Nothing is joined by the person itself: its order would tell the digits of a phone.
  */
 export const persons = `(
-    with stale as (${staleIn('livehouse_ops.changed_persons')})
+    with stale as (${staleIn('array(select channel_id from livehouse_ops.changed_persons)')})
     select ${columns} from livehouse_ops.kept_persons k where not exists (select from stale s where s.token = k.token)
     union all
     select ${columns} from (${renewed}) r (token, ${columns})
   )`
 
-/** Keeps those of whom something has changed: what it adds up is what it saw of the changes that it takes away. */
-export const keepPersons = `with taken as (delete from livehouse_ops.changed_persons returning channel_id),
-    stale as (${staleIn('taken')}),
+/** The channels whose viewers have changed, which are looked at from now on. */
+export const takeChannels = 'delete from livehouse_ops.changed_persons returning channel_id'
+
+/**
+ * The channels that a statement returns, each once. Figures of these no longer hold: gifts and signups are matched by
+ * the phones of their viewers.
+ */
+export const tellChannels = (statement: string) => `with c as (${statement}),
+    d as (select distinct channel_id from c),
+    noted as (insert into livehouse_ops.changed_channels (channel_id) select channel_id from d)
+    select channel_id as channel from d`
+
+/** Keeps those of whom something has changed in some channels. @param channels an array, as SQL */
+export const keepPersons = (channels: string) => `with stale as (${staleIn(channels)}),
     gone as (delete from livehouse_ops.kept_persons k using stale s where s.token = k.token)
     insert into livehouse_ops.kept_persons (token, ${columns})
     ${renewed}`

@@ -1,0 +1,75 @@
+import * as fc from 'fast-check'
+import { type Kysely, sql } from 'kysely'
+import { expect, test } from 'vitest'
+import { groupPersons } from '../../../src/bi/publish/group-persons.ts'
+import { publishBi } from '../../../src/bi/publish/publish-bi.ts'
+import type { Database } from '../../../src/store/database.ts'
+import { createTestDatabase } from '../../helpers/postgres.ts'
+
+/** A viewer as a reading writes it: few ids, so that many share one. */
+const written = fc.record({
+  channel: fc.constantFrom('1', '2', '3'),
+  user: fc.constantFrom('a', 'b', 'c', 'd'),
+  outer: fc.constantFrom(null, null, 'o1', 'O 2', 'x'),
+  assign: fc.constantFrom(null, null, 'e1', 'e2', 'e3'),
+  phone: fc.constantFrom(null, '13900000001', '+86 139 0000 0002', '139****0003'),
+})
+const changes = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: written },
+    fc.record({ gone: fc.constantFrom('a', 'b', 'c', 'd') }),
+    fc.record({ ignored: fc.constantFrom('x', 'e1') }),
+    { weight: 3, arbitrary: fc.constant('group' as const) },
+  ),
+  { maxLength: 16, size: 'max' },
+)
+
+async function play(db: Kysely<Database>, change: typeof changes extends fc.Arbitrary<(infer C)[]> ? C : never) {
+  if (change === 'group') return await groupPersons(db)
+  if ('ignored' in change)
+    return void (await publishBi(db, { settings: { masked: undefined, ignoredIds: [change.ignored] } }))
+  if ('gone' in change)
+    return void (await sql`delete from livehouse.visitors where user_id = ${change.gone}`.execute(db))
+  const { channel, user, outer, assign, phone } = change
+  await sql`insert into livehouse.visitors (channel_id, user_id, outer_id, assign_id, phone, visit_count, run_id)
+    values (${channel}, ${user}, ${outer}, ${assign}, ${phone}, 1, 1) on conflict (channel_id, user_id) do update
+    set outer_id = excluded.outer_id, assign_id = excluded.assign_id, phone = excluded.phone`.execute(db)
+}
+
+async function readPersons(db: Kysely<Database>): Promise<readonly unknown[]> {
+  const { rows } = await sql`select to_jsonb(p) as told from livehouse_bi.dim_person p
+    union all select jsonb_build_array(channel_id, user_id, outer_id, assign_id, phone, person) from livehouse_ops.viewer_persons
+    order by 1`.execute(db)
+  return rows
+}
+
+test('who is one person is the same after many nights as where all are put together at once', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await fc.assert(
+    fc.asyncProperty(changes, async (history) => {
+      await sql`truncate livehouse.visitors, livehouse_ops.viewer_persons`.execute(db)
+      for (const change of history) await play(db, change)
+      await groupPersons(db)
+      const grown = await readPersons(db)
+      await sql`truncate livehouse_ops.viewer_persons, livehouse_ops.kept_persons`.execute(db)
+      await sql`update livehouse.visitors set run_id = 2`.execute(db)
+      await groupPersons(db)
+      expect(await readPersons(db)).toEqual(grown)
+    }),
+    { numRuns: 60, endOnFailure: true },
+  )
+})
+
+test('where no viewer has changed nothing of persons is looked at', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id) values ('1', 'a', '13900000001', 1)`.execute(
+    db,
+  )
+  await groupPersons(db)
+  await db.transaction().execute(async (trx) => {
+    await sql`lock table livehouse_ops.viewer_persons in access exclusive mode`.execute(trx)
+    await groupPersons(db)
+  })
+})
