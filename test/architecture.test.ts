@@ -128,9 +128,9 @@ const budgets: Readonly<Record<string, number>> = {
   log: 73,
   scheduler: 1347,
   service: 1802,
-  store: 3009,
+  store: 3116,
   streams: 93 + 68 * allStreams.length,
-  sync: 5211,
+  sync: 5240,
   transform: 249,
   web: 3133,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_507 + 128 * allStreams.length, test: 27_635 }
+const MOST_LINES = { src: 32_643 + 128 * allStreams.length, test: 27_636 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

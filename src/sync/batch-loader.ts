@@ -4,7 +4,7 @@ import type { Row } from '../core/column.ts'
 import { addCounts, type Counts, noCounts } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
 import { replaceChildren } from '../store/load/children.ts'
-import { copyRows, loadRows, prepareToLoad, transact } from '../store/load/load.ts'
+import { type Batch, copyBatch, prepareToLoad, transact, upsertBatch } from '../store/load/load.ts'
 import { keepConflicts } from './keep-conflicts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
@@ -29,6 +29,12 @@ export interface BatchLoader {
   readonly counts: () => Counts
 }
 
+/** A batch that is being filled, and its rows where they are looked at. */
+interface Filling {
+  readonly batch: Batch
+  readonly rows: Row[]
+}
+
 /** What bounds the batches of a run. */
 export function limitLoads(): LimitFunction {
   return pLimit(LOADERS)
@@ -45,26 +51,38 @@ export function createBatchLoader(
   const isWhole = stream.identity !== undefined
   const underway = new Set<Promise<void>>()
   let failure: { readonly error: unknown } | undefined
-  /** What is not committed yet: less than a batch, or all of rows that have no key. */
-  let pending: Row[] = []
+  /** Rows that are looked at when they are written. */
+  const looksAtRows = stream.versions !== undefined || stream.children !== undefined
+  /** What is not committed yet: of rows that have no key all of them, of others less than a batch. */
+  let whole: Row[] = []
+  let filling: Filling | undefined
   /** Whether the last rows were all new: the next are then copied. Where they are not new, only that takes longer. */
   let areNew = false
   let counts = noCounts
 
-  const write = async (trx: Transaction<Database>, rows: readonly Row[]): Promise<Counts> => {
+  const open = (): Filling => ({ batch: (areNew ? copyBatch : upsertBatch)(stream, runId), rows: [] })
+  const fill = ({ batch, rows: looked }: Filling, rows: readonly Row[]): void => {
+    batch.add(rows)
+    if (looksAtRows) looked.push(...rows)
+  }
+  const write = async (trx: Transaction<Database>, { batch, rows }: Filling): Promise<Counts> => {
     const finder = { runId, seenAt: new Date(clock.now()), timeZone }
     const conflicts = stream.versions ? await keepConflicts(trx, stream, partition, rows, finder) : 0
-    const loaded = await (areNew ? copyRows : loadRows)(trx, stream, rows, runId)
-    areNew = loaded.inserted === rows.length
+    const loaded = await batch.write(trx)
+    areNew = loaded.inserted === batch.size()
     if (stream.children) await replaceChildren(trx, stream.children, rows, runId)
     // Those of the lower version stay out of the table.
     const isLower = stream.versions !== undefined && stream.versions.own < stream.versions.other.version
     const quarantined = isLower ? conflicts : 0
     return addCounts(noCounts, { ...loaded, unchanged: loaded.unchanged - quarantined, quarantined })
   }
-  const writeAll = async (trx: Transaction<Database>, rows: readonly Row[]): Promise<Counts> => {
+  const writeWhole = async (trx: Transaction<Database>): Promise<Counts> => {
     let sum = noCounts
-    for (const chunk of lightChunksOf(rows, BATCH)) sum = addCounts(sum, await write(trx, chunk))
+    for (const rows of lightChunksOf(whole, BATCH)) {
+      const filled = open()
+      fill(filled, rows)
+      sum = addCounts(sum, await write(trx, filled))
+    }
     return sum
   }
   const commit = async (work: (trx: Transaction<Database>) => Promise<Counts>): Promise<void> => {
@@ -77,11 +95,12 @@ export function createBatchLoader(
     counts = addCounts(counts, loaded)
   }
   /** Begins as soon as it is this batch's turn; how it ends is reported to the next caller. */
-  const commitAhead = async (rows: readonly Row[]): Promise<void> => {
+  const commitAhead = async (filled: Filling): Promise<void> => {
+    filling = undefined
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
     const work: Promise<void> = loadLimit(async () => {
       begin()
-      await commit(async (trx) => await write(trx, rows))
+      await commit(async (trx) => await write(trx, filled))
     })
       .catch((error: unknown) => {
         failure ??= { error }
@@ -100,13 +119,22 @@ export function createBatchLoader(
   return {
     add: async (rows, check) => {
       throwFailure()
-      for (const row of rows) pending.push(row)
-      if (isWhole || pending.length < BATCH) return
-      await check?.()
-      while (pending.length >= BATCH) await commitAhead(pending.splice(0, BATCH))
+      if (isWhole) {
+        for (const row of rows) whole.push(row)
+        return
+      }
+      for (let at = 0; at < rows.length; ) {
+        filling ??= open()
+        const end = at + BATCH - filling.batch.size()
+        fill(filling, rows.slice(at, end))
+        if (end > rows.length) return
+        at = end
+        await check?.()
+        await commitAhead(filling)
+      }
     },
     flush: async () => {
-      if (pending.length > 0) await commitAhead(pending.splice(0))
+      if (filling) await commitAhead(filling)
       await settle()
       throwFailure()
     },
@@ -116,12 +144,13 @@ export function createBatchLoader(
       // What was held is written at once, in texts of its own: few at a time.
       const writeLast = async () =>
         await commit(async (trx) => {
-          const sum = await writeAll(trx, pending)
+          const sum = filling ? await write(trx, filling) : await writeWhole(trx)
           await land(trx, addCounts(counts, sum))
           return sum
         })
       await (isWhole ? loadLimit(writeLast) : writeLast())
-      pending = []
+      filling = undefined
+      whole = []
     },
     settle,
     counts: () => counts,

@@ -3,6 +3,7 @@ import type { Cell, Row } from '../../core/column.ts'
 import type { LoadTable } from '../../core/stream.ts'
 import type { Database, Db } from '../database.ts'
 import { codeOf } from '../../core/errors.ts'
+import { createLines, inputColumns, rowsOf } from './row-texts.ts'
 
 export interface LoadCounts {
   readonly inserted: number
@@ -20,23 +21,51 @@ export interface LoadOptions {
   readonly isLate?: boolean
 }
 
+/** Rows of one slice that are written together, held as the text that they are sent as. Their keys are distinct. */
+export interface Batch {
+  readonly add: (rows: readonly Row[]) => void
+  readonly size: () => number
+  /** In the caller's transaction, after `prepareToLoad`; as often as one of them fails. Counts add up to the size. */
+  readonly write: (trx: Transaction<Database>) => Promise<LoadCounts>
+}
+
 /**
- * Upserts rows of one slice by one statement, in the caller's transaction, after `prepareToLoad`: inserts new ones,
- * updates those whose content differs and does not touch equal ones, so that a quiet night writes nothing. Idempotent.
- * Counts are exact and add up to the number of rows, whose keys must be distinct.
+ * A batch that is upserted by one statement: it inserts new rows, updates those whose content differs and does not
+ * touch equal ones, so that a quiet night writes nothing. Idempotent, its counts are exact.
  */
+export function upsertBatch(into: LoadTable, runId: string, options: LoadOptions = {}): Batch {
+  const columns = inputColumns(into)
+  let first: Row | undefined
+  let size = 0
+  return {
+    add: (rows) => {
+      if (rows.length === 0) return
+      first ??= rows[0]
+      size += rows.length
+      for (const { name, values } of columns) values?.add(rows.map((row) => row[name] ?? null))
+    },
+    size: () => size,
+    write: async (trx) => {
+      if (first === undefined) return { inserted: 0, updated: 0, unchanged: 0 }
+      const result = await upsert(into, inputRows(columns, first), runId, options).execute(trx)
+      const inserted = Number(result.rows[0]?.inserted)
+      const updated = Number(result.rows[0]?.updated)
+      return { inserted, updated, unchanged: size - inserted - updated }
+    },
+  }
+}
+
+/** The same for rows that are there at once. */
 export async function loadRows(
   trx: Transaction<Database>,
   into: LoadTable,
   rows: readonly Row[],
   runId: string,
-  options: LoadOptions = {},
+  options?: LoadOptions,
 ): Promise<LoadCounts> {
-  if (rows.length === 0) return { inserted: 0, updated: 0, unchanged: 0 }
-  const result = await upsert(into, rows, runId, options).execute(trx)
-  const inserted = Number(result.rows[0]?.inserted)
-  const updated = Number(result.rows[0]?.updated)
-  return { inserted, updated, unchanged: rows.length - inserted - updated }
+  const batch = upsertBatch(into, runId, options)
+  batch.add(rows)
+  return await batch.write(trx)
 }
 
 /**
@@ -72,9 +101,8 @@ interface Written {
   readonly updated: string
 }
 
-function upsert(into: LoadTable, rows: readonly Row[], runId: string, options: LoadOptions): RawBuilder<Written> {
-  const columns = inputColumns(into)
-  const names = columns.map(({ name }) => name)
+function upsert(into: LoadTable, input: RawBuilder<unknown>, runId: string, options: LoadOptions): RawBuilder<Written> {
+  const names = inputColumns(into).map(({ name }) => name)
   const content = names.filter((name) => !into.key.includes(name))
   const isRemoved = into.marksRemoved ? sql` or target.removed_at is not null` : sql``
   const declared = content.filter((name) => name !== 'extra')
@@ -88,7 +116,7 @@ function upsert(into: LoadTable, rows: readonly Row[], runId: string, options: L
   // The limit keeps the look at the target one index scan a row, whatever is believed of a table that just grew.
   return sql<Written>`
     with changed as (
-      select input.* from (${inputRows(columns, rows)}) as input
+      select input.* from (${input}) as input
       left join lateral (
         select target.*, true as is_there from ${table} as target where ${keysMatch(into)} limit 1
       ) as target on true
@@ -125,30 +153,51 @@ function isNewer({ freshnessColumn }: LoadTable, { onlyNewer, isLate }: LoadOpti
 }
 
 /**
- * Writes rows that are believed to be new by COPY, which takes the server half the time of an upsert; where one of
- * their keys is there after all, upserts all of them. After `prepareToLoad`; the rows' keys must be distinct.
+ * A batch of rows that are believed to be new: COPY writes it, which takes the server half the time of an upsert; where
+ * one of their keys is there after all, all of them are upserted.
  */
+export function copyBatch(into: LoadTable, runId: string): Batch {
+  const names = [...inputColumns(into).map(({ name }) => name), 'run_id']
+  const columns = sql`${sql.table(`livehouse.${into.table}`)} (${refs(names)})`
+  const copy = sql`copy ${columns} from stdin with (format csv, null 'null', quote '"', escape e'\\\\')`
+  const lines = createLines()
+  const values: Cell[] = names.map(() => runId)
+  const runIdAt = names.length - 1
+  let size = 0
+  return {
+    add: (rows) => {
+      size += rows.length
+      for (const row of rows) {
+        for (let at = 0; at < runIdAt; at += 1) values[at] = row[names[at] ?? ''] ?? null
+        lines.add(values)
+      }
+    },
+    size: () => size,
+    write: async (trx) => {
+      await sql`savepoint before_copy`.execute(trx)
+      try {
+        await trx.executeQuery(CompiledQuery.raw(copy.compile(trx).sql, [lines.text().subarray(1)]))
+      } catch (error) {
+        if (!isTaken(error)) throw error
+        await sql`rollback to savepoint before_copy`.execute(trx)
+        return await loadRows(trx, into, rowsOf(lines.text().toString(), names), runId)
+      }
+      await sql`release savepoint before_copy`.execute(trx)
+      return { inserted: size, updated: 0, unchanged: 0 }
+    },
+  }
+}
+
+/** The same for rows that are there at once. */
 export async function copyRows(
   trx: Transaction<Database>,
   into: LoadTable,
   rows: readonly Row[],
   runId: string,
 ): Promise<LoadCounts> {
-  const names = inputColumns(into).map(({ name }) => name)
-  const columns = sql`${sql.table(`livehouse.${into.table}`)} (run_id, ${refs(names)})`
-  const { sql: text } =
-    sql`copy ${columns} from stdin with (format csv, null 'null', quote '"', escape e'\\\\')`.compile(trx)
-  const lines = rows.map((row) => `${runId},${cellsText(names.map((name) => row[name] ?? null))}\n`)
-  await sql`savepoint before_copy`.execute(trx)
-  try {
-    await trx.executeQuery(CompiledQuery.raw(text, [Buffer.from(lines.join(''))]))
-  } catch (error) {
-    if (!isTaken(error)) throw error
-    await sql`rollback to savepoint before_copy`.execute(trx)
-    return await loadRows(trx, into, rows, runId)
-  }
-  await sql`release savepoint before_copy`.execute(trx)
-  return { inserted: rows.length, updated: 0, unchanged: 0 }
+  const batch = copyBatch(into, runId)
+  batch.add(rows)
+  return await batch.write(trx)
 }
 
 /** A row of one of the keys is there (SQLSTATE 23505), or another session adds it and waits for this one. */
@@ -156,27 +205,16 @@ function isTaken(error: unknown): boolean {
   return [DEADLOCK, '23505'].includes(codeOf(error))
 }
 
-/** The columns of rows that go to Postgres, `extra` behind them. `isShared`: the same in all rows of a slice. */
-function inputColumns(into: LoadTable) {
-  const declared = Object.entries(into.columns).map(([name, { type, source }]) => ({
-    name,
-    type,
-    isShared: source.kind === 'partition' || source.kind === 'serviceDay' || source.kind === 'constant',
-  }))
-  return [...declared, { name: 'extra', type: 'jsonb' as const, isShared: false }]
-}
-
 /**
  * Rows as a table: shared values once, every other column as one array, unnested side by side in the select list. In
- * the FROM clause each of them would be stored by itself first.
+ * the FROM clause each of them would be stored by itself first. Bytes are text to Postgres.
  */
-function inputRows(columns: ReturnType<typeof inputColumns>, rows: readonly Row[]): RawBuilder<unknown> {
-  const outputs = columns.map(({ name, type, isShared }) => {
-    const values = isShared ? [] : rows.map((row) => row[name] ?? null)
-    return isShared
-      ? sql`${rows[0]?.[name] ?? null}::${sql.raw(type)} as ${sql.ref(name)}`
-      : sql`unnest(${`{${cellsText(values)}}`}::${sql.raw(type)}[]) as ${sql.ref(name)}`
-  })
+function inputRows(columns: ReturnType<typeof inputColumns>, first: Row): RawBuilder<unknown> {
+  const outputs = columns.map(({ name, type, values }) =>
+    values === undefined
+      ? sql`${first[name] ?? null}::${sql.raw(type)} as ${sql.ref(name)}`
+      : sql`unnest(${values.text()}::text::${sql.raw(type)}[]) as ${sql.ref(name)}`,
+  )
   return sql`select ${sql.join(outputs)}`
 }
 
@@ -196,23 +234,4 @@ function refs(names: readonly string[]): RawBuilder<unknown> {
 /** The same columns of `alias`, as one row value. */
 function qualified(alias: string, names: readonly string[]): RawBuilder<unknown> {
   return sql`(${sql.join(names.map((name) => sql`${sql.raw(alias)}.${sql.ref(name)}`))})`
-}
-
-/** What JSON escapes otherwise than Postgres reads it: control characters. */
-const OTHER_ESCAPE = /\\[^"\\]/
-const ESCAPED = /["\\]/g
-
-/**
- * Values separated by commas, `null` for NULL, with `"` around every text and `\` before `"` and `\`. An array literal
- * has them so within its brackets (PostgreSQL manual, 8.15.6), and a line of CSV with the backslash as escape character
- * (COPY). It is what JSON has within its brackets, and the runtime writes that many times faster.
- */
-function cellsText(values: readonly Cell[]): string {
-  const json = JSON.stringify(values)
-  // An escaped backslash before a letter looks like another escape: then the slow way is taken, which does no harm.
-  return json.includes('\\') && OTHER_ESCAPE.test(json) ? values.map(cellText).join(',') : json.slice(1, -1)
-}
-
-function cellText(value: Cell): string {
-  return typeof value === 'string' ? `"${value.replace(ESCAPED, '\\$&')}"` : String(value)
 }

@@ -66,6 +66,7 @@ const odd = visitor('odd', { nickname: 'a\nb\tc', phone: null })
 test('new rows that are copied are the same as those that are upserted', async () => {
   expect(await copy([full, odd, visitor('bare')])).toEqual({ inserted: 3, updated: 0, unchanged: 0 })
   const copied = await readAll()
+  expect(await copy([full, odd, visitor('bare')], '2')).toEqual({ inserted: 0, updated: 0, unchanged: 3 })
   await sql`truncate livehouse.visitors`.execute(db)
   await within((trx) => loadRows(trx, visitors, [full, odd, visitor('bare')], '1'))
   const contents = (rows: readonly Record<string, unknown>[]) =>
