@@ -92,11 +92,11 @@ test('what the count does not show is said to be not proven, and what is lost el
   const enteredAt = now - 71 * HOUR
   const numbers = Array.from({ length: 20_000 }, (_, index) => 910_000_000 + index)
   channel.records.add(...numbers.map((each) => ({ ...first, recordId: `${each}`, enteredAt, leftAt: enteredAt + 30 })))
-  await sql`insert into livehouse.watch_records select (jsonb_populate_record(known, jsonb_build_object('record_id', number,
-      'entered_at', to_timestamp(${enteredAt - 8 * HOUR}), 'left_at', to_timestamp(${enteredAt - 8 * HOUR + 30})))).*
-    from livehouse.watch_records as known, unnest(${numbers}::bigint[]) as number where record_id = 900000001`.execute(
-    account.database.db,
-  )
+  await sql`insert into livehouse.watch_records
+    select another.* from livehouse.watch_records as known, unnest(${numbers}::bigint[]) as number,
+      jsonb_populate_record(known, jsonb_build_object('record_id', number, 'entered_at',
+        to_timestamp(${enteredAt - 8 * HOUR}), 'left_at', to_timestamp(${enteredAt - 8 * HOUR + 30}))) as another
+    where known.record_id = 900000001`.execute(account.database.db)
   const argv = ['--streams', 'watch_records', '--channels', channel.id, '--no-reopen']
   const { code, out } = await text(...argv)
   expect(out).toMatch(/not proven$/m)

@@ -83,10 +83,11 @@ test('a long history that the source no longer has is kept, and no difference', 
   const { channel, json, database } = account
   const [record] = channel.records.rows
   await sql`insert into livehouse.watch_records
-    select (jsonb_populate_record(known, jsonb_build_object('record_id', 910000000 + number,
-      'entered_at', entered_at - number * interval '31 minutes', 'left_at', entered_at - number * interval '31 minutes'))).*
-    from livehouse.watch_records as known, generate_series(2000, 62000) as number
-    where record_id = ${record?.recordId}`.execute(database.db)
+    select another.* from livehouse.watch_records as known, generate_series(2000, 62000) as number,
+      jsonb_populate_record(known, jsonb_build_object('record_id', 910000000 + number,
+        'entered_at', entered_at - number * interval '31 minutes',
+        'left_at', entered_at - number * interval '31 minutes')) as another
+    where known.record_id = ${record?.recordId}`.execute(database.db)
   const { audit: found } = await json('--streams', 'watch_records', '--channels', channel.id)
   expect(found.partitions).toMatchObject([{ verdict: 'equal', differences: [] }])
 })
@@ -118,10 +119,9 @@ test('what is gone from the source is kept and said; only what is of the last da
   expect(list).toMatchObject({ verdict: 'equal', notes: [note] })
 
   await sql`insert into livehouse.watch_records
-    select (jsonb_populate_record(known, jsonb_build_object('record_id', 910000000 + number))).*
-    from livehouse.watch_records as known, generate_series(0, 20000) as number where record_id = ${record.recordId}`.execute(
-    account.database.db,
-  )
+    select another.* from livehouse.watch_records as known, generate_series(0, 20000) as number,
+      jsonb_populate_record(known, jsonb_build_object('record_id', 910000000 + number)) as another
+    where known.record_id = ${record.recordId}`.execute(account.database.db)
   const { audit: many } = await json('--streams', 'watch_records', '--channels', channel.id)
   expect(many.partitions[0].differences).toContainEqual(expect.objectContaining({ kind: 'count', rows: -20_002 }))
 })
