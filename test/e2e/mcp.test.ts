@@ -202,7 +202,7 @@ test('a login that is no analyst, or more than one, is refused before anything i
 })
 
 test('standard output carries the protocol alone, and the end of the input ends it with 0', async () => {
-  const launcher = join(import.meta.dirname, '../../src/cli.ts')
+  const launcher = join(import.meta.dirname, '../../bin/livehouse.cjs')
   const child = spawn(process.execPath, [launcher, 'mcp'], { env: { DATABASE_URL: user.url } })
   const said = textOf(child.stderr)
   const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'raw', version: '1' } }

@@ -2,7 +2,7 @@ import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { fileURLToPath } from 'node:url'
 
-const launcher = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const launcher = fileURLToPath(new URL('../../bin/livehouse.cjs', import.meta.url))
 
 /** What a tool has answered. */
 interface ToolAnswer {

@@ -50,8 +50,11 @@ export function databaseUrl(name: string, user?: { readonly name: string; readon
   return url.href
 }
 
+/** That of this process, for all of its files: each database that a test makes would otherwise log in twice more. */
+let administrator: Promise<Kysely<Database>> | undefined
+
 /** Does something as the server's administrator. */
 export async function onServer(work: (admin: Kysely<Database>) => Promise<void>): Promise<void> {
-  await using admin = await openDatabase(inject('postgresUrl'), { maxConnections: 1 })
-  await work(admin)
+  administrator ??= openDatabase(inject('postgresUrl'), { maxConnections: 1 })
+  await work(await administrator)
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
-const launcher = fileURLToPath(new URL('../../src/cli.ts', import.meta.url))
+const launcher = fileURLToPath(new URL('../../bin/livehouse.cjs', import.meta.url))
 
 /** `livehouse` as a process of its own. */
 export interface Child {
