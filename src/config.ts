@@ -57,7 +57,7 @@ export function readGroup<T>(environment: Environment, read: SettingsReader<T>):
   throw new LivehouseError('config.invalid', title, { problems })
 }
 
-/** The same for the log, which is there first: commands report what is wrong, every problem at once. */
+/** The same without refusing anything: for the log, which is opened before the command reports its problems. */
 export function readWhatIsRight<T>(environment: Environment, read: SettingsReader<T>): T {
   return read(createSettingSource(environment))
 }

@@ -16,8 +16,8 @@ const ALERT_TIMEOUT_MS = 5000
 const PATIENCE_MS = 10_000
 
 /**
- * After a run: reports what has gone wrong, and what no longer does, where a receiver is set. Waits for it some seconds
- * at most, and fails nothing: what could not be sent is sent after the next run, or by `livehouse serve`.
+ * Reports after a run what has gone wrong, and what no longer does, where a receiver is set. Waits some seconds at most
+ * and never fails: what could not be sent is sent after the next run, or by `livehouse serve`.
  */
 export async function reportCauses(
   { clock, log, signal }: Pick<AppContext, 'clock' | 'log' | 'signal'>,
@@ -55,7 +55,7 @@ export async function watchCauses(
   }
 }
 
-/** After a green job: asks `LIVEHOUSE_HEARTBEAT_URL`, whose owner notices when that ends. Fails nothing. */
+/** Requests `LIVEHOUSE_HEARTBEAT_URL` after a green job: its owner notices when that stops. Never fails. */
 export async function requestHeartbeat(
   { log, signal }: Pick<AppContext, 'log' | 'signal'>,
   { alerts: { heartbeatUrl: url }, service: { proxies } }: AlertingSettings,

@@ -23,7 +23,7 @@ export interface AuditRequest {
   readonly streams: readonly Stream[]
   /** Streams that were named and cannot be compared. */
   readonly unaudited: readonly StreamName[]
-  /** Whether they were asked for by name: else those are left out of which nothing was ever read, where others were. */
+  /** Whether they were named: else those that were never read are left out, where others were. */
   readonly namesStreams: boolean
   readonly namesChannels: boolean
   /** Undefined for all that is covered. */

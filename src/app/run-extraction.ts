@@ -50,10 +50,7 @@ export interface ExtractionRequest {
   readonly runPhases?: RunPhases | undefined
 }
 
-/**
- * Slices side by side, for each call that may be made at once: the first page of each comes alone, and at its end it
- * waits for the database, while others go on.
- */
+/** Slices at work for each concurrent call: a slice's first page comes alone, and its end waits for the database. */
 export const SLICES_A_CALL = 1.5
 
 function withoutChannels(planStreams: PlanStreams, gone: ReadonlySet<string>): PlanStreams {
@@ -159,7 +156,7 @@ interface Run {
   readonly progress: Pick<Progress, 'report'>
 }
 
-/** Pages asked for or held over all slices, for each call at a time: one late page does not stop the others. */
+/** Pages requested or held over all slices, for each concurrent call: a late page does not stop the others. */
 const PAGES_AHEAD = 3
 const PAGES_PER_SLICE = 50
 

@@ -64,7 +64,7 @@ async function runAuditJob(context: AppContext, { range }: AuditJob, { db, conne
   return await executeAudit(context, {
     settings,
     db,
-    // Of few calls a day none is for a comparison.
+    // Where calls a day are few, none is spent on a comparison.
     streams: streams.filter(({ isBudgeted }) => !isBudgeted),
     unaudited: streams.filter(({ isBudgeted }) => isBudgeted).map(({ name }) => name),
     namesStreams: job.definition.streams !== undefined,
@@ -76,7 +76,7 @@ async function runAuditJob(context: AppContext, { range }: AuditJob, { db, conne
   })
 }
 
-/** Reads the range of a job again. What is left of one with fixed dates is gone on with when it is due again. */
+/** Reads the range of a job again. One with fixed dates is resumed when the job is due again. */
 async function runBackfillJob(
   context: AppContext,
   definition: BackfillJob,
@@ -88,7 +88,7 @@ async function runBackfillJob(
   const { range, onlyGaps = false } = definition
   const window = rangeWindow(range, settings.historyFrom, wallTimeAt(clock.now(), settings.service.timeZone))
   const streams = jobStreams(job)
-  // By which it is known from other backfills, and resumed.
+  // What identifies it, so that it is resumed.
   const wanted = {
     from: formatWallTime(window.from),
     to: formatWallTime(window.to),

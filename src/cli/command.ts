@@ -9,7 +9,7 @@ export interface CliContext extends AppContext {
   readonly print: (line: string) => void
 }
 
-/** A verb as `livehouse --help` knows it, in one line; it is loaded when it is called, so that `--help` stays quick. */
+/** A verb in a line, as `livehouse --help` lists it; loaded when it is called, so that `--help` stays quick. */
 export type CommandEntry = readonly [summary: string, load: () => Promise<Command>]
 
 /** One verb of the command line, one file each in `src/cli`. */

@@ -8,7 +8,7 @@ import type { CliContext } from './command.ts'
 import { FARTHEST_AHEAD } from './flags.ts'
 
 /**
- * Reads the settings for these streams; channels are needed unless only streams of the account are read.
+ * Reads the settings for these streams. Channels are needed unless all streams are of the account.
  * @param choose which of the configured channels are meant; all of them when not given
  * @throws LivehouseError `config.invalid`, and what `choose` throws
  */

@@ -53,7 +53,7 @@ function csvCell(text: string): string {
 
 const LARGEST_ID = 2n ** 63n - 1n
 
-/** Labels from CSV, columns in any order; each problem is refused with its line. @param file its name */
+/** Labels from CSV, columns in any order; problems are refused with their lines. @param file its name */
 function readLabelsCsv(text: string | undefined, file: string, refuse: Refuse): readonly GiftLabel[] {
   const seen = new Map<string, number>()
   const columns = { needed: ['gift_id', 'label'], optional: ['gift_type', 'gift_group'] }

@@ -6,10 +6,10 @@ import type { SavedProgress } from '../ledger/runs.ts'
 import { formatDuration } from './format.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Of a line, so that sixty columns hold it. */
+/** Widths within a line of sixty columns. */
 const [NAME_WIDTH, BAR_WIDTH, ROWS_WIDTH] = [16, 8, 9]
 
-/** What a line shows; drawn several times a second, so that seconds go on where nothing else does. */
+/** What a line shows. It is drawn several times a second, so that its clock moves. */
 export interface Line {
   readonly name: string
   readonly startedAtMs: number
@@ -45,7 +45,7 @@ export function createProgressBars(
     state: undefined,
     endedAtMs: undefined,
   }
-  /** That of the plan, which the first stream takes over. */
+  /** The line of the plan, which the first stream takes over. */
   const first = display.create(1, 0, planning)
   return {
     report: (event) => {

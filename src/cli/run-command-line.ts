@@ -108,7 +108,7 @@ async function openLog(line: CommandLine, terminal: Terminal) {
   const environment = line.environment ?? config.readEnvironment()
   const isInteractive = line.isTerminal && !environment.NO_COLOR && !environment.CI && environment.TERM !== 'dumb'
   const { level, secrets, timeZone } = config.readWhatIsRight(environment, (source) => ({
-    // Bars say what the info lines say; LOG_LEVEL shows both.
+    // Bars replace the info lines; LOG_LEVEL shows both.
     level: isInteractive && !source.isSet('LOG_LEVEL') ? 'warn' : config.readLogLevel(source),
     secrets: config.readSecrets(source),
     timeZone: config.readServiceTimeZone(source),

@@ -9,7 +9,9 @@ export function createTerminal(writeOut: (text: string) => void) {
     /** Hands what is written to `writer` instead, until the returned function is called. */
     divert: (writer: (text: string) => void) => {
       current = writer
-      return (): void => void (current = writeOut)
+      return (): void => {
+        current = writeOut
+      }
     },
   }
 }

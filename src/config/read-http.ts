@@ -37,7 +37,7 @@ function readListen(given: string): HttpSettings['listen'] {
   return isHost && Number(port) <= 65_535 ? { host: bare, port: Number(port) } : undefined
 }
 
-/** Shorter ones can be guessed, and what a header cannot carry could never be sent as one. */
+/** A shorter one can be guessed, and other characters cannot be sent in a header. */
 function readToken(source: SettingSource): string | undefined {
   const expected = '16 or more characters of ASCII without spaces, at random, such as openssl rand -hex 16 prints'
   return readValue(source, TOKEN, { fallback: undefined, expected, isSecret: true }, (given) =>

@@ -20,7 +20,7 @@ export type Envelope = (
   switches: Readonly<Switches>,
 ) => unknown
 
-/** All rows that an endpoint has for a query; those of a page are put on the wire when they are asked for. */
+/** All rows that an endpoint has for a query; those of a page are written when they are asked for. */
 export interface Served {
   readonly count: number
   readonly items: (from: number, to: number) => readonly unknown[]

@@ -90,7 +90,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     const { answer, call } = dispatch(incoming, service)
     if (answer.body.kind === 'list') await wait(((call.page ?? 1) - 1) * conditions.deepPageMs)
     const isSilent = answer.delivery.kind === 'hang' || answer.delivery.kind === 'reset'
-    // The bare address is asked for no more than the time.
+    // The bare address is asked only for the time.
     const isFrontPage = incoming.path === '/'
     if (!isFrontPage) service.calls.push({ ...call, status: isSilent ? 0 : answer.status, at: clock.now() })
     respond(response, answer, pages, clock.now() - (isFrontPage ? conditions.frontPageAgeMs : 0))

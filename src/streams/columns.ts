@@ -38,7 +38,7 @@ export function optional<Type extends ColumnType>(column: Column<Type>): Column<
   return column.source.kind === 'field' ? { ...column, source: { ...column.source, isOptional: true } } : column
 }
 
-/** A part of the partition's name: the item itself does not say it, or need not be believed. */
+/** Taken from the partition's name: items do not have it, or need not be trusted with it. */
 export function partitionColumn(part: PartitionPart, en: string, zh: string): Column<'text'> {
   return { type: 'text', words: { en, zh }, source: { kind: 'partition', part } }
 }

@@ -98,7 +98,7 @@ export interface ReadFailure {
 /** Facts for many requests, read by one at a time. Never throws; waits for `longestMs` (10 s) at most. */
 export type ReadFacts = (longestMs?: number) => Promise<Known>
 
-/** What was read is kept for so many times as long as it took, and for three seconds at least; a failure for three. */
+/** A reading is kept for so many times its duration, three seconds at least; a failure for three seconds. */
 const REST = 20
 const SHORTEST_MS = 3000
 const LONGEST_WAIT_MS = 10_000

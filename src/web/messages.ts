@@ -39,15 +39,15 @@ export function fill(sentence: string, values: Readonly<Record<string, string | 
 }
 
 /**
- * The first language that there is of tags, the strongest wish first, each one tag or a list as a browser sends it
- * (`zh-CN,zh;q=0.9,en;q=0.8`, the preferred one first); English where there is none.
+ * The first of some tags that is a language of ours, the most wanted first; each may be a list as a browser sends it
+ * (`zh-CN,zh;q=0.9,en;q=0.8`). English where there is none.
  */
 export function chooseLanguage(...wishes: readonly (string | null | undefined)[]): Language {
   const tags = wishes.flatMap((wish) => (wish ?? '').split(','))
   return tags.flatMap((tag) => languageOf(tag) ?? [])[0] ?? 'en'
 }
 
-/** Any Chinese is answered in ours, any English too. */
+/** Any kind of Chinese or English counts as ours. */
 export function languageOf(tag: string): Language | undefined {
   const [primary = ''] = tag.trim().toLowerCase().split(/[-;]/)
   return languages.find((language) => language.toLowerCase().split('-')[0] === primary)

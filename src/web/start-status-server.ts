@@ -74,7 +74,7 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
     renderMetrics: async () => {
       const [{ facts }, { database }] = await Promise.all([readFacts(LONGEST_ANSWER_MS), findDatabase()])
       const known = facts && { facts, expectations: createExpectations(facts, rangeOf) }
-      // A large ledger may take longer to read, of a database that answers.
+      // A large ledger may take longer to read although the database answers.
       const isDatabaseUp = database !== 'unreachable'
       const text = await metrics.render({ known, isDatabaseUp, nowMs: clock.now() })
       return { contentType: metrics.contentType, text }

@@ -16,7 +16,7 @@ export interface AlertChannel extends AlertStyle {
   readonly log: Log
 }
 
-/** What the receiver does not take is due again after this time: one that answers too late may have taken it. */
+/** What the receiver refuses is sent again after this time: one that answers too late may have taken it. */
 const HOLD_MS = 5 * 60_000
 
 /** Sends what is due. @returns whether everything went out; why not is logged */

@@ -25,7 +25,7 @@ export async function checkService(
   report: Report,
 ): Promise<void> {
   const { signal } = context
-  // A token that is asked for here may end the one that a run uses. What is wrong with the database is said later.
+  // A new token may end the one that a run uses, so it is shared. What is wrong with the database is said later.
   await using shared = await openSharedDatabase({ ...context, remark: () => {} }, service, database)
   // A person waits: what is repeated is repeated at once.
   const watched = { random: () => 0, longestRefusedMs: WATCHED_REFUSED_MS }

@@ -16,7 +16,7 @@ import { writersOf } from '../../config/setting-source.ts'
 import { hasCode } from '../../core/errors.ts'
 import type { Report } from './check.ts'
 
-/** Each group by itself: a mistake in one keeps no other from being checked. @returns those that are right */
+/** Each group by itself, so that a mistake in one does not hide others. @returns those that are right */
 export function checkSettings(environment: Environment, report: Report) {
   const check = <T>(name: string, read: SettingsReader<T>): T | undefined => {
     try {

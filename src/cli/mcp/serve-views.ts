@@ -21,7 +21,7 @@ interface ViewServer {
   readonly log: Log
 }
 
-/** In one value, an object a stream: how far every channel has been read, and which are not proven. */
+/** As one JSON value, an object for each stream: how far channels have been read, and which are not proven. */
 export const completenessQuery = `
   select coalesce(jsonb_agg(to_jsonb(s) order by s.stream), '[]') from (
   select stream, bool_and(is_proven) and sum(gap_count) = 0 as is_complete, sum(gap_count)::integer as gaps,
@@ -41,9 +41,9 @@ livehouse_forms, see information_schema.columns.`
 
 /** Serves the tools on standard input and output; one that fails answers why. */
 export function serveViews({ version, maxRows, timeoutMs, ask, log }: ViewServer): StdioServerHandle {
-  // An assistant may ask for much at once: it gets the connections of one.
+  // An assistant may ask for much at once: one question is answered at a time.
   const oneByOne = pLimit(1)
-  /** A request that the client gives up takes no turn, or ends it. */
+  /** A cancelled request takes no turn, or ends it. */
   const askInTurn = async (queries: readonly string[], { mcpReq: { signal } }: ServerContext) =>
     await oneByOne(async () => await ask(queries, signal))
   const annotations = { readOnlyHint: true, openWorldHint: false }

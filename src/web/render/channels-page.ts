@@ -6,7 +6,7 @@ import { lastRead, standing } from './streams-section.ts'
 import { type Column, filterForm, pagination, tableSection } from './table.ts'
 import { mark, type View } from './view.ts'
 
-/** What of the list is asked for; empty text for no wish. */
+/** What the list is filtered by; empty text for no filter. */
 export interface ChannelFilter {
   readonly q: string
   /** `open`: only channels with open points. */
