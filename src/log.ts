@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import type { Log, LogFields } from './core/log.ts'
+import type { LogFields } from './core/log.ts'
 import { formatWallTime, wallTimeAt } from './core/wall-clock.ts'
 import { createRedactor } from './log/redact.ts'
 
@@ -14,15 +14,10 @@ interface LogOptions {
 }
 
 /** A log that also learns secrets while it runs, and lends its redaction to whatever else is printed. */
-export interface RedactingLog extends Log {
-  /** From now on this value never comes out: fetched tokens, tickets, made passwords. */
-  readonly addSecret: (value: string, kind?: 'passing') => void
-  /** The text without any secret. */
-  readonly redact: (text: string) => string
-}
+export type RedactingLog = ReturnType<typeof createLog>
 
 /** One event, one line: JSON, or short lines for people. Redacted by key and by value before it is written. */
-export function createLog({ level, secrets, zoneOfPeople, write }: LogOptions): RedactingLog {
+export function createLog({ level, secrets, zoneOfPeople, write }: LogOptions) {
   const redactor = createRedactor(secrets)
   const logger = pino(
     {
@@ -46,7 +41,9 @@ export function createLog({ level, secrets, zoneOfPeople, write }: LogOptions): 
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
+    /** From now on this value never comes out: fetched tokens, tickets, made passwords. */
     addSecret: redactor.add,
+    /** The text without any secret. */
     redact: redactor.text,
   }
 }

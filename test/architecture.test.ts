@@ -118,9 +118,9 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1759,
+  app: 1754,
   bi: 3838,
-  cli: 4336,
+  cli: 4338,
   config: 605,
   core: 1247,
   emulator: 1800 + 60 * allStreams.length,
@@ -132,15 +132,15 @@ const budgets: Readonly<Record<string, number>> = {
   streams: 93 + 68 * allStreams.length,
   sync: 5240,
   transform: 249,
-  web: 3133,
+  web: 3127,
   // The files beside the folders.
-  '': 361,
+  '': 358,
 }
 /** SQL that is written as such, beside the load path and the views for analysts: each place says why. */
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_643 + 128 * allStreams.length, test: 27_696 }
+const MOST_LINES = { src: 32_631 + 128 * allStreams.length, test: 27_696 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

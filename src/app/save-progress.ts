@@ -3,22 +3,20 @@ import type { ProgressEvent } from '../core/outcome.ts'
 import type { StreamName } from '../core/stream.ts'
 import { type SavedProgress, saveProgress } from '../ledger/runs.ts'
 import type { Db } from '../store/database.ts'
-import type { AppContext } from './context.ts'
+import type { AppContext, Progress } from './context.ts'
 
 /** Pages look every two seconds. */
 const SAVE_AFTER_MS = 1000
 
-/** A run's progress, shown and kept on record. Use it with `await using`. */
-export interface RecordedProgress extends AsyncDisposable {
-  readonly report: (event: ProgressEvent) => void
-}
-
-/** Progress that cannot be saved is lost: the run goes on, and reports itself what is wrong with the database. */
+/**
+ * A run's progress, shown and kept on record. Use it with `await using`. Progress that cannot be saved is lost: the run
+ * goes on, and reports itself what is wrong with the database.
+ */
 export async function openProgressOnRecord(
   { openProgress }: Pick<AppContext, 'openProgress'>,
   db: Db,
   runId: string,
-): Promise<RecordedProgress> {
+): Promise<AsyncDisposable & Pick<Progress, 'report'>> {
   const shown = await openProgress()
   const tally = createProgressTally()
   const streams = new Map<string, SavedProgress>()

@@ -171,18 +171,12 @@ function findingsOf({ units, faultOf }: Expectations): readonly Finding[] {
   })
 }
 
-/** How much of some parts is there, and until when. */
-export interface Standing {
-  /** Until when all but `behind` is there, or these where nothing else is; undefined where there is no such time. */
-  readonly until: WallTime | undefined
-  /** Channels; 1 where all of it is the account's. */
-  readonly all: number
-  /** Channels with a fault; null for the account. */
-  readonly behind: readonly (string | null)[]
-}
-
-/** Whole lists do not count for ranges, nor parts that have come to their end where others go on. */
-export function standingOf(units: readonly LedgerUnit[], { isKept, faultOf }: Expectations): Standing {
+/**
+ * How much of some parts is there. `until`: when all but `behind` is there, or these where nothing else is; undefined
+ * where there is no such time. `all`: channels, 1 where all of it is the account's. `behind`: channels with a fault,
+ * null for the account. Whole lists do not count for ranges, nor parts that have come to their end where others go on.
+ */
+export function standingOf(units: readonly LedgerUnit[], { isKept, faultOf }: Expectations) {
   const kept = units.filter(isKept)
   const nightly = kept.filter(({ stream }) => !isAskedFor(stream))
   const counted = [nightly, kept].find((some) => some.length > 0) ?? units
