@@ -118,11 +118,11 @@ order by watch_minutes desc, username limit 3`,
     sql: `select stream, min(complete_through) as complete_through, sum(gap_count) as gaps, bool_and(is_proven) as is_proven
 from livehouse_bi.freshness
 group by stream order by stream collate "C"`,
+    // What tells no total has been read once so far.
     answer: () =>
       streams
-        .map(({ name }) => name)
-        .toSorted()
-        .map((name) => [name, '2026-11-19', 0, 'true']),
+        .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+        .map(({ name, isCounted }) => [name, '2026-11-19', 0, `${isCounted}`]),
   },
   {
     title: "Do the service's own totals agree with its records?",
