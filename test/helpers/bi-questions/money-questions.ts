@@ -117,6 +117,7 @@ order by watch_minutes desc, username limit 3`,
     title: 'Up to which day is everything there?',
     sql: `select stream, min(complete_through) as complete_through, sum(gap_count) as gaps, bool_and(is_proven) as is_proven
 from livehouse_bi.freshness
+where channel_id is null or channel_id in (select channel_id from livehouse_bi.dim_channel where not is_test)
 group by stream order by stream collate "C"`,
     // What tells no total has been read once so far.
     answer: () =>
@@ -128,7 +129,7 @@ group by stream order by stream collate "C"`,
     title: "Do the service's own totals agree with its records?",
     sql: `select check_name, count(*) filter (where is_equal) as channels_equal, count(*) as channels
 from livehouse_bi.reconciliation
-where channel_id is not null
+where channel_id in (select channel_id from livehouse_bi.dim_channel where not is_test)
 group by check_name order by check_name collate "C"`,
     answer: ({ truth }) =>
       [

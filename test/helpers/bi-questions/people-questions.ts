@@ -37,11 +37,12 @@ group by days order by days`,
   },
   {
     title: 'Who are our most loyal people?',
-    sql: `select p.identity_basis, p.channel_count as channels, p.visit_count as visits,
-  round(p.watch_seconds / 3600.0, 1) as watch_hours
-from livehouse_bi.dim_person p
-where p.is_identified
-order by p.watch_seconds desc, p.visit_count desc limit 5`,
+    sql: `select min(identity_basis) as identity_basis, count(distinct channel_id) as channels, sum(visit_count) as visits,
+  round(sum(watch_seconds) / 3600.0, 1) as watch_hours
+from livehouse_bi.dim_viewer
+where identity_basis <> 'none' and not is_test
+group by person_key
+order by sum(watch_seconds) desc nulls last, sum(visit_count) desc limit 5`,
     answer: ({ viewers }) =>
       groupBy(
         viewers.filter(({ basis }) => basis !== 'none'),
@@ -59,8 +60,9 @@ order by p.watch_seconds desc, p.visit_count desc limit 5`,
   },
   {
     title: 'How many people do we know by something better than a viewer id, and how many in several channels?',
-    sql: `select identity_basis, count(*) as people, count(*) filter (where channel_count > 1) as in_several_channels
-from livehouse_bi.dim_person
+    sql: `select identity_basis, count(*) as people, count(*) filter (where channels > 1) as in_several_channels
+from (select min(identity_basis) as identity_basis, count(distinct channel_id) as channels
+  from livehouse_bi.dim_viewer where not is_test group by person_key) p
 group by identity_basis order by identity_basis`,
     answer: ({ viewers }) =>
       groupBy(viewers, ({ basis }) => basis).map(({ key, rows }) => {
