@@ -122,12 +122,12 @@ const budgets: Readonly<Record<string, number>> = {
   bi: 3849,
   cli: 4338,
   config: 605,
-  core: 1247,
+  core: 1243,
   emulator: 1800 + 60 * allStreams.length,
   ledger: 3644,
   log: 73,
   scheduler: 1347,
-  service: 1802,
+  service: 1812,
   store: 3116,
   streams: 93 + 68 * allStreams.length,
   sync: 5240,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_642 + 128 * allStreams.length, test: 27_702 }
+const MOST_LINES = { src: 32_648 + 128 * allStreams.length, test: 27_740 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

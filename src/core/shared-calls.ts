@@ -52,10 +52,6 @@ export type Change<T extends Paced> = (pace: unknown, nowMs: number) => T
 
 /** For this process alone. */
 export function createMemoryPaceCell({ now, monotonicMs = now }: Clock): PaceCell {
-  let kept: unknown = null
-  return async (change) => {
-    const changed = change(kept, monotonicMs())
-    kept = changed.pace
-    return changed
-  }
+  let kept: Paced = { pace: null }
+  return async (change) => (kept = change(kept.pace, monotonicMs()))
 }

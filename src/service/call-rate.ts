@@ -1,9 +1,5 @@
 /** Calls that ended within the second of `atMs`, milliseconds since 1970. */
-export interface Ended {
-  readonly atMs: number
-  readonly answered: number
-  readonly refused: number
-}
+export type Ended = Readonly<Record<'atMs' | 'answered' | 'refused', number>>
 
 /** What is known of the calls of one endpoint. */
 export interface GatePace {
@@ -12,6 +8,10 @@ export interface GatePace {
   /** The calls a second that were last found to be its limit; 0 while all are refused. */
   readonly limit?: number | undefined
   readonly limitedAtMs: number
+  /** What was so before it was found, with the share of calls that was refused then. */
+  readonly before?: Pick<GatePace, 'limit' | 'limitedAtMs' | 'usual'> | undefined
+  /** The share that is refused whatever the rate. */
+  readonly usual?: number
   /** The last three seconds that are over, and those that are not. */
   readonly ended: readonly Ended[]
 }
@@ -23,7 +23,7 @@ export interface CallPace {
   readonly gates: Readonly<Record<string, GatePace>>
 }
 
-/** A second that loses more than this share, and than one call, is policed (BBR: 50/256). */
+/** A larger share is never refused whatever the rate (BBR: 50/256). */
 const POLICED = 0.2
 /** The rate is so much below a limit, and rises by as much a second after `HOLD_MS`, until it meets a limit again. */
 export const MARGIN = 0.05
@@ -43,25 +43,46 @@ export function rateAt({ limit = Number.POSITIVE_INFINITY, limitedAtMs }: GatePa
   return Math.max(1, limit * (1 - MARGIN) * (1 + MARGIN) ** (Math.max(0, nowMs - limitedAtMs - HOLD_MS) / 1000))
 }
 
+/** How many of so many calls may be refused at that share: two standard errors more, or fewer. */
+const mostOf = (share: number, calls: number, errors = 2) => share * calls + errors * Math.sqrt(share * calls)
+
 /**
- * Finds the limit as the long-term sampling of BBR's version 1 finds a policer (Cardwell et al., ACM Queue 14(5), 2016;
- * Flach et al., "An Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016). Two seconds in a row lose over a fifth:
- * the limit is the median of what they and the next one were answered, so far as that has been told: in one, calls may
- * have been saved up, in one, a process may have been held up. Where it is nothing, the first answer ends it.
+ * Two seconds in a row refuse more than one call and than is usual: the limit is the median of what they and the next
+ * were answered, as calls may have been saved up in one, or a process held up, or their mean, where few are refused
+ * (BBR's policers, ACM Queue 14(5), 2016). The lower rate is an experiment (PCC, Dong et al., NSDI 2015): while it is
+ * refused as much, all is as before, and that share is usual. A limit of nothing ends with the first answer.
  */
-export function learn(before: GatePace | undefined, ended: readonly Ended[], nowMs: number): GatePace {
-  const known = before ?? { nextAtMs: 0, limitedAtMs: 0, ended: [] }
-  if (known.limit === 0 && ended.some(({ answered }) => answered > 0)) return { ...known, limit: undefined }
-  const parts = [...known.ended, ...ended].filter(({ atMs }) => atMs >= known.limitedAtMs)
-  const sum = (second: number, of: 'answered' | 'refused') =>
-    parts.reduce((total, each) => total + (Math.floor(each.atMs / 1000) === second ? each[of] : 0), 0)
+export function learn(kept: GatePace | undefined, ended: readonly Ended[], nowMs: number): GatePace {
+  const known = kept ?? { nextAtMs: 0, limitedAtMs: 0, ended: [] }
+  const { limit = Number.POSITIVE_INFINITY, limitedAtMs, before, usual = 0 } = known
+  if (limit === 0 && ended.some(({ answered }) => answered > 0)) return { ...known, limit: undefined }
+  const parts = [...known.ended, ...ended].filter(({ atMs }) => atMs >= limitedAtMs)
+  const at = Math.floor(nowMs / 1000)
+  const sum = (of: 'answered' | 'refused', from: number, to = from) =>
+    parts.reduce((total, each) => total + (each.atMs >= from * 1000 && each.atMs < (to + 1) * 1000 ? each[of] : 0), 0)
   // A second is over when all processes have reported; the one in which a limit is found has calls that left before.
-  const seconds = [3, 2, 1, 0].map((back) => {
-    const at = Math.floor(nowMs / 1000) - back
-    return { atMs: at * 1000, answered: sum(at, 'answered'), refused: sum(at, 'refused') }
+  const seconds = [at - 3, at - 2, at - 1, at].map((second) => {
+    return { atMs: second * 1000, answered: sum('answered', second), refused: sum('refused', second) }
   })
-  const isPoliced = seconds.slice(0, 2).every(({ answered, refused }) => refused - 1 > POLICED * (answered + refused))
-  const [, median] = seconds.slice(0, 3).toSorted((a, b) => a.answered - b.answered)
-  const found = isPoliced && { limit: median?.answered, limitedAtMs: Math.ceil(nowMs / 1000) * 1000 }
-  return { ...known, ...found, ended: seconds.filter(({ answered, refused }) => answered + refused > 0) }
+  const [answered, refused] = [sum('answered', at - 3, at - 1), sum('refused', at - 3, at - 1)]
+  const calls = answered + refused
+  const share = refused / calls
+  const isLight = refused - 1 <= POLICED * calls
+  const busy = seconds.slice(0, 3).map((each) => each.answered + each.refused)
+  const refuse = (share: number, errors?: number) =>
+    seconds.slice(0, 2).every((each, index) => each.refused - 1 > mostOf(share, busy[index] ?? 0, errors))
+  // A pause, or a process that was held up, makes a second look poor.
+  const isPoliced = refuse(POLICED, 0) || (2 * Math.min(...busy) > Math.max(...busy) && refuse(usual))
+  const isTried = before && nowMs >= limitedAtMs + 3000 && nowMs < limitedAtMs + HOLD_MS
+  const median = seconds.slice(0, 3).toSorted((a, b) => a.answered - b.answered)[1]?.answered ?? 0
+  const found = isLight ? Math.max(median, Math.round(answered / 3)) : median
+  let learnt: Partial<GatePace> = {}
+  // What waits for the ceiling has passed at the rate before: nothing is tried until it has left.
+  if (isTried && busy.some((calls) => calls > limit)) learnt = {}
+  else if (isTried && isLight && refused > Math.max(1, mostOf(before.usual ?? 0, calls, -2)))
+    learnt = { limit: undefined, ...before, usual: share, before: undefined }
+  else if (isPoliced)
+    learnt = { limit: found, limitedAtMs: (at + 1) * 1000, before: { limit: known.limit, limitedAtMs, usual: share } }
+  else if (refused < mostOf(usual, calls, -2)) learnt = { usual: share }
+  return { ...known, ...learnt, ended: seconds.filter(({ answered, refused }) => answered + refused > 0) }
 }

@@ -1,4 +1,4 @@
-import pLimit, { type LimitFunction } from 'p-limit'
+import pLimit from 'p-limit'
 import { type Clock, orAborted } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
 import type { PaceCell } from '../core/shared-calls.ts'
@@ -9,10 +9,7 @@ type Sends<C, A> = (call: C, context: CallContext) => Promise<A>
 type Layer = <C extends { readonly endpoint: string }, A>(next: Sends<C, A>) => Sends<C, A>
 
 /** A call passes the outer layer at the rate of its endpoint, gets a place and token, and leaves by the inner one. */
-export interface Pace {
-  readonly outer: Layer
-  readonly inner: Layer
-}
+export type Pace = Readonly<Record<'outer' | 'inner', Layer>>
 
 /** Instants are taken for so long at once, and no call leaves on what was shared longer ago. */
 const LEASE_MS = 250
@@ -22,17 +19,9 @@ const isRefusal = ({ refused }: Ended) => refused > 0
 /** A call that is later has lost its instant: half of what the margin below the ceiling leaves within a second. */
 const LATE_MS = (1000 * MARGIN) / 2
 
-/** What every call passes: that of its endpoint, then that of the ceiling. */
-interface Gate {
-  /** One call at a time, in the order of coming. */
-  readonly turn: LimitFunction
-  /** Calls a second; 0 before the first exchange. */
-  rate: number
-  /** This process's, in order. */
-  instants: number[]
-  /** How calls ended since the last exchange. */
-  readonly ended: Ended[]
-}
+/** One call at a time, in the order of coming, at instants of this process; the rate is 0 before the first exchange. */
+const createGate = () => ({ turn: pLimit(1), rate: 0, instants: new Array<number>(), ended: new Array<Ended>() })
+type Gate = ReturnType<typeof createGate>
 
 /**
  * Paces calls together with all who share the cell: each endpoint at the rate that `call-rate.ts` finds, all of them
@@ -43,7 +32,7 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
   const now = clock.monotonicMs ?? clock.now
   const gates = new Map<string, Gate>()
   const gateOf = (key: string): Gate => {
-    const gate = gates.get(key) ?? { turn: pLimit(1), rate: 0, instants: [], ended: [] }
+    const gate = gates.get(key) ?? createGate()
     gates.set(key, gate)
     return gate
   }
@@ -117,18 +106,18 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
     },
     inner: (next) => async (call, context) => {
       await enter(ceiling, context.signal)
-      let isRefused = false
+      let refused = 0
       try {
         return await next(call, context)
       } catch (error) {
         if (hasCode(error, 'api.rateLimited')) {
-          isRefused = true
+          refused = 1
           pausedUntilMs = Math.max(pausedUntilMs, now() + (error.details.retryAfterMs ?? 0))
           if (error.details.retryAfterMs) void Promise.resolve(flight).then(share)
         }
         throw error
       } finally {
-        gateOf(call.endpoint).ended.push({ atMs: now(), answered: isRefused ? 0 : 1, refused: isRefused ? 1 : 0 })
+        gateOf(call.endpoint).ended.push({ atMs: now(), answered: 1 - refused, refused })
       }
     },
   }

@@ -35,6 +35,39 @@ describe.each(['bucket', 'fixed window'] as const)('a service with a hidden limi
   })
 })
 
+describe.each(['bucket', 'fixed window'] as const)('a limit that is exceeded by less than a fifth: %s', (service) => {
+  /** As many as 16 callers make. */
+  const exceeding = (by: number) => ({ service, limit: 200, latencyMs: 16_000 / (200 * by) / 1.05, seconds: 40 })
+
+  test.each([
+    [1.05, 0],
+    [1.1, 0],
+    [1.155, 0],
+    [1.05, 0.05],
+    [1.1, 0.05],
+    [1.155, 0.05],
+  ])('by %d calls for each that it allows is found, where %d of all are refused at random', async (by, share) => {
+    const refuses = (_second: number, random: () => number) => random() < share
+    const run = await simulateCalls({ ...exceeding(by), refuses, seed: `${by}` })
+    expect(share > 0 || run.foundAfter(0.88 * 200) <= 10).toBe(true)
+    expect(run.answered(15)).toBeGreaterThanOrEqual((0.88 - share) * 200)
+    expect(run.refused(15)).toBeLessThanOrEqual(0.03 + share)
+  })
+
+  test('is found while calls that have passed before wait for the ceiling', async () => {
+    const run = await simulateCalls({ service, limit: 85, ceiling: 100, callers: 64, latencyMs: 20, seconds: 30 })
+    expect(run.answered(15)).toBeGreaterThanOrEqual(0.88 * 85)
+    expect(run.refused(15)).toBeLessThanOrEqual(0.03)
+  })
+})
+
+test('a limit that is exceeded by a tenth is found after a time in which calls were refused at random', async () => {
+  const refuses = (second: number, random: () => number) => second < 15 && random() < 0.15
+  const run = await simulateCalls({ service: 'bucket', limit: 200, latencyMs: 69, refuses, seconds: 40 })
+  expect(run.answered(30)).toBeGreaterThanOrEqual(0.88 * 200)
+  expect(run.refused(30)).toBeLessThanOrEqual(0.03)
+})
+
 test.each([
   ['bucket', 40, 1, 's0'],
   ['bucket', 60, 2, 's4'],
@@ -121,6 +154,11 @@ test.each<[string, number, readonly Ended[]]>([
   ['a lone one', Number.POSITIVE_INFINITY, [{ atMs: 1000, answered: 0, refused: 1 }]],
   ['one of few', Number.POSITIVE_INFINITY, [1000, 2000].map((atMs) => ({ atMs, answered: 1, refused: 1 }))],
   ['those of one second', Number.POSITIVE_INFINITY, [{ atMs: 1000, answered: 8, refused: 8 }]],
+  [
+    'of one pause, in two',
+    Number.POSITIVE_INFINITY,
+    [39, 2].map((answered, at) => ({ atMs: 1000 + 1000 * at, answered, refused: 8 })),
+  ],
   ['not in a row', Number.POSITIVE_INFINITY, [1000, 4000].map((atMs) => ({ atMs, answered: 8, refused: 8 }))],
   ['of calls that left before it was known', 8, [1000, 2000, 4300, 5000].map((atMs) => ({ atMs, ...refusing(atMs) }))],
 ])('refusals that say nothing of the rate change none: %s', (_, rate, calls) => {
