@@ -55,6 +55,10 @@ let administrator: Promise<Kysely<Database>> | undefined
 
 /** Does something as the server's administrator. */
 export async function onServer(work: (admin: Kysely<Database>) => Promise<void>): Promise<void> {
-  administrator ??= openDatabase(inject('postgresUrl'), { maxConnections: 1 })
+  administrator ??= openDatabase(inject('postgresUrl'), { maxConnections: 1 }).catch((error: unknown) => {
+    // The next file may have more luck.
+    administrator = undefined
+    throw error
+  })
   await work(await administrator)
 }

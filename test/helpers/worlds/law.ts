@@ -29,12 +29,13 @@ export interface Happened {
 }
 
 /**
- * The law that every scenario is held to.
+ * The law that every scenario is held to. `isShuffled`: rows of one minute are in another order on each page.
  *
  * 1. Never green and false. A run that exits 0 has every row in the tables, as the service has it, that was there while it ran and
- *    did not change, if it was asked for (its channel, its history, its lookback) and is older than settle, by what the service's
- *    clock showed when the run began: of what is younger nothing is claimed, and the last run at rest has it. Where the service lied in a run, that run is excused, and
- *    later ones for what lies behind their lookback, until the service has been honest and still again.
+ *    did not change, if it was asked for (its channel, its history, its lookback) and its times were over, by what the service's
+ *    clock showed when the run began. Rows without an id, and rows whose order is another on each page, have to be older than
+ *    settle: of younger ones nothing is claimed, and the last run at rest has them. Where the service lied in a run, that run is
+ *    excused, and later ones for what lies behind their lookback, until the service has been honest and still again.
  * 2. An agreed range holds what the service has in it, also where one reading was lied to.
  * 3. Nobody is marked as removed who was there all along, unless two readings were lied to.
  * 4. A run overwrites no twenty known values of one channel with nothing.
@@ -48,7 +49,7 @@ export interface Happened {
  * 9. The tables never hold a row that the service never had, and none more often than it ever had it at once: by its identity,
  *    with times to the minute.
  */
-export function createLaw(account: WorldAccount, lookbackDays: number, precision: Precision) {
+export function createLaw(account: WorldAccount, lookbackDays: number, precision: Precision, isShuffled: boolean) {
   const { database, emulator, streams } = account
   const toText = (row: TruthRow) => textOf(row, precision)
   /** Rows that are there no more, and whether a green run could have seen it. */
@@ -84,10 +85,11 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
   const requireStable = async (before: Before, { asked, ended }: Happened, since: WallTime) => {
     for (const [name, rows] of readTruth()) {
       const stable = intersect(bagOf(before.truth.get(name) ?? [], toText), bagOf(rows, toText))
+      const mayMove = isShuffled || findStream(name)?.identity !== undefined
       const wanted = [...stable.values()].filter(({ row }) => {
         const at = timeOf(row)
         const isInRange = at >= Math.max(since, parseDate(asked.from))
-        const isDue = !isYounger(row, ended.begunAt - SETTLE)
+        const isDue = !isYounger(row, mayMove ? ended.begunAt - SETTLE : ended.begunAt)
         return isOfChannels(row, asked.channels) && isInRange && isDue
       })
       requireThere(name, wanted, bagOf(await readPresent(name), toText), toText)

@@ -29,10 +29,12 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
   await using account = await openWorldAccount(database, scenario)
   const { emulator, time } = account
   const all = steps.flatMap((step) => (step.kind === 'sync' ? step.troubles : []))
-  const law = createLaw(account, group === 'old' || group === 'managers' ? 365 : LOOKBACK_DAYS[group], {
+  const lookback = group === 'old' || group === 'managers' ? 365 : LOOKBACK_DAYS[group]
+  const precision = {
     isToTheMinute: all.some(({ name }) => name === 'tells times to the minute'),
     without: all.some(({ name }) => name === 'renames a field') ? renamedColumn[group] : undefined,
-  })
+  }
+  const law = createLaw(account, lookback, precision, scenario.switches.ties === 'by-page')
   const channelIds = emulator.channelIds
   const start = account.now()
   const from = group === 'old' ? '2024-01-01' : formatWallDate(start - HISTORY_DAYS * DAY)
