@@ -10,7 +10,7 @@ export interface Clock {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
-export const systemClock: Clock = {
+export const systemClock: Required<Clock> = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
   sleep: async (ms, signal) => {

@@ -66,9 +66,9 @@ export async function workOnPartitions(context: AppContext, deps: WorkerDeps): P
   // Of a run that is over, or whose process has died, nothing is wanted any more.
   const keepWanted = async (attempts: readonly Attempt[]) => {
     const isAlive = (attempt: Attempt) => alive.has(`run ${jobOf(attempt).runId}`)
-    const isKnown = systemClock.now() - lookedAtMs < LOOK_MS && attempts.every(isAlive)
+    const isKnown = systemClock.monotonicMs() - lookedAtMs < LOOK_MS && attempts.every(isAlive)
     if (!isKnown) {
-      lookedAtMs = systemClock.now()
+      lookedAtMs = systemClock.monotonicMs()
       alive = new Set((await readLeases(db)).map(({ name }) => name))
     }
     return attempts.filter(isAlive)

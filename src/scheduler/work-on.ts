@@ -67,15 +67,15 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
     }
   }
 
-  let renewedAtMs = systemClock.now()
+  let renewedAtMs = systemClock.monotonicMs()
   // Had after the last look. It takes up to twice as many, so that workers that look later have their part.
   let had = 0
   while (!signal.aborted || active.size > 0) {
     wake = new AbortController()
     let waitMs = POLL_MS
     try {
-      if (systemClock.now() - renewedAtMs >= RENEW_MS) {
-        renewedAtMs = systemClock.now()
+      if (systemClock.monotonicMs() - renewedAtMs >= RENEW_MS) {
+        renewedAtMs = systemClock.monotonicMs()
         await renew()
       }
       const free = signal.aborted ? 0 : Math.min(concurrency, Math.max(1, 2 * had)) - active.size
