@@ -74,7 +74,10 @@ export function openReading(
     },
     sizeTaken: async (size, attempt) => {
       const page = await fetchUnlessRefused({ ...pages, pageSize: size }, 1)
-      if ('refusal' in page) return NAMED_SIZES[attempt - 2] ?? FEWEST_ROWS
+      if ('refusal' in page) {
+        const named = NAMED_SIZES.filter((each) => each < pageSize)
+        return named[attempt - 2] ?? named.at(-1) ?? pageSize
+      }
       first = { page, pageSize: size }
       return size
     },

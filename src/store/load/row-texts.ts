@@ -64,7 +64,7 @@ export function inputColumns(into: LoadTable) {
 
 /** The rows of such lines: `null` is NULL, and all others are text. */
 export function rowsOf(lines: string, names: readonly string[]): readonly Row[] {
-  const texts = lines.match(/"(?:[^"\\]|\\.)*"|[^,\n]+/gs) ?? []
+  const texts = lines.match(/"[^"\\]*(?:\\.[^"\\]*)*"|[^,\n]+/gs) ?? []
   const cells = texts.map((text) =>
     text.startsWith('"') ? text.slice(1, -1).replace(/\\(.)/gs, '$1') : text === 'null' ? null : text,
   )
