@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1812,
   store: 3116,
   streams: 93 + 68 * allStreams.length,
-  sync: 5240,
+  sync: 5243,
   transform: 249,
   web: 3127,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_648 + 128 * allStreams.length, test: 27_740 }
+const MOST_LINES = { src: 32_651 + 128 * allStreams.length, test: 27_749 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -13,7 +13,7 @@ export type Pace = Readonly<Record<'outer' | 'inner', Layer>>
 
 /** Instants are taken for so long at once, and no call leaves on what was shared longer ago. */
 const LEASE_MS = 250
-/** The same where no limit is known and nobody was refused lately: then there is nothing to hear (ADR 0076). */
+/** The same where no limit is known and nobody was refused lately: then there is nothing to hear (ADR 0080). */
 const CALM_MS = 1000
 const isRefusal = ({ refused }: Ended) => refused > 0
 /** A call that is later has lost its instant: half of what the margin below the ceiling leaves within a second. */
