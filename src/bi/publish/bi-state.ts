@@ -2,8 +2,11 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
+import { transact } from '../../store/load/load.ts'
+import { lockName } from '../../store/lock-name.ts'
 import type { BiSettings } from '../bi-settings.ts'
 import { biViews } from '../registry.ts'
+import { FIGURES } from '../views/note-changes.ts'
 import { type Language, roles, SCHEMA } from '../view-statements.ts'
 
 /** What the database has of `livehouse_bi`, and what its user may do about it. */
@@ -68,5 +71,11 @@ export async function writeBiSettings(db: Db, settings: BiSettings): Promise<voi
   if (given.length === 0) return
   const written = given.map(([name, value]) => sql`${sql.ref(name)} = ${value}`)
   const differs = given.map(([name, value]) => sql`${sql.ref(name)} is distinct from ${value}`)
-  await sql`update livehouse_ops.bi_settings set ${sql.join(written)} where ${sql.join(differs, sql` or `)}`.execute(db)
+  const differing = sql`from livehouse_ops.bi_settings where ${sql.join(differs, sql` or `)}`
+  if ((await sql`select ${differing}`.execute(db)).rows.length === 0) return
+  await transact(db, async (trx) => {
+    // Other ignored ids take back what is kept: who works it out has it in another order.
+    await lockName(trx, FIGURES)
+    await sql`update livehouse_ops.bi_settings set ${sql.join(written)}`.execute(trx)
+  })
 }

@@ -22,6 +22,7 @@ export async function inTurn<T>(
   none: T,
   work: (trx: Db, zone: string) => Promise<T>,
 ): Promise<T> {
+  const isStopped = () => signal?.aborted === true
   try {
     return await transact(db, async (trx) => {
       const { rows: own } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
@@ -37,13 +38,14 @@ export async function inTurn<T>(
       }
       signal?.addEventListener('abort', cancel)
       try {
+        if (isStopped()) return none
         // Two at once would wait for each other's rows, in any order.
         await lockName(trx, FIGURES)
         await setLocal(trx, { work_mem: WORK_MEMORY })
         const { rows } = await sql.raw<{ zone: string | null; notes: string }>(notesIn).execute(trx)
         const { zone = null, notes } = rows[0] ?? {}
         const isOurs = zone !== null && notes === notesOf(zone, versionOfViews(zone))
-        return isOurs && signal?.aborted !== true ? await work(trx, zone) : none
+        return isOurs && !isStopped() ? await work(trx, zone) : none
       } finally {
         signal?.removeEventListener('abort', cancel)
         isOver = true
@@ -52,8 +54,7 @@ export async function inTurn<T>(
       }
     })
   } catch (error) {
-    const isStopped = signal?.aborted === true && hasCode(error, 'db.refused')
-    if (isStopped && error.details.sqlState === CANCELLED) return none
+    if (isStopped() && hasCode(error, 'db.refused') && error.details.sqlState === CANCELLED) return none
     throw error
   }
 }

@@ -66,11 +66,22 @@ const channelsIn = (table: string) => `(
       where c.channel_id is not null
     ) select channel_id from c where channel_id is not null)`
 
-/** Of what takes the rows of several tables. @param kept where it stands @param more what tells how it is worked out */
-function noteChannels(name: string, kept: string, tables: readonly string[], more = ''): Noting {
+/**
+ * Of what takes the rows of several tables.
+ * @param kept where it stands
+ * @param more what tells how it is worked out
+ * @param others tables that may still have channels of which these have no row
+ */
+function noteChannels(
+  name: string,
+  kept: string,
+  tables: readonly string[],
+  more = '',
+  others: readonly string[] = [],
+): Noting {
   const note = (from: string) =>
     `insert into livehouse_ops.${name} (channel_id) select distinct channel_id from ${from}`
-  const all = note(`(${tables.map(channelsIn).join(' union all ')}) x`)
+  const all = note(`(${[...tables, ...others].map(channelsIn).join(' union all ')}) x`)
   const noteAll = `delete from livehouse_ops.${kept}; delete from livehouse_ops.${name}; ${all}`
   return { name, tables, note, noteAll, versionOf: (views) => `${views}${more}` }
 }
@@ -89,7 +100,7 @@ const notings: readonly Noting[] = [
     versionOf: () => keepChangedDays(0, '{zone}'),
   },
   noteChannels('changed_channels', 'channel_figures', [visitors, records, ...giftsAndSignups]),
-  noteChannels('changed_persons', 'kept_persons', [visitors], groupsPersons),
+  noteChannels('changed_persons', 'kept_persons', [visitors], groupsPersons, ['livehouse_ops.viewer_persons']),
 ]
 
 const bodyOf = ({ note, noteAll }: Noting) => `begin

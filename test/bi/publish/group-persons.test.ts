@@ -3,7 +3,10 @@ import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { groupPersons } from '../../../src/bi/publish/group-persons.ts'
 import { publishBi } from '../../../src/bi/publish/publish-bi.ts'
+import { keepPersons, takeChannels } from '../../../src/bi/views/fragments/persons.ts'
+import { FIGURES } from '../../../src/bi/views/note-changes.ts'
 import type { Database } from '../../../src/store/database.ts'
+import { lockName } from '../../../src/store/lock-name.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
 
 /** A viewer as a reading writes it: few ids, so that many share one. */
@@ -72,4 +75,46 @@ test('where no viewer has changed nothing of persons is looked at', async () => 
     await sql`lock table livehouse_ops.viewer_persons in access exclusive mode`.execute(trx)
     await groupPersons(db)
   })
+})
+
+const threeOfOne = sql`insert into livehouse.visitors (channel_id, user_id, outer_id, nickname, last_online_at, run_id) values
+  ('1', 'a', 'x', 'old', '2026-01-01', 1), ('2', 'b', 'x', 'new', '2026-11-01', 1), ('3', 'c', 'x', 'middle', '2026-06-01', 1)`
+
+test('a person is told as the viewer who came last, kept and as the viewers are now', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  const readNames = async () => (await sql`select nickname from livehouse_bi.dim_person`.execute(db)).rows
+  await threeOfOne.execute(db)
+  await groupPersons(db)
+  expect(await readNames()).toEqual([{ nickname: 'new' }])
+  await sql`update livehouse.visitors set run_id = 2`.execute(db)
+  expect(await readNames()).toEqual([{ nickname: 'new' }])
+})
+
+test('whose viewers are all truncated is known no more', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await threeOfOne.execute(db)
+  await groupPersons(db)
+  await sql`truncate livehouse.visitors`.execute(db)
+  await groupPersons(db)
+  expect((await sql`select from livehouse_ops.viewer_persons`.execute(db)).rows).toEqual([])
+})
+
+test('other ignored ids wait for who puts persons together', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  await threeOfOne.execute(db)
+  await groupPersons(db)
+  await sql`update livehouse.visitors set run_id = 2`.execute(db)
+  const grouping = await db.startTransaction().execute()
+  await lockName(grouping, FIGURES)
+  await sql.raw(takeChannels).execute(grouping)
+  const published = publishBi(db, { settings: { masked: undefined, ignoredIds: ['x'] } })
+  await expect
+    .poll(async () => (await sql`select from pg_stat_activity where wait_event_type = 'Lock'`.execute(db)).rows.length)
+    .toBeGreaterThan(0)
+  await sql.raw(keepPersons(`array['1', '2', '3']`)).execute(grouping)
+  await grouping.commit().execute()
+  await expect(published).resolves.toBeDefined()
 })

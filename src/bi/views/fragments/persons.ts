@@ -1,7 +1,9 @@
 import { hiddenOrder } from './identity.ts'
 
-/** Of viewers in the order of `renewed`: sorted once, not for each column. */
-const latest = (column: string) => `(array_agg(v.${column}) filter (where v.${column} is not null))[1]`
+/** The order stands in the aggregate: for the `distinct` of another one Postgres sorts what comes from below anew. */
+const latest = (column: string) =>
+  `(array_agg(v.${column} order by v.last_online_at desc nulls last, v.channel_id, v.user_id)
+        filter (where v.${column} is not null))[1]`
 const same = (column: string) => `v.${column}`
 
 /** What is told of a person: the column, of several viewers `v`, and of one. */
@@ -34,7 +36,6 @@ const renewed = `select v.token, v.person, array_agg(distinct v.channel_id),
       from livehouse_ops.viewer_persons i
       join livehouse.visitors v on v.channel_id = i.channel_id and v.user_id = i.user_id
       where i.is_shared and exists (select from stale) and ${token} in (select token from stale)
-      order by 1, 2, v.last_online_at desc nulls last, v.channel_id, v.user_id
     ) v group by 1, 2`
 
 /**
