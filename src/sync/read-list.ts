@@ -56,7 +56,7 @@ export async function readBareList(
     const isRefused = 'refusal' in next
     if (!isRefused && next.items.length === 0) {
       // Of a longer list the service may have hidden every row of a page.
-      const isShort = pages.length < 2 && (pages[0]?.items.length ?? 0) < FEWEST_ROWS
+      const isShort = pages.length < 2 && (pages[0]?.items.length ?? 0) < reading.pageSize
       const behind = isShort ? next : await fetchUnlessRefused(reading, number + 1)
       if ('refusal' in behind || behind.items.length === 0) break
     } else if (isRefused || pages.some(({ items }) => areSame(items, next.items))) {

@@ -80,3 +80,14 @@ test.each([1, 7, 10, 20, 40, 100, 200, 235, 250])(
     expect(slices.agreed).toBeGreaterThan(0)
   },
 )
+
+test('a list that does not fill its first page is asked for one page more', async () => {
+  giveGifts(50, 600)
+  await syncGifts()
+  await syncGifts(2)
+  const { emulator } = account
+  const before = emulator.calls.length
+  expect(await syncGifts(24)).toMatchObject(nothingNew)
+  const pages = emulator.calls.slice(before).flatMap(({ page, params }) => (params.type === 'prop' ? [page] : []))
+  expect(pages).toEqual([1, 2])
+})
