@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { inject } from 'vitest'
 import type { Database } from '../../src/store/database.ts'
@@ -9,6 +10,9 @@ export interface TestDatabase extends AsyncDisposable {
   readonly url: string
   readonly db: Kysely<Database>
 }
+
+/** Only there to end a hang: a connection that a failing test did not give back is never closed. */
+const LONGEST_CLOSING_MS = 30_000
 
 /**
  * A fresh database on the run's server, with the schema and the analysts' views unless told otherwise. `await using` drops it,
@@ -31,10 +35,14 @@ export async function createTestDatabase({ isMigrated = true, isPublished = true
     url,
     db,
     [Symbol.asyncDispose]: async () => {
-      await db.destroy()
+      const isClosed = await Promise.race([
+        db.destroy().then(() => true),
+        sleep(LONGEST_CLOSING_MS, false, { ref: false }),
+      ])
       await onServer(async (admin) => {
         await sql`drop database ${sql.id(name)} with (force)`.execute(admin)
       })
+      if (!isClosed) throw new Error(`a transaction or connection of ${name} was left open`)
     },
   }
 }

@@ -108,12 +108,15 @@ test.each([
     stop.abort()
     await stopped
     expect(await readChanged(db, notes)).toBe(noted)
-    const kept = work(db)
-    await untilBlocked(db, sql`locktype = 'transactionid'`)
-    // Who has waited the longer of two that wait for each other is ended.
-    await lockName(other, 'channel days')
     await other.rollback().execute()
-    await kept
+    await sql`create sequence public.tries`.execute(db)
+    await sql`create function public.deadlock_once() returns trigger language plpgsql as $$ begin
+      if nextval('public.tries') = 1 then raise deadlock_detected; end if; return null; end $$`.execute(db)
+    await sql`create trigger deadlock after delete on ${sql.table(`livehouse_ops.${notes}`)}
+      for each statement execute function public.deadlock_once()`.execute(db)
+    await work(db)
+    const { rows } = await sql`select last_value > 1 as is_done_again from public.tries`.execute(db)
+    expect(rows).toEqual([{ is_done_again: true }])
     expect(await readChanged(db, notes)).toBe('')
   },
 )
