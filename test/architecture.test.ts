@@ -124,7 +124,7 @@ const budgets: Readonly<Record<string, number>> = {
   config: 605,
   core: 1243,
   emulator: 1800 + 60 * allStreams.length,
-  ledger: 3644,
+  ledger: 3643,
   log: 73,
   scheduler: 1347,
   service: 1812,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_673 + 128 * allStreams.length, test: 27_827 }
+const MOST_LINES = { src: 32_672 + 128 * allStreams.length, test: 27_827 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -15,15 +15,15 @@ export interface NewAcceptance {
   readonly acceptedAt: Date
   readonly expiresAt: Date
   /**
-   * Whether its rows have an id: then those that did come have been written, and what was read counts as covered at
-   * once. Else it counts when it has been read again.
+   * Whether its rows have an id: then the rows that came are written, and the range counts as covered at once. Else it
+   * counts when it has been read again.
    */
   readonly isKeyed: boolean
 }
 
 /**
- * Accepts shortfalls up to their size, together. What is open now is accepted with it. An earlier acceptance of the
- * same channel whose whole range it holds gives way to it.
+ * Accepts shortfalls together, up to their sum: slices that are short now count as accepted. It replaces earlier
+ * acceptances of the same channel that lie within its range.
  * @returns the number of the acceptance
  */
 export async function recordAcceptance(db: Db, acceptance: NewAcceptance): Promise<string> {
@@ -80,8 +80,8 @@ export interface AcceptanceQuestion {
 }
 
 /**
- * Takes a shortfall from an acceptance that stands and has room for it: all slices of one run together may lack as many
- * rows as it is large. @returns its number; undefined where none has room
+ * Charges a shortfall to an acceptance that has room for it: the slices of one run may together lack as many rows as it
+ * allows. @returns its number; undefined where none has room
  */
 export async function takeAcceptance(db: Db, question: AcceptanceQuestion): Promise<string | undefined> {
   const { stream, channelId, window, missingRows, runId, now } = question
@@ -114,7 +114,7 @@ export async function takeAcceptance(db: Db, question: AcceptanceQuestion): Prom
   return undefined
 }
 
-/** What acceptances that have expired let pass is short again: the next sync reads it. */
+/** Makes slices short again whose acceptance has expired or was withdrawn: the next sync reads them. */
 export async function endAcceptances(db: Db, now: Date): Promise<void> {
   await ops(db)
     .updateTable('slices')
@@ -133,7 +133,7 @@ export interface Acceptance
   readonly missingRows: number
   /** Of these, what the last run that fell short so has taken; undefined where none has yet. */
   readonly takenRows: number | undefined
-  /** Whether something still counts by it: that is short again with the next run, where the acceptance is over. */
+  /** Whether slices still count as accepted by it; after it has expired, the next run makes them short again. */
   readonly isInUse: boolean
 }
 

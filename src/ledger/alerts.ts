@@ -13,16 +13,16 @@ export interface ClaimedNotice extends Notice {
 }
 
 /**
- * Writes down which causes there are now: new ones are raised, those that are no longer there are cleared. A field that
- * was discovered stays raised: there is no end to report. No other process looks or writes meanwhile: what was seen
- * before another's look is never written after it.
+ * Records the causes that there are now: raises new ones, and clears those that are gone. An unknown field stays
+ * raised, as it has no end to report. One process does this at a time, so that an older look never overwrites a newer
+ * one.
  */
 export async function recordCauses(db: Db, now: Date): Promise<void> {
   await db
     .transaction()
     .setIsolationLevel('read committed')
     .execute(async (trx) => {
-      // Whoever waits longer for another's look looks again later.
+      // A process that waits longer than this tries again later.
       await setLocal(trx, { lock_timeout: '10s' })
       await lockName(trx, 'alerts')
       const causes = await readCauses(trx, now)
@@ -46,7 +46,7 @@ export async function recordCauses(db: Db, now: Date): Promise<void> {
     })
 }
 
-/** Takes what is due for `holdMs`, oldest first; a process that dies meanwhile leaves it to another one. */
+/** Claims the notices that are due, oldest first, for `holdMs`; those of a process that dies go to another one. */
 export async function claimNotices(db: Db, now: Date, holdMs: number): Promise<readonly ClaimedNotice[]> {
   const due = ops(db)
     .selectFrom('alerts')
@@ -94,7 +94,7 @@ const NEWS_MS = 86_400_000
 const LONGEST_FIELD = 60
 const LONGEST_REASON = 200
 
-/** What the state tells that an operator should hear of. */
+/** Every cause that an operator should hear of now. */
 export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
   const gone = [...(await readGoneChannels(db))].toSorted()
   return [
@@ -107,11 +107,11 @@ export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
 type RunCause = Extract<Cause, { kind: 'run' }>
 
 /**
- * The last run of each command, `run nightly` for one. Of those that are under way nothing is known yet; one that was
- * only interrupted is gone on with, and the one before it counts.
+ * The last run of each command, such as `run nightly`. Runs under way are left out, and so are those that were only
+ * interrupted: the next run resumes them.
  */
 async function readRunCauses(db: Db): Promise<readonly Cause[]> {
-  // Errors, which are parts of documents, are counted where they lie: there may be thousands.
+  // Errors are parts of JSON documents, and are counted in the database: there may be thousands.
   const { rows } = await sql<Omit<RunCause, 'kind' | 'reason'> & { readonly reason: string | null }>`
     with named as (
       select command as name, run_id, status, outcome, finished_at, null as reason
@@ -148,13 +148,13 @@ async function readUnknownFields(db: Db, now: Date): Promise<readonly Cause[]> {
   const news = new Date(now.getTime() - NEWS_MS)
   const found = ops(db).selectFrom('unknown_fields').select(['stream', 'field']).where('firstSeenAt', '>', news)
   const fields = await found.orderBy('stream').orderBy('field').execute()
-  // A service may key an object by a number of somebody; and names could be of any length.
+  // A service may use somebody's number as the name of a field; and names may be of any length.
   return fields.map(({ stream, field }) => {
     return { kind: 'unknownField', stream, field: withoutPeople(field).slice(0, LONGEST_FIELD) }
   })
 }
 
-/** Without what could be a number or an address of somebody. */
+/** The text without what could be the number or address of a person. */
 function withoutPeople(text: string): string {
   return text.replaceAll(/\d{5,}|[^\s<>"']+@[^\s<>"']+/g, '…')
 }

@@ -17,7 +17,7 @@ export interface OpenBackfill extends Pick<Row<'backfills'>, 'backfillId' | 'sta
   readonly isResumed: boolean
 }
 
-/** The open backfill of these arguments, or a new one. `restart` abandons what is open and begins anew. */
+/** The open backfill of these arguments, or a new one. `restart` abandons an open one and starts from the beginning. */
 export async function openBackfill(
   db: Db,
   wanted: BackfillArguments,
@@ -55,7 +55,7 @@ function argumentsJson(wanted: BackfillArguments): string {
   return JSON.stringify({ ...wanted, streams: wanted.streams.toSorted(), channels: wanted.channels.toSorted() })
 }
 
-/** The next one with the same arguments begins anew. */
+/** Closes a backfill: the next one with the same arguments starts from the beginning. */
 export async function closeBackfill(
   db: Db,
   backfillId: string,

@@ -14,19 +14,19 @@ export interface BudgetSettings {
   readonly timeZone: string
 }
 
-/** No call is made within so long of the service's midnight: clocks differ a little, and an answer takes its time. */
+/** No call is made this close to the service's midnight: clocks differ a little, and an answer takes time. */
 const DISTANCE_SECONDS = 300
 
-/** Whom a call for this channel is charged to: `account`, or `channel=9`. */
+/** The scope that a call for this channel is charged to: `account`, or `channel=9`. */
 export function budgetScope(scope: BudgetSettings['v1BudgetScope'], channelId: string): string {
   return scope === 'account' ? 'account' : `channel=${channelId}`
 }
 
 /**
- * Takes calls of 4.6 before they are made, each in a transaction of its own and one at a time: no failure, crash or
- * other process can overspend a day, and nothing is ever given back. `atMs` is what the service's clock shows. A clock
- * that has gone back gets no fresh day: what is taken belongs to the latest day on record. Calls of a day that it, this
- * machine's clock and the database's have yet to reach were made under a wrong clock: they count for the latest.
+ * Reserves calls of 4.6 before they are made, one at a time, each in a transaction of its own: no failure, crash or
+ * other process can overspend a day, and no call is given back. `atMs`: the time by the service's clock. A clock that
+ * goes back opens no new day: calls are charged to the latest day on record. A day ahead of the clocks of the service,
+ * this machine and the database was recorded under a wrong clock: its calls count for the latest real day.
  * @throws LivehouseError `api.budgetSpent`
  */
 export function callBudget(
@@ -44,7 +44,7 @@ export function callBudget(
     const isAfterMidnight = !isBeforeMidnight && dayAt(atMs - DISTANCE_SECONDS * 1000) !== shownDay
     const isNearMidnight = isBeforeMidnight || isAfterMidnight
     const ownDay = dayAt(Math.max(atMs, clock.now()))
-    // Days and instants of a zone are plainer as they are written.
+    // The builder has no `at time zone`.
     const lastDay = sql<string>`greatest(${ownDay}::date, (now() at time zone ${timeZone})::date)`
     const taken = await db
       .transaction()
@@ -52,7 +52,7 @@ export function callBudget(
       .execute(async (trx) => {
         // One at a time: each statement from here on sees what others have committed.
         await lockName(trx, 'call budget')
-        // Durable once it is taken, also where the database is told to be quick about commits.
+        // A reserved call must survive a crash, also where the database does not wait for its log.
         await setLocal(trx, { synchronous_commit: 'on' })
         const ahead = await trx
           .deleteFrom(TABLE)
@@ -118,8 +118,8 @@ async function readCharged(db: Db, day: string) {
 }
 
 /**
- * What a scope has left of the latest day on record. Every call is one of the account too, and those of the account may
- * have been for any channel: else another setting would give a day's calls once more.
+ * What a scope has left of the latest day on record. A call of a channel counts for the account too, and a call of the
+ * account for every channel: else a changed setting would allow the calls of a day twice.
  */
 function countCalls(charged: Awaited<ReturnType<typeof readCharged>>, scope: string, today: string, budget: number) {
   const counted = charged.filter((row) => scope === 'account' || row.scope === scope || row.scope === 'account')
@@ -146,16 +146,16 @@ export interface CallBudget {
   readonly serviceDay: string
   /** Calls a day. */
   readonly budget: number
-  /** Whom they belong to. */
+  /** Whether all channels share them, or each has its own. */
   readonly scope: BudgetSettings['v1BudgetScope']
   /**
-   * One for the account; of channels those that have used some, the others have all of theirs. Where calls of the day
-   * were charged to the account before, `account` is what is left to each other channel.
+   * One entry for the account, or one for each channel that has used some; other channels have all of theirs. Where
+   * calls of the day were charged to the account before, `account` is what each other channel has left.
    */
   readonly scopes: readonly ScopeBudget[]
 }
 
-/** What is left today; where each channel has its own, of the one with least. */
+/** Calls left today; where each channel has its own, those of the channel with the fewest. */
 export function smallestLeft({ budget, scopes }: CallBudget): number {
   return Math.min(budget, ...scopes.map(({ left }) => left))
 }

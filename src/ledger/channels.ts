@@ -7,13 +7,13 @@ import { now, ops, type Row, type Statement } from './ops.ts'
 /** A day counts once, however many runs asked in vain. */
 export const DAYS_UNTIL_GONE = 3
 
-/** What a run heard of its channels. */
+/** What the service said of the channels of a run. */
 export interface ChannelAnswers {
   /** The service's day, `YYYY-MM-DD`. */
   readonly serviceDay: string
   /** Channels of which the service said that there is no such channel. */
   readonly unknown: ReadonlySet<string>
-  /** Channels of which anything at all was delivered: these exist, whatever else was said. */
+  /** Channels that delivered anything at all: they exist, whatever else was said. */
   readonly answered: ReadonlySet<string>
 }
 
@@ -21,7 +21,7 @@ export interface ChannelAnswers {
 export interface ChannelChanges {
   readonly gone: readonly string[]
   readonly back: readonly string[]
-  /** Would be gone, but are over half of those that are configured: that is a failure of the service. */
+  /** Would be gone, but are over half of the configured channels: then the service is at fault. */
   readonly tooMany: readonly string[]
 }
 
@@ -51,9 +51,9 @@ export async function readAnsweredChannels(db: Db, runId: string): Promise<Reado
 }
 
 /**
- * Counts what a run heard: a channel that was unknown on three days, without an answer in between, is gone; one that
- * answers is not, and begins anew. A channel that nothing was asked of keeps its count; one that is no longer
- * configured loses it. Where every channel answers, nothing is written.
+ * Counts the days on which a channel was unknown: after three of them, without an answer in between, it is gone. An
+ * answer resets the count, and so does leaving the configuration; a channel that was not asked for keeps its count.
+ * Where every channel answers, nothing is written.
  */
 export async function recordChannelAnswers(
   db: Db,
@@ -117,7 +117,7 @@ async function changeState(
   return rows.map(({ channelId }) => channelId).toSorted()
 }
 
-/** A channel of the warehouse; its name is null until a visitor told. */
+/** A channel of the warehouse; `name` is null until a visitor record names it. */
 export interface ListedChannel
   extends Pick<Row<'livehouse.channels'>, 'channelId' | 'name' | 'label' | 'isTest' | 'state'> {
   readonly group: string | null
@@ -130,7 +130,7 @@ export async function readChannelList(db: Db): Promise<readonly ListedChannel[]>
   return await ops(db).selectFrom('livehouse.channels').select(listed).orderBy('channelId').execute()
 }
 
-/** A channel of the warehouse, and what it holds of it. */
+/** A channel of the warehouse, and the rows that are there of it. */
 export interface ChannelState extends ListedChannel {
   readonly visitors: number
   readonly watchRecords: number
@@ -139,7 +139,7 @@ export interface ChannelState extends ListedChannel {
 
 /** Every channel of the warehouse, by id. */
 export async function readChannelStates(db: Db): Promise<ReadonlyMap<string, ChannelState>> {
-  // Tables of streams are unknown to the builder.
+  // The builder does not know the tables of streams.
   const visitors = sql<number>`(select count(*)::float8 from livehouse.visitors
     where visitors.channel_id = channel.channel_id and removed_at is null)`
   const watchRecords = sql<number>`(select count(*)::float8 from livehouse.watch_records
@@ -161,8 +161,8 @@ export async function readChannelStates(db: Db): Promise<ReadonlyMap<string, Cha
 type ConfiguredChannel = Pick<ListedChannel, 'channelId' | 'label' | 'group' | 'isTest'>
 
 /**
- * Gives every configured channel a row, and marks those that are no longer configured as retired. Rows that say the
- * same already are not touched. Rows that are compared are plainer as they are written.
+ * Gives every configured channel a row, and marks those that are no longer configured as retired. Rows that are right
+ * already are not touched: comparing them is plainer in SQL.
  */
 export async function registerChannels(db: Db, channels: readonly ConfiguredChannel[], runId: string): Promise<void> {
   await db.transaction().execute(async (trx) => {

@@ -4,22 +4,22 @@ import type { Db } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 
 const OLD_DAYS = 7
-/** Partitions that one run looks at, by chance; the next goes on. */
+/** Partitions that one run looks at, chosen at random; the next run takes others. */
 export const MOST_PARTITIONS = 250
 
 /**
- * Makes one row of old slices of one stream, partition and proof whose ranges touch or overlap: it covers what they
- * covered, has their sums, and was read when the first of them was. Slices of an open backfill, accepted ones and those
- * that found surprisingly few rows stay as they are, as do those of whose range a later reading failed or fell short:
- * merged with one that came after that, they would make it good. Nothing is merged across a gap. What had settled must
- * be one range too, so that what a sync reads next is the same before and after.
- * @returns how many rows are gone by it
+ * Merges old slices of one stream, partition and proof whose ranges touch or overlap: the row that stays has their
+ * range, their sums and the earliest time of reading. Slices of an open backfill, accepted ones and those with
+ * surprisingly few rows are left alone, and so are slices whose range a later reading failed at or found short: a
+ * merged row would hide that. Their settled ranges must form one range too, so that the next sync reads the same before
+ * and after.
+ * @returns how many rows were removed
  */
 export async function mergeSlices(db: Db, now: Date): Promise<number> {
   const before = new Date(now.getTime() - OLD_DAYS * DAY * 1000)
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
-    // Frames of windows and ranges are beyond the builder.
+    // The builder knows neither window frames nor ranges.
     const { rows } = await sql`
       with chosen as materialized (
         select stream, partition from livehouse_ops.partition_states
@@ -78,15 +78,15 @@ export async function mergeSlices(db: Db, now: Date): Promise<number> {
   })
 }
 
-/** So that the statement of no run is long; the next one goes on. */
+/** Keeps the statement short; the next run goes on. */
 const MOST_PRUNED = 20_000
 
 /**
- * Deletes from the ledger what says nothing any more, so that it does not grow with the number of runs. Of the readings
- * of a whole list those stay that are the last of their kind, one a day of the service for a year (one that came to its
- * end, if there is one), and surprises of the last day, which a next one is compared with. Of windows, those go that
- * did not land and that later ones cover. Slices of an open backfill stay.
- * @returns how many rows are gone by it
+ * Deletes slices that are no longer needed, so that the ledger does not grow with the number of runs. Of whole lists
+ * the last reading of each kind stays, one reading a day for a year (a complete one, if there is any), and surprisingly
+ * small ones of the last day, as the next reading is compared with them. Of windows, slices go that did not land and
+ * that later ones cover. Slices of an open backfill stay.
+ * @returns how many rows were removed
  */
 export async function pruneSlices(db: Db, now: Date): Promise<number> {
   return await db.transaction().execute(async (trx) => {

@@ -17,8 +17,8 @@ export interface CoverageFilter {
   readonly backfillId?: string
   readonly begunSince?: Date
   /**
-   * Only what is not read again with this lookback, whichever was in force when it was read (`ofStream` where that was
-   * not kept). `timeZone`: the service's.
+   * Only what this lookback does not read again, whatever lookback was in force when it was read (`ofStream` where that
+   * is not on record). `timeZone`: the service's.
    */
   readonly settledFor?: { readonly lookbackDays: number; readonly ofStream: number; readonly timeZone: string }
   /** Beside that, what is covered before `until` and was read since `since`, both on the service's wall clock. */
@@ -26,7 +26,7 @@ export interface CoverageFilter {
 }
 
 /**
- * Holds wanted ranges against the union of landed ones. One query or two, whatever the number of partitions. `db`:
+ * Compares wanted ranges with the union of landed ones, in one or two queries for any number of partitions. `db`:
  * undefined for a database without a schema, in which nothing is covered.
  * @returns by partition, the parts of the wanted range that no landed slice covers, oldest first
  */
@@ -60,7 +60,7 @@ function toWindows({ partition, ranges }: { readonly partition: string; readonly
   return { partition, windows: parseRanges(ranges) }
 }
 
-/** What landed slices cover of partitions, as far as they count. */
+/** What the landed slices that count cover of each partition. */
 export async function readCovered(
   db: Db,
   stream: StreamName,
@@ -86,14 +86,14 @@ export async function readCovered(
   return rows.map(toWindows)
 }
 
-/** Slice by slice only where some were read with a shorter lookback: what the database keeps is by their own. */
+/** From the slices only where some had a shorter lookback: what the database keeps as settled goes by their own. */
 async function readSettled(
   db: Db,
   stream: StreamName,
   partitions: readonly string[],
   { lookbackDays, ofStream, timeZone }: NonNullable<CoverageFilter['settledFor']>,
 ): Promise<readonly CoveredPartition[]> {
-  // Ranges that are cut at a time of each row are plainer as they are written.
+  // Ranges that are cut at a time of each row are plainer in SQL.
   const { rows } = await sql<{ partition: string; ranges: string }>`
     with states as (
       select stream, partition, settled,
@@ -111,7 +111,7 @@ async function readSettled(
   return rows.map(toWindows)
 }
 
-/** By the runs of that time: what it costs does not grow with the ledger. */
+/** Found by the runs of that time, so that the cost does not grow with the ledger. */
 async function readRecent(
   db: Db,
   stream: StreamName,

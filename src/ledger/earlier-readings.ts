@@ -7,7 +7,7 @@ import type { LedgerPlace } from './forget-coverage.ts'
 import { DUPLICATE } from './quarantine.ts'
 import { isAt, ops } from './ops.ts'
 
-/** What earlier readings of a partition have left that the next one has to look at. */
+/** What the next reading of a partition needs to know of earlier ones. */
 export interface EarlierReadings {
   /** How many rows the last landed walk found; undefined before the first, and where windows are read. */
   readonly lastWalk: number | undefined
@@ -15,15 +15,15 @@ export interface EarlierReadings {
   readonly hasWaiting: boolean
   /** Whether some of them do since their key came more than once. */
   readonly hasDuplicates: boolean
-  /** Fields that items have had, without those of which it was accepted that they are missing. */
+  /** Fields that items have had, but for those that are accepted as missing. */
   readonly knownFields: readonly string[]
-  /** Of them, those that were not missing last. */
+  /** Those of them that were not missing last time. */
   readonly presentFields: readonly string[]
 }
 
-/** One question for all of it: of thousands of small partitions, each statement takes as long as to read a page. */
+/** All in one statement: with thousands of small partitions, each statement takes as long as reading a page. */
 export async function readEarlier(db: Db, { stream, partition }: Place, isWalk: boolean): Promise<EarlierReadings> {
-  // Three questions of a statement are plainer as they are written.
+  // Three subqueries without a table are plainer in SQL.
   const { rows } = await sql<{
     lastWalk: string | null
     hasDuplicates: boolean | null
@@ -57,8 +57,8 @@ export async function readMissedRows(db: Db, place: Place): Promise<number> {
 }
 
 /**
- * Whether as many items were waiting when another run last landed a reading of the window. They are not compared: a
- * field that differs in every answer makes each of them another one.
+ * Whether at least as many items were waiting when another run last landed a reading of the window. They are only
+ * counted: a field that differs in every answer would make each of them look new.
  */
 export async function wereAsManyBefore(
   trx: Db,
@@ -71,7 +71,7 @@ export async function wereAsManyBefore(
     .where(isAt(place))
     .where('resolvedAt', 'is', null)
     .$if(window !== undefined, (query) => query.where('liesIn', '&&', formatRanges(window ? [window] : [])))
-    // What this run is the first to see may have come in the same millisecond.
+    // Items that this run was the first to see may have the same millisecond.
     .where((eb) => eb('runId', '!=', runId).or('firstSeenAt', '<', eb.ref('lastSeenAt')))
     .where('firstSeenAt', '<=', (eb) =>
       eb
@@ -94,7 +94,7 @@ export interface EarlierCoverage {
   readonly comparedTo: WallTime | undefined
 }
 
-/** @param comparable what a reading can agree with: what ended by then, with pages of another size or on one page */
+/** @param comparable which readings count: those that ended by then, of another page size or of one page */
 export async function readEarlierCoverage(
   db: Db,
   { stream, partition, window }: LedgerPlace,
@@ -138,7 +138,7 @@ interface Drop extends Place {
   readonly now: Date
 }
 
-/** Of as many rows as there were: fewer are surprisingly few. */
+/** A reading with less than this share of the earlier rows has surprisingly few. */
 export const SMALLEST_SHARE = 0.9
 /** How long after a first surprise a second one counts as agreement. */
 const AGREEMENT_MS = 3_600_000

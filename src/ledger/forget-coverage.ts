@@ -31,7 +31,7 @@ export interface ForgottenPartition {
 
 /**
  * Takes a range out of what is covered: the next sync reads it again. Slices keep the rest of their range.
- * @returns what had a part in it, in order
+ * @returns the partitions that had a part in it, in order
  */
 export async function forgetCoverage(
   db: Db,
@@ -46,7 +46,7 @@ export async function forgetCoverage(
   }
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
-    // What is half read is begun anew.
+    // A slice that is half read starts again.
     await ops(trx).deleteFrom('open_slices').where(place).where('reads', '&&', range).execute()
     const landed = ops(trx).selectFrom('slices').select('sliceId').where('status', '=', 'landed').where(place)
     await splitSlices(trx, landed.where('covers', '&&', range), range)
@@ -70,7 +70,7 @@ export async function forgetCoverage(
   })
 }
 
-/** Takes a range out of what is settled, as a reading has found it changed: it is read again, and stays covered. */
+/** Takes a range out of what is settled, after a reading found it changed: it stays covered, and is read again. */
 export async function unsettle(trx: Db, { stream, partition, window }: LedgerPlace): Promise<void> {
   const range = formatRange(window)
   const isChanged = (eb: ExpressionBuilder<Ops, 'slices'>) =>
@@ -83,8 +83,8 @@ export async function unsettle(trx: Db, { stream, partition, window }: LedgerPla
 }
 
 /**
- * Cuts landed slices at the ends of a range, so that each lies in it or beside it. One beside it keeps the number and
- * the sums; the others say of which they are.
+ * Cuts landed slices at the ends of a range, so that each piece lies inside or outside of it. One piece outside keeps
+ * the number and the sums; the others name that number.
  */
 async function splitSlices(
   trx: Db,
@@ -94,7 +94,7 @@ async function splitSlices(
   const cut = await slices.where((eb) => eb.not(eb('covers', '<@', range))).execute()
   if (cut.length === 0) return
   const ids = cut.map(({ sliceId }) => sliceId)
-  // Ranges, and rows that are made of other rows, are beyond the builder.
+  // The builder knows no ranges.
   await sql`
     with pieces as (
       select slice_id, piece, row_number() over (
@@ -116,8 +116,8 @@ async function splitSlices(
 }
 
 /**
- * Forgets what readings claim that are later than any can be, as the service told a wrong time in them: they have seen
- * nothing of the days that they cover, and all is read again. @returns how many there were
+ * Forgets readings that are later than any can be: the service told a wrong time, so they saw nothing of the days that
+ * they cover. @returns how many there were
  */
 export async function forgetReadingsAfter(db: Db, time: Date): Promise<number> {
   const states = ops(db).selectFrom('latest_readings').select(['stream', 'partition'])
@@ -148,7 +148,7 @@ export async function recordReopened(db: Db, place: Place, window: Window, at: D
     .execute()
 }
 
-/** What audits have reopened of a partition and no slice has covered since, oldest first; the rest is forgotten. */
+/** What audits have reopened of a partition and no slice has covered since, oldest first; the rest is deleted. */
 export async function readReopened(db: Db, place: Place): Promise<readonly Window[]> {
   const rows = await ops(db).selectFrom('reopened_ranges').select('range').where(isAt(place)).execute()
   const ranges = rows.map(({ range }) => range)

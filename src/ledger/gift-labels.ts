@@ -19,7 +19,7 @@ export async function writeGiftLabels(db: Db, labels: readonly GiftLabel[]): Pro
     label,
     gift_group: group,
   }))
-  // All at once, from one document.
+  // Deletes and writes in one statement, from one document, which the builder cannot take apart.
   await sql`
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
@@ -36,7 +36,7 @@ export async function writeGiftLabels(db: Db, labels: readonly GiftLabel[]): Pro
 
 /** Every kind of gift that was given or has a label. */
 export async function readGiftLabels(db: Db): Promise<readonly GiftLabel[]> {
-  // The tables of streams are unknown to the builder.
+  // The builder does not know the tables of streams.
   const { rows } = await sql<GiftLabel>`
     select gift_type as "giftType", gift_id::text as "giftId", label, gift_group as "group"
     from (

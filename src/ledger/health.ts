@@ -9,12 +9,12 @@ import { type OpenReadings, readOpenReadings } from './open-readings.ts'
 import { readRunReports, type RunReport } from './run-reports.ts'
 import { readSource } from './source.ts'
 
-/** How the ledger stands: what `status`, the status page and metrics go by. */
+/** The state of the ledger, as `status`, the status page and metrics show it. */
 export interface Overview extends OpenReadings {
   readonly readAtMs: number
   /** The service's; UTC before the first run. */
   readonly timeZone: string
-  /** Whether a run has said whose records these are. */
+  /** Whether a run has recorded whose records these are. */
   readonly hasSource: boolean
   /** What the service's wall clock showed when this was read. */
   readonly now: WallTime
@@ -39,7 +39,7 @@ export interface OverviewQuestion {
 export const MOST_OPEN = 500
 const LAST_RUNS = 12
 
-/** What that costs grows with the partitions, never with slices or rows. @throws db.… codes */
+/** The cost grows with the partitions, never with slices or rows. @throws db.… codes */
 export async function readOverview(db: Db, { nowMs, budget }: OverviewQuestion): Promise<Overview> {
   const source = await readSource(db)
   const timeZone = source?.timeZone ?? 'UTC'
@@ -58,8 +58,8 @@ export async function readOverview(db: Db, { nowMs, budget }: OverviewQuestion):
 }
 
 /**
- * Reads within one snapshot of the database, so that what is read fits together, and never for longer than `timeoutMs`
- * a statement: a question that has become too large ends, and the database has rest.
+ * Reads within one snapshot of the database, so that what is read fits together. A statement that takes longer than
+ * `timeoutMs` is cancelled.
  * @throws db.… codes; db.refused with state 57014 for a statement that took too long
  */
 export async function readOnly<T>(db: Db, timeoutMs: number, read: (snapshot: Db) => Promise<T>): Promise<T> {
@@ -80,15 +80,15 @@ export interface TableSize {
   readonly isExact: boolean
 }
 
-/** Up to here counting costs nothing that anybody notices. */
+/** Counting so many rows takes no time that anybody notices. */
 const MOST_COUNTED = 50_000
 
 /**
- * The tables of schema `livehouse`, by name. Large ones are counted no further: of them it is the estimate, or
- * `MOST_COUNTED` where their statistics are older than that.
+ * The tables of schema `livehouse`, by name. Larger ones are not counted further: they get the estimate of the
+ * statistics, `MOST_COUNTED` at least.
  */
 async function readTableSizes(db: Db): Promise<ReadonlyMap<string, TableSize>> {
-  // Catalogs are unknown to the builder.
+  // The builder does not know the catalogs.
   const { rows: tables } = await sql<{ name: string; estimate: number }>`
     select relname::text as name, reltuples::float8 as estimate from pg_class
     where relnamespace = to_regnamespace('livehouse') and relkind in ('r', 'p')`.execute(db)
@@ -121,7 +121,7 @@ export async function readWatchedDays(
   since: Date,
 ): Promise<readonly DayWatched[] | undefined> {
   const size = sizes.get('watch_records')
-  // Of one whose statistics are older than its rows nothing is known.
+  // Its statistics are older than its rows, so its size is not known.
   const isUnknown = size !== undefined && !size.isExact && size.rows <= MOST_COUNTED
   if (isUnknown || (size?.rows ?? 0) > MOST_ADDED_UP) return undefined
   const { rows } = await sql<DayWatched>`

@@ -7,8 +7,8 @@ import { ops, type Row } from './ops.ts'
 export type JobSchedule = Pick<Row<'jobs'>, 'job' | 'cron' | 'timeZone' | 'isEnabled'>
 
 /**
- * Writes down the jobs of a scheduler that starts. A job that is new, or is due at other times than before, is due from
- * now on: what lies before is not caught up. @returns since when each is due
+ * Records the jobs of a scheduler that starts. A new job, or one with a new schedule, is due from now on: earlier times
+ * are not caught up. @returns since when each is due
  */
 export async function registerJobs(
   db: Db,
@@ -16,8 +16,7 @@ export async function registerJobs(
   now: Date,
 ): Promise<ReadonlyMap<string, Date>> {
   if (jobs.length === 0) return new Map()
-  // A clock that was ahead must not keep a job from being due until then: the earlier instant counts. Rows that are
-  // compared are plainer as they are written.
+  // A clock that was ahead must not delay a job: the earlier instant counts. Comparing rows is plainer in SQL.
   const since = sql<Date>`case when (jobs.cron, jobs.time_zone, jobs.is_enabled) =
     (excluded.cron, excluded.time_zone, excluded.is_enabled) then least(jobs.since, ${now}) else ${now} end`
   const rows = await ops(db)
@@ -36,7 +35,7 @@ export async function registerJobs(
   return new Map(rows.map((row) => [row.job, row.since]))
 }
 
-/** That this process, and no other, is at work on a job. Use it with `await using`. */
+/** Held while this process, and no other, works on a job. Use it with `await using`. */
 export interface JobLease extends AsyncDisposable {
   /** Aborts, with lease.lost, when another may be. */
   readonly lost: AbortSignal
@@ -51,7 +50,7 @@ export async function takeJob(db: Db, job: string): Promise<JobLease | undefined
   return { lost, [Symbol.asyncDispose]: async () => await held.disposeAsync() }
 }
 
-/** Those of some jobs that a living process is at work on. */
+/** The jobs, of these, that a living process is at work on. */
 export async function readHeldJobs(db: Db, jobs: readonly string[]): Promise<ReadonlySet<string>> {
   const names = new Set((await readLeases(db)).map(({ name }) => name))
   return new Set(jobs.filter((job) => names.has(leaseOf(job))))
@@ -64,13 +63,13 @@ function leaseOf(job: string): string {
 /** A run of a job. It is `running` also where its process was killed. */
 export type JobRun = Row<'job_runs'>
 
-/** Of each job the last time at which it was due and that is on record, as far as it does not lie ahead of `now`. */
+/** The last due time of each job that is on record and not later than `now`. */
 export async function readLastTicks(db: Db, jobs: readonly string[], now: Date): Promise<ReadonlyMap<string, JobRun>> {
   const ticks = selectRuns(db).where('localTime', 'is not', null).where('dueAt', '<=', now)
   return await readFirst(jobs, ticks.orderBy('dueAt', 'desc').orderBy('isRepeat', 'desc'))
 }
 
-/** Of each job the run that was begun last. */
+/** The latest run of each job. */
 export async function readLastJobRuns(db: Db, jobs: readonly string[]): Promise<ReadonlyMap<string, JobRun>> {
   const begun = selectRuns(db).where('status', '!=', 'skipped')
   return await readFirst(jobs, begun.orderBy('startedAt', 'desc').orderBy('jobRunId', 'desc'))
@@ -98,10 +97,10 @@ export interface NewJobRun {
   readonly startedAt: Date
 }
 
-/** A run as its holder knows it: each time that it is begun it is another's. */
+/** A run and its attempt: the number tells whether another process has begun it since. */
 export type HeldJobRun = Pick<JobRun, 'jobRunId' | 'attempts'>
 
-/** Writes the beginning of a run, or that it is begun once more. @returns undefined where it has ended before */
+/** Records that a run begins, or begins once more. @returns undefined where it has ended before */
 export async function beginJobRun(db: Db, { job, due, worker, startedAt }: NewJobRun): Promise<HeldJobRun | undefined> {
   const tick = due ?? { timeZone: null, localTime: null, isRepeat: false, dueAt: null }
   const begun = { status: 'running', worker, startedAt, finishedAt: null, error: null } as const
@@ -124,7 +123,7 @@ export interface EndedJobRun extends Pick<JobRun, 'outcome' | 'runId' | 'error'>
   readonly finishedAt: Date
 }
 
-/** Writes the end of a run. @returns false, and nothing is written, where another has begun it since or it has ended */
+/** Records the end of a run. @returns false, and writes nothing, where it has ended or another process has begun it */
 export async function endJobRun(db: Db, { jobRunId, attempts }: HeldJobRun, end: EndedJobRun): Promise<boolean> {
   const { numUpdatedRows } = await ops(db)
     .updateTable('job_runs')

@@ -34,7 +34,7 @@ export interface LedgerUnit {
 
 /** One row a stream and active channel, in order. `timeZone`: the service's. */
 export async function readLedgerUnits(db: Db, timeZone: string): Promise<readonly LedgerUnit[]> {
-  // Multiranges are beyond the builder, and so is what is taken of one row of a group.
+  // The builder knows neither multiranges nor elements of an array.
   const { rows } = await sql<UnitRow>`
     select stream, channel_id as "channelId", array_agg(latest_proof) as proofs, bool_or(is_windowed) as "isWindowed",
       min(lower(covers))::text as since,

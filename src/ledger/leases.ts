@@ -51,7 +51,7 @@ export class Leases implements AsyncDisposable {
   readonly #db: Db
   readonly #times: LeaseTimes
   readonly #held = new Map<string, Held>()
-  /** What is renewed together: ours, and that of all who share the connection. */
+  /** The leases that are renewed together: these, and those of all that share the connection. */
   readonly #renewed: Set<Held>
   readonly #closed = new AbortController()
   readonly #renewing: Promise<void>
@@ -69,7 +69,7 @@ export class Leases implements AsyncDisposable {
   }
 
   /**
-   * Does not wait. A refused one says that it is wanted, but for a patient one.
+   * Does not wait. Where it is refused, the lease is marked as wanted, unless it was asked for patiently.
    * @returns a signal that aborts with lease.lost when it is no longer ours; undefined while another has it
    */
   async tryTake(
@@ -99,7 +99,7 @@ export class Leases implements AsyncDisposable {
     return undefined
   }
 
-  /** Tells who holds it that it is wanted. @returns false where nobody does */
+  /** Tells the holder that it is wanted. @returns false where nobody holds it */
   async ask(name: string, db = this.#db): Promise<boolean> {
     const held = ops(db).updateTable('leases').where('name', '=', name).where('expiresAt', '>', now)
     return (await held.set({ wantedUntil: this.#expiry() }).returning('name').execute()).length > 0
@@ -138,7 +138,7 @@ export class Leases implements AsyncDisposable {
   readonly requirePartition = async (trx: Db, stream: string, partition: Partition): Promise<void> =>
     await this.require(trx, partitionLease(stream, partitionKey(partition)))
 
-  /** Gives it back. One that was wanted keeps its row, so that who wants it comes before patient ones. */
+  /** Gives it back. One that was wanted keeps its row, so that patient ones do not come first. */
   async release(name: string): Promise<void> {
     const held = this.#held.get(name)
     this.#held.delete(name)
@@ -196,13 +196,13 @@ export class Leases implements AsyncDisposable {
     }
   }
 
-  /** What has been given back since is no longer among them. */
+  /** A lease that was given back since is not lost. */
   #lose(held: Held, error: LivehouseError): void {
     if (this.#renewed.delete(held)) held.lost.abort(error)
   }
 
   #expiry(): RawBuilder<Date> {
-    // An interval is beyond the builder.
+    // The builder knows no intervals.
     return sql`clock_timestamp() + make_interval(secs => ${this.#times.expiresMs / 1000})`
   }
 
@@ -228,7 +228,7 @@ function isUnwanted(eb: ExpressionBuilder<Ops, 'leases'>) {
   return eb('leases.wantedUntil', 'is', null).or('leases.wantedUntil', '<=', now)
 }
 
-/** The next epoch: the keyword is beyond the builder. */
+/** The next epoch: the builder does not know the keyword. */
 const nextEpoch = sql<string>`default`
 
 /** Among all that share a database, for people. */

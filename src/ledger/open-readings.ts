@@ -76,7 +76,7 @@ export async function readOpenOfStream(db: Db, stream: StreamName): Promise<read
   return (await open.orderBy('sliceId', 'desc').execute()).map(toReading)
 }
 
-/** The shortfalls of a channel, or of the account (null), that no later one has found anew; the newest first. */
+/** The shortfalls of a channel, or of the account (null), that no later reading has found again; the newest first. */
 export async function readShortfalls(
   db: Db,
   stream: StreamName,
@@ -91,7 +91,7 @@ export async function readShortfalls(
   })
 }
 
-/** A whole list meets every window. */
+/** Whether they overlap; a whole list overlaps every window. */
 export function meets(one: Window | undefined, other: Window | undefined): boolean {
   return one === undefined || other === undefined || (one.from < other.to && one.to > other.from)
 }

@@ -3,7 +3,7 @@ import { DAY } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { isAt, ops, type Row } from './ops.ts'
 
-/** How far a slice has come that is read over several days. `pagesRead`: those whose rows are committed, if any. */
+/** How far a slice that is read over several days has come. `pagesRead`: pages whose rows are committed. */
 export interface OpenSlice extends Pick<Row<'open_slices'>, 'pagesRead' | 'pageSize' | 'startedAt' | 'readAt'> {
   readonly window: Window
   /** What of it will count as covered; undefined for nothing. */
@@ -74,7 +74,7 @@ export async function saveOpenSlice(
   await saving.onConflict((conflict) => conflict.columns(['stream', 'partition']).doUpdateSet(row)).execute()
 }
 
-/** The slice has ended, or is to be begun anew. */
+/** The slice has ended, or starts again. */
 export async function closeOpenSlice(db: Db, place: Place): Promise<void> {
   await ops(db).deleteFrom('open_slices').where(isAt(place)).execute()
 }

@@ -33,7 +33,7 @@ export function ops(db: Db): Kysely<Ops> {
 
 const plugin = new CamelCasePlugin({ maintainNestedObjectKeys: true })
 
-/** What writes, and gives nothing back. */
+/** A statement that writes and returns nothing. */
 export interface Statement extends OperationNodeSource {
   readonly execute: () => Promise<unknown>
 }
@@ -65,7 +65,7 @@ type PlacedTable =
   | 'open_slices'
   | 'reopened_ranges'
 
-/** Equal to one of these texts, which are one parameter: there may be more than a statement has room for. */
+/** To compare with: any of these texts, as one parameter. There may be more than a statement has parameters. */
 export function anyOf(texts: readonly string[]) {
   const eb = expressionBuilder<Ops>()
   return eb.fn.any(eb.val(texts))

@@ -5,8 +5,8 @@ import { isDueNotice } from './alerts.ts'
 import { now as databaseTime, ops } from './ops.ts'
 
 /**
- * Every table of `livehouse_ops` that names runs: one of these rows keeps its run. Those of the warehouse do
- * not, nor do the days kept of them (`channel_days`).
+ * Every table of `livehouse_ops` that refers to runs: a run stays while one of their rows names it. Tables of the
+ * warehouse do not keep runs, nor do the days kept of them (`channel_days`).
  */
 export const REFERRING_TABLES: readonly string[] = [
   'acceptance_uses',
@@ -26,9 +26,9 @@ export const REFERRING_TABLES: readonly string[] = [
 const KEPT_DAYS = 400
 
 /**
- * Deletes what is on record beside the ledger and is older than `KEPT_DAYS`: runs of jobs that have ended, backfills
- * that are over, days of the call budget, alerts that are over and were told, and runs that nothing refers to. The
- * ledger itself (see `pruneSlices`) and quarantine are not touched. None is old before it is by the database's clock.
+ * Deletes records beside the ledger that are older than `KEPT_DAYS` by this clock and by that of the database: runs of
+ * jobs that have ended, backfills that are over, days of the call budget, alerts that are over and were told, and runs
+ * that nothing refers to. The ledger itself (see `pruneSlices`) and quarantine are not touched.
  */
 export async function pruneRecords(db: Db, now: Date): Promise<void> {
   const { databaseNow } = await db.selectNoFrom(databaseTime.as('databaseNow')).executeTakeFirstOrThrow()
@@ -49,7 +49,7 @@ export async function pruneRecords(db: Db, now: Date): Promise<void> {
 /** Whether no row of these tables names the number of `old`. */
 function isUnnamed(tables: readonly string[], column: string) {
   const name = sql.ref(column)
-  // The tables are a list, which is beyond the builder.
+  // One query of a list of tables is beyond the types of the builder.
   const named = tables.map(
     (table) => sql`select ${name} from ${sql.table(`livehouse_ops.${table}`)} where ${name} = old.${name}`,
   )

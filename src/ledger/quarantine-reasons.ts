@@ -38,7 +38,7 @@ export async function readQuarantine(
     .where('resolvedAt', 'is', null)
     .$if(streams !== undefined, (query) => query.where('stream', 'in', streams ?? []))
     .$if(most !== undefined, (query) => query.limit(most ?? 0))
-  // What is nested is plainer as it is written.
+  // Nested calls are plainer in SQL.
   const masked = sql<string>`
     left(regexp_replace(regexp_replace(reason, ${QUOTED}, '…', 'g'), ${LONG_NUMBER}, '…', 'g'), 300)`
   const rows = await ops(db)
@@ -51,7 +51,7 @@ export async function readQuarantine(
       fn.max('lastSeenAt').as('lastSeenAt'),
       fn.agg<readonly string[]>('array_agg', ['partition']).distinct().as('partitions'),
     ])
-    // The element of an array is beyond the builder.
+    // The builder takes no element of an array.
     .select(sql<string>`(array_agg(left(raw, ${sql.lit(SAMPLE_LENGTH)}) order by last_seen_at desc))[1]`.as('sample'))
     .groupBy(['stream', 'kind'])
     .orderBy('stream')

@@ -36,7 +36,7 @@ export async function quarantineItems(
     const seen = { runId, firstSeenAt: seenAt, lastSeenAt: seenAt }
     return { stream, partition, itemHash, ordinal, raw, reason, path, headers, liesIn, ...seen }
   })
-  // Multiranges and days of a zone are plainer as they are written.
+  // Multiranges and days of a zone are plainer in SQL.
   const narrowed = sql<string | null>`case when quarantine.lies_in && excluded.lies_in
     then quarantine.lies_in * excluded.lies_in else excluded.lies_in end`
   const dayOf = (column: string) => sql`(${sql.ref(column)} at time zone ${timeZone})::date`
@@ -66,9 +66,9 @@ export async function quarantineItems(
 }
 
 /**
- * After a proven reading: what it no longer brought as unreadable is not in what it asked for. An item that can be
- * nowhere any more has come as a row or is gone, and is resolved; in the transaction of the reading's last rows.
- * `isDaily`: the rows belong to the day on which they are read, so only what was last seen on this day of the service.
+ * After a proven reading: an item that it did not bring again does not lie in the range that it asked for, and one with
+ * no range left is resolved. To be called in the transaction of the reading's last rows. `isDaily`: the rows belong to
+ * the day on which they are read, so only what was last seen on this day of the service is resolved.
  */
 export function resolveAbsent(
   trx: Db,
@@ -101,7 +101,7 @@ export function resolveAbsent(
     .where((eb) => eb.not(isAmong(brought)))
 }
 
-/** By which equal items are told, of JSON text. */
+/** The hash that equal items share, of their JSON text. */
 export function hashItem(raw: string): string {
   return createHash('sha256').update(raw).digest('hex')
 }

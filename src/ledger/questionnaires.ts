@@ -21,7 +21,7 @@ export async function readQuestions(
 }
 
 /**
- * Remembers which known questionnaires, by their partitions, a proven list has, and which no longer: all or none.
+ * Records which known questionnaires, by their partitions, a proven list has and which it no longer has: all or none.
  * @returns those of the latter that were still listed at `since`
  */
 export async function recordListing(

@@ -122,7 +122,7 @@ async function sumSlices(
   return [...sums.values()]
 }
 
-/** The newest entry of the ledger, above which all later ones are; `0` where it has none. */
+/** The number of the newest slice, `0` where there is none; later ones have larger numbers. */
 export async function readNewestSlice(db: Db): Promise<string> {
   const newest = ops(db)
     .selectFrom('slices')
@@ -137,8 +137,8 @@ export async function hasSliceAfter(db: Db, place: Place, sliceId: string): Prom
 }
 
 /**
- * What attempts at a whole partition brought that ended before they could report it: by the readings of their run in
- * the ledger that are newer than `afterSlice`, and the rows that this run changed. Undefined where they landed nothing.
+ * What earlier attempts at a partition brought and never reported: from the readings of the run that are newer than
+ * `afterSlice`, and from the rows that the run changed. Undefined where they landed nothing.
  */
 export async function readEarlierAttempts(
   db: Db,
@@ -150,7 +150,7 @@ export async function readEarlierAttempts(
   const ofPart = readings.where('partition', '=', partitionKey(part.partition)).where('sliceId', '>', afterSlice)
   const [sums] = await sumSlices(ofPart)
   if (sums === undefined) return undefined
-  // The table is the stream's.
+  // The builder does not know the tables of streams.
   const { rows } = await sql<{ inserted: string; changed: string }>`
     select count(*) filter (where changed_at = inserted_at) as inserted, count(*) as changed
     from ${tableOf(part)} as t where ${isOfPartition(part)} and run_id = ${runId}`.execute(db)
@@ -179,7 +179,7 @@ const MOST_RUNS = 5000
 
 /** The days since `since` on which a run ended, and the streams that it had to do with, in order. */
 export async function readDailyActivity(db: Db, since: Date, timeZone: string): Promise<readonly DayActivity[]> {
-  // Documents, taken apart and added up, are beyond the builder.
+  // The builder cannot take JSON documents apart.
   const { rows } = await sql<DayActivity>`
     with ended as (
       select * from (select * from livehouse_ops.runs order by run_id desc limit ${MOST_RUNS}) as latest
@@ -202,7 +202,7 @@ export interface HourActivity extends Pick<DayActivity, 'calls' | 'retries'> {
 
 /** The hours since `since` in which a slice ended, whichever process read it, in order. */
 export async function readHourlyCalls(db: Db, since: Date, timeZone: string): Promise<readonly HourActivity[]> {
-  // By their runs, which are few: slices have no index of time. Hours of a zone are plainer as they are written.
+  // By their runs, which are few: slices have no index by time. Hours of a zone are plainer in SQL.
   const { rows } = await sql<HourActivity>`
     select date_trunc('hour', finished_at at time zone ${timeZone})::text as hour,
       sum(calls)::float8 as calls, sum(retries)::float8 as retries

@@ -26,7 +26,7 @@ export function hasEnded({ status }: { readonly status: RecordedStatus }): boole
   return status !== 'running' && status !== 'interrupted'
 }
 
-/** Plainer as it is written. */
+/** Whether a run holds its lease; raw, as a part of the statement below. */
 const hasLease = sql`exists (select from livehouse_ops.leases where name = 'run ' || run_id and expires_at > now())`
 
 /** The same of a row of `livehouse_ops.runs`. */
@@ -38,7 +38,7 @@ export const recordedStatus = sql<RecordedStatus>`
  * @returns its id, decimal text
  */
 export async function openRun(db: Db, run: NewRun, leases: Leases): Promise<string> {
-  // Rows that are changed and deleted at once are beyond the builder.
+  // An update, and a delete that goes by it, are plainer in SQL.
   await sql`
     with closed as (
       update livehouse_ops.runs set status = 'interrupted', finished_at = coalesce(
@@ -78,7 +78,7 @@ export interface SavedProgress {
   readonly share: number
 }
 
-/** Writes down how far a run has come, by stream, for those who look from other processes. */
+/** Records how far a run has come, by stream, for other processes to show. */
 export async function saveProgress(
   db: Db,
   runId: string,

@@ -5,8 +5,8 @@ import type { Db } from '../store/database.ts'
 
 /**
  * Keeps the pace of calls to `host` in `livehouse_ops.call_paces`, by the database's clock, changed by comparing
- * versions: no lock is held while something is computed, and who comes late is told what is kept by then; who had to
- * wait looks again. While the database does not answer, this process goes on alone from what was kept last.
+ * versions: no lock is held while a change is computed, and one that comes too late is computed again. While the
+ * database does not answer, this process goes on alone from what it saw last.
  */
 export function createSharedPace(db: Db, host: string, clock: Clock): PaceCell {
   const { now, monotonicMs = now } = clock
@@ -15,7 +15,7 @@ export function createSharedPace(db: Db, host: string, clock: Clock): PaceCell {
 
   const go = async <T extends Paced>(change: Change<T>, version: string | null, tried?: T): Promise<T> => {
     const askedAtMs = monotonicMs()
-    // Its clock is read where no row is there, too; changes of versions are plainer as they are written.
+    // The clock is read also where there is no row. To write and read in one statement is plainer in SQL.
     const { rows } = await sql<{ version: string | null; pace: unknown; nowMs: number; isTaken: boolean }>`
       with taken as (insert into livehouse_ops.call_paces as paces (host, version, pace)
         select ${host}::text, 1, ${JSON.stringify(tried?.pace)}::jsonb where ${tried !== undefined}::boolean

@@ -21,11 +21,11 @@ const LOCK = 'access token'
 const tokenSchema = z.object({ value: z.string(), issuedAtMs: z.number(), expiresAtMs: z.number() })
 
 /**
- * Keeps the token in `livehouse_ops.access_tokens` for every process of this database, sealed: only who has the
- * application's secret reads it. What another secret sealed counts as none.
+ * Keeps the token in `livehouse_ops.access_tokens` for every process of this database, sealed with the application's
+ * secret. One that another secret sealed counts as none.
  *
- * Being alone is a row that a transaction locks, so that it ends with the process that holds it, also behind a pooler.
- * It takes a connection of the pool while it lasts, and only then: who waits for it asks again and again.
+ * One process at a time replaces it: it locks a row in a transaction, so that the lock ends with the process, also
+ * behind a pooler. Only the holder takes a connection of the pool; others ask again and again.
  * @throws db.unreachable, db.refused
  */
 export function createSharedTokenStore(db: Db, { authUrl, appId, appSecret, clock }: SharedTokenOptions): TokenStore {
@@ -64,9 +64,9 @@ export function createSharedTokenStore(db: Db, { authUrl, appId, appSecret, cloc
   }
 }
 
-/** Whether this user may share a token; someone who only reads may not. */
+/** Whether this user may share a token; one that may only read cannot. */
 export async function mayShareToken(db: Db): Promise<boolean> {
-  // Rights are beyond the builder.
+  // The builder does not know rights.
   const { rows } = await sql<{ may: boolean }>`
     select not current_setting('transaction_read_only')::boolean
       and has_schema_privilege('livehouse_ops', 'usage')
@@ -80,7 +80,7 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * AES-256-GCM under a key made of `secret` by scrypt: who gets hold of the database should not find the secret by
+ * AES-256-GCM under a key made of `secret` by scrypt, so that a stolen database does not give the secret away by
  * trying. `purpose` is bound to what is sealed: under another purpose it does not open.
  */
 function createSeal(secret: string, purpose: string) {

@@ -99,7 +99,7 @@ export async function readLastReading(
   minutes: readonly (WallTime | undefined)[],
 ): Promise<readonly (Date | undefined)[]> {
   const times = minutes.map((minute) => (minute === undefined ? null : formatWallTime(minute)))
-  // Values in their order, as rows, are beyond the builder.
+  // The builder cannot select from values in their order.
   const { rows } = await sql<{ at: Date | null }>`
     select (
       select max(started_at) from livehouse_ops.slices
@@ -159,7 +159,7 @@ export async function acceptMissingFields(
   return [...new Set(rows.map(({ field }) => field))].sort()
 }
 
-/** Of a name an index holds no more; the row's `extra` has all of it. */
+/** An index holds no longer names; `extra` of the row has all of it. */
 const LONGEST_NAME = 255
 
 /** Remembers fields that the spec does not know. @returns those that nobody has seen before */
