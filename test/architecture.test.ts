@@ -128,9 +128,9 @@ const budgets: Readonly<Record<string, number>> = {
   log: 73,
   scheduler: 1347,
   service: 1812,
-  store: 3116,
+  store: 3104,
   streams: 93 + 68 * allStreams.length,
-  sync: 5243,
+  sync: 5250,
   transform: 249,
   web: 3127,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 60
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_672 + 128 * allStreams.length, test: 27_827 }
+const MOST_LINES = { src: 32_667 + 128 * allStreams.length, test: 27_836 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -29,8 +29,8 @@ const LONGEST_WAIT_MS = 30_000
 
 /**
  * Kysely's Postgres dialect with two differences: errors arrive as `LivehouseError` where they are the database's to
- * repair, and `copy … from stdin` takes its data as the only parameter (in Postgres that statement has none, so nothing
- * else can be meant).
+ * repair, and `copy … from stdin`, alone or behind a savepoint, takes its data as the only parameter (in Postgres that
+ * statement has none, so nothing else can be meant).
  */
 export function warehouseDialect(pool: Pool, named: NamedTarget): Dialect {
   return new PostgresDialect({ pool: translatingPool(pool, named) })
@@ -121,7 +121,7 @@ class TranslatingClient implements PostgresPoolClient {
 
 async function send(client: PoolClient, text: string, values: readonly unknown[]): Promise<unknown> {
   const [data] = values
-  if (!(data instanceof Buffer) || !text.startsWith('copy ')) return await client.query(text, [...values])
+  if (!(data instanceof Buffer) || !/^(savepoint \w+; )?copy /.test(text)) return await client.query(text, [...values])
   const stream = client.query(copyFrom(text))
   stream.end(data)
   await finished(stream)

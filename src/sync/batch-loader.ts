@@ -14,6 +14,8 @@ const BATCH = 2000
 const LOADERS = 2
 
 export interface BatchLoader {
+  /** Has also the first rows copied: nothing is known to be there. */
+  readonly expectNew: () => void
   /**
    * Takes rows; of a stream whose rows have a key it commits every full batch, after `check`, while more rows are
    * taken. Waits for the turn of a batch, and fails with the error of an earlier one.
@@ -117,6 +119,9 @@ export function createBatchLoader(
   }
 
   return {
+    expectNew: () => {
+      areNew = true
+    },
     add: async (rows, check) => {
       throwFailure()
       if (isWhole) {

@@ -55,6 +55,7 @@ export async function extractKeyed(
   const keyOf = rowKey(stream)
   const timeColumn = stream.timeColumns[0] ?? ''
   const suspects = await readSuspects(slice, reading, deps)
+  if ((await reading.earlier()).knownFields.length === 0) loader.expectNew()
   let channelFacts: ChannelFacts | undefined
   let previous: WalkSummary | undefined
   /** What all walks have brought, and whether all of them were of the same still list. */

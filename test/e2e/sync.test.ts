@@ -1,3 +1,4 @@
+import { subscribe } from 'node:diagnostics_channel'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { ledger } from '../../src/cli/ledger.ts'
@@ -12,8 +13,12 @@ import { startPipeline } from '../helpers/start-pipeline.ts'
 
 test('the first sync makes the tables equal to what the service has, value by value', async () => {
   await using pipeline = await startPipeline({ viewers: 250 })
+  const statements: string[] = []
+  subscribe('tracing:livehouse:database:start', (message) => statements.push(String(Object(message).doing)))
   const result = await pipeline.sync()
   expect(result.errors).toEqual([])
+  // What was never read is copied from its first row on.
+  expect(statements.filter((text) => text.includes('into "livehouse"."visitors"'))).toEqual([])
   expect(result.status).toBe('ok')
   await expectTruth(pipeline)
 })

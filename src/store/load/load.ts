@@ -159,7 +159,9 @@ function isNewer({ freshnessColumn }: LoadTable, { onlyNewer, isLate }: LoadOpti
 export function copyBatch(into: LoadTable, runId: string): Batch {
   const names = [...inputColumns(into).map(({ name }) => name), 'run_id']
   const columns = sql`${sql.table(`livehouse.${into.table}`)} (${refs(names)})`
-  const copy = sql`copy ${columns} from stdin with (format csv, null 'null', quote '"', escape e'\\\\')`
+  // In one exchange; the savepoint goes with the transaction.
+  const format = sql`format csv, null 'null', quote '"', escape e'\\\\'`
+  const copy = sql`savepoint before_copy; copy ${columns} from stdin with (${format})`
   const lines = createLines()
   const values: Cell[] = names.map(() => runId)
   const runIdAt = names.length - 1
@@ -174,7 +176,6 @@ export function copyBatch(into: LoadTable, runId: string): Batch {
     },
     size: () => size,
     write: async (trx) => {
-      await sql`savepoint before_copy`.execute(trx)
       try {
         await trx.executeQuery(CompiledQuery.raw(copy.compile(trx).sql, [lines.text().subarray(1)]))
       } catch (error) {
@@ -182,22 +183,9 @@ export function copyBatch(into: LoadTable, runId: string): Batch {
         await sql`rollback to savepoint before_copy`.execute(trx)
         return await loadRows(trx, into, rowsOf(lines.text().toString(), names), runId)
       }
-      await sql`release savepoint before_copy`.execute(trx)
       return { inserted: size, updated: 0, unchanged: 0 }
     },
   }
-}
-
-/** The same for rows that are there at once. */
-export async function copyRows(
-  trx: Transaction<Database>,
-  into: LoadTable,
-  rows: readonly Row[],
-  runId: string,
-): Promise<LoadCounts> {
-  const batch = copyBatch(into, runId)
-  batch.add(rows)
-  return await batch.write(trx)
 }
 
 /** A row of one of the keys is there (SQLSTATE 23505), or another session adds it and waits for this one. */

@@ -220,7 +220,8 @@ async function readRange(
   take: (rows: readonly Row[]) => Promise<void>,
 ): Promise<readonly Extraction[]> {
   const nothing = async () => {}
-  const loader: BatchLoader = { add: take, flush: nothing, finish: nothing, settle: nothing, counts: () => noCounts }
+  const writes = { flush: nothing, finish: nothing, settle: nothing, expectNew: () => {} }
+  const loader: BatchLoader = { add: take, ...writes, counts: () => noCounts }
   const left = [whole]
   const readings: Extraction[] = []
   for (let slice = left.pop(); slice !== undefined; slice = left.pop()) {

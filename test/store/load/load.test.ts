@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Row } from '../../../src/core/column.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { visitors } from '../../../src/streams/visitors.ts'
-import { copyRows, type LoadOptions, loadRows, prepareToLoad, transact } from '../../../src/store/load/load.ts'
+import { copyBatch, type LoadOptions, loadRows, prepareToLoad, transact } from '../../../src/store/load/load.ts'
 import { createVisitorGate } from '../../helpers/visitor-gate.ts'
 import { untilBlocked } from '../../helpers/own-locks.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
@@ -49,7 +49,11 @@ const within = <T>(work: (trx: Transaction<Database>) => Promise<T>) =>
     return await work(trx)
   })
 
-const copyIn = (trx: Transaction<Database>, rows: readonly Row[], runId: string) => copyRows(trx, visitors, rows, runId)
+const copyIn = async (trx: Transaction<Database>, rows: readonly Row[], runId: string) => {
+  const batch = copyBatch(visitors, runId)
+  batch.add(rows)
+  return await batch.write(trx)
+}
 const copy = async (rows: readonly Row[], runId = '1') => await within((trx) => copyIn(trx, rows, runId))
 
 const full = visitor('full', {
