@@ -3,9 +3,9 @@ import { readServiceTime } from '../app/open-connection.ts'
 import { createSliceDeps, type RunConnection, SLICES_A_CALL } from '../app/run-extraction.ts'
 import type { ServiceSettings } from '../app/settings.ts'
 import { systemClock } from '../core/clock.ts'
-import { type Partition, partitionKey, placeOf } from '../core/slice.ts'
+import { type Partition, placeOf } from '../core/slice.ts'
 import { hasSliceAfter, readEarlierAttempts } from '../ledger/run-reports.ts'
-import { Leases, partitionLease, readLeases } from '../ledger/leases.ts'
+import { Leases, readLeases } from '../ledger/leases.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import type { Db } from '../store/database.ts'
 import { findStream } from '../streams/registry.ts'
@@ -101,15 +101,9 @@ function createPartitionHandler(
     // Nearly always nothing has come of it since it was planned: then nothing of it has to be looked for.
     const isBegun = await hasSliceAfter(db, placeOf(planned), afterSlice)
     const earlier = isBegun ? await readEarlierAttempts(db, part, runId, afterSlice) : undefined
-    const leaseName = partitionLease(name, partitionKey(partition))
     // Of a sync and a backfill of the same partition in this process, each is a holder of its own.
     await using leases = sharedLeases.another()
-    const deps = {
-      ...shared,
-      signal,
-      runId,
-      requireLease: async (trx: Db) => await leases.require(trx, leaseName),
-    }
+    const deps = { ...shared, signal, runId, requireLease: leases.requirePartition }
     const result = await runJob([stream], [async () => [isBegun ? await plan() : planned]], deps, {
       ...asked,
       concurrency: slicesSideBySide,

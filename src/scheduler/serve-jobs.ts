@@ -34,7 +34,7 @@ export async function serveJobs({ db, clock, log, signal, jobs, send, afterLook 
     .filter(({ isEnabled }) => isEnabled)
     .map((job) => ({ job, timetable: openTimetable(job.cron, job.timeZone) }))
   const readHistories = createReadHistories(db, clock, jobs)
-  const outage = createOutageLog(clock, log)
+  let lostAtMs: number | undefined
   while (!signal.aborted) {
     let waitMs = DATABASE_POLL_MS
     try {
@@ -46,27 +46,15 @@ export async function serveJobs({ db, clock, log, signal, jobs, send, afterLook 
         if (tick !== undefined) await send({ job, tick })
       }
       afterLook?.()
-      outage.end()
+      if (lostAtMs !== undefined) log.info('database.back', { afterMs: clock.now() - lostAtMs })
+      lostAtMs = undefined
       waitMs = untilNext(served, clock.now())
     } catch (error) {
       if (!isOfDatabase(error)) throw error
-      outage.begin(error)
+      if (lostAtMs === undefined) log.error('database.lost', { reason: error.message })
+      lostAtMs ??= clock.now()
     }
     await clock.sleep(waitMs, signal).catch(() => {})
-  }
-}
-
-function createOutageLog(clock: Clock, log: Log) {
-  let sinceMs: number | undefined
-  return {
-    begin: ({ message }: LivehouseError): void => {
-      if (sinceMs === undefined) log.error('database.lost', { reason: message })
-      sinceMs ??= clock.now()
-    },
-    end: (): void => {
-      if (sinceMs !== undefined) log.info('database.back', { afterMs: clock.now() - sinceMs })
-      sinceMs = undefined
-    },
   }
 }
 

@@ -1,16 +1,13 @@
 import { createHmac } from 'node:crypto'
 import { keyOfCause, type Notice } from '../../core/cause.ts'
+import type { WebhookRequest } from '../../service/webhook.ts'
 import type { AlertSettings } from '../settings.ts'
 import { describeNotice } from './describe-cause.ts'
 
 export type AlertStyle = Pick<AlertSettings, 'format' | 'language' | 'secret' | 'keyword'>
 
 /** One POST of JSON. */
-export interface AlertRequest {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string
-}
+type AlertRequest = Required<WebhookRequest>
 
 /** What robots take in one message with room to spare; WeCom counts 4,096 bytes. */
 const MOST_LINES = 20
@@ -77,7 +74,7 @@ function eventOf(notice: Notice, { language }: AlertStyle): Readonly<Record<stri
   return { event: notice.event, cause: keyOfCause(notice.cause), kind, at: notice.at.toISOString(), text, facts }
 }
 
-function post(url: string, body: string | object, headers: Readonly<Record<string, string>> = {}): AlertRequest {
+function post(url: string, body: string | object, headers: AlertRequest['headers'] = {}): AlertRequest {
   return { url, headers, body: typeof body === 'string' ? body : JSON.stringify(body) }
 }
 
