@@ -118,15 +118,15 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1754,
+  app: 1751,
   bi: 3871,
   cli: 4338,
   config: 605,
   core: 1243,
   emulator: 1800 + 60 * allStreams.length,
-  ledger: 3643,
+  ledger: 3647,
   log: 73,
-  scheduler: 1347,
+  scheduler: 1329,
   service: 1812,
   store: 3104,
   streams: 93 + 68 * allStreams.length,
@@ -137,10 +137,10 @@ const budgets: Readonly<Record<string, number>> = {
   '': 358,
 }
 /** SQL that is written as such, beside the load path and the views for analysts: each place says why. */
-const MOST_RAW_SQL = 60
+const MOST_RAW_SQL = 57
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_667 + 128 * allStreams.length, test: 27_836 }
+const MOST_LINES = { src: 32_650 + 128 * allStreams.length, test: 27_836 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

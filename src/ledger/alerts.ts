@@ -1,10 +1,10 @@
-import { sql } from 'kysely'
+import { type ExpressionBuilder, sql } from 'kysely'
 import { type Cause, keyOfCause, type Notice } from '../core/cause.ts'
 import type { Db } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import { setLocal } from '../store/driver.ts'
 import { readGoneChannels } from './channels.ts'
-import { ops } from './ops.ts'
+import { type Ops, ops } from './ops.ts'
 
 /** A notice that this process, and no other until the claim ends, is to send. */
 export interface ClaimedNotice extends Notice {
@@ -81,13 +81,16 @@ export async function markSent(db: Db, notices: readonly ClaimedNotice[], now: D
 }
 
 /**
- * Over before anybody heard of it: then there is nothing to tell. Who died while it was sent, or was not answered, left
- * the claim: somebody may have heard.
+ * What is over before anybody heard of it is not told. Where a process died while it sent, or had no answer, its claim
+ * is left: then somebody may have heard.
  */
-// Plainer as it is written.
-export const isDueNotice = sql<boolean>`(
-  (cleared_at is null and raised_sent_at is null) or (cleared_at is not null and cleared_sent_at is null
-    and (raised_sent_at is not null or claimed_until is not null)))`
+export function isDueNotice(eb: ExpressionBuilder<Ops, 'alerts'>) {
+  const mayBeKnown = eb('raisedSentAt', 'is not', null).or('claimedUntil', 'is not', null)
+  return eb.or([
+    eb('clearedAt', 'is', null).and('raisedSentAt', 'is', null),
+    eb('clearedAt', 'is not', null).and('clearedSentAt', 'is', null).and(mayBeKnown),
+  ])
+}
 
 /** A field that was met longer ago is no news. */
 const NEWS_MS = 86_400_000

@@ -198,10 +198,11 @@ export async function registerChannels(db: Db, channels: readonly ConfiguredChan
 
 /** Keeps what the service says of a channel; an empty answer never blanks what is known. */
 export function describeChannel(db: Db, channelId: string, { name, adminId }: ChannelFacts, runId: string): Statement {
+  const told = { ...(name !== null && { name }), ...(adminId !== null && { adminId }) }
+  const names = (['name', 'adminId'] as const).filter((each) => each in told)
   return ops(db)
     .updateTable('livehouse.channels')
-    .set({ ...(name !== null && { name }), ...(adminId !== null && { adminId }), runId, changedAt: now })
+    .set({ ...told, runId, changedAt: now })
     .where('channelId', '=', channelId)
-    .where(sql<boolean>`(name, admin_id) is distinct from
-      (coalesce(${name}::text, name), coalesce(${adminId}::bigint, admin_id))`)
+    .where((eb) => eb.or(names.map((each) => eb(each, 'is distinct from', told[each] ?? null))))
 }

@@ -40,7 +40,7 @@ export async function pruneRecords(db: Db, now: Date): Promise<void> {
   await backfills.where('finishedAt', '<', before).where(isUnused).execute()
   await ops(db).deleteFrom('call_budget').where('serviceDay', '<', before.toISOString().slice(0, 10)).execute()
   const alerts = ops(db).deleteFrom('alerts').where('clearedAt', '<', before)
-  await alerts.where((eb) => eb.not(isDueNotice)).execute()
+  await alerts.where((eb) => eb.not(isDueNotice(eb))).execute()
   const runs = ops(db).deleteFrom('runs as old').where('startedAt', '<', before)
   const ended = runs.where((eb) => eb.or([eb('finishedAt', 'is', null), eb('finishedAt', '<', before)]))
   await ended.where(isUnnamed(REFERRING_TABLES, 'run_id')).execute()
