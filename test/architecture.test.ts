@@ -118,9 +118,9 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1751,
-  bi: 3871,
-  cli: 4338,
+  app: 1753,
+  bi: 3873,
+  cli: 4327,
   config: 605,
   core: 1243,
   emulator: 1800 + 60 * allStreams.length,
@@ -132,7 +132,7 @@ const budgets: Readonly<Record<string, number>> = {
   streams: 93 + 68 * allStreams.length,
   sync: 5250,
   transform: 249,
-  web: 3127,
+  web: 3132,
   // The files beside the folders.
   '': 358,
 }
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 57
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_650 + 128 * allStreams.length, test: 27_836 }
+const MOST_LINES = { src: 32_648 + 128 * allStreams.length, test: 27_869 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

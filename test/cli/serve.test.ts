@@ -13,6 +13,7 @@ import { startAccount } from '../helpers/start-account.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 const TOKEN = 'open-sesame-open-sesame'
+const PAGE = 'status page: '
 
 function folderWithJob(): string {
   const folder = createTemporaryFolder('jobs')
@@ -20,9 +21,14 @@ function folderWithJob(): string {
   return folder
 }
 
+const onFreePort = ({ emulator, database }: Awaited<ReturnType<typeof startAccount>>, LIVEHOUSE_JOBS_DIR: string) => ({
+  ...environmentOf(emulator, database),
+  LIVEHOUSE_JOBS_DIR,
+  LIVEHOUSE_HTTP: '127.0.0.1:0',
+})
+
 test('serve runs a job, and its page, probes and metrics tell of it', async () => {
   await using account = await startAccount()
-  const { emulator, database } = account
   // It stands just before a full minute until serve has begun, however long that takes.
   let begunAt: number | undefined
   const sinceBegin = () => (begunAt === undefined ? 0 : systemClock.now() - begunAt)
@@ -41,13 +47,8 @@ test('serve runs a job, and its page, probes and metrics tell of it', async () =
         if (event === 'job.ended') ended.resolve(fields)
       },
     },
-    remark: (line) => void (line.startsWith('status page: ') && listening.resolve(line.slice('status page: '.length))),
-    environment: {
-      ...environmentOf(emulator, database),
-      LIVEHOUSE_JOBS_DIR: folderWithJob(),
-      LIVEHOUSE_HTTP: '127.0.0.1:0',
-      LIVEHOUSE_HTTP_TOKEN: TOKEN,
-    },
+    remark: (line) => void (line.startsWith(PAGE) && listening.resolve(line.slice(PAGE.length))),
+    environment: { ...onFreePort(account, folderWithJob()), LIVEHOUSE_HTTP_TOKEN: TOKEN },
   })
   const running = serve.run(context, [])
   const url = String(await Promise.race([listening.promise, running]))
@@ -93,12 +94,8 @@ test('only a run without an end is running while somebody holds its job, or inte
   const listening = Promise.withResolvers<string>()
   const { context } = createTestContext({
     signal: stop.signal,
-    remark: (line) => void (line.startsWith('status page: ') && listening.resolve(line.slice('status page: '.length))),
-    environment: {
-      ...environmentOf(account.emulator, account.database),
-      LIVEHOUSE_JOBS_DIR: folder,
-      LIVEHOUSE_HTTP: '127.0.0.1:0',
-    },
+    remark: (line) => void (line.startsWith(PAGE) && listening.resolve(line.slice(PAGE.length))),
+    environment: onFreePort(account, folder),
   })
   const running = serve.run(context, [])
   const page = await (await fetch(String(await Promise.race([listening.promise, running])))).text()

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
+import { environmentOf } from '../helpers/run-verb.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
@@ -12,13 +13,7 @@ test('a CSV file of channels lands with labels, groups, dates and test flag; tak
   const { db } = database
   const [first = '', second = ''] = emulator.channelIds
   const path = join(createTemporaryFolder('csv'), 'channels.csv')
-  const environment = {
-    DATABASE_URL: database.url,
-    LIVEHOUSE_BASE_URL: emulator.baseUrl,
-    LIVEHOUSE_API_TOKEN: emulator.apiToken,
-    LIVEHOUSE_MAX_CALLS_PER_SECOND: '0',
-    LIVEHOUSE_CHANNELS: `@${path}`,
-  }
+  const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CHANNELS: `@${path}` }
   const run = async (...lines: readonly string[]) => {
     writeFileSync(path, ['channel_id,label,group,from,until,is_test', ...lines].join('\n'))
     const { context } = createTestContext({ environment, clock: { now: () => clock.nowMs, sleep: async () => {} } })

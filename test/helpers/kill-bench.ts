@@ -62,7 +62,6 @@ export async function startKillBench(): Promise<KillBench> {
     ...environmentOf(emulator, database),
     LIVEHOUSE_CHANNELS: `@${channels}`,
     LIVEHOUSE_HISTORY_FROM: formatWallDate(endsAt - 6 * DAY),
-    LIVEHOUSE_MAX_CALLS_PER_SECOND: '0',
     LOG_LEVEL: 'info',
   }
   await installGates(db)
