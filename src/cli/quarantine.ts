@@ -18,10 +18,7 @@ personal data.`,
       retry: "puts them through today's transformers; gifts and signups are read again with the next sync instead",
     },
     defaultAction: 'list',
-    flags: {
-      stream: ['a,b', 'only this stream, or these'],
-      json: ['', JSON_OF_LIST, 'list'],
-    },
+    flags: { stream: ['a,b', 'only this stream, or these'], json: ['', JSON_OF_LIST, 'list'] },
     notes: 'Exit codes: 0 shown or retried, whatever is left, 1 the database cannot be reached, 2 wrong use.',
     examples: `livehouse quarantine
 livehouse quarantine list --stream visitors

@@ -137,8 +137,7 @@ function loginReply(answering: Answering, asked: Asked, next: string, isWrong: b
 function framed({ assets, version }: Answering, asked: Asked, page: PageContent): Reply {
   const { messages, path } = asked
   const { facts, isBusy = false, title = messages.title, content, status } = page
-  const isFinal = status >= 400 && status < 500
-  const renewSeconds = isFinal ? 0 : isBusy ? RENEW_BUSY_SECONDS : RENEW_SECONDS
+  const renewSeconds = status >= 400 && status < 500 ? 0 : isBusy ? RENEW_BUSY_SECONDS : RENEW_SECONDS
   const parameters = Object.fromEntries([...asked.parameters].filter(([name]) => name !== 'lang'))
   const asOf = facts && { atMs: facts.readAtMs, timeZone: facts.timeZone }
   const frame = { messages, assets: assets.paths, path, parameters, version, asOf, renewSeconds }

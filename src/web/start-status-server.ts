@@ -80,11 +80,7 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
       return { contentType: metrics.contentType, text }
     },
   }
-  const limits = {
-    headersTimeout: LONGEST_REQUEST_MS,
-    requestTimeout: LONGEST_REQUEST_MS,
-    connectionsCheckingInterval: LONGEST_REQUEST_MS / 6,
-  }
+  const limits = { requestTimeout: LONGEST_REQUEST_MS, connectionsCheckingInterval: LONGEST_REQUEST_MS / 6 }
   const server = createServer(limits, (request, response) => {
     void answerRequest(answering, request, response).catch(() => response.destroy())
   })

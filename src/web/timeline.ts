@@ -34,7 +34,7 @@ export interface TimelineFacts {
 export function timelineOf({ now, units, open, rangeOf, outOf = 0 }: TimelineFacts): readonly TimelineDay[] {
   const windowed = units.filter(({ isWindowed }) => isWindowed)
   const known = new Set(windowed.map(({ channelId }) => channelId)).size
-  return daysUntil(now).map((day) => {
+  return lastOnes(now, DAY, TIMELINE_DAYS).map((day) => {
     const span = { from: day, to: Math.min(day + DAY, now) }
     const marks = open.filter(({ window }) => window && overlap(window.from, window.to, span) > 0)
     const read = windowed.reduce((sum, unit) => sum + overlap(unit.since, unit.until, span), 0)
@@ -54,9 +54,10 @@ export function timelineOf({ now, units, open, rangeOf, outOf = 0 }: TimelineFac
   })
 }
 
-function daysUntil(now: WallTime): readonly WallTime[] {
-  const today = Math.floor(now / DAY) * DAY
-  return Array.from({ length: TIMELINE_DAYS }, (_, index) => today - (TIMELINE_DAYS - 1 - index) * DAY)
+/** When the last days or hours began, this one last. */
+export function lastOnes(now: WallTime, length: number, count: number): readonly WallTime[] {
+  const last = Math.floor(now / length) * length
+  return Array.from({ length: count }, (_, index) => last - (count - 1 - index) * length)
 }
 
 function overlap(from: WallTime | null, to: WallTime | null, span: Window): number {

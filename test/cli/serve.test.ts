@@ -57,9 +57,7 @@ test('serve runs a job, and its page, probes and metrics tell of it', async () =
   expect(await ask('/metrics')).toContain('livehouse_job_next_run_timestamp_seconds{job="managers"}')
   expect(await Promise.race([ended.promise, running])).toMatchObject({ job: 'managers', status: 'ok' })
 
-  expect(JSON.parse(await ask('/readyz'))).toMatchObject({
-    status: 'ready',
-  })
+  expect(JSON.parse(await ask('/readyz'))).toMatchObject({ status: 'ready' })
   // What was read for the metrics before is shown a little longer.
   laterMs = 600_000
   const metrics = await ask('/metrics')

@@ -4,12 +4,7 @@ import { timelineOf, type TimelineFacts } from '../../src/web/timeline.ts'
 import { makeReading, makeUnit, NOW } from '../helpers/status-facts.ts'
 
 const TODAY = Math.floor(NOW / DAY) * DAY
-const base: TimelineFacts = {
-  now: NOW,
-  units: [makeUnit()],
-  open: [],
-  rangeOf: () => ({}),
-}
+const base: TimelineFacts = { now: NOW, units: [makeUnit()], open: [], rangeOf: () => ({}) }
 
 /** The states of the last days, today's last. */
 function states(facts: Partial<TimelineFacts>, days: number): readonly string[] {

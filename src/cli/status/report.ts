@@ -1,5 +1,5 @@
 import { proofs } from '../../core/slice.ts'
-import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
+import { formatWallMinute, formatWallTime } from '../../core/wall-clock.ts'
 import { type Acceptance, isStanding } from '../../ledger/acceptances.ts'
 import { boundsOf } from '../../app/outcome.ts'
 import { acceptanceObject, describeAcceptance } from '../accept/report.ts'
@@ -7,7 +7,7 @@ import { formatAge, formatDuration, formatProofs, formatTable, leftOf, minuteIn,
 import type { Status, StreamStatus } from './collect-status.ts'
 import type { Overview } from '../../ledger/health.ts'
 import type { LedgerUnit } from '../../ledger/latest-readings.ts'
-import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
+import type { OpenReading } from '../../ledger/open-readings.ts'
 import type { QuarantineGroup } from '../../ledger/quarantine-reasons.ts'
 import { onlyWhenNamed } from '../../streams/registry.ts'
 
@@ -42,7 +42,11 @@ export function describeStatus(status: Status, nowMs: number): string[] {
     return `~ ${state} (${each.acceptanceId}): ${describeAcceptance(each, timeZone)}${then}`
   })
   const gone = goneOf(overview).join(', ')
-  const reasons = countByStream(quarantine).map(({ stream, rows, reason }) => [stream, rows, shorten(reason)])
+  const reasons = countByStream(quarantine).map(({ stream, rows, reason }) => [
+    stream,
+    rows,
+    reason.replace(/^(.{69}).{2,}$/s, '$1…'),
+  ])
   const header = ['stream', 'rows', 'last landed', 'proof', 'covered until', 'partitions', 'run']
   const paragraphs = [
     formatTable(header, streamRows),
@@ -63,7 +67,7 @@ const LAST_RUNS = 5
 
 function coverageOf(least: LedgerUnit | undefined): string {
   if (least === undefined) return 'whole list'
-  return least.until === null ? `nothing of ${least.leastCovered}` : formatWallTime(least.until).slice(0, 16)
+  return least.until === null ? `nothing of ${least.leastCovered}` : formatWallMinute(least.until)
 }
 
 function goneOf({ channels }: Overview): readonly string[] {
@@ -82,10 +86,6 @@ function countByStream(groups: readonly QuarantineGroup[]) {
     return { stream, rows, reason: first?.reason ?? '' }
   })
   return counts.toSorted((a, b) => b.rows - a.rows)
-}
-
-function shorten(reason: string): string {
-  return reason.length > 70 ? `${reason.slice(0, 69)}…` : reason
 }
 
 /** One line a stream that is older than it should be. */
@@ -150,10 +150,7 @@ const REPAIR =
   'livehouse backfill --only-gaps fills a range at once.'
 
 /** What is not covered or not proven, and how it is repaired; nothing where all is well. */
-function describeOpenPoints({
-  open,
-  openCounts: { gap, problem },
-}: Pick<OpenReadings, 'open' | 'openCounts'>): string[] {
+function describeOpenPoints({ open, openCounts: { gap, problem } }: Overview): string[] {
   const [gaps, shortfalls] = [firstOf(open, 'gap'), firstOf(open, 'problem')]
   return [
     ...shortfalls.map((reading) => `✗ ${placeOf(reading, '')}: ${reading.proof}: ${reading.reason ?? '–'}`),
@@ -165,12 +162,8 @@ function describeOpenPoints({
 }
 
 function placeOf({ stream, partition, window }: OpenReading, what: string): string {
-  const range = window && ` from ${minute(window.from)} to ${minute(window.to)}`
+  const range = window && ` from ${formatWallMinute(window.from)} to ${formatWallMinute(window.to)}`
   return `${stream} ${partition}${what}${range ?? ''}`
-}
-
-function minute(time: WallTime): string {
-  return formatWallTime(time).slice(0, 16)
 }
 
 function more(count: number): string[] {

@@ -1,7 +1,8 @@
-import { DAY, formatWallDate, formatWallTime, HOUR, type WallTime } from '../../core/wall-clock.ts'
+import { DAY, formatWallDate, formatWallTime, HOUR } from '../../core/wall-clock.ts'
 import { streamNames } from '../../streams/registry.ts'
 import { CHART_HOURS, TIMELINE_DAYS } from '../facts.ts'
 import { type Html, html } from '../html.ts'
+import { lastOnes } from '../timeline.ts'
 import { section, streamName, type View } from './view.ts'
 
 interface Point {
@@ -21,10 +22,7 @@ export function chartsSection(view: View): Html {
   const { messages, facts } = view
   const { charts, columns, empty, formats } = messages
   const lastDays = lastOnes(facts.now, DAY, TIMELINE_DAYS)
-  const days = {
-    head: columns.day,
-    all: lastDays.map((at) => ({ at: formatWallDate(at), name: formats.wallDay(at) })),
-  }
+  const days = { head: columns.day, all: lastDays.map((at) => ({ at: formatWallDate(at), name: formats.wallDay(at) })) }
   const lastHours = lastOnes(facts.now, HOUR, CHART_HOURS).map(formatWallTime)
   const hours = { head: columns.hour, all: lastHours.map((at) => ({ at, name: at.slice(11, 16) })) }
   // In the order of the contract.
@@ -47,12 +45,6 @@ export function chartsSection(view: View): Html {
     chart(view, 'hourly', hours, calledByHour),
   ]
   return section(messages, 'charts', html`<div class="charts">${shown}</div>`)
-}
-
-/** When the last days or hours began, this one last. */
-function lastOnes(now: WallTime, length: number, count: number): readonly WallTime[] {
-  const last = Math.floor(now / length) * length
-  return Array.from({ length: count }, (_, index) => last - (count - 1 - index) * length)
 }
 
 function chart(

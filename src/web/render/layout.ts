@@ -28,8 +28,7 @@ export function layout(frame: Frame, title: string, content: Content): Html {
     const part = name === 'overview' ? '' : name
     return html`<a href="/${part}"${place === part && html` aria-current="page"`}>${pages[name]}</a>`
   })
-  const timeOf = (atMs: number, timeZone: string) => formats.wallTime(wallTimeAt(atMs, timeZone))
-  const readAt = asOf && fill(messages.asOf, { time: timeOf(asOf.atMs, asOf.timeZone), timeZone: asOf.timeZone })
+  const readAt = asOf && fill(messages.asOf, { ...asOf, time: formats.wallTime(wallTimeAt(asOf.atMs, asOf.timeZone)) })
   return html`<!doctype html>
 <html lang="${messages.language}">
 <head>

@@ -75,14 +75,12 @@ export function pagination(
   { page, hasMore }: ListPage<unknown>,
 ): Html | false {
   const to = (number: number): string => link(path, { ...filter, page: `${number}` })
-  return (
-    (page > 1 || hasMore) &&
-    html`<nav class="pages" aria-label="${words.pagination}">
+  if (page === 1 && !hasMore) return false
+  return html`<nav class="pages" aria-label="${words.pagination}">
 ${page > 1 && html`<a rel="prev" href="${to(page - 1)}">${words.previous}</a>`}
 <span aria-current="page">${fill(words.page, { page: formats.number(page) })}</span>
 ${hasMore && html`<a rel="next" href="${to(page + 1)}">${words.next}</a>`}
 </nav>`
-  )
 }
 
 /** A form that filters a list. */

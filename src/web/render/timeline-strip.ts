@@ -23,7 +23,9 @@ export function timelineStrip(messages: Messages, name: string, days: readonly T
   const { timeline, formats, days: words } = messages
   const bars = days.map((day, index) => {
     const date = formats.wallDay(day.day)
-    const read = fill(timeline.cell, { day: date, percent: percentOf(day) })
+    // Not rounded up to 100 %: what is not complete must not look so.
+    const percent = day.state === 'complete' ? 100 : Math.min(99.9, Math.floor(day.share * 1000) / 10)
+    const read = fill(timeline.cell, { day: date, percent: `${percent} %` })
     const label = `${read}${messages.separator}${words[day.state]}`
     const isDated = index % DATE_EVERY === 0 || index === days.length - 1
     const below = isDated && html`<small aria-hidden="true">${date}</small>`
@@ -32,27 +34,16 @@ export function timelineStrip(messages: Messages, name: string, days: readonly T
   return html`<ol class="strip" aria-label="${name}">${bars}</ol>`
 }
 
-type Shape = Omit<TimelineDay, 'day'>
-
-function box(day: Shape): Html {
-  return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true" focusable="false">
-${shapesOf(day)}</svg>`
-}
-
 /** From below: as much as is read, then what is faulty, then what is not read yet. */
-function shapesOf({ state, share, faulty }: Shape): Html {
+function box({ state, share, faulty }: Omit<TimelineDay, 'day'>): Html {
   const hasCap = state === 'problem' || state === 'gap' || state === 'accepted'
   const read = Math.min(Math.round(share * HEIGHT), hasCap ? HEIGHT - LEAST_CAP : HEIGHT)
   const cap = hasCap ? Math.min(HEIGHT - read, Math.max(LEAST_CAP, Math.round(faulty * HEIGHT))) : 0
   const shape = (name: string, y: number, height: number) =>
     height > 0 && html`<rect class="day ${name}" x="0" y="${y}" width="${WIDTH}" height="${height}"/>`
   const left = HEIGHT - read - cap
-  return html`${shape('none', 0, left)}${shape(state, left, cap)}${shape('complete', HEIGHT - read, read)}`
-}
-
-/** Not rounded up to 100 %: what is not complete must not look so. */
-function percentOf({ state, share }: TimelineDay): string {
-  return `${state === 'complete' ? 100 : Math.min(99.9, Math.floor(share * 1000) / 10)} %`
+  return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true" focusable="false">
+${shape('none', 0, left)}${shape(state, left, cap)}${shape('complete', HEIGHT - read, read)}</svg>`
 }
 
 /** What the bars mean. */

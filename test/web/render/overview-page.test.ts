@@ -13,20 +13,15 @@ function overview(facts: Facts, language: 'en' | 'zh-CN' = 'en'): string {
   return overviewPage(view, verdictSection(view, judge(facts))).toString()
 }
 
-describe('without JavaScript', () => {
+test('without JavaScript all numbers are there in tables with captions and headings', () => {
   const page = overview(makeFacts())
-
-  test('all numbers are there in tables with captions and headings', () => {
-    const tables = page.match(/<table.*?<\/table>/gs) ?? []
-    expect(tables.length).toBeGreaterThanOrEqual(5)
-    for (const table of tables) {
-      expect(table).toContain('<caption')
-      expect(table).toMatch(/<th scope="col"/)
-      expect(table).toMatch(/<th scope="row"/)
-    }
-    // Rows written, hours watched, calls of a day made once and repeated ones, those of an hour.
-    for (const value of ['123', '55', '38', '2', '8', '1']) expect(page).toMatch(new RegExp(`data-value="${value}"`))
-  })
+  const tables = page.match(/<table.*?<\/table>/gs) ?? []
+  expect(tables.length).toBeGreaterThanOrEqual(5)
+  for (const table of tables) {
+    for (const part of ['<caption', '<th scope="col"', '<th scope="row"']) expect(table).toContain(part)
+  }
+  // Rows written, hours watched, calls of a day made once and repeated ones, those of an hour.
+  for (const value of ['123', '55', '38', '2', '8', '1']) expect(page).toContain(`data-value="${value}"`)
 })
 
 test('progress comes in the order of the streams, whatever the database tells first', () => {
