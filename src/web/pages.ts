@@ -66,10 +66,9 @@ const TOO_LATE = `it was not read within ${LONGEST_ANSWER_MS / 1000} s`
 /** Makes the page of a path; one that is not there is a page too. */
 export async function makePage(deps: PagesDeps, request: PageRequest): Promise<PageContent> {
   const { messages, path, csrf } = request
-  const known = await deps.readFacts()
-  const { facts, failure } = known
+  const { facts, failure } = await deps.readFacts()
   const nowMs = deps.clock.now()
-  const banner = failure && unreachableSection(messages, known, nowMs)
+  const banner = failure && unreachableSection(messages, failure, nowMs, facts)
   if (facts === undefined) return { status: 503, content: html`${banner}` }
   const around = { status: failure === undefined ? 200 : 503, facts }
   const view = { messages, facts, nowMs, csrf, expectations: createExpectations(facts, deps.rangeOf) }
@@ -89,8 +88,8 @@ export async function makePage(deps: PagesDeps, request: PageRequest): Promise<P
   if (!(part instanceof Error)) return { ...around, status: 200, ...part }
   // The log has said so when the facts were read, or does now.
   if (failure === undefined && !hasCode(part, 'db.unreachable')) deps.log.warn('page.unread', { path, err: part })
-  const away = { facts: undefined, failure: failure ?? { error: part, sinceMs: nowMs } }
-  return { ...around, status: 503, content: unreachableSection(messages, away, nowMs, facts.timeZone) }
+  const away = failure ?? { error: part, sinceMs: nowMs }
+  return { ...around, status: 503, content: unreachableSection(messages, away, nowMs, { timeZone: facts.timeZone }) }
 }
 
 type Part = Omit<PageContent, 'status' | 'facts'>

@@ -44,6 +44,9 @@ test('a database that goes away is told of by page, readiness and metrics, and a
   // What was known stays, with its time.
   expect(text).toContain('What follows is as of 20 Nov 2026, 06:30')
   expect(text.replaceAll('<wbr>', '')).toMatch(new RegExp(`Since 20 Nov 2026, 06:36 .*Database [^ ]*/${own.name} `))
+  expect(await status.text('/?lang=zh')).toMatch(
+    /起： <b>数据库连接不上，或不能使用<.b> <span lang="en"><bdi>Database /,
+  )
   for (const path of ['/channels/9', `/runs/${runId}`]) {
     const part = await status.get(path)
     expect([path, part.status]).toEqual([path, 503])

@@ -1,10 +1,11 @@
 import type { ListedChannel } from '../../ledger/channels.ts'
 import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
-import { foreign, type Html, html, maskedText } from '../html.ts'
+import { foreign, type Html, html } from '../html.ts'
 import { isAskedFor } from '../verdict.ts'
 import { rangeText } from './run-page.ts'
 import { coverageSection, lastRead, standing, streamsOf } from './streams-section.ts'
+import { errorText } from './verdict-section.ts'
 import { type Column, tableSection } from './table.ts'
 import { actionForm, jumps, mark, proofMarks, section, streamName, type View } from './view.ts'
 
@@ -52,7 +53,7 @@ function openPoints(view: View): Html | false {
     ['kind', (reading) => kindOf(view, reading)],
     ['range', ({ window }) => rangeText(view, window)],
     ['partition', ({ partition }) => foreign(partition, 60)],
-    ['reason', ({ reason }) => (reason === null ? messages.notKnown : maskedText(reason))],
+    ['reason', ({ reason }) => (reason === null ? messages.notKnown : errorText(messages, reason))],
   ]
   const hasAskedFor = open.some(({ stream, kind }) => isAskedFor(stream) && kind !== 'accepted')
   return tableSection(view, 'open', open, columns, {

@@ -5,11 +5,11 @@ import type { HeldPart, RaisedAlert, RunDetails, RunSlice } from '../../ledger/r
 import type { RunReport, RunError, StreamReport } from '../../ledger/run-reports.ts'
 import { hasEnded } from '../../ledger/runs.ts'
 import { placeOf } from '../../streams/registry.ts'
-import { foreign, type Html, html, maskedText } from '../html.ts'
+import { foreign, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { figureList } from './overview-page.ts'
 import { took } from './runs-page.ts'
-import { progressSection } from './verdict-section.ts'
+import { errorText, progressSection } from './verdict-section.ts'
 import { type Column, type ListPage, pagination, tableSection } from './table.ts'
 import { actionForm, jumps, moment, proofMark, proofMarks, section, stateMark, streamName, type View } from './view.ts'
 
@@ -67,7 +67,7 @@ function errors(view: View, run: RunReport, found: readonly RunError[]): Html | 
     ['code', ({ code }) => html`<code>${code}</code>`],
     ['stream', ({ stream }) => (stream === null ? notKnown : streamName(view, stream))],
     ['partition', ({ partition }) => (partition === null ? notKnown : foreign(partition, 60))],
-    ['message', ({ message }) => maskedText(message, 400)],
+    ['message', ({ message, code }) => errorText(view.messages, message, code)],
   ]
   const left = run.errorCount - found.length
   return tableSection(view, 'errors', found, columns, { className: 'worded', left })

@@ -1,12 +1,13 @@
-import { messageOf } from '../../core/errors.ts'
+import { describeError } from '../../core/outcome.ts'
 import { wallTimeAt } from '../../core/wall-clock.ts'
-import { type Html, html, foreign } from '../html.ts'
+import { type Html, html, foreign, maskedText } from '../html.ts'
 import type { Finding, Verdict } from '../verdict.ts'
 import { channelLinks, streamName, type View, icon, type Tone } from './view.ts'
 import type { RunReport } from '../../ledger/run-reports.ts'
-import type { Known } from '../facts.ts'
+import type { Facts, ReadFailure } from '../facts.ts'
 import { placeOf } from '../../streams/registry.ts'
 import { fill, type Messages } from '../messages.ts'
+import { causeInChinese } from '../words/reasons.ts'
 
 const tones: Readonly<Record<Verdict['status'], Tone>> = {
   complete: 'good',
@@ -34,18 +35,22 @@ ${verdict.isRunning && status !== 'first' && html`<p>${words.runningText}</p>`}`
 }
 
 /** That the database is away: which one and why, since when, and of when what is shown then is. */
-export function unreachableSection(messages: Messages, { facts, failure }: Known, nowMs: number, zone?: string): Html {
-  const { verdict, formats, ago } = messages
-  const timeZone = facts?.timeZone ?? zone
+export function unreachableSection(messages: Messages, failed: ReadFailure, now: number, facts?: Partial<Facts>): Html {
+  const { verdict: words, formats, ago } = messages
+  const { timeZone, readAtMs } = facts ?? {}
   const timeOf = (at: number) => formats.wallTime(wallTimeAt(at, timeZone ?? 'UTC')) + (timeZone ? '' : ' UTC')
-  const since = failure && {
-    time: timeOf(failure.sinceMs),
-    ago: fill(ago, { span: formats.span(nowMs - failure.sinceMs) }),
-    reason: messageOf(failure.error),
-  }
-  const reason = since && html`<p>${foreign(fill(verdict.unreachableSince, since), 400)}</p>`
-  const shown = facts ? fill(verdict.unreachableText, { time: timeOf(facts.readAtMs) }) : verdict.unreachablePart
-  return answer('bad', verdict.unreachable, html`${reason}<p>${shown}</p>`)
+  const span = formats.span(now - failed.sinceMs)
+  const since = fill(words.unreachableSince, { time: timeOf(failed.sinceMs), ago: fill(ago, { span }) })
+  const { code, message } = describeError(failed.error)
+  const reason = errorText(messages, message, code, html`<span lang="en">${foreign(message, 400)}</span>`)
+  const shown = readAtMs ? fill(words.unreachableText, { time: timeOf(readAtMs) }) : words.unreachablePart
+  return answer('bad', words.unreachable, html`<p>${since} ${reason}</p><p>${shown}</p>`)
+}
+
+/** What went wrong: `shown`, without values when not given. It is in English: words in Chinese come before it there. */
+export function errorText({ language }: Messages, message: string, code = '', shown = maskedText(message, 400)): Html {
+  const cause = language === 'en' ? undefined : causeInChinese(code, message)
+  return html`${cause && html`<b>${cause}</b> `}${shown}`
 }
 
 function answer(tone: Tone, title: string, content: Html): Html {

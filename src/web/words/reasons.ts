@@ -15,3 +15,33 @@ export function reasonInChinese(reason: string): string | undefined {
   const [pattern, words] = inChinese.find(([each]) => each.test(reason)) ?? []
   return pattern && words && reason.replace(pattern, words)
 }
+
+/** What codes and messages of ours stand for, in a few words of Chinese; the first that fits counts. */
+const causes: readonly (readonly [RegExp, string])[] = [
+  [/^it was not read within /, '没有及时读完'],
+  [/^(usage|config|api)\.invalid/, '设置或用法有误'],
+  [/^api\.unreachable|: no connection to /, '连接不上服务'],
+  [/^api\.timeout|: no complete answer within /, '服务没有按时回答'],
+  [/^api\.budgetSpent/, '当日的调用次数已用完'],
+  [/^api\.ba|^api\.bodyRefused|: \d+ with |: the answer is |: the body was cut/, '服务的回答无法读取'],
+  [/^api\.(unauthorized|forbidden|credentials|noToken|wrongAuthUrl)|: 40[13]\b/, '凭据未被接受，或没有权限'],
+  [/^api\.rateLimited|: 429\b/, '服务限制了调用次数'],
+  [/^api\.channelUnknown|does not know this channel/, '服务不认识该频道'],
+  [/^api\.|: \d{3}\b|: the service refuses /, '服务返回错误'],
+  [/^paging\.|: the service (ignores|filters)|: the list has no end/, '分页或时间条件不起作用'],
+  [/^rows\.|rows could not be read/, '太多行无法读取，已放入隔离区'],
+  [/^interface\.|: none of \d+ items has /, '字段已消失，接口可能变了：未写入'],
+  [/did not come to rest/, '读取时一直有变动：未写入'],
+  [/^slice\.short|rows came/, '读到的行数不足'],
+  [/^audit\./, '仓库与服务的总数不一致'],
+  [/^(slice\.locked|job\.running|lease\.)|another run has held it|is no longer held by/, '正由另一个进程处理'],
+  [/^job\.|no worker got to its end|its job was cancelled/, '没有进程将它读完'],
+  [/^db\./, '数据库连接不上，或不能使用'],
+  [/^run\.interrupted/, '运行被中断'],
+  [/^internal/, '程序内部错误'],
+]
+
+/** What went wrong, in a few words of Chinese, by its code or its message; undefined where it is not known. */
+export function causeInChinese(...texts: readonly string[]): string | undefined {
+  return causes.find(([each]) => texts.some((text) => each.test(text)))?.[1]
+}

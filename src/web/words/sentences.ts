@@ -39,7 +39,7 @@ export const sentences = {
       'Run livehouse sync, or wait for the next scheduled job.',
       '运行 livehouse sync，或等待下一个定时任务。',
     ],
-    unreachableSince: ['Since {time} ({ago}): {reason}', '自 {time}（{ago}）起：{reason}'],
+    unreachableSince: ['Since {time} ({ago}):', '自 {time}（{ago}）起：'],
     unreachableText: [
       'What follows is as of {time}. This page recovers by itself.',
       '以下内容截至 {time}。数据库恢复后页面会自动恢复。',
@@ -79,10 +79,7 @@ export const sentences = {
     goneChannels: ['{count} gone at the service', '{count} 个在服务端已不存在'],
     nextRun: ['Next job', '下一个任务'],
   },
-  timeline: {
-    legend: ['Legend', '图例'],
-    cell: ['{day}: {percent} read', '{day}：已读 {percent}'],
-  },
+  timeline: { legend: ['Legend', '图例'], cell: ['{day}: {percent} read', '{day}：已读 {percent}'] },
   charts: {
     rows: ['Rows written', '写入的行数'],
     watched: ['Hours watched', '观看小时数'],
@@ -121,10 +118,7 @@ export const sentences = {
       '下次同步会重新读取以下全部内容；观看记录（v1）除外：只有指明该流的同步或任务 v1-history 才会读取。',
     ],
   },
-  run: {
-    title: ['Run {runId}', '运行 {runId}'],
-    all: ['All runs', '全部运行'],
-  },
+  run: { title: ['Run {runId}', '运行 {runId}'], all: ['All runs', '全部运行'] },
   channel: {
     test: ['test channel', '测试频道'],
     problems: ['{count} short or failed', '{count} 处缺数据或失败'],

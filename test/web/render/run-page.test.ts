@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
+import { channelPage } from '../../../src/web/render/channel-page.ts'
 import { runPage } from '../../../src/web/render/run-page.ts'
-import { makeRun, makeView, NOW_MS } from '../../helpers/status-facts.ts'
+import { makeChannel, makeFacts, makeReading, makeRun, makeView, NOW_MS } from '../../helpers/status-facts.ts'
+
+const details = { asked: {}, held: [], errors: [], alerts: [], slices: { rows: [], page: 1, hasMore: false } }
 
 test('an alert that stands since a run is told of that run, whatever later ones have added to it', () => {
   const problems = [{ stream: 'gifts', code: 'api.status', count: 3 }]
@@ -8,14 +11,22 @@ test('an alert that stands since a run is told of that run, whatever later ones 
     { kind: 'run', name: 'sync', status: 'failed', runId: '9', problems },
     { kind: 'run', name: 'run nightly', status: 'failed', runId: '6', problems },
   ] as const
-  const details = {
-    asked: {},
-    held: [],
-    errors: [],
-    slices: { rows: [], page: 1, hasMore: false },
-    alerts: causes.map((cause) => ({ cause, raisedAt: new Date(NOW_MS), clearedAt: null })),
-  }
-  const page = runPage(makeView(), makeRun({ runId: '5', status: 'partial' }), details).toString()
+  const alerts = causes.map((cause) => ({ cause, raisedAt: new Date(NOW_MS), clearedAt: null }))
+  const page = runPage(makeView(), makeRun({ runId: '5', status: 'partial' }), { ...details, alerts }).toString()
   expect(page).toContain('livehouse sync ended partial (run 5). See')
   expect(page).toContain('livehouse run nightly ended failed (run 6): gifts')
+})
+
+test('on a page in Chinese some words say what went wrong, before the message in English', () => {
+  const message = 'giftRunning channel 9 page 3: 502 after 5 attempts'
+  const errors = [{ stream: 'gifts', partition: 'channel=9', code: 'api.status', message }] as const
+  const run = makeRun({ errorCount: 1 })
+  const told = `<span lang="en"><bdi>${message}</bdi></span>`
+  expect(runPage(makeView(undefined, 'zh-CN'), run, { ...details, errors }).toString()).toContain(
+    `<b>服务返回错误</b> ${told}`,
+  )
+  expect(runPage(makeView(), run, { ...details, errors }).toString()).not.toContain('<b>')
+  const view = makeView(makeFacts({ openCounts: { problem: 1, gap: 0, accepted: 0 } }), 'zh-CN')
+  const readings = { ...view.facts, open: [makeReading({ proof: 'failed', reason: message })] }
+  expect(channelPage(view, makeChannel(), readings).toString()).toContain(`<b>服务返回错误</b> ${told}`)
 })

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
+import { recoveryOf } from '../../../src/core/errors.ts'
 import { conflictItem, duplicateItem } from '../../../src/ledger/quarantine.ts'
 import { streams } from '../../../src/streams/registry.ts'
 import { itemReader } from '../../../src/transform/read-item.ts'
 import { maskValues } from '../../../src/web/html.ts'
-import { reasonInChinese } from '../../../src/web/words/reasons.ts'
+import { causeInChinese, reasonInChinese } from '../../../src/web/words/reasons.ts'
 
 const reasons = streams.flatMap((stream) => {
   const read = itemReader(stream, {
@@ -29,4 +30,18 @@ test.each([...new Set([...reasons, ...others.map(({ reason }) => reason)])])('%s
   const chinese = reasonInChinese(maskValues(reason)) ?? ''
   expect(chinese).toMatch(/\p{Script=Han}/u)
   expect(chinese).not.toMatch(/张三| (and|the|not|is|with|came) /)
+})
+
+test('each code of an error has words in Chinese, and each message that is on record without one', () => {
+  const codes = [...Object.keys(recoveryOf), 'internal']
+  expect(codes.filter((code) => causeInChinese(code) === undefined)).toEqual([])
+  const messages = {
+    '502 after 5 attempts': '服务返回错误',
+    '429; the service asks to wait 3 s': '服务限制了调用次数',
+    'no complete answer within 30 s': '服务没有按时回答',
+    '200 with an empty body': '服务的回答无法读取',
+    'the source says 10, but 9 distinct and 0 quarantined rows came, 1 came twice': '读到的行数不足',
+  }
+  const told = Object.keys(messages).map((each) => [each, causeInChinese(`giftRunning channel 9 page 3: ${each}`)])
+  expect(Object.fromEntries(told)).toEqual(messages)
 })
