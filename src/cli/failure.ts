@@ -2,8 +2,8 @@ import { type Failure, problemsOf } from '../app/outcome.ts'
 import { hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 import type { RunStatus } from '../core/outcome.ts'
 
-/** What stopped a command, for a person: one message, and its problems one a line. `verb`: where it is one. */
-export function failureText({ command, error }: Failure, verb: string | undefined): string {
+/** What stopped a command, for a person: one message, and its problems one a line. `see`: where help is. */
+export function failureText({ command, error }: Failure, see: string): string {
   const name = ['livehouse', command].join(' ').trim()
   if (!(error instanceof LivehouseError)) {
     return `${name}: internal error: ${messageOf(error)}\n  This is a bug. LOG_LEVEL=debug shows where it happened.`
@@ -12,7 +12,6 @@ export function failureText({ command, error }: Failure, verb: string | undefine
   const isNew =
     hasCode(error, 'config.invalid') && problems.some((each) => each.startsWith('LIVEHOUSE_BASE_URL is not set'))
   const first = isNew ? ['The first time, `livehouse init` asks for the settings; `livehouse demo` needs none.'] : []
-  const see = hasCode(error, 'usage.invalid') ? `, see ${['livehouse', verb ?? [], '--help'].flat().join(' ')}` : ''
   return [`${name}: ${error.message}${see}`, ...problems.map((problem) => `  ${problem}`), ...first].join('\n')
 }
 

@@ -1,6 +1,7 @@
 import { causeBehind, failureOutcome, outcomeObject } from '../app/outcome.ts'
 import type { Environment } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
+import { hasCode } from '../core/errors.ts'
 import { printable } from '../core/text.ts'
 import { didYouMean } from '../core/did-you-mean.ts'
 import type { RedactingLog } from '../log.ts'
@@ -58,12 +59,14 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
     const error = causeBehind(thrown)
     const redact = log?.redact ?? ((text: string) => text)
     const failure = { command: verb, error, startedAt, finishedAt: isoTime() }
+    const named = Object.hasOwn(line.commands, verb) ? [verb] : []
+    const see = hasCode(error, 'usage.invalid') ? `, see ${['livehouse', ...named, '--help'].join(' ')}` : ''
     if (isGiven(line.argv, '--json') && !hasPrinted) {
-      line.writeOut(`${printable(redact(JSON.stringify(outcomeObject(failureOutcome(runId, failure)))))}\n`)
+      const outcome = failureOutcome(runId, failure)
+      const errors = outcome.errors.map((each) => ({ ...each, message: each.message + see }))
+      line.writeOut(`${printable(redact(JSON.stringify(outcomeObject({ ...outcome, errors }))))}\n`)
     }
-    terminal.write(
-      `${printable(redact(failureText(failure, Object.hasOwn(line.commands, verb) ? verb : undefined)))}\n`,
-    )
+    terminal.write(`${printable(redact(failureText(failure, see)))}\n`)
     log?.debug('command.failed', { err: thrown })
     return exitCodeOfError(error)
   }

@@ -82,6 +82,8 @@ describe('wrong use', () => {
     expect(out).toBe('')
     expect(err).toContain(problem)
     expect(err).toContain('see livehouse --help')
+    const { errors } = JSON.parse((await run([...argv, '--json'], nothing)).out)
+    expect(errors).toMatchObject([{ code: 'usage.invalid', message: expect.stringMatching(/, see livehouse --help$/) }])
   })
 })
 
