@@ -11,26 +11,25 @@ const meanings: Readonly<Record<RunStatus, string>> = {
   failed: 'nothing could be done',
 }
 
-const columns = ['inserted', 'updated', 'unchanged', 'removed', 'quarantined', 'degraded', 'calls'] as const
+const columns = ['inserted', 'updated', 'unchanged', 'calls'] as const
+const exceptions = ['removed', 'quarantined', 'degraded'] as const
 
-/** What a run did, for a person: a line a stream, the problems, and the verdict. `timeZone`: the service's. */
+/** What a run did, for a person: its streams, in sixty columns; problems and verdict. `timeZone`: the service's. */
 export function summarize(outcome: RunOutcome, timeZone: string): string[] {
   const { status, streams, errors, startedAt, finishedAt, resumesAt } = outcome
-  const hasRemoved = Object.values(streams).some(({ counts }) => counts.removed > 0)
-  const shown = columns.filter((column) => column !== 'removed' || hasRemoved)
-  const rows = Object.entries(streams).map(([name, { counts, slices }]) => [
-    name,
-    counts.extracted,
-    ...shown.map((column) => counts[column]),
-    formatProofs(slices),
-  ])
+  const all = Object.entries(streams)
+  const rows = all.map(([name, { counts }]) => [name, counts.extracted, ...columns.map((column) => counts[column])])
+  const ends = all.map(([name, { counts, slices }]) => {
+    const others = exceptions.flatMap((each) => (counts[each] > 0 ? [`${counts[each]} ${each}`] : []))
+    return [name, [formatProofs(slices), ...(others.length > 0 ? [`rows: ${others.join(', ')}`] : [])].join('; ')]
+  })
+  const tables = [...formatTable(['stream', 'read', ...columns], rows), '', ...formatTable(['stream', 'slices'], ends)]
   const later = resumesAt === null ? '' : `, goes on at ${minuteIn(timeZone)(new Date(resumesAt))} ${timeZone}`
   const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1000
   const moving = Object.values(streams).reduce((sum, { slices }) => sum + slices.moving, 0)
-  const moved = moving === 0 ? [] : [`${moving} lists moved while they were read; the next run reads them again`]
   return [
-    ...(rows.length === 0 ? [] : formatTable(['stream', 'read', ...shown, 'slices'], rows)),
-    ...moved,
+    ...(all.length === 0 ? [] : tables),
+    ...(moving === 0 ? [] : [`${moving} lists moved meanwhile; the next run reads them again`]),
     ...errors.map(({ message }) => `✗ ${message}`),
     `${status}: ${meanings[status]} (${seconds.toFixed(1)} s${later})`,
   ]
