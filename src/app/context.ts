@@ -20,7 +20,7 @@ export interface AppContext {
   readonly onRun?: (runId: string) => void
   /**
    * Shows the progress of a run until it is disposed of: bars on a terminal, sparse log lines elsewhere. `opening`:
-   * what is waited for before a run, shown on a terminal only and removed afterwards.
+   * what is waited for before or after a run, shown on a terminal only and removed afterwards.
    */
   readonly openProgress: (opening?: string) => Promise<Progress>
 }

@@ -85,6 +85,8 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
   }
   const now = new Date(connection.serviceClock.now())
   if (!signal.aborted) {
+    // After a first load they take seconds.
+    using _waiting = await context.openProgress('updating figures')
     await mergeSlices(db, now)
     await pruneSlices(db, now)
     await pruneRecords(db, now)

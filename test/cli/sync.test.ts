@@ -9,7 +9,7 @@ import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 
 const HOUR_MS = 3_600_000
 
-test('--until begins nothing after that time: what has landed stays, the rest waits, and the next sync goes on', async () => {
+test('--until begins nothing after that time: what has landed stays, the rest waits, and the next sync goes on, and names what it waits for', async () => {
   await using database = await createTestDatabase()
   const time = { nowMs: FIXED_NOW }
   const clock = { now: () => time.nowMs, sleep: async () => {} }
@@ -33,7 +33,13 @@ test('--until begins nothing after that time: what has landed stays, the rest wa
   expect(outcome).toMatchObject({ streams: { visitors: { slices: { verified: 2, failed: 0 } }, gifts: { calls: 0 } } })
 
   time.nowMs = FIXED_NOW
-  expect(await runVerb(sync, ['--until', '15:00'], { environment, clock })).toMatchObject({ code: 0 })
+  const waitedFor: (string | undefined)[] = []
+  const openProgress = async (opening?: string) => {
+    waitedFor.push(opening)
+    return { report: () => {}, [Symbol.dispose]: () => {} }
+  }
+  expect(await runVerb(sync, ['--until', '15:00'], { environment, clock, openProgress })).toMatchObject({ code: 0 })
+  expect(waitedFor).toEqual(['opening database', undefined, 'updating figures'])
   await expectTruth({ emulator, database })
 })
 
