@@ -29,8 +29,10 @@ export async function publishBi(
   if (settings !== undefined) await writeBiSettings(db, settings)
   const outcome = await applyPlan(db, signal, planBi, DBA)
   if (outcome.status === 'unchanged') return outcome
-  if (outcome.status === 'blocked')
-    return { status: 'blocked', notice: `The views of ${SCHEMA} are not up to date: ${outcome.reason}.` }
+  if (outcome.status === 'blocked') {
+    const meanwhile = 'Until they are, persons and kept figures are not renewed'
+    return { status: 'blocked', notice: `The views of ${SCHEMA} are not up to date: ${outcome.reason}. ${meanwhile}.` }
+  }
   // With the views of an older livehouse nobody has put them together so far.
   await groupPersons(db, signal)
   const { roles: present } = await readBiState(db)
