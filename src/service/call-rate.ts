@@ -1,5 +1,5 @@
 /** Calls that ended within the second of `atMs`, milliseconds since 1970. */
-export type Ended = Readonly<Record<'atMs' | 'answered' | 'refused', number>>
+export type Ended = Readonly<Record<'atMs' | 'calls' | 'refused', number>>
 
 /** What is known of the calls of one endpoint. */
 export interface GatePace {
@@ -48,41 +48,40 @@ const mostOf = (share: number, calls: number, errors = 2) => share * calls + err
 
 /**
  * Two seconds in a row refuse more than one call and than is usual: the limit is the median of what they and the next
- * were answered, as calls may have been saved up in one, or a process held up, or their mean, where few are refused
- * (BBR's policers, ACM Queue 14(5), 2016). The lower rate is an experiment (PCC, Dong et al., NSDI 2015): while it is
- * refused as much, all is as before, and that share is usual. A limit of nothing ends with the first answer.
+ * were answered (calls may have been saved up in one, or a process held up), or their mean where few are refused (BBR's
+ * policers, ACM Queue 14(5), 2016). It is an experiment (PCC, Dong et al., NSDI 2015): where as many are refused below
+ * it, all is as before, and that share is usual. A limit of nothing ends with the first answer.
  */
 export function learn(kept: GatePace | undefined, ended: readonly Ended[], nowMs: number): GatePace {
   const known = kept ?? { nextAtMs: 0, limitedAtMs: 0, ended: [] }
-  const { limit = Number.POSITIVE_INFINITY, limitedAtMs, before, usual = 0 } = known
-  if (limit === 0 && ended.some(({ answered }) => answered > 0)) return { ...known, limit: undefined }
-  const parts = [...known.ended, ...ended].filter(({ atMs }) => atMs >= limitedAtMs)
-  const at = Math.floor(nowMs / 1000)
-  const sum = (of: 'answered' | 'refused', from: number, to = from) =>
-    parts.reduce((total, each) => total + (each.atMs >= from * 1000 && each.atMs < (to + 1) * 1000 ? each[of] : 0), 0)
+  const { limit = Number.POSITIVE_INFINITY, limitedAtMs, usual = 0 } = known
+  if (limit === 0 && ended.some(({ calls, refused }) => calls > refused)) return { ...known, limit: undefined }
   // A second is over when all processes have reported; the one in which a limit is found has calls that left before.
+  const parts = [...known.ended, ...ended].filter(({ atMs }) => atMs >= limitedAtMs)
+  const sum = (of: 'calls' | 'refused', from: readonly Ended[]) => from.reduce((total, each) => total + each[of], 0)
+  const at = Math.floor(nowMs / 1000)
   const seconds = [at - 3, at - 2, at - 1, at].map((second) => {
-    return { atMs: second * 1000, answered: sum('answered', second), refused: sum('refused', second) }
+    const within = parts.filter(({ atMs }) => Math.floor(atMs / 1000) === second)
+    return { atMs: second * 1000, calls: sum('calls', within), refused: sum('refused', within) }
   })
-  const [answered, refused] = [sum('answered', at - 3, at - 1), sum('refused', at - 3, at - 1)]
-  const calls = answered + refused
-  const share = refused / calls
+  const next = { ...known, ended: seconds.filter(({ calls }) => calls > 0) }
+  const over = seconds.slice(0, 3)
+  const [calls, refused] = [sum('calls', over), sum('refused', over)]
   const isLight = refused - 1 <= POLICED * calls
-  const busy = seconds.slice(0, 3).map((each) => each.answered + each.refused)
+  const isTried = known.before && nowMs >= limitedAtMs + 3000 && nowMs < limitedAtMs + HOLD_MS
+  // What waits for the ceiling has passed at the rate before: nothing is concluded until it has left.
+  if (isTried && over.some((each) => each.calls > limit)) return next
+  if (isTried && isLight && refused > Math.max(1, mostOf(known.before.usual ?? 0, calls, -2)))
+    return { ...next, limit: undefined, ...known.before, usual: refused / calls, before: undefined }
   const refuse = (share: number, errors?: number) =>
-    seconds.slice(0, 2).every((each, index) => each.refused - 1 > mostOf(share, busy[index] ?? 0, errors))
+    over.slice(0, 2).every((each) => each.refused - 1 > mostOf(share, each.calls, errors))
   // A pause, or a process that was held up, makes a second look poor.
-  const isPoliced = refuse(POLICED, 0) || (2 * Math.min(...busy) > Math.max(...busy) && refuse(usual))
-  const isTried = before && nowMs >= limitedAtMs + 3000 && nowMs < limitedAtMs + HOLD_MS
-  const median = seconds.slice(0, 3).toSorted((a, b) => a.answered - b.answered)[1]?.answered ?? 0
-  const found = isLight ? Math.max(median, Math.round(answered / 3)) : median
-  let learnt: Partial<GatePace> = {}
-  // What waits for the ceiling has passed at the rate before: nothing is tried until it has left.
-  if (isTried && busy.some((calls) => calls > limit)) learnt = {}
-  else if (isTried && isLight && refused > Math.max(1, mostOf(before.usual ?? 0, calls, -2)))
-    learnt = { limit: undefined, ...before, usual: share, before: undefined }
-  else if (isPoliced)
-    learnt = { limit: found, limitedAtMs: (at + 1) * 1000, before: { limit: known.limit, limitedAtMs, usual: share } }
-  else if (refused < mostOf(usual, calls, -2)) learnt = { usual: share }
-  return { ...known, ...learnt, ended: seconds.filter(({ answered, refused }) => answered + refused > 0) }
+  const isSteady = over.every((each) => over.every((other) => 2 * each.calls > other.calls))
+  if (refuse(POLICED, 0) || (isSteady && refuse(usual))) {
+    const [, median = 0] = over.map((each) => each.calls - each.refused).toSorted((a, b) => a - b)
+    const found = isLight ? Math.max(median, Math.round((calls - refused) / 3)) : median
+    const before = { limit: known.limit, limitedAtMs, usual: refused / calls }
+    return { ...next, limit: found, limitedAtMs: (at + 1) * 1000, before }
+  }
+  return refused < mostOf(usual, calls, -2) ? { ...next, usual: refused / calls } : next
 }

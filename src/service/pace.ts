@@ -30,12 +30,8 @@ type Gate = ReturnType<typeof createGate>
  */
 export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clock): Pace {
   const now = clock.monotonicMs ?? clock.now
-  const gates = new Map<string, Gate>()
-  const gateOf = (key: string): Gate => {
-    const gate = gates.get(key) ?? createGate()
-    gates.set(key, gate)
-    return gate
-  }
+  const gates: Record<string, Gate> = {}
+  const gateOf = (key: string): Gate => (gates[key] ??= createGate())
   const ceiling = gateOf('ceiling')
   const ceilingRate = (maxCallsPerSecond || Number.POSITIVE_INFINITY) * (1 - MARGIN)
   let wasAheadMs = Number.NaN
@@ -46,13 +42,13 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
   let flight: Promise<void> | undefined
 
   const exchange = async (): Promise<void> => {
-    const asked = [...gates].map(([key, gate]) => ({ key, gate, ended: gate.ended.splice(0) }))
+    const asked = Object.entries(gates).map(([key, gate]) => ({ key, gate, ended: gate.ended.splice(0) }))
     const { pace, given, aheadMs } = await cell((value, nowMs) => {
       const kept = parseCallPace(value, nowMs)
       const aheadMs = nowMs - now()
       // The shared clock was set: instants by the old time count no more, and others know it once they have shared.
       const isMoved = Math.abs(aheadMs - wasAheadMs) > LATE_MS
-      if (isMoved) for (const gate of gates.values()) gate.instants = []
+      if (isMoved) for (const gate of Object.values(gates)) gate.instants = []
       pausedUntilMs = Math.max(pausedUntilMs, kept.pausedUntilMs - aheadMs)
       const given = asked.map(({ key, gate, ended }) => {
         const since = ended.map((each) => ({ ...each, atMs: each.atMs + aheadMs }))
@@ -117,7 +113,7 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
         }
         throw error
       } finally {
-        gateOf(call.endpoint).ended.push({ atMs: now(), answered: 1 - refused, refused })
+        gateOf(call.endpoint).ended.push({ atMs: now(), calls: 1, refused })
       }
     },
   }
