@@ -127,7 +127,7 @@ const budgets: Readonly<Record<string, number>> = {
   ledger: 3647,
   log: 73,
   scheduler: 1329,
-  service: 1807,
+  service: 1802,
   store: 3104,
   streams: 93 + 68 * allStreams.length,
   sync: 5250,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 57
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_643 + 128 * allStreams.length, test: 27_869 }
+const MOST_LINES = { src: 32_638 + 128 * allStreams.length, test: 27_869 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -11,11 +11,8 @@ type Layer = <C extends { readonly endpoint: string }, A>(next: Sends<C, A>) => 
 /** A call passes the outer layer at the rate of its endpoint, gets a place and token, and leaves by the inner one. */
 export type Pace = Readonly<Record<'outer' | 'inner', Layer>>
 
-/** Instants are taken for so long at once, and no call leaves on what was shared longer ago. */
+/** Instants are taken for so long at once; what was shared holds as long, or one second that is counted (ADR 0080). */
 const LEASE_MS = 250
-/** The same where no limit is known and nobody was refused lately: then there is nothing to hear (ADR 0080). */
-const CALM_MS = 1000
-const isRefusal = ({ refused }: Ended) => refused > 0
 /** A call that is later has lost its instant: half of what the margin below the ceiling leaves within a second. */
 const LATE_MS = (1000 * MARGIN) / 2
 
@@ -36,9 +33,8 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
   const ceilingRate = (maxCallsPerSecond || Number.POSITIVE_INFINITY) * (1 - MARGIN)
   let wasAheadMs = Number.NaN
   let pausedUntilMs = 0
-  let sharedAtMs = Number.NEGATIVE_INFINITY
+  let untilMs = Number.NEGATIVE_INFINITY
   let leadMs = 0
-  let isCalm = false
   let flight: Promise<void> | undefined
 
   const exchange = async (): Promise<void> => {
@@ -66,11 +62,11 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
       const pace = { atMs: nowMs, pausedUntilMs: pausedUntilMs + aheadMs, gates: { ...kept.gates, ...learnt } }
       return { pace, given, aheadMs }
     })
-    sharedAtMs = now()
     wasAheadMs = aheadMs
-    isCalm = given.every(({ rate, known }) => rate === Number.POSITIVE_INFINITY && !known.ended.some(isRefusal))
+    const isHeld = given.some(({ rate, known }) => Number.isFinite(rate) || known.ended.some((one) => one.refused > 0))
+    untilMs = now() + (isHeld ? LEASE_MS : 1000)
     // What is taken next begins when it will have come. A lease more at a time: it may have been held up but once.
-    leadMs = Math.min(sharedAtMs + aheadMs - pace.atMs, leadMs + LEASE_MS)
+    leadMs = Math.min(now() + aheadMs - pace.atMs, leadMs + LEASE_MS)
     for (const { gate, rate, instants } of given) Object.assign(gate, { rate }).instants.push(...instants)
   }
 
@@ -84,7 +80,6 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
       gate.instants = gate.instants.filter((instant) => instant >= Math.max(atMs - LATE_MS, pausedUntilMs))
       const nextMs = gate.rate === Number.POSITIVE_INFINITY ? pausedUntilMs : gate.instants[0]
       // An exchange, in the background, as long before the call leaves as it takes: who waits for one comes late.
-      const untilMs = sharedAtMs + (isCalm && !gate.ended.some(isRefusal) ? CALM_MS : LEASE_MS)
       const dueMs = Math.max(untilMs, nextMs ?? atMs) - 2 * leadMs
       if (dueMs <= atMs) void share()
       if (nextMs === undefined || (nextMs <= atMs && untilMs <= atMs)) await orAborted(share(), signal)
@@ -109,7 +104,7 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
         if (hasCode(error, 'api.rateLimited')) {
           refused = 1
           pausedUntilMs = Math.max(pausedUntilMs, now() + (error.details.retryAfterMs ?? 0))
-          if (error.details.retryAfterMs) void Promise.resolve(flight).then(share)
+          if (error.details.retryAfterMs || untilMs > now() + LEASE_MS) void Promise.resolve(flight).then(share)
         }
         throw error
       } finally {
