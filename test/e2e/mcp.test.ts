@@ -147,12 +147,12 @@ test('a statement that the client gives up ends on the server too, and the next 
     const givenUp = new AbortController()
     const params = { name: 'query', arguments: { sql: 'select pg_sleep(600)' } }
     const end = patient.client.callTool(params, givenUp).catch(String)
-    await expect.poll(readAsleep, { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(readAsleep, { timeout: 60_000 }).toHaveLength(1)
     const [login] = await readAsleep()
     givenUp.abort(new Error('given up'))
     expect(await end).toContain('given up')
     expect(await patient.rows('select 1')).toEqual([[1]])
-    await expect.poll(readAsleep, { timeout: 10_000 }).toEqual([])
+    await expect.poll(readAsleep, { timeout: 60_000 }).toEqual([])
     const { rows } = await sql`select from pg_roles where rolname = ${login} and rolname <> ${user.name}`.execute(
       pipeline.database.db,
     )
@@ -164,7 +164,7 @@ test('a database that is gone during a statement is waited for no longer than th
   await using proxy = await startStallingProxy(user.url)
   await using cutOff = await openAssistant({ DATABASE_URL: proxy.url }, ['--timeout', '2'])
   const asked = cutOff.call('query', { sql: 'select pg_sleep(600)' })
-  await expect.poll(readAsleep, { timeout: 10_000 }).toHaveLength(1)
+  await expect.poll(readAsleep, { timeout: 60_000 }).toHaveLength(1)
   proxy.stall()
   expect((await asked).text).toContain('cannot be reached: no answer within 9 s')
   proxy.goOn()

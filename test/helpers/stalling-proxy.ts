@@ -9,12 +9,15 @@ export interface StallingProxy extends AsyncDisposable {
   readonly stall: () => void
   /** Ends what was stalled; new connections get through again. */
   readonly goOn: () => void
+  /** What is sent over the connections of now arrives when that has ended. */
+  readonly hold: (work: Promise<unknown>) => Promise<void>
 }
 
 /** What passes takes `delayMs` longer in each direction. */
 export async function startStallingProxy(url: string, { delayMs = 0 } = {}): Promise<StallingProxy> {
   const target = new URL(url)
   const sockets = new Set<Socket>()
+  const ways = new Map<Socket, Socket>()
   let isStalled = false
   const keep = (socket: Socket): Socket => {
     sockets.add(socket)
@@ -24,8 +27,9 @@ export async function startStallingProxy(url: string, { delayMs = 0 } = {}): Pro
     keep(near)
     if (isStalled) return
     const far = keep(connect(Number(target.port), target.hostname))
+    ways.set(near, far)
     connectBoth(near, far, delayMs)
-    near.on('close', () => far.destroy())
+    near.on('close', () => far.destroy() && ways.delete(near))
     far.on('close', () => near.destroy())
   })
   server.listen(0, '127.0.0.1')
@@ -42,6 +46,11 @@ export async function startStallingProxy(url: string, { delayMs = 0 } = {}): Pro
     goOn: () => {
       isStalled = false
       for (const socket of sockets) socket.destroy()
+    },
+    hold: async (work) => {
+      const held = [...ways]
+      for (const [near, far] of held) near.unpipe(far)
+      await work.finally(() => held.forEach(([near, far]) => near.pipe(far)))
     },
     [Symbol.asyncDispose]: async () => {
       for (const socket of sockets) socket.destroy()

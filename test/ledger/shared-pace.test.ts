@@ -52,7 +52,7 @@ describe('what is kept', () => {
 })
 
 test('who comes late with a change is told by the same statement what is kept by then', async () => {
-  await using wire = await startStallingProxy(database.url, { delayMs: 100 })
+  await using wire = await startStallingProxy(database.url)
   await using far = await openDatabase(wire.url)
   let statements = 0
   const transformQuery = ({ node }: PluginTransformQueryArgs) => {
@@ -67,7 +67,7 @@ test('who comes late with a change is told by the same statement what is kept by
     host,
     systemClock,
   )((pace) => {
-    other ??= near(addOne)
+    other ??= wire.hold(near(addOne))
     return addOne(pace)
   })
   await other
@@ -98,10 +98,12 @@ test('the time is that of the database, whatever the clocks of the machines show
     return createSharedPace(database.db, host, clock)
   })
   const ahead: number[] = []
+  const begunMs = performance.now()
   for (const exchange of shifted) {
     await exchange((pace, nowMs) => ({ pace, ahead: ahead.push(nowMs - performance.now()) }))
   }
-  expect(Math.max(...ahead) - Math.min(...ahead)).toBeLessThan(100)
+  // When it was asked is known as well as an answer is quick.
+  expect(Math.max(...ahead) - Math.min(...ahead)).toBeLessThan(performance.now() - begunMs)
 })
 
 test('an answer that comes late does not put the time back', async () => {
@@ -110,9 +112,10 @@ test('an answer that comes late does not put the time back', async () => {
   const monotonicMs = () => performance.now() + (++looks > 1 ? 300 : 0)
   const exchange = createSharedPace(database.db, host, { ...systemClock, monotonicMs })
   const aheadMs = async () => (await exchange((pace, nowMs) => ({ pace, ahead: nowMs - monotonicMs() }))).ahead
+  const begunMs = performance.now()
   const before = await aheadMs()
   looks = 0
-  expect(Math.abs((await aheadMs()) - before)).toBeLessThan(100)
+  expect(Math.abs((await aheadMs()) - before)).toBeLessThan(performance.now() - begunMs)
 })
 
 test('while the database is away, what it kept last is gone on with, by its time', async () => {

@@ -1,8 +1,7 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { Client } from 'pg'
 import { expect, test } from 'vitest'
 import { hasCode } from '../../src/core/errors.ts'
-import type { Database } from '../../src/store/database.ts'
 import {
   loadMigrations,
   migrateDown,
@@ -15,6 +14,7 @@ import { migrationSql } from '../../src/store/migration-sql.ts'
 import { createMigrationTables, takeMigrationLock } from '../../src/store/migration-lock.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { describeSchema } from '../helpers/describe-schema.ts'
+import { untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
@@ -41,13 +41,13 @@ test('several migrators at once apply each migration once', async () => {
 
 test('the wait for another migrator can be interrupted, and the database stays usable', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
-  const { db, name } = database
+  const { db } = database
   const controller = new AbortController()
   const interruption = new Error('interrupted')
   await db.transaction().execute(async (other) => {
     for (const statement of [...createMigrationTables, takeMigrationLock]) await sql.raw(statement).execute(other)
     const waiting = migrateUp(db, { signal: controller.signal }).catch((error: unknown) => error)
-    await waitUntilBlocked(db, name)
+    await untilBlocked(db, sql`true`)
     controller.abort(interruption)
     expect(await waiting).toBe(interruption)
   })
@@ -138,12 +138,3 @@ test('every schema, table and column has a comment', async () => {
       and (col_description(c.oid, attnum) is null or obj_description(c.oid, 'pg_class') is null)`.execute(database.db)
   expect(rows).toEqual([])
 })
-
-/** Asks until a session of the database waits for a lock. */
-async function waitUntilBlocked(db: Kysely<Database>, name: string): Promise<void> {
-  for (;;) {
-    const { rows } = await sql`
-      select from pg_stat_activity where datname = ${name} and wait_event_type = 'Lock'`.execute(db)
-    if (rows.length > 0) return
-  }
-}

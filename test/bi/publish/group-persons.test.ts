@@ -7,6 +7,7 @@ import { keepPersons, takeChannels } from '../../../src/bi/views/fragments/perso
 import { FIGURES } from '../../../src/bi/views/note-changes.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { lockName } from '../../../src/store/lock-name.ts'
+import { untilBlocked } from '../../helpers/own-locks.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
 
 /** A viewer as a reading writes it: few ids, so that many share one. */
@@ -111,9 +112,7 @@ test('other ignored ids wait for who puts persons together', async () => {
   await lockName(grouping, FIGURES)
   await sql.raw(takeChannels).execute(grouping)
   const published = publishBi(db, { settings: { masked: undefined, ignoredIds: ['x'] } })
-  await expect
-    .poll(async () => (await sql`select from pg_stat_activity where wait_event_type = 'Lock'`.execute(db)).rows.length)
-    .toBeGreaterThan(0)
+  await untilBlocked(db, sql`true`)
   await sql.raw(keepPersons(`array['1', '2', '3']`)).execute(grouping)
   await grouping.commit().execute()
   await expect(published).resolves.toBeDefined()
