@@ -12,6 +12,7 @@ import { sync } from '../../src/cli/sync.ts'
 import type { Database } from '../../src/store/database.ts'
 import { quarantineItems } from '../../src/ledger/quarantine.ts'
 import { expectKeptDays } from '../helpers/expect-kept-days.ts'
+import { openTransaction } from '../helpers/own-locks.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
@@ -144,13 +145,9 @@ test('days are kept beside slices that are still being written, and by two at on
   await sql`insert into livehouse.channels (channel_id, run_id) values ('1', 1)`.execute(db)
   await using open = new AsyncDisposableStack()
   const begin = async (id: number) => {
-    const trx = await db.startTransaction().execute()
+    const trx = open.use(await openTransaction(db))
     await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, online_seconds, api_version, run_id)
       values ('1', ${id}, 'u' || ${id}::integer, '2026-11-01 10:00+08', 60, 2, 1)`.execute(trx)
-    // What fails below leaves none open: the database would wait for it.
-    open.defer(async () => {
-      if (!trx.isCommitted) await trx.rollback().execute()
-    })
     return trx
   }
   const [first, second, third] = [await begin(1), await begin(2), await begin(3)]

@@ -119,7 +119,8 @@ test.runIf(process.platform === 'linux').each([
   let said = ''
   child.stdout?.on('data', (text) => (said += text))
   const ended = once(child, 'close')
-  while (!said.includes('\n')) await once(child.stdout ?? child, 'data')
+  while (!said.includes('\n') && child.exitCode === null)
+    await Promise.race([once(child.stdout ?? child, 'data'), ended])
   const [port] = said.split('\n')
   const lock = `${child.pid}\n${pgdata}\n1700000000\n${port}\n\n127.0.0.1\n\nready\n`
   await writeFile(join(pgdata, 'postmaster.pid'), lock)

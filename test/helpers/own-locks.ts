@@ -65,3 +65,12 @@ export async function holdLock(db: Kysely<Database>, lock: number): Promise<() =
     await held
   }
 }
+
+/** A transaction of its own, for others to wait for; a test that fails within gives it back, so that they and its database can end. */
+export async function openTransaction(db: Kysely<Database>) {
+  const trx = await db.startTransaction().execute()
+  const giveBack = async () => {
+    if (!trx.isCommitted && !trx.isRolledBack) await trx.rollback().execute()
+  }
+  return Object.assign(trx, { [Symbol.asyncDispose]: giveBack })
+}

@@ -5,7 +5,7 @@ import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { readGaps } from '../../src/ledger/coverage.ts'
 import { startRun } from '../../src/ledger/runs.ts'
 import { recordSlices } from '../../src/ledger/slices.ts'
-import { untilBlocked } from '../helpers/own-locks.ts'
+import { openTransaction, untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
 const AT = new Date('2026-11-20T06:30:00Z')
@@ -38,7 +38,7 @@ test('two that land the first slices of a partition at once both count', async (
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: AT })
   const entry = (window: Window) => entryOf(runId, window)
   const [from, middle, to] = [minute('2026-11-01 00:00'), minute('2026-11-02 00:00'), minute('2026-11-03 00:00')]
-  const first = await db.startTransaction().execute()
+  await using first = await openTransaction(db)
   await recordSlices(first, [entry({ from, to: middle })]).execute()
   const second = db.transaction().execute(async (trx) => {
     await recordSlices(trx, [entry({ from: middle, to })]).execute()

@@ -7,7 +7,7 @@ import { keepPersons, takeChannels } from '../../../src/bi/views/fragments/perso
 import { FIGURES } from '../../../src/bi/views/note-changes.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { lockName } from '../../../src/store/lock-name.ts'
-import { untilBlocked } from '../../helpers/own-locks.ts'
+import { openTransaction, untilBlocked } from '../../helpers/own-locks.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
 
 /** A viewer as a reading writes it: few ids, so that many share one. */
@@ -108,7 +108,7 @@ test('other ignored ids wait for who puts persons together', async () => {
   await threeOfOne.execute(db)
   await groupPersons(db)
   await sql`update livehouse.visitors set run_id = 2`.execute(db)
-  const grouping = await db.startTransaction().execute()
+  await using grouping = await openTransaction(db)
   await lockName(grouping, FIGURES)
   await sql.raw(takeChannels).execute(grouping)
   const published = publishBi(db, { settings: { masked: undefined, ignoredIds: ['x'] } })

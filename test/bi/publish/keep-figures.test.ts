@@ -6,7 +6,7 @@ import { publishBi } from '../../../src/bi/publish/publish-bi.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { openDatabase } from '../../../src/store/pool.ts'
 import { lockName } from '../../../src/store/lock-name.ts'
-import { untilBlocked, untilRow } from '../../helpers/own-locks.ts'
+import { openTransaction, untilBlocked, untilRow } from '../../helpers/own-locks.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
 
 /** A channel in each table whose rows figures are of, and one of them in two. */
@@ -36,17 +36,6 @@ const becomeAnother = (notes: string) =>
   sql`comment on function ${sql.table(`livehouse_ops.note_${notes}`)}() is 'of another livehouse'`
 const forgetViews = sql`update livehouse_ops.bi_settings set fingerprint = 'older'`
 
-/** Works figures out while another transaction keeps it waiting, until `stop`. */
-async function whileHeld(db: Kysely<Database>, work: () => Promise<void>): Promise<void> {
-  const other = await db.startTransaction().execute()
-  try {
-    await lockName(other, 'channel days')
-    await work()
-  } finally {
-    await other.rollback().execute()
-  }
-}
-
 test('figures are worked out by the livehouse alone that has made the views, and anew by the next that makes them', async () => {
   await using database = await createTestDatabase()
   const { db } = database
@@ -57,18 +46,11 @@ test('figures are worked out by the livehouse alone that has made the views, and
   expect(await readChanged(db, 'changed_persons')).toBe('1 2')
   await sql`delete from livehouse_ops.changed_channels`.execute(db)
   await forgetViews.execute(db)
-  const isWorking = Promise.withResolvers<void>()
-  const isOver = Promise.withResolvers<void>()
-  const older = db.transaction().execute(async (trx) => {
-    await lockName(trx, 'channel days')
-    isWorking.resolve()
-    await isOver.promise
-  })
-  await isWorking.promise
+  await using older = await openTransaction(db)
+  await lockName(older, 'channel days')
   const published = publishBi(db)
   await untilBlocked(db, sql`true`)
-  isOver.resolve()
-  await older
+  await older.commit().execute()
   expect(await published).toEqual({ status: 'published' })
   expect(await readChanged(db)).toBe('1 2 3 4 5')
   await keepFigures(db)
@@ -101,7 +83,7 @@ test.each([
     await writeChannels(db)
     const noted = await readChanged(db, notes)
     const stop = new AbortController()
-    const other = await db.startTransaction().execute()
+    await using other = await openTransaction(db)
     await sql`delete from ${sql.table(`livehouse_ops.${notes}`)} where channel_id = '2'`.execute(other)
     const stopped = work(db, stop.signal)
     await untilBlocked(db, sql`locktype = 'transactionid'`)
@@ -133,17 +115,17 @@ test('a stop that comes late ends no later statement of the same session', async
   await sql`alter database ${sql.id(database.name)} set search_path = public, pg_catalog`.execute(db)
   await using fresh = await openDatabase(database.url)
   const stop = new AbortController()
-  const gate = await db.startTransaction().execute()
+  await using gate = await openTransaction(db)
   await sql`lock table public.gate`.execute(gate)
-  const laterGate = await db.startTransaction().execute()
+  await using laterGate = await openTransaction(db)
   await sql`lock table public.later`.execute(laterGate)
-  let stopped: Promise<void> | undefined
-  await whileHeld(db, async () => {
-    stopped = keepFigures(fresh, stop.signal)
-    await untilBlocked(db, sql`locktype = 'transactionid'`)
-    stop.abort()
-    await untilBlocked(db, sql`relation = 'public.gate'::regclass`)
-  })
+  await using other = await openTransaction(db)
+  await lockName(other, 'channel days')
+  const stopped = keepFigures(fresh, stop.signal)
+  await untilBlocked(db, sql`locktype = 'transactionid'`)
+  stop.abort()
+  await untilBlocked(db, sql`relation = 'public.gate'::regclass`)
+  await other.rollback().execute()
   // More than the pool has connections: one of them waits for that of the work.
   const others = [1, 2, 3, 4, 5, 6].map(async () => await sql`select from public.later`.execute(fresh))
   await untilRow(

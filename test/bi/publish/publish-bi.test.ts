@@ -8,7 +8,7 @@ import { migrationSql } from '../../../src/store/migration-sql.ts'
 import { openDatabase } from '../../../src/store/pool.ts'
 import { claimSource } from '../../../src/ledger/source.ts'
 import { noteChanges } from '../../../src/bi/views/note-changes.ts'
-import { untilBlocked } from '../../helpers/own-locks.ts'
+import { openTransaction, untilBlocked } from '../../helpers/own-locks.ts'
 import { describeSchema } from '../../helpers/describe-schema.ts'
 import { createTestDatabase, databaseUrl } from '../../helpers/postgres.ts'
 import { createTestRole } from '../../helpers/test-role.ts'
@@ -169,7 +169,7 @@ test('analysts are not kept waiting while publishing waits for those who write',
   await publishBi(db)
   await sql`comment on function livehouse_ops.note_changed_days() is 'another'`.execute(db)
   await pretendOlder(db, 'dim_channel', 'channel_id, channel_title')
-  const writer = await db.startTransaction().execute()
+  await using writer = await openTransaction(db)
   await sql`insert into livehouse.watch_records (channel_id, record_id, api_version, run_id) values ('9', 1, 2, 1)`.execute(
     writer,
   )
