@@ -118,7 +118,7 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1753,
+  app: 1751,
   bi: 3873,
   cli: 4327,
   config: 605,
@@ -126,7 +126,7 @@ const budgets: Readonly<Record<string, number>> = {
   emulator: 1800 + 60 * allStreams.length,
   ledger: 3647,
   log: 73,
-  scheduler: 1329,
+  scheduler: 1330,
   service: 1802,
   store: 3104,
   streams: 93 + 68 * allStreams.length,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 57
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_638 + 128 * allStreams.length, test: 27_861 }
+const MOST_LINES = { src: 32_637 + 128 * allStreams.length, test: 27_861 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

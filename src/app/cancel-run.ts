@@ -3,10 +3,10 @@ import { LivehouseError } from '../core/errors.ts'
 import { Leases } from '../ledger/leases.ts'
 import type { Db } from '../store/database.ts'
 
-/** How often a run looks whether it is cancelled. */
+/** How often a run checks whether it is cancelled. */
 const LOOK_MS = 2000
 
-/** Cancels a run, whichever process holds it, by asking for its lease. @returns false where it is not under way */
+/** Cancels a run of any process, by asking for its lease. @returns false where it is not under way */
 export async function cancelRun(db: Db, runId: string): Promise<boolean> {
   await using leases = new Leases(db)
   return await leases.ask(`run ${runId}`)

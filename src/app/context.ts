@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { ReportProgress } from '../core/outcome.ts'
 
-/** What a verb, a job and a worker alike get to work with. */
+/** What verbs, jobs and workers work with. */
 export interface AppContext {
   readonly clock: Clock
   readonly log: Log
@@ -14,13 +14,13 @@ export interface AppContext {
   readonly signal: AbortSignal
   /** Remarks and progress for a person: standard error. */
   readonly remark: (line: string) => void
-  /** Who asked for the run, for its record; not given where it was the one who started this process. */
+  /** Who asked for the run, for its record; not given where that is the person who started this process. */
   readonly askedBy?: string | undefined
-  /** Told the id of the run that a verb has become. */
+  /** Called with the id of the run, once the verb has begun one. */
   readonly onRun?: (runId: string) => void
   /**
    * Shows the progress of a run until it is disposed of: bars on a terminal, sparse log lines elsewhere. `opening`:
-   * what is waited for before or after a run, shown on a terminal only and removed afterwards.
+   * what happens before or after a run, shown on a terminal only and removed afterwards.
    */
   readonly openProgress: (opening?: string) => Promise<Progress>
 }

@@ -14,8 +14,8 @@ import {
 } from '../ledger/channels.ts'
 
 /**
- * Asks once a day of the service, with one small call each, for the channels that are gone. One that is known again is
- * read by this run, and active when it has been. Where the call fails otherwise, the next run asks.
+ * Asks for each channel that is gone, with one small call once a day of the service. One that is known again is read by
+ * this run, and active afterwards. Where the call fails for another reason, the next run asks.
  * @param streams those of the run
  * @returns the channels that are still gone: they are left out
  */
@@ -50,8 +50,8 @@ interface HearingRun {
 }
 
 /**
- * Counts the channels that the service did not know in this run. One that becomes gone by it is said once: a log line,
- * and one problem in the place of those of its streams.
+ * Counts the channels that the service did not know in this run. One that is gone by now is reported once: a log line,
+ * and one problem in place of those of its streams.
  * @returns the problems of the run
  */
 export async function settleChannels(

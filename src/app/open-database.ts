@@ -10,7 +10,7 @@ import { openDatabase } from '../store/pool.ts'
 import { mayShareToken } from '../ledger/shared-token-store.ts'
 import { checkSource } from '../ledger/source.ts'
 
-/** What opening a database takes of a verb's context. */
+/** The parts of a verb's context that opening a database needs. */
 export type OpeningContext = Pick<AppContext, 'clock' | 'signal' | 'remark' | 'addSecret' | 'openProgress'>
 
 /** Shown on a terminal while a database is opened: the embedded one may have to be made first. */
@@ -90,7 +90,7 @@ export async function openAsItIs(context: AppContext, settings: DatabaseSettings
   }
 }
 
-/** For verbs that work without a schema, but not with an outdated one. @throws db.pendingMigrations */
+/** Refuses an outdated schema, for verbs that also work without any. @throws db.pendingMigrations */
 export function refusePending({ isMigrated, pending }: DatabaseAsItIs): void {
   if (!isMigrated || pending.length === 0) return
   const message = `The database lacks ${pending.join(', ')}. Run \`livehouse migrate up\` first.`
@@ -104,9 +104,9 @@ interface SharedDatabase extends AsyncDisposable {
 const nothing: SharedDatabase = { db: undefined, [Symbol.asyncDispose]: async () => {} }
 
 /**
- * The warehouse for a verb that can do without one: through it the token is shared with the account's other processes.
- * One that lacks a migration or the right to write is not used; nor one that is out of reach or belongs to another
- * source, which is said. `settings`: undefined where none is set.
+ * The warehouse for a verb that can do without one, to share the token with other processes of the account. A database
+ * that lacks a migration or the right to write is not used; nor one that is out of reach or belongs to another source,
+ * which is reported. `settings`: undefined where none is set.
  */
 export async function openSharedDatabase(
   context: AppContext,

@@ -10,7 +10,7 @@ import { openConfiguredDatabase, OPENING, type OpeningContext } from './open-dat
 
 interface WarehouseRequest {
   readonly settings: DatabaseSettings
-  /** Whose records it holds or will hold; undefined for a verb that does not know, which then only looks. */
+  /** Whose records it holds or will hold; undefined for a verb that only reads and does not know. */
   readonly source: Source | undefined
   readonly maxConnections?: number
 }

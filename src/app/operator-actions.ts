@@ -13,7 +13,7 @@ import type { AppContext } from './context.ts'
 import { outcomeObject } from './outcome.ts'
 import { recordRun } from './record-run.ts'
 
-/** What an operator can do from the page. Each is a run on record, with who asked for it. */
+/** What an operator can do from the page. Each action is a run on record, with the person who asked for it. */
 export interface OperatorActions {
   /** Queues a run of a job, unless it is running. `none`: there is no job of this name */
   readonly runJob: (job: string, askedBy: string) => Promise<'queued' | 'running' | 'none'>

@@ -53,14 +53,14 @@ export function runProblemsOf(error: unknown): readonly RunProblem[] {
   return messages.map((message) => ({ stream: null, partition: null, ...problem, message }))
 }
 
-/** What went wrong first, where undoing the work (`await using`) then failed too. */
+/** The first error, where undoing the work (`await using`) then failed too. */
 export function causeBehind(error: unknown): unknown {
   let cause = error
   while (cause instanceof SuppressedError) cause = cause.suppressed
   return cause
 }
 
-/** Each problem of settings or of wrong use; none of anything else. */
+/** The problems of wrong settings or wrong use, one by one; none of other errors. */
 export function problemsOf(error: unknown): readonly string[] {
   const details = error instanceof LivehouseError ? error.details : {}
   return 'problems' in details ? details.problems : []

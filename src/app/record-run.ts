@@ -22,7 +22,7 @@ export interface RecordRequest<T extends RunOutcome> {
   readonly command: string
   /** What was asked for, for the record; without secrets. */
   readonly asked: Readonly<Record<string, unknown>>
-  /** Where to report what went wrong; no report when not given. */
+  /** Where alerts go; none are sent when not given. */
   readonly settings?: Pick<ExtractionSettings, 'service'> & Partial<Pick<ExtractionSettings, 'alerts'>>
   /** What is kept of the outcome, without values of rows. */
   readonly toRecord?: (outcome: T) => unknown
@@ -31,8 +31,8 @@ export interface RecordRequest<T extends RunOutcome> {
 type When = Pick<RunOutcome, 'runId' | 'command' | 'startedAt' | 'finishedAt'>
 
 /**
- * Records a run, however it ends, and then reports what went wrong.
- * @returns what came of it; where `work` threw: what was written down, and what it threw
+ * Records a run, however it ends, and then sends alerts.
+ * @returns what came of it; where `work` threw: what was recorded, and the error
  */
 export async function recordRun<T extends RunOutcome>(
   context: AppContext,

@@ -12,12 +12,12 @@ interface AlertingSettings {
 
 /** For one exchange with the receiver. */
 const ALERT_TIMEOUT_MS = 5000
-/** For all of it; then the run's process ends without it. */
+/** For all of it; after that the process of the run ends without it. */
 const PATIENCE_MS = 10_000
 
 /**
- * Reports after a run what has gone wrong, and what no longer does, where a receiver is set. Waits some seconds at most
- * and never fails: what could not be sent is sent after the next run, or by `livehouse serve`.
+ * Sends alerts after a run, of what has gone wrong and of what is well again, where a receiver is set. Waits some
+ * seconds at most and never fails: what could not be sent is sent after the next run, or by `livehouse serve`.
  */
 export async function reportCauses(
   { clock, log, signal }: Pick<AppContext, 'clock' | 'log' | 'signal'>,
@@ -40,9 +40,7 @@ export async function reportCauses(
 
 const POLL_MS = 60_000
 
-/**
- * The same each minute while jobs are served, until the signal aborts: what no run told, or the receiver did not take.
- */
+/** The same each minute while jobs are served: for what no run has reported, or the receiver did not take. */
 export async function watchCauses(
   context: Pick<AppContext, 'clock' | 'log' | 'signal'>,
   db: Db,

@@ -23,7 +23,7 @@ export interface AuditRequest {
   readonly streams: readonly Stream[]
   /** Streams that were named and cannot be compared. */
   readonly unaudited: readonly StreamName[]
-  /** Whether they were named: else those that were never read are left out, where others were. */
+  /** Whether they were named: else streams that were never read are left out, where others were. */
   readonly namesStreams: boolean
   readonly namesChannels: boolean
   /** Undefined for all that is covered. */
@@ -35,7 +35,7 @@ export interface AuditRequest {
 
 const CONCURRENT_PARTITIONS = 8
 
-/** Compares the warehouse with the service; a run like any other, written down however it ends. */
+/** Compares the warehouse with the service, as a run that is recorded however it ends. */
 export async function executeAudit(context: AppContext, request: AuditRequest): Promise<AuditOutcome> {
   const { db, settings, streams, unaudited, window, reopens, command = 'audit' } = request
   const channels = settings.channels.map(({ channelId }) => channelId)

@@ -54,7 +54,7 @@ export function backfillPlan(
 interface BackfillRequest extends Omit<ExtractionRequest, 'planStreams' | 'settings'> {
   readonly settings: ExtractionSettings
   readonly range: BackfillRange & { readonly backfillId: string }
-  /** By which its end is written down. */
+  /** The clock by which its end is recorded. */
   readonly clock: Pick<Clock, 'now'>
 }
 

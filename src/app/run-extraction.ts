@@ -33,14 +33,14 @@ export interface ExtractionRequest {
   readonly settings: Pick<ExtractionSettings, 'service' | 'configured'> &
     Partial<Pick<ExtractionSettings, 'alerts'>> & { readonly database: Pick<DatabaseSettings, 'isAutoMigrated'> }
   readonly db: Db
-  /** Whether the channels were asked for by name: then those that are gone are tried again. */
+  /** Whether channels were named: then those that are gone are tried again. */
   readonly namesChannels: boolean
   readonly streams: readonly Stream[]
   /** `now`: the service's wall clock at the start. */
   readonly planStreams: (now: WallTime) => PlanStreams
   /** Which windows go first; the newest when not given. */
   readonly order?: SliceOrder
-  /** Makes way for other runs on the same partitions. */
+  /** Yields to other runs on the same partitions. */
   readonly isPatient?: boolean
   /** `HH:MM` of the service's clock: from then on nothing is begun. */
   readonly until?: string | undefined
@@ -50,7 +50,7 @@ export interface ExtractionRequest {
   readonly runPhases?: RunPhases | undefined
 }
 
-/** Slices at work for each concurrent call: a slice's first page comes alone, and its end waits for the database. */
+/** Slices at work for each concurrent call: the first page comes alone, and the end waits for the database. */
 export const SLICES_A_CALL = 1.5
 
 function withoutChannels(planStreams: PlanStreams, gone: ReadonlySet<string>): PlanStreams {
@@ -117,7 +117,7 @@ async function extract(
   const startedAt = new Date(clock.now())
   await endAcceptances(db, startedAt)
   const latest = new Date(startedAt.getTime() + LARGEST_DIFFERENCE_SECONDS * 1000)
-  // Only by a time that the service told: another machine may have written them by its own clock.
+  // Only where the service told its time: another machine may have written them by its own clock.
   const isTold = connection.serviceClock.ownAheadMs() !== undefined
   const forgotten = isTold ? await forgetReadingsAfter(db, latest) : 0
   if (forgotten > 0)
@@ -158,7 +158,7 @@ interface Run {
   readonly progress: Pick<Progress, 'report'>
 }
 
-/** Pages requested or held over all slices, for each concurrent call: a late page does not stop the others. */
+/** Pages requested or held over all slices, for each concurrent call: one late page does not stop others. */
 const PAGES_AHEAD = 3
 const PAGES_PER_SLICE = 50
 

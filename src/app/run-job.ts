@@ -18,7 +18,7 @@ import { type RunConnection, runExtraction } from './run-extraction.ts'
 /** What came of a run of a job. */
 export type JobOutcome = Pick<RunOutcome, 'runId' | 'status' | 'errors'>
 
-/** Does what a job is for. @throws what stops it before it can say what it did */
+/** Runs a job. @throws what stops it before it has an outcome */
 export type RunJob = (
   job: Job,
   run: { readonly signal: AbortSignal; readonly askedBy?: string | undefined },
@@ -64,7 +64,7 @@ async function runAuditJob(context: AppContext, { range }: AuditJob, { db, conne
   return await executeAudit(context, {
     settings,
     db,
-    // Where calls a day are few, none is spent on a comparison.
+    // Where calls are limited by the day, none is spent on a comparison.
     streams: streams.filter(({ isBudgeted }) => !isBudgeted),
     unaudited: streams.filter(({ isBudgeted }) => isBudgeted).map(({ name }) => name),
     namesStreams: job.definition.streams !== undefined,
@@ -88,7 +88,7 @@ async function runBackfillJob(
   const { range, onlyGaps = false } = definition
   const window = rangeWindow(range, settings.historyFrom, wallTimeAt(clock.now(), settings.service.timeZone))
   const streams = jobStreams(job)
-  // What identifies it, so that it is resumed.
+  // These identify it, so that it is resumed.
   const wanted = {
     from: formatWallTime(window.from),
     to: formatWallTime(window.to),

@@ -14,7 +14,7 @@ interface ProbeRequest {
   readonly db: Db
 }
 
-/** Asks the service and keeps what it answers; a run like any other, written down however it ends. */
+/** Asks the service and keeps its answers, as a run that is recorded however it ends. */
 export async function runProbe(context: AppContext, request: ProbeRequest): Promise<RunOutcome> {
   const { db } = request
   const recorded = await recordRun(context, { db, command: 'probe', asked: {} }, async ({ runId, signal }) => {

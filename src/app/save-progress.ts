@@ -45,11 +45,11 @@ interface Counters {
   rows: number
   ended: number
   share: number
-  /** What is being read, by name, and which share of it has come. */
+  /** The slices being read, by name, and the share of each that has come. */
   readonly open: Map<string, number>
 }
 
-/** Adds up progress events, from nothing on: gives how far the stream of each has come, which never goes back. */
+/** Adds up progress events: returns how far the stream of each has come, which never goes back. */
 export function createProgressTally(): (event: ProgressEvent) => SavedProgress {
   const streams = new Map<StreamName, Counters>()
   return (event) => {

@@ -5,8 +5,8 @@ import { reasonOf } from './setting-source.ts'
 import { show } from './values.ts'
 
 /**
- * The text of a file: UTF-8, UTF-16, or GBK (GB 18030), as spreadsheets write them; undefined
- * where it cannot be read, which is refused. @param expected what it should hold: the end of the problem's sentence
+ * The text of a file: UTF-8, UTF-16, or GBK (GB 18030), as spreadsheets write them; undefined where it cannot be read,
+ * which is refused. @param expected what it should hold: the end of the problem's sentence
  */
 export function readTextFile(path: string, expected: string, refuse: (problem: string) => void): string | undefined {
   try {

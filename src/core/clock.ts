@@ -23,7 +23,7 @@ export const systemClock: Required<Clock> = {
   },
 }
 
-/** Lets other events be handled, which work that never waits keeps out. Two rounds: a reused connection waits one. */
+/** Lets other events be handled, as work that never waits does not. Two rounds: a reused connection waits one. */
 export async function yieldToEventLoop(): Promise<void> {
   await nextRound()
   await nextRound()
@@ -39,9 +39,9 @@ export function callIfStillRunning(ms: number, action: () => void): () => void {
 }
 
 /**
- * Calls `action` once the signal aborts. The runtime chains the listeners of a signal, and one that was removed still
- * points to those after it: what they hold, such as whole answers, would stay in memory until a full collection. So a
- * listener that is called off drops its action.
+ * Calls `action` once the signal aborts. The runtime chains the listeners of a signal, and a removed one still points
+ * to those after it: what they hold, such as whole answers, would stay in memory until a full collection. So a listener
+ * that is called off drops its action.
  * @returns calls it off
  */
 export function whenAborted(signal: AbortSignal, action: () => void): () => void {

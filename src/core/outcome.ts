@@ -38,7 +38,7 @@ export function describeError(error: unknown): Omit<RunProblem, 'stream' | 'part
   return { code, message: messageOf(error), ...reason }
 }
 
-/** What a run reports while it goes on. `slice`: its partition, and its window if it has one. */
+/** What a run reports while it is under way. `slice`: its partition, and its window if it has one. */
 export type ProgressEvent =
   /** Comes first: how many slices the plan has for a stream. */
   | { readonly kind: 'stream.planned'; readonly stream: StreamName; readonly slices: number }

@@ -8,7 +8,7 @@ export interface AccessToken {
   readonly expiresAtMs: number
 }
 
-/** Where the one token of an application is kept for all who share it. */
+/** Where the one token of an application is kept for all processes that share it. */
 export interface TokenStore {
   readonly read: (signal: AbortSignal) => Promise<AccessToken | undefined>
   /** Replaces the token by what `make` makes of it, one caller at a time among all that share the store. */
@@ -26,7 +26,7 @@ export function createMemoryTokenStore(): TokenStore {
 
 /** One call of the service day, taken before it is made (API 4.6). */
 export interface Reservation {
-  /** Whom the budget belongs to, such as `account`. */
+  /** Whose budget it is, such as `account`. */
   readonly scope: string
   readonly serviceDay: string
   /** ISO instant of the next day's first call. */
@@ -43,8 +43,8 @@ export interface Reservation {
 export type Reserve = (channelId: string, atMs: number, signal: AbortSignal) => Promise<Reservation>
 
 /**
- * Changes what is kept of the pace of calls for all who share it, null at first. `change` gets the time by a clock that
- * they share, in milliseconds since some start, and may be called several times, until no other process was faster.
+ * Changes the pace of calls that all processes share, null at first. `change` gets the time by a clock that they share,
+ * in milliseconds since some start, and is called again where another process was faster.
  */
 export type PaceCell = <T extends Paced>(change: Change<T>) => Promise<T>
 export type Paced = { readonly pace: unknown }

@@ -35,7 +35,7 @@ export interface RowIdentity {
  * lower inserts, and updates only rows of its own.
  */
 export interface TableVersions {
-  /** Says whose a row is. */
+  /** Holds the version that a row is of. */
   readonly column: string
   readonly own: number
   readonly other: { readonly stream: StreamName; readonly version: number }
@@ -160,7 +160,7 @@ const usual = { marksRemoved: false, timeColumns: [], lookbackDays: 0, otherFiel
 type Derived = 'isCounted' | 'isTimeFiltered'
 type Optional = keyof typeof usual | 'table'
 
-/** A declaration whose key and freshness column are columns of its own; its table is named as the stream is. */
+/** A declaration: its key and freshness column must be columns of its own, and its table is named as the stream is. */
 export type StreamDeclaration<C extends Columns> = Omit<
   Stream,
   'columns' | 'key' | 'freshnessColumn' | Derived | Optional

@@ -11,7 +11,7 @@ import { createTally, type Tally } from '../sync/tally.ts'
 import type { EndedJob, Queue } from './queue.ts'
 import type { PartitionEnd, PartitionJob } from './run-partition.ts'
 
-/** How often it is looked whether other processes' partitions have ended. The queue keeps to real time. */
+/** How often it is checked whether partitions of other processes have ended. The queue keeps to real time. */
 const POLL_MS = 1000
 /** So many partitions in a row that cannot reach the service end the run. */
 const MOST_UNREACHED = 20
@@ -22,9 +22,9 @@ const MOST_UNREACHED = 20
 const PRIORITIES = { sync: 1_000_000_000, backfill: 0 }
 
 /**
- * Runs what is planned by the queue: a job a partition, which workers do. The caller holds the run: it sends the
- * partitions, waits for them and adds up what they brought. Where it is interrupted they are cancelled. Streams with
- * few calls a day are read here, one slice after the other.
+ * Runs a plan through the queue: a job for each partition, which workers do. The holder of the run sends the
+ * partitions, waits for them and adds up what they brought; where it is interrupted it cancels them. Streams with few
+ * calls a day are read here, one slice after the other.
  */
 export function fanOut(queue: Queue): RunPhases {
   return async (streams, phases, deps, options) => {
@@ -86,7 +86,7 @@ async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promi
       if (pending.size > 0) await Promise.race([nextEnd, systemClock.sleep(POLL_MS, deps.signal)]).catch(() => {})
     }
   } finally {
-    // Where this fails too, the run's lease expires, and workers see that nobody waits for them.
+    // Where this fails too, the lease of the run expires, and workers drop its jobs.
     await queue.cancel('partitions', [...pending.keys()]).catch(() => {})
   }
   for (const { slices } of pending.values()) for (const slice of slices) tally.addNotBegun(slice)
@@ -106,12 +106,14 @@ function queuedAs(plan: PartitionPlan, turn: number, afterSlice: string, { deps,
     isPatient,
     stopAtMs,
   }
-  // A backfill at work must not keep a sync from beginning: it makes way under the partition's lease.
+  // A backfill at work must not keep a sync from beginning: it yields, by the lease of the partition.
   const key = `${isPatient ? 'backfill ' : ''}${stream.name} ${partitionKey(partition)}`
   return { key, priority: PRIORITIES[isPatient ? 'backfill' : 'sync'] - turn, data }
 }
 
-/** Adds up what came of a partition. What none could survive, such as refused credentials, ends the run. */
+/**
+ * Adds up what came of a partition. An error that no partition could avoid, such as refused credentials, ends the run.
+ */
 function settle({ stream, partition, slices }: PartitionPlan, { state, output }: EndedJob, run: FannedRun): void {
   const { tally, options, deps } = run
   const { name } = stream

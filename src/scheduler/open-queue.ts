@@ -7,7 +7,7 @@ import type { Db } from '../store/database.ts'
 import { openDatabase } from '../store/pool.ts'
 import { Queue, type QueueName, SCHEMA } from './queue.ts'
 
-/** A job whose worker has not been heard of for so long is given to another. */
+/** A job whose worker has sent no heartbeat for so long is given to another. */
 const HEARTBEAT_SECONDS = 10
 /** The most that pg-boss allows. */
 const LONGEST_SECONDS = 86_400

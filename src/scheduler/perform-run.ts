@@ -36,13 +36,13 @@ const MISSED_AFTER_MS = 60_000
 /** How often it is looked whether a run by hand has ended. */
 const HELD_POLL_MS = 5000
 
-/** A tick is queued once, whoever sends it: its id is made of job, wall time and zone. */
+/** A tick is queued once, also when several processes send it: its id is made of job, wall time and zone. */
 export function queuedRun({ job, tick }: QueuedRun): QueuedJob {
   const key = JSON.stringify([job.name, job.timeZone, tick.localTime, tick.isRepeat])
   return { id: uuidOf(key), key: job.name, priority: 0, data: { job, tick } satisfies QueuedRun }
 }
 
-/** Asked for twice before it begins, it is queued once: its id is made of the job and of when that began last. */
+/** A run that is asked for twice before it begins is queued once: its id is made of the job and its last start. */
 export function askedRun({ job, askedBy }: AskedRun, lastStartedAt: Date | undefined): QueuedJob {
   const key = JSON.stringify([job.name, lastStartedAt?.getTime() ?? 0])
   return { id: uuidOf(key), key: job.name, priority: 0, data: { job, askedBy } satisfies AskedRun }
@@ -54,8 +54,8 @@ function uuidOf(key: string): string {
 }
 
 /**
- * What `serve` does with a queued run. One that a signal stopped, or whose database went, fails in the queue and so is
- * begun once more, each attempt at what somebody asked for as a run of its own on the job's record.
+ * What `serve` does with a queued run. Where a signal stopped it or its database went away, it fails in the queue and
+ * is begun once more. Each attempt at a run that somebody asked for is a run of its own in the records of the job.
  */
 export function createRunHandler(deps: PerformDeps): WorkOptions['handle'] {
   return async ({ data, number, isLast }, signal) => {
@@ -72,8 +72,7 @@ export function createRunHandler(deps: PerformDeps): WorkOptions['handle'] {
 }
 
 /**
- * Begins a run that is due, unless it is over or no longer to be made: where the next tick has come by now, that one
- * does what this one left.
+ * Begins a run that is due, unless it is over or no longer wanted: a next tick that has come by now takes its place.
  */
 async function beginDue({ job, tick }: QueuedRun, number: number, deps: PerformDeps): Promise<HeldJobRun | undefined> {
   const { db, clock, log } = deps
@@ -97,7 +96,7 @@ async function beginDue({ job, tick }: QueuedRun, number: number, deps: PerformD
   return undefined
 }
 
-/** Writes down that a run was begun too often, each time without an end. */
+/** Records that a run was begun too often, each time without an end. */
 export function createGiveUpHandler(deps: Pick<PerformDeps, 'db' | 'clock' | 'log'>): WorkOptions['handle'] {
   return async ({ data }) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
@@ -136,14 +135,14 @@ async function waitForJob({ name }: Job, { db, clock }: PerformDeps, signal: Abo
 
 interface Performance extends PerformDeps {
   readonly signal: AbortSignal
-  /** Whether it is over however it ends. */
+  /** Whether no attempt follows, however it ends. */
   readonly isLast: boolean
   readonly askedBy?: string | undefined
 }
 
 /**
- * Performs a run that has been begun, and writes down how it ended. One that a signal interrupts, or whose database
- * goes, is not over. One that another has begun meanwhile ends without a word on record: that is the other's now.
+ * Performs a run that has been begun, and records how it ended. It is not over where a signal interrupts it or its
+ * database goes away. Where another process has begun it since, its end is not recorded: that is for the other one.
  */
 async function performRun(
   run: HeldJobRun,
@@ -177,7 +176,7 @@ async function performRun(
   return { ...done, isOver }
 }
 
-/** Whether the next attempt may find it gone. Classes 53 and 57: the server is short of something, or stops. */
+/** Whether the next attempt may succeed. Classes 53 and 57: the server is short of something, or stops. */
 function passes({ code, sqlState = '' }: JobOutcome['errors'][number]): boolean {
   return code === 'db.unreachable' || (code === 'db.refused' && /^5[37]/.test(sqlState))
 }

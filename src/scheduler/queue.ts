@@ -4,7 +4,7 @@ import type { Db } from '../store/database.ts'
 /** What is queued: runs of jobs, partitions of runs, and runs that were begun too often without an end. */
 export type QueueName = 'runs' | 'partitions' | 'given-up'
 
-/** A job of a queue; it is sent once, whoever sends it. */
+/** A job of a queue; with the same id it is sent only once. */
 export interface QueuedJob {
   readonly id: string
   /** Of partitions with the same key one is at work at a time; a run holds its job's lease. */
@@ -107,7 +107,7 @@ export class Queue implements AsyncDisposable {
     this.#sayEnded()
   }
 
-  /** Another attempt may follow at once: this one was only stopped. In between, nobody sees it as cancelled. */
+  /** Another attempt may follow at once: this one was only stopped. No process sees it as cancelled in between. */
   async giveBack(name: QueueName, { id }: Attempt): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
       const options = { db: fromKysely(trx) }
@@ -116,7 +116,7 @@ export class Queue implements AsyncDisposable {
     })
   }
 
-  /** Nobody begins them, and their workers hear of it from `renew`. */
+  /** They are not begun, and their workers hear of it from `renew`. */
   async cancel(name: QueueName, ids: readonly string[]): Promise<void> {
     if (ids.length > 0) await this.#boss.cancel(name, [...ids])
   }

@@ -34,7 +34,7 @@ function jobOf({ data }: Attempt): PartitionJob {
   return data as PartitionJob
 }
 
-/** How a slice ended that others depend on. */
+/** The end of a slice that other slices depend on. */
 export type TellingEnd = Pick<EndedSlice, 'proof' | 'counts' | 'hasNewHeaders'> & {
   /** Of a list: how many rows it had, and which of the known questionnaires. */
   readonly found: { readonly count: number; readonly ids: readonly string[] } | undefined
@@ -52,7 +52,7 @@ interface WorkerDeps extends Pick<WorkOptions, 'queue' | 'concurrency'> {
   readonly connection: RunConnection
 }
 
-/** How often it is looked which runs are under way: many small partitions are taken within a second. */
+/** How often it is checked which runs are under way: many small partitions are taken within a second. */
 const LOOK_MS = 1000
 
 /** Works on queued partitions until the signal of the context aborts. */
@@ -63,7 +63,7 @@ export async function workOnPartitions(context: AppContext, deps: WorkerDeps): P
   const handle = createPartitionHandler(context, deps, leases)
   let alive: ReadonlySet<string> = new Set()
   let lookedAtMs = Number.NEGATIVE_INFINITY
-  // Of a run that is over, or whose process has died, nothing is wanted any more.
+  // Jobs of a run that is over, or whose process has died, are no longer wanted.
   const keepWanted = async (attempts: readonly Attempt[]) => {
     const isAlive = (attempt: Attempt) => alive.has(`run ${jobOf(attempt).runId}`)
     const isKnown = systemClock.monotonicMs() - lookedAtMs < LOOK_MS && attempts.every(isAlive)
@@ -98,7 +98,7 @@ function createPartitionHandler(
     const planned = { stream, partition, slices: slices.map((each) => ({ ...each, stream, partition })) }
     const plan = async () => ({ ...planned, slices: await planAgain(db, planned, begunAt, service.timeZone) })
     const part = { stream, partition, window: undefined, timeZone: service.timeZone }
-    // Nearly always nothing has come of it since it was planned: then nothing of it has to be looked for.
+    // Nearly always nothing was read of it since it was planned: then nothing needs to be looked up.
     const isBegun = await hasSliceAfter(db, placeOf(planned), afterSlice)
     const earlier = isBegun ? await readEarlierAttempts(db, part, runId, afterSlice) : undefined
     // Of a sync and a backfill of the same partition in this process, each is a holder of its own.

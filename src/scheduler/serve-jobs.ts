@@ -15,11 +15,11 @@ export interface ServeOptions {
   readonly jobs: readonly Job[]
   /** Queues a run; one that has been queued before is left alone. */
   readonly send: (run: QueuedRun) => Promise<void>
-  /** Hears that all that is due has been queued. */
+  /** Called when all that is due has been queued. */
   readonly afterLook?: () => void
 }
 
-/** What other processes do, and a clock that jumps, are seen as soon as this. */
+/** The longest time after which changes by other processes, and jumps of the clock, are noticed. */
 const POLL_MS = 30_000
 /** How long a database that has gone is left alone. */
 const DATABASE_POLL_MS = 5000
@@ -74,7 +74,7 @@ function untilNext(served: readonly ServedJob[], nowMs: number): number {
 }
 
 /**
- * Writes down all jobs of the process first, and again where the clock was ahead when they were written down.
+ * Records all jobs of the process first, and again where the clock was ahead when they were recorded.
  * @returns reads after when each job may be due: its last tick on record, or since when its schedule is so
  */
 function createReadHistories(db: Db, clock: Clock, jobs: readonly Job[]) {

@@ -42,14 +42,14 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
         signal.aborted ? queue.giveBack(name, attempt) : queue.fail(name, attempt, messageOf(error)),
     )
     try {
-      // Whoever has it now says how it ends.
+      // The process that has it now records its end.
       if (!lost.signal.aborted) await end()
     } catch (error) {
       // Without an end on record it is begun once more.
       log.warn('queue.failed', { reason: messageOf(error) })
     }
   }
-  /** What nobody waits for any more is cancelled. */
+  /** Cancels jobs that are no longer wanted. */
   const keepWanted = async (attempts: readonly Attempt[]): Promise<readonly Attempt[]> => {
     if (does.keepWanted === undefined || attempts.length === 0) return attempts
     const wanted = new Set(await does.keepWanted(attempts))
@@ -68,7 +68,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
   }
 
   let renewedAtMs = systemClock.monotonicMs()
-  // Had after the last look. It takes up to twice as many, so that workers that look later have their part.
+  // At work after the last look. Up to twice as many are taken, which leaves some to workers that look later.
   let had = 0
   while (!signal.aborted || active.size > 0) {
     wake = new AbortController()
@@ -89,7 +89,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
           wake.abort()
         })
       }
-      // What nobody wants any more leaves nothing to others, and there may be more of it.
+      // Unwanted jobs leave nothing to other workers, and there may be more of them.
       had = active.size + taken.length - kept.length
       if (kept.length < taken.length) waitMs = 0
     } catch (error) {

@@ -74,7 +74,7 @@ export interface Connection extends AsyncDisposable {
 }
 
 /**
- * Puts it together: `send = retry(pace(budget(token(http))))`, the ceiling of the pace around `http`. Makes no call.
+ * Puts `send` together: retry, gate, places, budget, token, ceiling, answer, clock, http (ARCHITECTURE). Makes no call.
  * @throws LivehouseError `config.invalid` without any credentials.
  */
 export function connect(options: ConnectOptions): Connection {

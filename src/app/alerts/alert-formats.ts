@@ -9,7 +9,7 @@ export type AlertStyle = Pick<AlertSettings, 'format' | 'language' | 'secret' | 
 /** One POST of JSON. */
 type AlertRequest = Required<WebhookRequest>
 
-/** What robots take in one message with room to spare; WeCom counts 4,096 bytes. */
+/** As many lines as robots take in one message with room to spare; WeCom counts 4,096 bytes. */
 const MOST_LINES = 20
 const MOST_LINES_OF_WECOM = 10
 
