@@ -8,3 +8,6 @@ interface JSON {
   rawJSON(text: string): RawJson
   isRawJSON(value: unknown): value is RawJson
 }
+
+// Parts of undici, which describes only the whole.
+declare module 'undici/lib/*'

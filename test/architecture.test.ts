@@ -127,20 +127,20 @@ const budgets: Readonly<Record<string, number>> = {
   ledger: 3647,
   log: 73,
   scheduler: 1330,
-  service: 1802,
+  service: 1808,
   store: 3104,
   streams: 93 + 68 * allStreams.length,
   sync: 5250,
   transform: 249,
   web: 3132,
   // The files beside the folders.
-  '': 358,
+  '': 361,
 }
 /** SQL that is written as such, beside the load path and the views for analysts: each place says why. */
 const MOST_RAW_SQL = 57
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_637 + 128 * allStreams.length, test: 27_861 }
+const MOST_LINES = { src: 32_646 + 128 * allStreams.length, test: 27_861 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
