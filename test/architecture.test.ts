@@ -128,7 +128,7 @@ const budgets: Readonly<Record<string, number>> = {
   log: 73,
   scheduler: 1330,
   service: 1808,
-  store: 3104,
+  store: 3105,
   streams: 93 + 68 * allStreams.length,
   sync: 5250,
   transform: 249,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 57
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_646 + 128 * allStreams.length, test: 27_861 }
+const MOST_LINES = { src: 32_647 + 128 * allStreams.length, test: 27_861 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -57,9 +57,10 @@ async function describeHolders(db: Db): Promise<string> {
   const { rows } = await sql<{ who: string }>`
     select format('process %s of login %s%s, on %s', pid, usename,
       ' since ' || to_char(xact_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'),
-      string_agg(distinct relation::regclass::text, ', ')) as who
+      concat_ws(' and ', array_to_string((array_agg(distinct relation::regclass::text))[:3], ', '),
+        nullif(greatest(count(distinct relation) - 3, 0), 0) || ' more')) as who
     from pg_locks join pg_stat_activity using (pid) join pg_class on pg_class.oid = relation
-    where granted and datname = current_database() and pid <> pg_backend_pid()
+    where granted and relkind <> 'i' and datname = current_database() and pid <> pg_backend_pid()
       and relnamespace::regnamespace::text in ('livehouse', 'livehouse_ops', 'livehouse_bi', 'livehouse_forms')
       and coalesce(xact_start < now() - interval '2 seconds', true)
     group by pid, usename, xact_start order by xact_start limit 3`.execute(db)
