@@ -1,5 +1,3 @@
-import { createServer } from 'node:http'
-import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -24,32 +22,21 @@ const database = ofTest(createTestDatabase)
 const environment = () => environmentOf(emulator, database)
 const runSync = async () => await runVerb(sync, [], { environment: environment(), clock: systemClock })
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
+type Fields = Readonly<Record<string, string>>
 
 /** `livehouse serve` with a job that is off. */
 async function startServe() {
   const folder = createTemporaryFolder('jobs')
   const job = `export default { enabled: false, cron: '30 4 * * 0', streams: ['managers'] }`
   writeFileSync(join(folder, 'lists.ts'), job)
-  const url = `http://127.0.0.1:${await freePort()}`
-  const settings = { LIVEHOUSE_JOBS_DIR: folder, LIVEHOUSE_HTTP: url.slice(7), LIVEHOUSE_HTTP_TOKEN: TOKEN }
+  const settings = { LIVEHOUSE_JOBS_DIR: folder, LIVEHOUSE_HTTP: '127.0.0.1:0', LIVEHOUSE_HTTP_TOKEN: TOKEN }
   const child = startChild(['serve'], { ...environment(), ...settings, LOG_LEVEL: 'info' })
-  await child.hears('"serve.started"')
+  const [, url = ''] = /"url":"(http[^"]*)"/.exec(await child.hears('"serve.started"')) ?? []
   const headers = { authorization: `Bearer ${TOKEN}` }
   return {
     child,
     text: async (path: string) => await (await fetch(url + path, { headers })).text(),
-    post: async (
-      path: string,
-      fields: Readonly<Record<string, string>>,
-      others: Readonly<Record<string, string>> = headers,
-    ) =>
+    post: async (path: string, fields: Fields, others: Fields = headers) =>
       await fetch(url + path, {
         method: 'POST',
         headers: others,

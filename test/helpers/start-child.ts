@@ -9,8 +9,8 @@ const launcher = fileURLToPath(new URL('../../bin/livehouse.cjs', import.meta.ur
 export interface Child {
   readonly process: ChildProcess
   readonly ended: Promise<ChildEnd>
-  /** Until it says this on standard error. @throws with what it has said, when it ends before that */
-  readonly hears: (text: string) => Promise<void>
+  /** Until it says this on standard error. @returns all that it has said @throws with that, when it ends before */
+  readonly hears: (text: string) => Promise<string>
   /** For who asks again and again for something that the process is to do. @throws with what it has said, once it has ended */
   readonly requireRunning: () => Promise<void>
   /** What the process is to bring about. @throws with what it has said, when it ends before that */
@@ -53,6 +53,7 @@ export function startChild(argv: readonly string[], environment: Readonly<Record
     ended,
     hears: async (text) => {
       while (!heard.text.includes(text)) await whileRunning(once(child.stderr, 'data'))
+      return heard.text
     },
     requireRunning: async () => {
       if (hasEnded()) await tooEarly()
