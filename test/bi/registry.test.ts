@@ -18,9 +18,8 @@ test('each view has the columns that it declares, a key of them, and comments in
   ])
   expect(Object.fromEntries(views.map(({ name, columns }) => [name, columns]))).toEqual(Object.fromEntries(declared))
   const { rows: barriers } = await sql<{ name: string }>`
-    select relname::text as name from pg_class where relnamespace = 'livehouse_bi'::regnamespace and reloptions = '{security_barrier=true}'`.execute(
-    database.db,
-  )
+    select relname::text as name from pg_class
+    where relnamespace = 'livehouse_bi'::regnamespace and reloptions = '{security_barrier=true}'`.execute(database.db)
   const hiding = biViews.filter(({ hidesRows }) => hidesRows)
   expect(barriers.map(({ name }) => name).toSorted()).toEqual(hiding.map(({ name }) => name).toSorted())
   for (const { name, key, columns, grain, remarks } of biViews) {
@@ -76,8 +75,7 @@ async function readComments(db: Kysely<Database>) {
         union all select null, null
       ) a on true
     where n.nspname in ('livehouse', 'livehouse_bi') and c.relkind in ('r', 'p', 'v', 'm')
-    union all select nspname, obj_description(oid, 'pg_namespace') from pg_namespace where nspname in ('livehouse', 'livehouse_bi')`.execute(
-    db,
-  )
+    union all select nspname, obj_description(oid, 'pg_namespace')
+    from pg_namespace where nspname in ('livehouse', 'livehouse_bi')`.execute(db)
   return rows
 }

@@ -127,9 +127,8 @@ test('what is kept of a channel is what its rows add up to, whichever table alon
   await using database = await createTestDatabase()
   const { db } = database
   await publishBi(db)
-  await sql`insert into livehouse.channels (channel_id, is_test, state, run_id) values ('1', false, 'active', 1), ('2', true, 'gone', 1)`.execute(
-    db,
-  )
+  await sql`insert into livehouse.channels (channel_id, is_test, state, run_id)
+    values ('1', false, 'active', 1), ('2', true, 'gone', 1)`.execute(db)
   for (const change of oddChanges) {
     await sql.raw(change).execute(db)
     const { changed } = await expectKeptDays(db)
@@ -158,18 +157,14 @@ test('days are kept beside slices that are still being written, and by two at on
   expect(await expectKeptDays(db)).toEqual({ kept: 1, changed: 2 })
   await Promise.all([keepFigures(db), keepFigures(db), third.commit().execute()])
   await expectKeptDays(db)
-  const zone =
-    await sql`update livehouse_ops.bi_settings b set time_zone = null from livehouse_ops.bi_settings before returning before.time_zone`.execute(
-      db,
-    )
+  const zone = await sql`update livehouse_ops.bi_settings b set time_zone = null
+      from livehouse_ops.bi_settings before returning before.time_zone`.execute(db)
   await keepFigures(db)
   await sql`update livehouse_ops.bi_settings set time_zone = ${Object(zone.rows[0]).time_zone}`.execute(db)
   await keepFigures(db)
   expect(await expectKeptDays(db)).toEqual({ kept: 1, changed: 0 })
-  const { rows } =
-    await sql`select viewers, watch_run_id from livehouse_bi.daily_channel where channel_id = '1' and day = '2026-11-01'`.execute(
-      db,
-    )
+  const { rows } = await sql`select viewers, watch_run_id
+      from livehouse_bi.daily_channel where channel_id = '1' and day = '2026-11-01'`.execute(db)
   expect(rows).toEqual([{ viewers: '3', watch_run_id: '1' }])
 })
 

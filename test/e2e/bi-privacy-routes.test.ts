@@ -184,9 +184,8 @@ test('functions that anybody may create before the views are made are not those 
   await publishBi(db)
   const { rows } = await sql<{ name: string }>`
     select distinct p.oid::regprocedure::text as name from pg_depend d join pg_proc p on d.refclassid = 'pg_proc'::regclass and d.refobjid = p.oid
-    join pg_rewrite r on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid where p.pronamespace = 'public'::regnamespace`.execute(
-    db,
-  )
+    join pg_rewrite r on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid
+    where p.pronamespace = 'public'::regnamespace`.execute(db)
   expect(rows).toEqual([])
   const { rows: keys } = await sql<{ pad: Buffer }>`select inner_pad as pad from livehouse_ops.hash_key`.execute(db)
   const key = keys[0]?.pad.subarray(0, 32).map((byte) => byte ^ 0x36)

@@ -21,9 +21,8 @@ beforeAll(async () => {
   await pipeline.sync()
   await groupPersons(pipeline.database.db)
   const [first] = pipeline.emulator.truth().visitors
-  await sql`update livehouse.visitors set phone = ${CLEAR_PHONE} where user_id = ${first?.user_id}`.execute(
-    pipeline.database.db,
-  )
+  await sql`update livehouse.visitors set phone = ${CLEAR_PHONE}
+    where user_id = ${first?.user_id}`.execute(pipeline.database.db)
 })
 
 /** Every text that a view shows to this reader. */
@@ -176,9 +175,8 @@ test('a filter, an error and a plan tell nothing of a clear value', async () => 
 })
 
 test('hashes of open ids are HMAC-SHA256 under the key in livehouse_ops, equal for equal ids', async () => {
-  const { rows: keys } = await sql<{ pad: Buffer }>`select inner_pad as pad from livehouse_ops.hash_key`.execute(
-    pipeline.database.db,
-  )
+  const { rows: keys } = await sql<{ pad: Buffer }>`select inner_pad as pad
+    from livehouse_ops.hash_key`.execute(pipeline.database.db)
   const key = keys[0]?.pad.map((byte) => byte ^ 0x36) ?? Buffer.alloc(0)
   const hashOf = (text: string) => createHmac('sha256', key).update(text).digest('hex').slice(0, 32)
   const { rows } = await sql<{ viewer_key: string; open_id: string }>`
@@ -216,17 +214,15 @@ test('answers of a cleared question are shown, until the operator gives it anoth
   const { db } = pipeline.database
   const shown = async () => {
     const { rows } = await sql<{ question_no: number }>`
-      select distinct question_no from livehouse_bi.fct_signup_answer where answer <> '***' order by 1`.execute(
-      analyst.db,
-    )
+      select distinct question_no
+      from livehouse_bi.fct_signup_answer where answer <> '***' order by 1`.execute(analyst.db)
     return rows
   }
   expect(await shown()).toEqual([])
   const where = sql`question_no = 3 and question is not null and answer is not null`
   await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question_no, question)
-    select channel_id, question_id, question_no, question from livehouse.signup_answers where ${where} limit 1`.execute(
-    db,
-  )
+    select channel_id, question_id, question_no, question
+    from livehouse.signup_answers where ${where} limit 1`.execute(db)
   expect(await shown()).toEqual([{ question_no: 3 }])
   await sql`update livehouse.signup_answers set question = 'another' where ${where}`.execute(db)
   expect(await shown()).toEqual([])

@@ -28,9 +28,8 @@ test('each question of a manager has the answer that the truth of the service gi
   await groupPersons(db)
   await publishBi(db, { settings: { currency: 'CNY', masked: undefined } })
   await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question_no, question)
-    select distinct channel_id, question_id, question_no, question from livehouse.signup_answers where question = ${CLEARED}`.execute(
-    db,
-  )
+    select distinct channel_id, question_id, question_no, question
+    from livehouse.signup_answers where question = ${CLEARED}`.execute(db)
   // Managers are of the account, and have no channel.
   const ofAll = questions.filter(({ sql: text }) => !text.includes('is_test')).map(({ title }) => title)
   expect(ofAll).toEqual(['Which manager accounts consume the most, and what is their limit?'])

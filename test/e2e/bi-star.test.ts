@@ -83,8 +83,8 @@ test('removed gifts and signups are left out, removed viewers stay and are marke
   const [before] = await read<{ gifts: string }>('select count(*) as gifts from livehouse_bi.fct_gift')
   const [viewers] = await read<{ count: string }>('select count(*) from livehouse_bi.dim_viewer')
   await sql`update livehouse.gifts set removed_at = now() where channel_id <> '9'`.execute(db)
-  await sql`update livehouse.visitors set removed_at = now() where user_id = (select min(user_id) from livehouse.visitors)`.execute(
-    db,
+  await read(
+    `update livehouse.visitors set removed_at = now() where user_id = (select min(user_id) from livehouse.visitors)`,
   )
   expect(Number(before?.gifts)).toBeGreaterThan(2)
   expect(await count()).toEqual([
@@ -132,17 +132,14 @@ test('the gifts of a day are complete when those of both types have been read', 
 })
 
 test('a gift that names a phone alone belongs to the viewer or the person who has it, where it is one', async () => {
-  await sql`insert into livehouse.visitors (channel_id, user_id, outer_id, phone, run_id) values
+  await read(`insert into livehouse.visitors (channel_id, user_id, outer_id, phone, run_id) values
     ('8', 'a', null, '13000000001', 1), ('8', 'b', 'one', '13000000002', 1), ('8', 'c', 'one', '+86 130-0000-0002', 1),
-    ('8', 'd', 'two', '13000000003', 1), ('8', 'e', 'three', '13000000003', 1), ('9', 'f', 'four', '13000000004', 1), ('8', 'g', null, '130****0005', 1)`.execute(
-    db,
-  )
+    ('8', 'd', 'two', '13000000003', 1), ('8', 'e', 'three', '13000000003', 1), ('9', 'f', 'four', '13000000004', 1), ('8', 'g', null, '130****0005', 1)`)
   await groupPersons(db)
   const phones = ['13000000001', '13000000002', '13000000003', '13000000004', '130****0005', null]
   for (const [index, phone] of phones.entries()) {
-    await sql`insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, phone, occurrence, run_id) values ('8', 'prop', ${index}, now(), ${phone}, 1, 1)`.execute(
-      db,
-    )
+    await sql`insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, phone, occurrence, run_id)
+      values ('8', 'prop', ${index}, now(), ${phone}, 1, 1)`.execute(db)
   }
   const rows = await read(
     `select viewer_key, left(person_key, 12) as person, match_basis from livehouse_bi.fct_gift where channel_id = '8' order by gift_event_key`,
@@ -159,10 +156,8 @@ test('a gift that names a phone alone belongs to the viewer or the person who ha
 
 test("a manager's usage tells how much it grew, and over how many days", async () => {
   await sql`delete from livehouse.manager_usage`.execute(db)
-  await sql`insert into livehouse.manager_usage (manager_id, snapshot_date, limit_type, cost_limit, cost_total_watch, run_id) values
-    (1, '2026-11-01', 1, 0, 100, 1), (1, '2026-11-02', 1, 0, 130, 1), (1, '2026-11-05', 1, 0, 160, 1), (1, '2026-11-06', 1, 500, 10, 1)`.execute(
-    db,
-  )
+  await read(`insert into livehouse.manager_usage (manager_id, snapshot_date, limit_type, cost_limit, cost_total_watch, run_id) values
+    (1, '2026-11-01', 1, 0, 100, 1), (1, '2026-11-02', 1, 0, 130, 1), (1, '2026-11-05', 1, 0, 160, 1), (1, '2026-11-06', 1, 500, 10, 1)`)
   const rows =
     await read(`select day::text, watch_minutes_delta::integer as delta, days_since_previous as days, is_gap, is_complete, is_reset, is_unlimited, limit_unit
     from livehouse_bi.fct_manager_usage order by day`)
@@ -185,10 +180,8 @@ test("a manager's usage tells how much it grew, and over how many days", async (
 })
 
 test('a difference between what the source tells twice is shown, with how many viewers it concerns', async () => {
-  await sql`update livehouse.visitors set watch_seconds = watch_seconds + 7
-    where (channel_id, user_id) = (select channel_id, user_id from livehouse.visitors order by 1, 2 limit 1)`.execute(
-    db,
-  )
+  await read(`update livehouse.visitors set watch_seconds = watch_seconds + 7
+    where (channel_id, user_id) = (select channel_id, user_id from livehouse.visitors order by 1, 2 limit 1)`)
   const rows =
     await read(`select check_name, difference::integer, differing_viewers::integer as viewers from livehouse_bi.reconciliation
     where not is_equal and channel_id is not null`)
@@ -197,12 +190,10 @@ test('a difference between what the source tells twice is shown, with how many v
 
 test('a step of the funnel has no number of viewers where fewer than 80 % of its records could be matched', async () => {
   await sql`insert into livehouse.channels (channel_id, run_id) values ('7', 1)`.execute(db)
-  await sql`insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, visitor_id, occurrence, run_id)
-    select '7', 'prop', number, now(), case when number < 8 then 'giver ' || number % 4 end, 1, 1 from generate_series(0, 9) number`.execute(
-    db,
-  )
-  await sql`insert into livehouse.visitors (channel_id, user_id, run_id) select '7', 'giver ' || n, 1 from generate_series(0, 3) n`.execute(
-    db,
+  await read(`insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, visitor_id, occurrence, run_id)
+    select '7', 'prop', number, now(), case when number < 8 then 'giver ' || number % 4 end, 1, 1 from generate_series(0, 9) number`)
+  await read(
+    `insert into livehouse.visitors (channel_id, user_id, run_id) select '7', 'giver ' || n, 1 from generate_series(0, 3) n`,
   )
   const givers = async () =>
     await read(`select viewers::integer, events::integer, unmatched_events::integer as unmatched

@@ -68,9 +68,8 @@ test('who is one person is the same after many nights as where all are put toget
 test('where no viewer has changed nothing of persons is looked at', async () => {
   await using database = await createTestDatabase()
   const { db } = database
-  await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id) values ('1', 'a', '13900000001', 1)`.execute(
-    db,
-  )
+  await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id)
+    values ('1', 'a', '13900000001', 1)`.execute(db)
   await groupPersons(db)
   await db.transaction().execute(async (trx) => {
     await sql`lock table livehouse_ops.viewer_persons in access exclusive mode`.execute(trx)

@@ -31,9 +31,8 @@ test('each kind is shown as its mask', async () => {
   for (const [kind, value, expected] of cases) {
     const type = sql.raw(kind === 'ip' ? 'inet' : 'text')
     const { rows } = await sql<{ masked: string | null }>`
-      select (${sql.raw(maskOf[kind]('x.value'))})::text as masked from (select ${value}::${type} as value) x`.execute(
-      database.db,
-    )
+      select (${sql.raw(maskOf[kind]('x.value'))})::text as masked
+      from (select ${value}::${type} as value) x`.execute(database.db)
     expect(rows, `${kind}: ${value}`).toEqual([{ masked: expected }])
   }
 })
