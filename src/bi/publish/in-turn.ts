@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { systemClock } from '../../core/clock.ts'
 import { hasCode } from '../../core/errors.ts'
 import type { Db } from '../../store/database.ts'
 import { setLocal } from '../../store/driver.ts'
@@ -29,8 +30,12 @@ export async function inTurn<T>(
       let isOver = false
       let sent: Promise<unknown> | undefined
       const cancel = () => {
-        const send = async (other: Db) => {
-          if (!isOver) await (sent = sql`select pg_cancel_backend(${own[0]?.pid}::integer)`.execute(other))
+        const send = async (other: Db): Promise<void> => {
+          if (isOver) return
+          await (sent = sql`select pg_cancel_backend(${own[0]?.pid}::integer)`.execute(other))
+          // One that comes between two statements ends none.
+          await systemClock.sleep(100)
+          await send(other)
         }
         db.connection()
           .execute(send)

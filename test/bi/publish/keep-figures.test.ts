@@ -7,23 +7,18 @@ import type { Database } from '../../../src/store/database.ts'
 import { openDatabase } from '../../../src/store/pool.ts'
 import { lockName } from '../../../src/store/lock-name.ts'
 import { openTransaction, untilBlocked, untilRow } from '../../helpers/own-locks.ts'
-import { createTestDatabase } from '../../helpers/postgres.ts'
+import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
 
 /** A channel in each table whose rows figures are of, and one of them in two. */
-async function writeChannels(db: Kysely<Database>): Promise<void> {
-  await sql`insert into livehouse.visitors (channel_id, user_id, run_id) values ('1', 'a', 1), ('2', 'a', 1), ('2', 'b', 1)`.execute(
-    db,
-  )
-  await sql`insert into livehouse.watch_records (channel_id, record_id, api_version, run_id) values ('2', 1, 2, 1), ('3', 1, 2, 1)`.execute(
-    db,
-  )
-  await sql`insert into livehouse.gifts (channel_id, gift_type, gift_key, occurrence, run_id) values ('4', 'prop', 'g', 1, 1)`.execute(
-    db,
-  )
-  await sql`insert into livehouse.signups (channel_id, question_id, signup_key, answers, occurrence, run_id) values ('5', 'q', 's', '[]', 1, 1)`.execute(
-    db,
-  )
-}
+const writeChannels = (db: Kysely<Database>) =>
+  sql
+    .raw(
+      `insert into livehouse.visitors (channel_id, user_id, run_id) values ('1', 'a', 1), ('2', 'a', 1), ('2', 'b', 1);
+      insert into livehouse.watch_records (channel_id, record_id, api_version, run_id) values ('2', 1, 2, 1), ('3', 1, 2, 1);
+      insert into livehouse.gifts (channel_id, gift_type, gift_key, occurrence, run_id) values ('4', 'prop', 'g', 1, 1);
+      insert into livehouse.signups (channel_id, question_id, signup_key, answers, occurrence, run_id) values ('5', 'q', 's', '[]', 1, 1)`,
+    )
+    .execute(db)
 
 async function readChanged(db: Kysely<Database>, notes = 'changed_channels'): Promise<string> {
   const { rows } = await sql<{ channels: string }>`
@@ -60,9 +55,8 @@ test('figures are worked out by the livehouse alone that has made the views, and
 test('persons are put together by the livehouse alone that has made the views', async () => {
   await using database = await createTestDatabase()
   const { db } = database
-  await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id) values ('1', 'a', '13900000001', 1)`.execute(
-    db,
-  )
+  await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id)
+    values ('1', 'a', '13900000001', 1)`.execute(db)
   const countGrouped = async () => (await sql`select from livehouse_ops.viewer_persons`.execute(db)).rows.length
   await becomeAnother('changed_persons').execute(db)
   await groupPersons(db)
@@ -71,6 +65,15 @@ test('persons are put together by the livehouse alone that has made the views', 
   await publishBi(db)
   expect([await countGrouped(), await readChanged(db, 'changed_persons')]).toEqual([1, ''])
 })
+
+/** Sessions that begin from now on take this in place of what ends a statement of another one. */
+const shadowCancel = ({ db, name }: TestDatabase, body: string) =>
+  sql
+    .raw(
+      `create function public.pg_cancel_backend(pid integer) returns boolean language plpgsql as $$ begin ${body}; end $$;
+      alter database ${name} set search_path = public, pg_catalog`,
+    )
+    .execute(db)
 
 test.each([
   ['changed_channels', keepFigures],
@@ -83,9 +86,13 @@ test.each([
     await writeChannels(db)
     const noted = await readChanged(db, notes)
     const stop = new AbortController()
+    // As a first request that comes between two statements, which ends none.
+    await sql`create sequence public.requests`.execute(db)
+    await shadowCancel(database, `return nextval('public.requests') = 1 or pg_catalog.pg_cancel_backend(pid)`)
+    await using fresh = await openDatabase(database.url)
     await using other = await openTransaction(db)
     await sql`delete from ${sql.table(`livehouse_ops.${notes}`)} where channel_id = '2'`.execute(other)
-    const stopped = work(db, stop.signal)
+    const stopped = work(fresh, stop.signal)
     await untilBlocked(db, sql`locktype = 'transactionid'`)
     stop.abort()
     await stopped
@@ -110,9 +117,7 @@ test('a stop that comes late ends no later statement of the same session', async
   // As a request that takes its time on the way to the server.
   await sql`create table public.gate ()`.execute(db)
   await sql`create table public.later ()`.execute(db)
-  await sql`create function public.pg_cancel_backend(pid integer) returns boolean language plpgsql as $$ begin
-    lock table public.gate in share mode; return pg_catalog.pg_cancel_backend(pid); end $$`.execute(db)
-  await sql`alter database ${sql.id(database.name)} set search_path = public, pg_catalog`.execute(db)
+  await shadowCancel(database, 'lock table public.gate in share mode; return pg_catalog.pg_cancel_backend(pid)')
   await using fresh = await openDatabase(database.url)
   const stop = new AbortController()
   await using gate = await openTransaction(db)
@@ -144,19 +149,16 @@ test('a stop that comes late ends no later statement of the same session', async
 test('two that end together work out each channel once', async () => {
   await using database = await createTestDatabase()
   const { db } = database
-  await sql`insert into livehouse.visitors (channel_id, user_id, run_id) select n, 'a', 1 from generate_series(1, 80) n`.execute(
-    db,
-  )
+  await sql`insert into livehouse.visitors (channel_id, user_id, run_id) select n, 'a', 1
+    from generate_series(1, 80) n`.execute(db)
   await sql`create table public.times (channel_id text, work bigint default txid_current())`.execute(db)
   await sql`create function public.note_times() returns trigger language plpgsql as $$ begin
     insert into public.times (channel_id) select distinct channel_id from written; return null; end $$`.execute(db)
   await sql`create trigger count_times after insert on livehouse_ops.channel_figures
     referencing new table as written for each statement execute function public.note_times()`.execute(db)
   await Promise.all([keepFigures(db), keepFigures(db)])
-  const { rows } =
-    await sql`select count(*)::integer as works, count(distinct channel_id)::integer as channels from public.times`.execute(
-      db,
-    )
+  const { rows } = await sql`select count(*)::integer as works, count(distinct channel_id)::integer as channels
+      from public.times`.execute(db)
   expect(rows).toEqual([{ works: 80, channels: 80 }])
 })
 
