@@ -4,11 +4,13 @@ import type { Database } from '../src/store/database.ts'
 import { keepFigures } from '../src/bi/publish/keep-figures.ts'
 import { publishBi } from '../src/bi/publish/publish-bi.ts'
 import { migrateUp } from '../src/store/migrate.ts'
+import { readTreeCpuUs } from './lib/process-tree.mts'
 import { withScratchDatabase } from './lib/scratch-database.mts'
 
 /**
  * How long the analysts' views take on ten million watch records (or as many as the argument says), as `livehouse_analyst`, beside
- * counting the table, all days and figures kept. In an embedded PostgreSQL of its own, which is removed at the end: `npm run bench:bi`.
+ * counting the table, all days and figures kept: CPU of the question's backend, without parallel workers, and wall. In an embedded
+ * PostgreSQL of its own, which is removed at the end: `npm run bench:bi -- 10000000`; with `years` behind it those of years alone.
  */
 
 const RECORDS = Number(process.argv[2] ?? 10_000_000)
@@ -120,14 +122,22 @@ const questions: readonly string[] = [
   'select * from livehouse_bi.freshness',
 ]
 
-async function timeOf(db: Kysely<Database>, question: string, role = 'livehouse_analyst'): Promise<number> {
+interface Time {
+  readonly cpu: number
+  readonly wall: number
+}
+
+/** In ms, CPU to ten of them. A backend starts no process that ends while it is at work. */
+async function timeOf(db: Kysely<Database>, question: string, role = 'livehouse_analyst'): Promise<Time> {
   stop.signal.throwIfAborted()
-  const startedAt = systemClock.now()
-  await db.transaction().execute(async (transaction) => {
-    await sql`select set_config('role', ${role}, true)`.execute(transaction)
+  return db.transaction().execute(async (transaction) => {
+    const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid, set_config('role', ${role}, true),
+      set_config('max_parallel_workers_per_gather', '0', true)`.execute(transaction)
+    const cpuUs = async () => (await readTreeCpuUs(rows[0]?.pid ?? 0)) ?? Number.NaN
+    const [startedAt, before] = [systemClock.now(), await cpuUs()]
     await sql.raw(question).execute(transaction)
+    return { cpu: ((await cpuUs()) - before) / 1000, wall: systemClock.now() - startedAt }
   })
-  return systemClock.now() - startedAt
 }
 
 function say(line: string): void {
@@ -148,13 +158,14 @@ async function bench(db: Kysely<Database>): Promise<void> {
   say(`${systemClock.now() - publishedAt} ms to work out and keep the days and figures of channels`)
   await sql`vacuum (analyze)`.execute(db)
   const plain = 'select count(left_at) from livehouse.watch_records'
-  say('      ms  times the plain count')
-  for (const question of questions) {
+  say('  cpu ms  wall ms  times the plain count')
+  for (const question of process.argv[3] === 'years' ? yearly : questions) {
     // The plain count right before: the machine may be busier a minute later.
-    const plainMs = await timeOf(db, plain, 'none')
+    const { wall: plainMs } = await timeOf(db, plain, 'none')
     await timeOf(db, question)
-    const ms = await timeOf(db, question)
-    say(`${String(ms).padStart(8)}  ${(ms / plainMs).toFixed(2).padStart(6)}  ${question.replaceAll(/\s+/g, ' ')}`)
+    const { cpu, wall } = await timeOf(db, question)
+    const shown = [cpu.toFixed(0).padStart(8), String(wall).padStart(7), (wall / plainMs).toFixed(2).padStart(6)]
+    say(`${shown.join('  ')}  ${question.replaceAll(/\s+/g, ' ')}`)
   }
 }
 
