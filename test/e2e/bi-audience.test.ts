@@ -25,6 +25,7 @@ test('a record counts from entry to the end of its online seconds or of its stay
     ['11:00:21', '11:00:40', 20, 5],
     ['11:00:41', '11:00:59', 18, 0],
     ['11:00:45', '11:00:45', 5, 0],
+    ['20:00', '20:01', 60, null],
     ['23:58', '24:01', 3600, 5],
     ['23:59', '72:00', 259_260, null],
   ] as const
@@ -47,12 +48,13 @@ test('a record counts from entry to the end of its online seconds or of its stay
     ['10:03', 2, 1],
     ['10:04', 1, 1],
     ['11:00', 2, 1],
+    ['20:00', 1, null],
     ['23:58', 1, 1],
     ['23:59', 2, 1],
   ])
   const perDay = Map.groupBy(rows, ({ day }) => day)
   expect([...perDay].map(([day, minutes]) => [day, minutes.length])).toEqual([
-    ['2026-11-01', 8],
+    ['2026-11-01', 9],
     ['2026-11-02', 1440],
     ['2026-11-03', 1440],
     ['2026-11-04', 1],
@@ -70,12 +72,10 @@ test('a record counts from entry to the end of its online seconds or of its stay
 test('a peak is the largest minute of its day, however records overlap, also over midnight', async () => {
   await sql`insert into livehouse.channels (channel_id, run_id) values ('7', 1)`.execute(db)
   // Entries and stays in no order, some of them over one or several midnights, some without an end or a length.
-  await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, api_version, run_id)
+  await read(`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, api_version, run_id)
     select '7', n, 'u' || n % 37, at, case when n % 19 > 0 then at + make_interval(secs => n * 131 % 9000 + case n % 23 when 0 then 180000 else 0 end) end,
       case when n % 17 > 0 then n * 257 % case n % 23 when 0 then 200000 else 8000 end end, n % 3, 2, 1
-    from generate_series(1, 600) n, lateral (select timestamptz '2026-10-01 00:00+08' + make_interval(secs => n * 7919 % 864000) as at) x`.execute(
-    db,
-  )
+    from generate_series(1, 600) n, lateral (select timestamptz '2026-10-01 00:00+08' + make_interval(secs => n * 7919 % 864000) as at) x`)
   const differing = `select d.day from livehouse_bi.daily_channel d left join (
       select channel_id, day, max(estimated_all_viewers) as viewers, max(estimated_live_viewers) as live from livehouse_bi.fct_audience_minute group by 1, 2
     ) m using (channel_id, day)

@@ -13,7 +13,8 @@ const edited = [
     select '5', no, user_id, at, at + make_interval(secs => stay), stay, live, stay - live, 'phone', 'a.example?name=' || user_id, '浙江杭州', 2, 1
     from (values (1, 'a', timestamptz '2026-11-01 20:00:05+08', 2400, 2400), (2, 'b', '2026-11-01 20:10+08', 1200, 1200), (3, 'c', '2026-11-01 20:20+08', 1810, 1800),
       (4, 'd', '2026-11-01 20:15:01+08', 600, 0), (5, 'a', '2026-11-01 21:10+08', 600, 600), (6, 'a', '2026-11-01 23:30+08', 300, 300),
-      (7, 'b', '2026-11-02 23:50+08', 1200, 1200), (8, 'e', '2026-10-29 12:00+08', 432000, 432000), (9, 'e', '2026-10-30 10:00+08', 43200, 9000)) r (no, user_id, at, stay, live)`,
+      (7, 'b', '2026-11-02 23:50+08', 1200, 1200), (8, 'e', '2026-10-29 12:00+08', 432000, 432000), (9, 'e', '2026-10-30 10:00+08', 43200, 9000),
+      (10, null, '2026-11-01 20:30+08', 300, null)) r (no, user_id, at, stay, live)`,
   `insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, visitor_id, amount, occurrence, run_id) values
     ('5', 'cash', 'g', '2026-11-01 20:30+08', 'a', 5, 1, 1), ('5', 'prop', 'h', '2026-11-01 21:20+08', 'a', 5, 1, 1)`,
   `insert into livehouse.signups (channel_id, question_id, signup_key, user_id, signed_up_at, answers, occurrence, run_id)
@@ -42,7 +43,7 @@ test('live visits with short pauses are one broadcast, told with its minutes and
     estimated_peak_live_viewers as peak, peak_at_local::text, average_stay_seconds, live_seconds, replay_seconds, cash_gifts, cash_amount,
     prop_gifts, signups, top_access_source, top_device, top_province, is_complete, is_test from livehouse_bi.fct_broadcast ${first}`)
   expect(Object.values(told).join(', ')).toBe(
-    '2026-11-01, 2026-11-01 21:20:00, 5, 4, 2, 3, 2026-11-01 20:20:00, 1653, 6000, 610, 1, 5.00, 0, 1, a.example, phone, 浙江, false, false',
+    '2026-11-01, 2026-11-01 21:20:00, 6, 4, 2, 3, 2026-11-01 20:20:00, 1653, 6000, 610, 1, 5.00, 0, 1, a.example, phone, 浙江, false, false',
   )
   expect(
     await read(`select minute_no as no, estimated_viewers as viewers, joins, leaves, retention from livehouse_bi.fct_broadcast_minute ${first}

@@ -12,7 +12,7 @@ const account = ofFile(() => startAccount({ channels: 1, viewers: 20 }))
 /** Rows of a channel that a sync never touches, in the views that the sync has made. */
 const edited = [
   `insert into livehouse.channels (channel_id, is_test, state, run_id) values ('8', true, 'active', 1)`,
-  `insert into livehouse.visitors (channel_id, user_id, first_login_at, removed_at, run_id) values ('8', 'gone', '2026-11-01 10:00+08', now(), 1)`,
+  `insert into livehouse.visitors (channel_id, user_id, first_login_at, removed_at, run_id) values ('8', 'gone', '2026-11-04 10:00+08', now(), 1)`,
   `insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, watch_seconds, live_seconds, access_source,
       address, api_version, run_id) values
     ('8', 1, 'old', '2026-11-02 10:00+08', '2026-11-02 10:10+08', 600, 600, null, 'a.example/x?name=王小明&phone=13800138000', '浙江张三丰', 1, 1),
@@ -45,10 +45,9 @@ test('a day tells nothing happened from not read and not known, and a viewer who
       live_viewers::text, estimated_peak_viewers::text, estimated_peak_live_viewers::text, is_watch_complete::text]::text as day
     from livehouse_bi.daily_channel where channel_id = '8' and day between '2026-11-01' and '2026-11-06' order by 1`)
   expect(days.map(({ day }) => day)).toEqual([
-    '{01,1,NULL,NULL,NULL,NULL,NULL,false}',
     '{02,NULL,1,NULL,NULL,1,NULL,false}',
     '{03,NULL,0,0,0,0,0,true}',
-    '{04,NULL,NULL,NULL,NULL,NULL,NULL,false}',
+    '{04,1,NULL,NULL,NULL,NULL,NULL,false}',
     '{05,NULL,1,1800,1,1,1,false}',
     '{06,NULL,NULL,NULL,NULL,1,1,false}',
   ])
@@ -75,7 +74,6 @@ test('every fact of a channel says whether it is of a test channel', async () =>
 })
 
 test('a link shows analysts nothing of its query, nor an address more than the places that exist', async () => {
-  const { db } = account.database
   await using analyst = await openAs('livehouse_analyst', account.database)
   await using pii = await openAs('livehouse_pii', account.database)
   const seen = async (reader: typeof analyst) =>
@@ -96,12 +94,11 @@ test('a link shows analysts nothing of its query, nor an address more than the p
     read<{ username: string }>('select distinct username from livehouse_bi.fct_manager_usage', reader)
   expect((await names(pii)).length).toBeGreaterThan(1)
   expect((await names(analyst)).filter(({ username }) => !/^.\*\*$/u.test(username))).toEqual([])
-  await sql`update livehouse_ops.bi_settings set masked = '{}'`.execute(db)
+  await read(`update livehouse_ops.bi_settings set masked = '{}'`)
   expect((await seen(analyst)).map((row) => row.link)).toEqual([link, link, link])
 })
 
 test('who shares an id is one person after the next run, also by way of others, and a placeholder joins nobody', async () => {
-  const { db } = account.database
   const persons = async () => {
     expect(await account.run(sync, ['--streams', 'managers'])).toMatchObject({ code: 0 })
     const rows = await read<{ person: string; viewers: readonly string[] }>(`
@@ -109,11 +106,9 @@ test('who shares an id is one person after the next run, also by way of others, 
       where channel_id = '7' group by 1 order by 2`)
     return rows.map(({ viewers }) => viewers.join(' '))
   }
-  await sql`insert into livehouse.visitors (channel_id, user_id, outer_id, assign_id, phone, run_id) values
+  await read(`insert into livehouse.visitors (channel_id, user_id, outer_id, assign_id, phone, run_id) values
     ('7', 'a', 'CRM 1', null, null, 1), ('7', 'b', ' crm1', 'e1', null, 1), ('7', 'c', null, 'E1', '13900000001', 1), ('7', 'd', null, null, '+86 139-0000-0001', 1),
-    ('7', 'e', '0', null, '00000000000', 1), ('7', 'f', '0', null, '00000000000', 1), ('7', 'g', null, null, '13900000002', 1), ('7', 'h', null, null, '--------', 1), ('7', 'i', null, null, '( )-( )-( )', 1)`.execute(
-    db,
-  )
+    ('7', 'e', '0', null, '00000000000', 1), ('7', 'f', '0', null, '00000000000', 1), ('7', 'g', null, null, '13900000002', 1), ('7', 'h', null, null, '--------', 1), ('7', 'i', null, null, '( )-( )-( )', 1)`)
   expect(await persons()).toEqual(['a b c d', 'e', 'f', 'g', 'h', 'i'])
   expect(
     await read(`select count(*) from livehouse_bi.dim_person p where exists (
@@ -122,12 +117,12 @@ test('who shares an id is one person after the next run, also by way of others, 
   const before = await read('select xmin::text, * from livehouse_ops.viewer_persons order by 2, 3')
   await persons()
   expect(await read('select xmin::text, * from livehouse_ops.viewer_persons order by 2, 3')).toEqual(before)
-  await sql`update livehouse.visitors set assign_id = 'other' where channel_id = '7' and user_id = 'b'`.execute(db)
+  await read(`update livehouse.visitors set assign_id = 'other' where channel_id = '7' and user_id = 'b'`)
   expect(await persons()).toEqual(['a b', 'c d', 'e', 'f', 'g', 'h', 'i'])
-  await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id)
-    select '7', 'crowd ' || n, '13900000002', 1 from generate_series(1, 5) n`.execute(db)
-  await sql`update livehouse.visitors set outer_id = 'crm2' where channel_id = '7' and user_id = 'd'`.execute(db)
-  await sql`update livehouse.visitors set outer_id = 'crm3' where channel_id = '7' and user_id = 'c'`.execute(db)
+  await read(`insert into livehouse.visitors (channel_id, user_id, phone, run_id)
+    select '7', 'crowd ' || n, '13900000002', 1 from generate_series(1, 5) n`)
+  await read(`update livehouse.visitors set outer_id = 'crm2' where channel_id = '7' and user_id = 'd'`)
+  await read(`update livehouse.visitors set outer_id = 'crm3' where channel_id = '7' and user_id = 'c'`)
   await persons()
   expect(
     await read(
@@ -157,14 +152,10 @@ test('who shares an id is one person after the next run, also by way of others, 
 test('the funnel counts the viewers of its first step alone, in all and month by month', async () => {
   await sql`insert into livehouse.visitors (channel_id, user_id, visit_count, watch_seconds, removed_at, run_id) values
     ('6', 'stays', 2, 90, null, 1), ('6', 'left', 1, 30, now(), 1)`.execute(account.database.db)
-  await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, watch_seconds, api_version, run_id) values
-    ('6', 1, 'stays', '2026-10-31 10:00+08', 30, 2, 1), ('6', 2, 'stays', '2026-11-01 10:00+08', 60, 2, 1), ('6', 3, 'left', '2026-11-01 10:00+08', 30, 2, 1)`.execute(
-    account.database.db,
-  )
-  await sql`insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, visitor_id, occurrence, run_id) values
-    ('6', 'prop', 'a', '2026-10-31 10:00+08', 'left', 1, 1), ('6', 'prop', 'b', '2026-11-01 10:00+08', 'left', 1, 1), ('6', 'prop', 'c', '2026-11-01 10:00+08', 'stranger', 1, 1)`.execute(
-    account.database.db,
-  )
+  await read(`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, watch_seconds, api_version, run_id) values
+    ('6', 1, 'stays', '2026-10-31 10:00+08', 30, 2, 1), ('6', 2, 'stays', '2026-11-01 10:00+08', 60, 2, 1), ('6', 3, 'left', '2026-11-01 10:00+08', 30, 2, 1)`)
+  await read(`insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, visitor_id, occurrence, run_id) values
+    ('6', 'prop', 'a', '2026-10-31 10:00+08', 'left', 1, 1), ('6', 'prop', 'b', '2026-11-01 10:00+08', 'left', 1, 1), ('6', 'prop', 'c', '2026-11-01 10:00+08', 'stranger', 1, 1)`)
   const funnel = async (view: string) => {
     const rows = await read<
       Record<string, string | null>
@@ -196,9 +187,9 @@ test('the funnel counts the viewers of its first step alone, in all and month by
 
 test('viewers whose live seconds are not known are left out where those are held against the visitor list', async () => {
   const { db } = account.database
-  await sql`insert into livehouse.channels (channel_id, run_id) values ('7', 1)`.execute(db)
-  await sql`insert into livehouse.visitors (channel_id, user_id, visit_count, live_seconds, run_id)
-    values ('7', 'v1', 1, 100, 1), ('7', 'never', 0, 0, 1)`.execute(db)
+  await read(`insert into livehouse.channels (channel_id, run_id) values ('7', 1)`)
+  await read(`insert into livehouse.visitors (channel_id, user_id, visit_count, live_seconds, run_id)
+    values ('7', 'v1', 1, 100, 1), ('7', 'never', 0, 0, 1)`)
   const insert = async (id: number, user: string, live: number | null) =>
     await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, live_seconds, api_version, run_id)
       values ('7', ${id}, ${user}, ${live}, 1, 1)`.execute(db)

@@ -1,4 +1,4 @@
-import { channelDays, measures as watchMeasures } from './fragments/channel-days.ts'
+import { channelDays, entryDays, measures as watchMeasures } from './fragments/channel-days.ts'
 import { figureOf, kept } from './fragments/channel-figures.ts'
 import { channelCoverage, holdsDay } from './fragments/coverage.ts'
 import { duration, localDay } from './fragments/local-time.ts'
@@ -70,20 +70,17 @@ const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> 
 }
 
 /**
- * Every day of a channel, from the first entry that the visitor list tells (without one the first record's) to today,
- * or to the last time online of a channel that is no longer read; none that dim_date does not have.
+ * Every day of a channel, from the first entry that the visitor list or a record tells to today, or to the last time
+ * online of a channel that is no longer read; none that dim_date does not have.
  */
 const spine = `(
         select c.channel_id, f.first_day + n as day
         from livehouse.channels c
-        left join (
-          select channel_id, min(day) as first_day from ${kept(newViewers)} n group by channel_id
-        ) v on v.channel_id = c.channel_id
-        cross join lateral (
-          select coalesce(v.first_day, (
-            select min(${localDay('w.entered_at')}) from livehouse.watch_records w where w.channel_id = c.channel_id
-          ))
-        ) f (first_day)
+        join (
+          select channel_id, min(day) as first_day from (
+            select channel_id, day from ${kept(newViewers)} n union all select channel_id, day from ${entryDays} d
+          ) d group by channel_id
+        ) f on f.channel_id = c.channel_id
         cross join lateral generate_series(greatest(0, date '2010-01-01' - f.first_day),
           least(${localDay('now()')}, case when c.state <> 'active' then (
             select ${localDay('max(v.last_online_at)')} from livehouse.visitors v where v.channel_id = c.channel_id

@@ -1,4 +1,4 @@
-import { broadcastColumns, giftColumns, giftSums, ranAt } from './fct-broadcast.ts'
+import { broadcastColumns, giftColumns, giftSums, liveSum, ranAt } from './fct-broadcast.ts'
 import { broadcasts, visitsOfBroadcast } from './fragments/broadcasts.ts'
 import { joinPerson, viewerKey } from './fragments/identity.ts'
 import { duration, moment } from './fragments/local-time.ts'
@@ -62,12 +62,10 @@ export const fctBroadcastViewer: BiView = {
   from: `from ${broadcasts} b
   cross join lateral (
     select w.channel_id, w.user_id, count(*) as visits, min(w.from_no) as from_no, max(w.to_no) as to_no,
-      sum(w.to_no - w.from_no) as stay_seconds,
-      sum(least(w.live_seconds, w.to_no - w.from_no)) as live_seconds,
+      sum(w.to_no - w.from_no) as stay_seconds, ${liveSum} as live_seconds,
         ${first(bareLink('w.access_source'))} as access_source,
       ${first('w.device')} as device, ${first(province('w.address'))} as province
-    from (select w.*, t.* from ${visitsOfBroadcast}) w
-    where w.user_id is not null group by w.channel_id, w.user_id
+    from (select w.*, t.* from ${visitsOfBroadcast}) w where w.user_id is not null group by w.channel_id, w.user_id
   ) w
   left join livehouse.visitors f on f.channel_id = w.channel_id and f.user_id = w.user_id
   ${joinPerson('w.channel_id', 'w.user_id')}

@@ -31,7 +31,12 @@ export const giftColumns: BiView['columns'] = {
 /** Of an event at an instant: whether the broadcast `b` ran. */
 export const ranAt = (at: string) => `${at} >= ${from} and ${at} < ${to}`
 
-const isWithin = (ranges: string) => `coalesce(${ranges} @> tsrange(${local(from)}, ${local(to)}), false)`
+/** Live at most as long as each visit `w` was there; of version 1 of the interface it is not known. */
+export const liveSum = 'sum(least(w.live_seconds, w.to_no - w.from_no)) filter (where w.live_seconds is not null)'
+
+/** Where clocks are set back the wall clock of the end may stand before that of the beginning. */
+const isWithin = (ranges: string) =>
+  `coalesce(${ranges} @> tsrange(least(${local(from)}, ${local(to)}), greatest(${local(from)}, ${local(to)})), false)`
 
 export const fctBroadcast: BiView = {
   name: 'fct_broadcast',
@@ -79,18 +84,16 @@ export const fctBroadcast: BiView = {
     ...isTest('b.channel_id'),
   },
   // Each part by itself: Postgres leaves out what nobody asks for.
-  from: `from ${broadcasts} b
-  left join livehouse_ops.bi_settings s on true
+  from: `from ${broadcasts} b left join livehouse_ops.bi_settings s on true
   left join ${channelCoverage} c on c.channel_id = b.channel_id
   left join lateral (
     select count(*) as visits, count(distinct w.user_id) as viewers,
       count(distinct w.user_id) filter (where ${ranAt('f.first_login_at')}) as new_viewers,
-      sum(w.to_no - w.from_no) filter (where w.user_id is not null) as stay_seconds, sum(least(w.live_seconds,
-        w.to_no - w.from_no)) as live_seconds,
-      sum(w.vod_seconds) as replay_seconds,
-        mode() within group (order by ${bareLink('w.access_source')}) as access_source,
+      sum(w.to_no - w.from_no) filter (where w.user_id is not null) as stay_seconds,
+      ${liveSum} as live_seconds, sum(w.vod_seconds) as replay_seconds,
       mode() within group (order by w.device) as device,
-        mode() within group (order by ${province('w.address')}) as province
+      mode() within group (order by ${bareLink('w.access_source')}) as access_source,
+      mode() within group (order by ${province('w.address')}) as province
     from (select w.*, t.* from ${visitsOfBroadcast}) w
     left join livehouse.visitors f on f.channel_id = w.channel_id and f.user_id = w.user_id
   ) v on true

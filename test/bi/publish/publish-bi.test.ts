@@ -41,6 +41,12 @@ test("the views show the days of the source's zone, also when it is claimed afte
     values ('9', 1, '2026-11-20T03:00:00Z', 2, 1)`.execute(db)
   const { rows } = await sql`select day::text, entered_at_local::text from livehouse_bi.fct_watch`.execute(db)
   expect(rows).toEqual([{ day: '2026-11-19', entered_at_local: '2026-11-19 22:00:00' }])
+  // While it ran clocks were set back.
+  await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, online_seconds, live_seconds, api_version, run_id)
+    values ('9', 2, '2026-11-01T05:50:00Z', 1200, 1200, 2, 1)`.execute(db)
+  const { rows: broadcasts } =
+    await sql`select ended_at_local::text, is_complete from livehouse_bi.fct_broadcast`.execute(db)
+  expect(broadcasts).toEqual([{ ended_at_local: '2026-11-01 01:10:00', is_complete: false }])
   const { rows: indexes } = await sql<{ indexdef: string }>`
     select indexdef from pg_indexes where indexname = 'watch_records_day_channel'`.execute(db)
   expect(indexes[0]?.indexdef).toContain('America/New_York')
@@ -50,9 +56,8 @@ test('Postgres knows what the indexes hold as soon as they are made', async () =
   await using database = await createTestDatabase({ isPublished: false })
   const { db } = database
   await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, api_version, run_id)
-    select '9', n, timestamptz '2026-11-20Z' - make_interval(days => n), 2, 1 from generate_series(1, 100) n`.execute(
-    db,
-  )
+    select '9', n, timestamptz '2026-11-20Z' - make_interval(days => n), 2, 1
+    from generate_series(1, 100) n`.execute(db)
   await publishBi(db)
   const { rows } = await sql`select from pg_stats where tablename = 'watch_records_day_channel'`.execute(db)
   expect(rows).not.toEqual([])
@@ -170,9 +175,8 @@ test('analysts are not kept waiting while publishing waits for those who write',
   await sql`comment on function livehouse_ops.note_changed_days() is 'another'`.execute(db)
   await pretendOlder(db, 'dim_channel', 'channel_id, channel_title')
   await using writer = await openTransaction(db)
-  await sql`insert into livehouse.watch_records (channel_id, record_id, api_version, run_id) values ('9', 1, 2, 1)`.execute(
-    writer,
-  )
+  await sql`insert into livehouse.watch_records (channel_id, record_id, api_version, run_id)
+    values ('9', 1, 2, 1)`.execute(writer)
   const published = publishBi(db)
   await untilBlocked(db, sql`relation = 'livehouse.watch_records'::regclass`)
   await db.transaction().execute(async (analyst) => {

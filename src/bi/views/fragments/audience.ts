@@ -43,15 +43,15 @@ export const overnight = {
 
 /**
  * The audience step by step: `channel_id`, `day`, `from_no`, the second (of the epoch) from which on `viewers` records
- * are online, `live_viewers` of them with live seconds, until `next_no`: one more at the first second of a stay, one
- * less after its last. Records are cut at the days' ends, so that a filter on day or channel reaches the table.
+ * are online, `live_viewers` of them with live seconds (NULL where none tells), until `next_no`: one more at the first
+ * second of a stay, one less after its last. Records are cut at the days' ends, so that a filter on day or channel
+ * reaches the table.
  */
 export const audienceSteps = `(
-    select s.channel_id, s.day, s.no as from_no, sum(s.change) over steps as viewers, sum(s.live_change)
-      over steps as live_viewers,
-      lead(s.no) over steps as next_no
-    from (
-      select p.channel_id, p.day, b.no, sum(b.change) as change, sum(b.live_change) as live_change
+    select s.channel_id, s.day, s.no as from_no, sum(s.change) over steps as viewers, lead(s.no) over steps as next_no,
+      case when sum(s.known_change) over steps > 0 then sum(s.live_change) over steps end as live_viewers from (
+      select p.channel_id, p.day, b.no, sum(b.change) as change, sum(b.live_change) as live_change,
+        sum(b.change) filter (where b.live_change is not null) as known_change
       from (
         select w.channel_id, ${entryDay} as day, ${enteredNo} as from_no, least(e.no,
           ${startNo(`${entryDay} + 1`)}) as to_no, ${isLive}

@@ -67,8 +67,7 @@ const figures = `(
       )
       select ${columns.join(', ')}
       from (
-        select max(s.viewers) as peak_viewers, max(s.live_viewers) as peak_live_viewers
-        from (
+        select max(s.viewers) as peak_viewers, max(s.live_viewers) as peak_live_viewers from (
           select sum(b.change) over steps as viewers, sum(b.live_change) over steps as live_viewers
           from (
             select from_no * 2 + 1 as place, 1 as change, live as live_change from stays
@@ -90,8 +89,7 @@ const figures = `(
         ) x having count(*) > 0
       ) f on true
       left join (
-        select range_agg(int8range(x.from_no, x.to_no)) as live_spans
-        from (
+        select range_agg(int8range(x.from_no, x.to_no)) as live_spans from (
           select min(w.from_no) as from_no, max(${liveUntilNo}) as to_no
           from began w where ${tellsWhen} group by w.from_no / 60
         ) x
@@ -100,14 +98,24 @@ const figures = `(
 
 const ofRow = (alias: string) => columns.map((name) => `${alias}.${name}`).join(', ')
 
+const asKept = `from livehouse_ops.channel_days k
+    where not exists (
+      select from livehouse_ops.changed_channel_days c where c.channel_id = k.channel_id and c.day = k.day)`
+
+/** Days on which visits of a channel began, without working out those that have changed. */
+export const entryDays = `(
+    select k.channel_id, k.day ${asKept} and k.visits is not null
+    union all
+    select c.channel_id, c.day from livehouse_ops.changed_channel_days c where exists (
+      select from livehouse.watch_records w where ${entryDay} = c.day and w.channel_id = c.channel_id)
+  )`
+
 /**
  * What the records of each channel and day add up to: as it was kept, but for the days that have changed since, which
  * are worked out. So it is never stale, however the records came to change.
  */
 export const channelDays = `(
-    select k.channel_id, k.day, ${ofRow('k')} from livehouse_ops.channel_days k
-    where not exists (
-      select from livehouse_ops.changed_channel_days c where c.channel_id = k.channel_id and c.day = k.day)
+    select k.channel_id, k.day, ${ofRow('k')} ${asKept}
     union all
     select c.channel_id, c.day, ${ofRow('x')}
     from ${daysIn('livehouse_ops.changed_channel_days')} c cross join lateral ${figures} x
