@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8'
 import { causeBehind, failureOutcome, outcomeObject } from '../app/outcome.ts'
 import type { Environment } from '../config.ts'
 import type { Clock } from '../core/clock.ts'
@@ -44,6 +45,8 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
   let runId: string | null = null
   try {
     const command = await loadVerb(line.commands, verb)
+    // Not before: Node's own modules are there compiled for an engine without it (docs/adr/0025).
+    setFlagsFromString('--heap-growing-percent=100')
     if (isGiven(argv, '--help') || isGiven(argv, '-h')) return show(command.help(verb))
     const opened = await openLog(line, terminal)
     log = opened.log
