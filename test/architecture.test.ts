@@ -124,11 +124,11 @@ const budgets: Readonly<Record<string, number>> = {
   config: 605,
   core: 1243,
   emulator: 1800 + 60 * allStreams.length,
-  ledger: 3647,
+  ledger: 3646,
   log: 73,
   scheduler: 1330,
   service: 1808,
-  store: 3105,
+  store: 3106,
   streams: 93 + 68 * allStreams.length,
   sync: 5250,
   transform: 249,
@@ -137,7 +137,7 @@ const budgets: Readonly<Record<string, number>> = {
   '': 361,
 }
 /** SQL that is written as such, beside the load path and the views for analysts: each place says why. */
-const MOST_RAW_SQL = 57
+const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
 const MOST_LINES = { src: 32_650 + 128 * allStreams.length, test: 27_849 }

@@ -125,8 +125,8 @@ export async function forgetReadingsAfter(db: Db, time: Date): Promise<number> {
   if ((await later.limit(1).execute()).length === 0) return 0
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
-    const isLater = sql<boolean>`missed_at > ${time} and missed_at < 'infinity'`
-    await ops(trx).deleteFrom('missed_rows').where(isLater).execute()
+    const missed = ops(trx).deleteFrom('missed_rows').where('missedAt', '>', time)
+    await missed.where((eb) => eb('missedAt', '<', eb.cast<Date>(eb.val('infinity'), 'timestamptz'))).execute()
     const { numUpdatedRows } = await ops(trx)
       .updateTable('slices')
       .set({ status: 'forgotten', covers: null, settled: null })

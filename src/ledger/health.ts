@@ -124,6 +124,7 @@ export async function readWatchedDays(
   // Its statistics are older than its rows, so its size is not known.
   const isUnknown = size !== undefined && !size.isExact && size.rows <= MOST_COUNTED
   if (isUnknown || (size?.rows ?? 0) > MOST_ADDED_UP) return undefined
+  // The builder does not know the tables of streams.
   const { rows } = await sql<DayWatched>`
     select (entered_at at time zone ${timeZone})::date::text as day, sum(watch_seconds) / 3600::float8 as hours
     from livehouse.watch_records where entered_at >= ${since} group by day order by day`.execute(db)

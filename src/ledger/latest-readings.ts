@@ -62,9 +62,7 @@ type UnitRow = Omit<LedgerUnit, 'since' | 'until' | 'reach'> & Record<'since' | 
 
 /** How many partitions of several units ended with each proof; zeros are left out. */
 export function countProofs(units: readonly LedgerUnit[]): Readonly<Partial<Record<Proof, number>>> {
-  const groups = Map.groupBy(
-    units.flatMap((unit) => unit.proofs),
-    (proof) => proof,
-  )
-  return Object.fromEntries(proofs.flatMap((proof) => (groups.has(proof) ? [[proof, groups.get(proof)?.length]] : [])))
+  const ended = units.flatMap((unit) => unit.proofs)
+  const counts = proofs.map((proof) => [proof, ended.filter((each) => each === proof).length] as const)
+  return Object.fromEntries(counts.filter(([, count]) => count > 0))
 }

@@ -38,7 +38,7 @@ export interface Statement extends OperationNodeSource {
   readonly execute: () => Promise<unknown>
 }
 
-/** Executes statements that write to different tables in one exchange. Each sees the tables as before all of them. */
+/** Executes writing statements in one exchange, each on the tables as before. The builder takes no list of them. */
 export async function executeTogether(db: Db, statements: readonly (Statement | undefined)[]): Promise<void> {
   const given = statements.filter((statement) => statement !== undefined)
   const parts = given.map((statement, index) => sql`${sql.ref(`part_${index}`)} as (${statement})`)

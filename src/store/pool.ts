@@ -69,7 +69,7 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
   const named = { target: describeTarget(url), setting }
   const db = new Kysely<Database>({ dialect: warehouseDialect(pool, named) })
   try {
-    // Before anything is known of the server.
+    // Raw: nothing is known of the server yet.
     const { rows } = await sql<{ engine: string; version: string; encoding: string }>`
       select version() as engine, current_setting('server_version') as version,
         current_setting('server_encoding') as encoding`.execute(db)

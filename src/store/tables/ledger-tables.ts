@@ -120,6 +120,7 @@ export interface LedgerTables {
   'livehouse_ops.missed_rows': {
     stream: string
     partition: string
+    missed_at: Instant
   }
   'livehouse_ops.unknown_fields': {
     stream: string
