@@ -58,41 +58,37 @@ async function insert(
   rows: readonly (typeof slices extends fc.Arbitrary<(infer Slice)[]> ? Slice : never)[],
 ): Promise<void> {
   await sql`truncate livehouse_ops.slices restart identity cascade`.execute(db)
-  for (const { partition, from, length, lagHours, status, proof, failure, of, isDrop, isWalk, ...row } of rows) {
-    const { pieceOf, rows: count } = row
+  const values = rows.map(({ partition, from, length, lagHours, status, proof, failure, of, ...row }, at) => {
     // The clock of the service is eight hours ahead.
-    const at = new Date(dayAt(from + length).getTime() + (lagHours - 8) * 3_600_000)
-    const range = isWalk ? null : rangeOf(from, length)
-    const total = proof === 'verified' ? count : null
-    await db
-      .insertInto('livehouse_ops.slices')
-      .values({
-        run_id: runId,
-        stream: 'gifts',
-        partition,
-        covers: range,
-        reads: range,
-        backfill_id: backfills[of],
-        status,
-        proof: status === 'failed' ? failure : proof,
-        first_total: total,
-        last_total: total,
-        smallest_total: total,
-        largest_total: total,
-        distinct_rows: count,
-        quarantined_rows: count % 3,
-        calls: count + 1,
-        retries: count % 2,
-        is_drop: isDrop,
-        error: null,
-        started_at: at,
-        finished_at: at,
-      })
-      .execute()
-    if (pieceOf === null || isWalk) continue
-    await sql`update livehouse_ops.slices set piece_of = slice_id - ${pieceOf}
-      where slice_id = (select max(slice_id) from livehouse_ops.slices)`.execute(db)
-  }
+    const readAt = new Date(dayAt(from + length).getTime() + (lagHours - 8) * 3_600_000)
+    const range = row.isWalk ? null : rangeOf(from, length)
+    const total = proof === 'verified' ? row.rows : null
+    return {
+      run_id: runId,
+      stream: 'gifts',
+      partition,
+      covers: range,
+      reads: range,
+      backfill_id: backfills[of],
+      status,
+      proof: status === 'failed' ? failure : proof,
+      // The first of them is number 1.
+      piece_of: row.pieceOf === null || row.isWalk ? null : String(at + 1 - row.pieceOf),
+      first_total: total,
+      last_total: total,
+      smallest_total: total,
+      largest_total: total,
+      distinct_rows: row.rows,
+      quarantined_rows: row.rows % 3,
+      calls: row.rows + 1,
+      retries: row.rows % 2,
+      is_drop: row.isDrop,
+      error: null,
+      started_at: readAt,
+      finished_at: readAt,
+    }
+  })
+  if (values.length > 0) await db.insertInto('livehouse_ops.slices').values(values).execute()
 }
 
 /** As a landing does, a day of lookback behind the time of reading. */

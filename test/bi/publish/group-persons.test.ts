@@ -7,6 +7,7 @@ import { keepPersons, takeChannels } from '../../../src/bi/views/fragments/perso
 import { FIGURES } from '../../../src/bi/views/note-changes.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { lockName } from '../../../src/store/lock-name.ts'
+import { openDatabase } from '../../../src/store/pool.ts'
 import { openTransaction, untilBlocked } from '../../helpers/own-locks.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
 
@@ -71,9 +72,11 @@ test('where no viewer has changed nothing of persons is looked at', async () => 
   await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id)
     values ('1', 'a', '13900000001', 1)`.execute(db)
   await groupPersons(db)
+  await using hasty = await openDatabase(database.url, { maxConnections: 1 })
+  await sql`set lock_timeout = '1s'`.execute(hasty)
   await db.transaction().execute(async (trx) => {
     await sql`lock table livehouse_ops.viewer_persons in access exclusive mode`.execute(trx)
-    await groupPersons(db)
+    await groupPersons(hasty)
   })
 })
 
