@@ -124,13 +124,13 @@ const budgets: Readonly<Record<string, number>> = {
   config: 605,
   core: 1243,
   emulator: 1800 + 60 * allStreams.length,
-  ledger: 3646,
+  ledger: 3642,
   log: 73,
   scheduler: 1330,
   service: 1808,
   store: 3106,
   streams: 93 + 68 * allStreams.length,
-  sync: 5250,
+  sync: 5231,
   transform: 249,
   web: 3132,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_650 + 128 * allStreams.length, test: 27_848 }
+const MOST_LINES = { src: 32_627 + 128 * allStreams.length, test: 27_848 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

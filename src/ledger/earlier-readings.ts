@@ -158,14 +158,10 @@ export async function isDropAgreed(db: Db, { window, found, now, ...place }: Dro
   return readings.some(({ isDrop, number, finishedAt, status, reads, distinctRows }) => {
     if (!isDrop || number <= lastFuller || finishedAt.getTime() > endedBy) return false
     const then = Number(distinctRows)
-    if (window === undefined) return isAlike(then, found)
+    if (window === undefined) return Math.min(then, found) >= Math.max(then, found) * SMALLEST_SHARE
     // A window grows with time: it must hold what the earlier reading found of it, and may hold more.
     const read = parseRange(reads)
     const isWithin = read !== undefined && read.from >= window.from && read.to <= window.to
     return status === 'landed' || (isWithin && found >= then * SMALLEST_SHARE)
   })
-}
-
-function isAlike(a: number, b: number): boolean {
-  return Math.min(a, b) >= Math.max(a, b) * SMALLEST_SHARE
 }

@@ -95,7 +95,7 @@ export async function cutSlice(
   if (times.length === 0) return toSlices(slice, cutWindow(window, numbers.length + 1))
   if (stream.identity && !slice.isFound)
     await requireFound(times[Math.floor(times.length / 2)] ?? 0, first, { pages, readItem }, timeZone)
-  const bounds = numbers.map((_, index) => quantile(times, (index + 0.5) / numbers.length))
+  const bounds = numbers.map((_, index) => times[Math.floor((times.length * (index + 0.5)) / numbers.length)] ?? 0)
   const crowded = [...timesOf(first), ...times]
   const parts = toSlices(
     { ...slice, isFound: true },
@@ -175,10 +175,6 @@ function keepWhole(
 function pagesOf({ items, total = 0 }: Page, pageSize: number): number {
   const served = items.length > 0 && items.length < Math.min(pageSize, total) ? items.length : pageSize
   return Math.ceil(total / served)
-}
-
-function quantile(sorted: readonly WallTime[], share: number): WallTime {
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 }
 
 /** What a service counts to at most, and shows nothing behind, is a multiple of it: 10,000 or 500, or some pages. */

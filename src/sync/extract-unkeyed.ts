@@ -173,8 +173,6 @@ function itemsOf(known: Items): readonly unknown[] {
   return [...known.values()].flatMap(({ items }) => items)
 }
 
-const HASH_LENGTH = 32
-
 /**
  * Gives rows without an id their key: the minute of their time, what else never changes of them, and a number among
  * those of the same minute, in the order of their seconds and then of their remaining values. So two real, equal gifts
@@ -202,7 +200,10 @@ export function identifyRows(
       .map((row, index) => {
         const occurrence = (equal.get(row[timeColumn]) ?? 0) + 1
         equal.set(row[timeColumn], occurrence)
-        return { ...row, [keyColumn]: hashOf(`${shared}#${index + 1}`), [occurrenceColumn]: occurrence }
+        const hash = createHash('sha256')
+          .update(`${shared}#${index + 1}`)
+          .digest('hex')
+        return { ...row, [keyColumn]: hash.slice(0, 32), [occurrenceColumn]: occurrence }
       })
   })
 }
@@ -230,10 +231,6 @@ function valuesOf(cell: Cell, type: ColumnType | undefined): readonly Cell[] {
     return value
   })
   return values
-}
-
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH)
 }
 
 /** As JSON text that Postgres takes: operators' free text, and what is no text as that of its JSON. */

@@ -1,5 +1,4 @@
 import type { Transaction } from 'kysely'
-import type { Row } from '../core/column.ts'
 import { isEmptyWindow, partitionKey, placeOf, type Proof, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { resolveAbsent } from '../ledger/quarantine.ts'
@@ -24,6 +23,7 @@ import { askedOf, FEWEST_ROWS, fetchUnlessRefused, type PageReading } from './pa
 import { AGREEMENT_SECONDS, isReadTwice, lookbackStart, partUntil } from './windows.ts'
 import { rememberPresentFields } from './record-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
+import { rowKey } from './walk.ts'
 
 /**
  * What was read, with the headers of its questionnaire. Some services leave them out of an empty answer: then they are
@@ -82,7 +82,9 @@ export async function landSlice(
   const at = new Date(clock.now())
   let landing: Landing = { removed: 0, proofs: [], hasNewHeaders: false }
   await loader.finish(async (trx, written) => {
-    await loadRows(trx, stream, latestOfEach(stream.key, summary.repeated), runId, { onlyNewer: true })
+    // Of rows with one key, the one that came last: the freshest where a list moved.
+    const latest = new Map(summary.repeated.map((row) => [rowKey(stream)(row), row]))
+    await loadRows(trx, stream, [...latest.values()], runId, { onlyNewer: true })
     const name = placeOf(slice)
     // Of a reading that fell short no row is written that has no id, so none has these headers.
     const isWritten = verdict.proof !== 'short' || verdict.isDrop
@@ -112,7 +114,8 @@ export async function landSlice(
         isWritten && title !== undefined && (await rememberHeaders(trx, { ...name, title, runId, seenAt: at })),
     }
     const origin = { ...name, runId, seenAt: at, timeZone, asked: askedOf(slice) }
-    const mayResolve = earlier.hasWaiting && isProven(extraction, verdict)
+    // What could not be read and did not come again is gone, but for an empty answer, which never says so.
+    const mayResolve = earlier.hasWaiting && isSettled(verdict) && !isEmpty
     const statements = [
       recordSlices(trx, records),
       mayResolve ? resolveAbsent(trx, origin, summary.rejected, { isDaily: isDaily(stream) }) : undefined,
@@ -134,19 +137,9 @@ function missedBy({ marksRemoved }: Stream, { summary }: Extraction, at: Date): 
   return received > 0 ? at : new Date(at.getTime() - AGREEMENT_SECONDS * 1000)
 }
 
-/** Whether what could not be read and did not come again is gone: an empty answer never says so. */
-function isProven({ summary }: Extraction, verdict: HeldVerdict): boolean {
-  return isSettled(verdict) && summary.received > 0
-}
-
 /** Whether a walk brings the rows of its day: what an earlier day brought is not made good by it. */
 function isDaily({ columns }: Stream): boolean {
   return Object.values(columns).some(({ source }) => source.kind === 'serviceDay')
-}
-
-/** Of rows with one key, the one that came last: the freshest where a list moved. */
-function latestOfEach(key: readonly string[], rows: readonly Row[]): readonly Row[] {
-  return [...new Map(rows.map((row) => [key.map((name) => row[name]).join('\u0000'), row])).values()]
 }
 
 /** What a reading came to, before it lands. */

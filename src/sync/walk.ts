@@ -81,7 +81,7 @@ export function startWalk(
       const rejectedHere: RejectedItem[] = []
       const keysHere = new Set<string>()
       for (const item of page.items) {
-        if (absentFields.size > 0) removePresent(absentFields, item)
+        for (const field of absentFields) if (Object.hasOwn(Object(item), field)) absentFields.delete(field)
         const read = readItem(item, page)
         if (read.kind === 'rejected') {
           const isAgain = isKeyed && rejectedBefore.has(read.raw)
@@ -149,11 +149,6 @@ export function expectedFields({ columns, readItem }: Stream): readonly string[]
   return Object.values(columns).flatMap(({ source }) =>
     source.kind === 'field' && source.isOptional !== true ? [source.field] : [],
   )
-}
-
-/** Takes the fields that an item has out of those that none had so far. */
-function removePresent(absent: Set<string>, item: unknown): void {
-  for (const field of absent) if (Object.hasOwn(Object(item), field)) absent.delete(field)
 }
 
 /** A row without the fields that the spec does not know, as text: they may differ in every answer. */
