@@ -118,7 +118,7 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1751,
+  app: 1752,
   bi: 3873,
   cli: 4330,
   config: 605,
@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1808,
   store: 3106,
   streams: 93 + 68 * allStreams.length,
-  sync: 5231,
+  sync: 5246,
   transform: 249,
   web: 3132,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_627 + 128 * allStreams.length, test: 27_848 }
+const MOST_LINES = { src: 32_643 + 128 * allStreams.length, test: 27_856 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

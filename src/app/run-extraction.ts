@@ -182,6 +182,7 @@ export function createSliceDeps(
     wallTimeAt: openWallClock(timeZone),
     runId,
     readAhead: createReadAhead(PAGES_AHEAD * concurrency),
+    longestServed: new Map(),
     loadLimit: limitLoads(),
     pagesPerSlice: PAGES_PER_SLICE,
   }

@@ -185,14 +185,15 @@ function mayBeLimit(rows: number): boolean {
   return rows > 0 && rows % ROUND === 0
 }
 
-/** What is no longer is not doubted, unless it is a part of what was shortened. */
-const LONG_RANGE = 31 * DAY
+/** What is no longer is not doubted, unless it is a part of what was shortened: it fits in any month. */
+const LONG_RANGE = 28 * DAY
 
 /**
  * Cuts a range of which the service may have served only a part: where it is long, or as many rows came as may be the
- * most that are shown, what lies before the earliest of them is asked for by itself, and in the second case what lies
- * behind the latest too. A row in there did not come with the others: each part is then read, asked about in the same
- * way. A refusal says nothing, nor do rows outside of what was asked.
+ * most that are shown, what lies before the earliest of them is asked for by itself, and what lies behind the latest:
+ * of a long range its newest days, unless of as long a one these have come. A row in there did not come with the
+ * others: each part is then read, asked about in the same way. A refusal says nothing, nor do rows outside of what was
+ * asked.
  * @param came rows of the window or not, and how many items
  * @returns undefined where nothing more is shown
  */
@@ -200,34 +201,46 @@ export async function cutShortened(
   slice: Slice & { readonly window: Window },
   came: { readonly rows: readonly Row[]; readonly received: number },
   { pages, readItem }: SliceReading,
-  { db, timeZone }: Pick<RunDeps, 'db' | 'timeZone'>,
+  { db, timeZone, longestServed }: Pick<RunDeps, 'db' | 'timeZone' | 'longestServed'>,
 ): Promise<readonly Slice[] | undefined> {
   const { window, stream, covers, isShortened = false } = slice
+  const length = window.to - window.from
   // Where there is a total, it tells whether a round number is all there is.
   const isLimited = !stream.isCounted && mayBeLimit(came.received)
-  if (!isShortened && !isLimited && window.to - window.from <= LONG_RANGE) return undefined
+  if (!isShortened && !isLimited && length <= LONG_RANGE) return undefined
   const minutes = minutesWithin(window, came.rows, stream, timeZone)
   const earliest = minutes.reduce((least, at) => Math.min(least, at), window.to)
   const latest = minutes.reduce((most, at) => Math.max(most, at), window.from)
+  const isNear = minutes.length > 0 && (isLimited || isShortened)
+  const served = longestServed.get(stream.name) ?? 0
+  const longest = !isShortened && latest >= window.to - DAY ? Math.max(served, length) : served
+  longestServed.set(stream.name, longest)
   // Beyond a time without rows that is longer than what is served, only what came before shows where to ask.
   const heldAt = await latestHeld(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
   const known = { from: window.from, to: heldAt === undefined ? window.from : floorToMinute(heldAt) + MINUTE }
-  if (minutes.length === 0 && heldAt === undefined) return undefined
+  const before = { from: window.from, to: minutes.length > 0 ? earliest : window.from }
   const { to } = covers ?? window
+  const newest = Math.min(LONG_RANGE, floorToMinute(length / 2))
+  const isServed = !isNear && !isShortened && length <= longest
+  const behind = { from: isServed ? to : isNear ? latest + APART : window.to - newest, to }
   // The minute in which the answer ended may have come in part: it is read with what did not come.
-  const before = { unseen: { from: window.from, to: earliest }, asked: { from: window.from, to: earliest - APART } }
-  const behind = { unseen: { from: latest + MINUTE, to }, asked: { from: latest + APART, to } }
+  const cutAt = (at: WallTime) =>
+    cutWindowAt(window, [Math.max(window.from + MINUTE, Math.min(at, window.to - MINUTE))])
   const sides = [
-    { unseen: known, asked: known, at: known.to },
-    { ...before, at: Math.min(earliest + MINUTE, window.to - MINUTE) },
-    ...(isLimited ? [{ ...behind, at: Math.max(latest, window.from + MINUTE) }] : []),
+    { unseen: known, asked: known, parts: cutAt(known.to) },
+    { unseen: before, asked: { ...before, to: before.to - APART }, parts: cutAt(earliest + MINUTE) },
+    {
+      unseen: { from: latest + MINUTE, to },
+      asked: behind,
+      parts: isNear ? cutAt(latest) : cutWindow(window, Math.ceil(length / newest)),
+    },
   ]
-  for (const { unseen, asked, at } of sides) {
+  for (const { unseen, asked, parts } of sides) {
     if (asked.to - asked.from <= SHORTEST_WINDOW) continue
     const list = { ...pages.list, window: askedOf({ window: asked }) }
     const page = await fetchUnlessRefused({ ...pages, pageSize: FEWEST_ROWS, list }, 1)
     if ('refusal' in page || minutesWithin(unseen, rowsOf(page, readItem), stream, timeZone).length === 0) continue
-    return toSlices({ ...slice, isShortened: true }, cutWindowAt(window, [at]))
+    return toSlices({ ...slice, isShortened: true }, parts)
   }
   return undefined
 }

@@ -57,6 +57,8 @@ export interface RunDeps {
   readonly requireLease: (trx: Db, stream: StreamName, partition: Partition) => Promise<void>
   /** Bounds the batches that are written at once, and so the rows that wait for the database. */
   readonly loadLimit: LimitFunction
+  /** Of each stream, of how long a range the newest rows have come: the service serves it to its end. */
+  readonly longestServed: Map<StreamName, number>
   /** A slice of more pages is cut: shallow pages, steady progress, cheap resume. */
   readonly pagesPerSlice: number
 }

@@ -11,12 +11,14 @@ import { refusal } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
-/** Of a range that is longer, the service serves the newest days, and says nothing. */
+/** Of a range that is longer, the service serves these days, and says nothing. */
 const shortenedTo =
-  (days: number) =>
+  (days: number, which: 'newest' | 'oldest' | 'none of' = 'newest') =>
   (query: ListQuery): ListQuery => {
     const { from, to } = query
-    return from === undefined || to === undefined ? query : { ...query, from: Math.max(from, to - days * DAY) }
+    if (from === undefined || to === undefined || to - from <= days * DAY) return query
+    if (which === 'newest') return { ...query, from: to - days * DAY }
+    return { ...query, to: which === 'oldest' ? from + days * DAY : from }
   }
 
 /** Of each stream with a range a row every other day, over 280 days. */
@@ -43,11 +45,16 @@ async function startHistory(): Promise<TestAccount> {
 const STREAMS = ['watch_records', 'gifts', 'signups'] as const
 const wanted = ['--streams', ['questionnaires', ...STREAMS].join()]
 
-test.each([90, 20])(
-  'of a service that serves only the newest %i days of a range, the whole history is read',
-  async (days) => {
+test.each([
+  ['newest', 90],
+  ['newest', 20],
+  ['oldest', 20],
+  ['none of', 30],
+] as const)(
+  'of a service that serves the %s %i days of a longer range, the whole history is read',
+  async (which, days) => {
     await using account = await startHistory()
-    account.emulator.faults.push({ effect: { name: 'shortened', query: shortenedTo(days) } })
+    account.emulator.faults.push({ effect: { name: 'shortened', query: shortenedTo(days, which) } })
     expect(await account.run(backfill, ['--from', '2026-10-06', '--streams', 'watch_records'])).toMatchObject({
       code: 0,
     })
@@ -55,7 +62,7 @@ test.each([90, 20])(
     expect(rows.filter((row) => Math.floor(Number(row.record_id) / 1000) === 900)).toHaveLength(23)
     for (let night = 0; night < 3; night++) {
       account.clock.nowMs += DAY * 1000
-      expect(await account.run(sync, wanted)).toMatchObject({ code: 0 })
+      expect(await account.run(sync, wanted, { LIVEHOUSE_HISTORY_FROM: '2026-01-01' })).toMatchObject({ code: 0 })
       await expectTruth(account, STREAMS)
     }
     expect(await account.run(audit, wanted)).toMatchObject({ code: 0 })
@@ -84,7 +91,7 @@ test('of a service that serves only the newest 90 days of a range, what is older
   await expectTruth(account, STREAMS)
 })
 
-test('what lies before the earliest row is asked for once, of a long range alone; a refusal of that says nothing', async () => {
+test('what lies before the earliest row, and the newest days without one, are asked for once, of a long range alone; a refusal of that says nothing', async () => {
   await using account = await startHistory()
   let asked = 0
   let isAsked = false
@@ -100,6 +107,6 @@ test('what lies before the earliest row is asked for once, of a long range alone
     account.clock.nowMs += DAY * 1000
     expect(await account.run(sync, ['--streams', 'watch_records'])).toMatchObject({ code: 0 })
   }
-  expect(asked).toBe(1)
+  expect(asked).toBe(2)
   await expectTruth(account, ['watch_records'])
 })

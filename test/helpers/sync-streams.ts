@@ -74,6 +74,7 @@ export async function syncStreams(
       claimableMs: clock.now,
       wallTimeAt: openWallClock(TIME_ZONE),
       readAhead: createReadAhead(12),
+      longestServed: new Map(),
       requireLease: leases.requirePartition,
       loadLimit: pLimit(2),
       pagesPerSlice: options.pagesPerSlice,
