@@ -195,7 +195,7 @@ async function settleReading(
   if (covers === undefined || !isLanded || (isReadTwice(stream) && isDrop)) return [record]
   const withRemoved = { ...part, stream: { ...stream, marksRemoved: false } }
   if (isEmpty && stream.marksRemoved && (await countHeld(trx, withRemoved)) > 0) return [record]
-  const isSure = proof === 'verified' && !isDrop && !hasNewUnreadable
+  const isSure = proof === 'verified' && !isDrop && !hasNewUnreadable && !isEmpty
   const restTo = isSure ? covers.to : (earlier.comparedTo ?? covers.from)
   const rest: Window = { from: covers.from, to: Math.min(restTo, covers.to, changed?.from ?? covers.to) }
   if (isEmptyWindow(rest)) return [record]

@@ -68,6 +68,15 @@ test.each<[string, FaultEffect]>([
   },
 )
 
+test('an empty first answer with a total settles nothing: the next night has what it lacked', async () => {
+  account.emulator.faults.push({ effect: noRows(), endpoint: 'userRecordList' })
+  await read('watch_records')
+  account.emulator.faults.splice(0)
+  account.clock.nowMs += 24 * HOUR_MS
+  await read('watch_records')
+  await expectTruth(account, ['watch_records'])
+})
+
 test('the history of gifts is read a second time when an hour has passed, and then no more', async () => {
   await read('gifts')
   account.clock.nowMs += HOUR_MS / 2
