@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1808,
   store: 3106,
   streams: 93 + 68 * allStreams.length,
-  sync: 5246,
+  sync: 5253,
   transform: 249,
   web: 3132,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_643 + 128 * allStreams.length, test: 27_865 }
+const MOST_LINES = { src: 32_650 + 128 * allStreams.length, test: 27_877 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

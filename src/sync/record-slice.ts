@@ -170,7 +170,8 @@ type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
 
 /**
  * Refuses, before rows are written, a reading in which a field is missing that rows of its range have: what is known
- * would be overwritten with nothing. New rows alone may have none: some services leave out what is empty.
+ * would be overwritten with nothing. New rows alone may have none: some services leave out what is empty. Of a few
+ * items only a part of an identity tells: without it, each would be another row.
  * @throws LivehouseError `interface.changed`
  */
 export async function requireFields(
@@ -179,9 +180,11 @@ export async function requireFields(
   { earlier }: Pick<SliceReading, 'earlier'>,
   { db, clock, timeZone }: Pick<RunDeps, 'db' | 'clock' | 'timeZone'>,
 ): Promise<void> {
-  if (received < SMALLEST_SAMPLE || absentFields.size === 0) return
+  if (received === 0 || absentFields.size === 0) return
   const { knownFields } = await earlier()
-  const absent = [...absentFields].filter((field) => knownFields.includes(field))
+  const names = received < SMALLEST_SAMPLE ? (slice.stream.identity?.of ?? []) : undefined
+  const looked = expectedFields(slice.stream, names)
+  const absent = looked.filter((field) => absentFields.has(field) && knownFields.includes(field))
   const fields =
     absent.length === 0 ? absent : await findHeldFields(db, { ...slice, window: askedOf(slice), timeZone }, absent)
   if (fields.length === 0) return

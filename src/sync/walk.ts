@@ -144,11 +144,15 @@ function addTotal(totals: Totals | undefined, total: number | undefined): Totals
 }
 
 /** The fields that every item has where the service gives them at all; none where they are rows of cells (API 4.11). */
-export function expectedFields({ columns, readItem }: Stream): readonly string[] {
+export function expectedFields(
+  { columns, readItem }: Stream,
+  names: readonly string[] = Object.keys(columns),
+): readonly string[] {
   if (readItem !== undefined) return []
-  return Object.values(columns).flatMap(({ source }) =>
-    source.kind === 'field' && source.isOptional !== true ? [source.field] : [],
-  )
+  return names.flatMap((name) => {
+    const source = columns[name]?.source
+    return source?.kind === 'field' && source.isOptional !== true ? [source.field] : []
+  })
 }
 
 /** A row without the fields that the spec does not know, as text: they may differ in every answer. */

@@ -143,3 +143,15 @@ test('a field that only some items have is no change, and neither is one that a 
   clock.nowMs += HOUR_MS
   expect(await run(sync, ['--streams', 'visitors,questionnaires'])).toMatchObject({ code: 0 })
 })
+
+test('a handful of gifts without the field that tells them apart is not written as other gifts', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 5 })
+  const { emulator, run, clock } = account
+  const [gifts] = [...emulator.world.channels.values()].map((channel) => channel.gifts)
+  for (const gift of gifts?.rows.slice(6) ?? []) gifts?.remove(gift)
+  expect(await run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+  rename(account, 'giftRunning', 'money', 'amount')
+  clock.nowMs += HOUR_MS
+  expect(await run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 3 })
+  await expectTruth(account, ['gifts'])
+})
