@@ -49,8 +49,13 @@ interface Served {
 }
 
 const live = new Set<Served>()
-const { log, lines } = createRecordingLog()
-const count = (name: string) => lines.filter(({ event }) => event === name).length
+const { log: recording, lines } = createRecordingLog()
+let whenServed = Promise.withResolvers<void>()
+const info: typeof recording.info = (event, fields) => {
+  recording.info(event, fields)
+  if (event === 'serve.started') whenServed.resolve()
+}
+const log = { ...recording, info }
 /** The queue keeps to real time: while a run is at work, schedules wait. */
 const isRunning = () => {
   for (const { event } of lines.slice(read)) atWork += Number(event === 'job.started') - Number(event === 'job.ended')
@@ -103,16 +108,14 @@ const environment = () => ({
 /** Time stands until it serves. */
 async function start(): Promise<void> {
   const controller = new AbortController()
+  whenServed = Promise.withResolvers()
   const ended = runVerb(serve, [], { environment: environment(), clock, log, signal: controller.signal })
   const served = {
     ended,
     terminate: () => controller.abort(new LivehouseError('run.interrupted', 'SIGTERM', { signal: 'SIGTERM' })),
   }
   live.add(served)
-  const before = count('serve.started')
-  const run = { hasEnded: false }
-  void ended.then(() => (run.hasEnded = true))
-  while (count('serve.started') === before && !run.hasEnded) await new Promise((resolve) => setImmediate(resolve))
+  await Promise.race([whenServed.promise, ended])
 }
 
 async function end(served: Served): Promise<void> {
