@@ -38,7 +38,9 @@ function prepareTypeScript() {
   // Stripping types and compiling take most of a start: the next one finds both done. Not in the common folder for temporary
   // files, where somebody else could leave code for us to run. Where the folder cannot be written to, nothing is kept.
   module.enableCompileCache(join(root, 'node_modules', '.cache', 'livehouse'))
-  const folders = ['src', 'node_modules/kysely', 'node_modules/zod'].map((name) => pathToFileURL(join(root, name, '/')).href)
+  const folders = ['src', 'node_modules/kysely', 'node_modules/zod'].map(
+    (name) => pathToFileURL(join(root, name, '/')).href,
+  )
   module.registerHooks({
     // A file of these hundreds that is named by its whole path is that file. For each import Node would look at all folders
     // above it and for links: a fifth of a start (docs/adr/0025).
