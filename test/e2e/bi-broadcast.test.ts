@@ -14,7 +14,7 @@ const edited = [
     from (values (1, 'a', timestamptz '2026-11-01 20:00:05+08', 2400, 2400), (2, 'b', '2026-11-01 20:10+08', 1200, 1200), (3, 'c', '2026-11-01 20:20+08', 1810, 1800),
       (4, 'd', '2026-11-01 20:15:01+08', 600, 0), (5, 'a', '2026-11-01 21:10+08', 600, 600), (6, 'a', '2026-11-01 23:30+08', 300, 300),
       (7, 'b', '2026-11-02 23:50+08', 1200, 1200), (8, 'e', '2026-10-29 12:00+08', 432000, 432000), (9, 'e', '2026-10-30 10:00+08', 43200, 9000),
-      (10, null, '2026-11-01 20:30+08', 300, null)) r (no, user_id, at, stay, live)`,
+      (10, null, '2026-11-01 20:30+08', 300, null), (11, 'e', '2026-10-20 10:00+08', 0, 100), (12, 'e', '2026-10-20 10:15+08', 0, 100)) r (no, user_id, at, stay, live)`,
   `insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, visitor_id, amount, occurrence, run_id) values
     ('5', 'cash', 'g', '2026-11-01 20:30+08', 'a', 5, 1, 1), ('5', 'prop', 'h', '2026-11-01 21:20+08', 'a', 5, 1, 1)`,
   `insert into livehouse.signups (channel_id, question_id, signup_key, user_id, signed_up_at, answers, occurrence, run_id)

@@ -28,7 +28,8 @@ const columns = [...measures, 'live_spans']
  * broadcasts of several days.
  */
 const liveUntilNo = 'least(w.from_no + w.live_seconds, w.to_no)'
-const tellsWhen = 'w.live_seconds > 0 and w.to_no - w.from_no <= least(2 * w.live_seconds::bigint, 86400)'
+const tellsWhen =
+  'w.is_counted and w.live_seconds > 0 and w.to_no - w.from_no <= least(2 * w.live_seconds::bigint, 86400)'
 
 /** Days of `from`, each once, with the seconds in which they begin and are over. */
 const daysIn = (from: string) =>
@@ -98,8 +99,7 @@ const figures = `(
 
 const ofRow = (alias: string) => columns.map((name) => `${alias}.${name}`).join(', ')
 
-const asKept = `from livehouse_ops.channel_days k
-    where not exists (
+const asKept = `from livehouse_ops.channel_days k where not exists (
       select from livehouse_ops.changed_channel_days c where c.channel_id = k.channel_id and c.day = k.day)`
 
 /** Days on which visits of a channel began, without working out those that have changed. */
