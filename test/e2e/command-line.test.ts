@@ -50,7 +50,8 @@ describe('an operator who mistypes', () => {
     const { code, out } = await livehouse(['status', '--json=yes'])
     expect(code).toBe(2)
     const nothing = { run_id: null, started_at: expect.any(String), resumes_at: null, streams: {} }
-    const errors = [{ stream: null, partition: null, code: 'usage.invalid', message: '--json takes no value' }]
+    const message = '--json takes no value, see livehouse status --help'
+    const errors = [{ stream: null, partition: null, code: 'usage.invalid', message }]
     expect(JSON.parse(out)).toMatchObject({ ...nothing, command: 'status', status: 'failed', errors })
   })
 
