@@ -36,7 +36,8 @@ export const dimGift: BiView = {
   },
   from: `from (
     select k.gift_type, k.gift_id, sum(k.gift_count)::bigint as gift_count, min(k.given_at) as first_given_at,
-      max(k.last_at) as last_given_at from (
+      max(k.last_at) as last_given_at
+    from (
       select gift_type, gift_id, count(*) as gift_count, min(given_at) as given_at, max(given_at) as last_at
       from livehouse.gifts where removed_at is null group by gift_type, gift_id
       union all

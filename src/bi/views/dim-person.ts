@@ -46,11 +46,13 @@ export const dimPerson: BiView = {
   },
   // Most persons are one viewer, of whom nothing is added up. Keys are made of the rows that are shown alone.
   from: `from (
-    select k.person, null as viewer, ${toldOfKept}, cardinality(k.channels) as channel_count from ${persons} k
+    select k.person, null as viewer, ${toldOfKept}, cardinality(k.channels) as channel_count
+    from ${persons} k
     union all
     select i.person, ${viewerKey('v.channel_id', 'v.user_id')}, ${toldOfViewer}, 1
     from livehouse.visitors v ${joinPerson('v.channel_id', 'v.user_id')} where i.is_shared is not true
     union all
-    select null, ${viewerKey('u.channel_id', 'u.user_id')}, ${toldOfUnlisted}, 1 from (${unlistedViewers}) u
+    select null, ${viewerKey('u.channel_id', 'u.user_id')}, ${toldOfUnlisted}, 1
+    from (${unlistedViewers}) u
   ) p`,
 }

@@ -65,7 +65,8 @@ export const dimViewer: BiView = {
   from: `from (
     select channel_id, user_id, ${attributes.join(', ')}, true as is_listed from livehouse.visitors
     union all
-    select u.channel_id, u.user_id, ${attributes.map(() => 'null').join(', ')}, false from (${unlistedViewers}) u
+    select u.channel_id, u.user_id, ${attributes.map(() => 'null').join(', ')}, false
+    from (${unlistedViewers}) u
   ) v
   ${joinPerson('v.channel_id', 'v.user_id')}`,
 }

@@ -51,5 +51,6 @@ export const fctGift: BiView = {
   },
   from: `from livehouse.gifts g
   left join livehouse_ops.bi_settings s on true
-  ${joinViewer('g', 'visitor_id')} where g.removed_at is null`,
+  ${joinViewer('g', 'visitor_id')}
+  where g.removed_at is null`,
 }

@@ -40,5 +40,6 @@ export const fctSignup: BiView = {
     ...isTest('u.channel_id'),
   },
   from: `from livehouse.signups u
-  ${joinViewer('u', 'user_id')} where u.removed_at is null`,
+  ${joinViewer('u', 'user_id')}
+  where u.removed_at is null`,
 }

@@ -51,5 +51,6 @@ export const fctViewerDay: BiView = {
     from livehouse.watch_records where entered_at is not null group by 1, 2, 3
   ) w
   left join livehouse.visitors v on v.channel_id = w.channel_id and v.user_id = w.user_id
-  ${joinPerson('w.channel_id', 'w.user_id')} left join ${channelCoverage} c on c.channel_id = w.channel_id`,
+  ${joinPerson('w.channel_id', 'w.user_id')}
+  left join ${channelCoverage} c on c.channel_id = w.channel_id`,
 }

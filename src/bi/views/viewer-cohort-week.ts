@@ -17,9 +17,12 @@ const itemOf = (of: string) => `coalesce(to_char(${of}, 'YYYY-MM-DD'), '')`
 export const returns = figureOf(
   'returns',
   `with visits as materialized (
-      select days[i] as day, days[i - 1] as before, days[1] as first from (
-        select days, generate_subscripts(days, 1) as i from (
-          select array_agg(d.day) as days from (
+      select days[i] as day, days[i - 1] as before, days[1] as first
+      from (
+        select days, generate_subscripts(days, 1) as i
+        from (
+          select array_agg(d.day) as days
+          from (
             select user_id, ${day} as day from livehouse.watch_records
             where channel_id = c.channel_id and entered_at is not null and user_id is not null
             order by user_id, entered_at

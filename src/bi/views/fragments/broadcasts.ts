@@ -10,7 +10,8 @@ const setting = (name: string) => `(select s.broadcast_${name}_minutes * 60 from
  * none.
  */
 export const broadcasts = `(
-    select i.channel_id, min(i.from_no) as from_no, max(i.to_no) as to_no from (
+    select i.channel_id, min(i.from_no) as from_no, max(i.to_no) as to_no
+    from (
       select s.channel_id, s.from_no, s.to_no, count(*) filter (where s.from_no > s.reached_no + ${setting('gap')})
         over (partition by s.channel_id order by s.from_no, s.to_no rows unbounded preceding) as island
       from (
