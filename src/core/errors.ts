@@ -18,7 +18,7 @@ export interface ErrorDetails {
     readonly reason: string
     readonly retryAfterMs?: number
   }
-  /** 429, or the body code 429001. `retryAfterMs` as the service asked, where it did, a minute at most. */
+  /** 429, or a body code 429xxx. `retryAfterMs` as the service asked, where it did, a minute at most. */
   'api.rateLimited': { readonly call: string; readonly retryAfterMs?: number }
   /** 401: the token is not accepted. `isRenewable`: it was a fetched one, and the next attempt carries a fresh one. */
   'api.unauthorized': { readonly call: string; readonly reason: string; readonly isRenewable?: boolean }

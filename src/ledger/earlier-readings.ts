@@ -141,7 +141,7 @@ interface Drop extends Place {
 /** A reading with less than this share of the earlier rows has surprisingly few. */
 export const SMALLEST_SHARE = 0.9
 /** How long after a first surprise a second one counts as agreement. */
-const AGREEMENT_MS = 3_600_000
+const DROP_AGREEMENT_MS = 3_600_000
 
 /** Whether another reading at least an hour earlier found as few rows, with no fuller one since. */
 export async function isDropAgreed(db: Db, { window, found, now, ...place }: Drop): Promise<boolean> {
@@ -154,7 +154,7 @@ export async function isDropAgreed(db: Db, { window, found, now, ...place }: Dro
     .execute()
   const readings = slices.map((row) => ({ ...row, number: Number(row.pieceOf ?? row.sliceId) }))
   const lastFuller = Math.max(0, ...readings.flatMap(({ isDrop, number }) => (isDrop ? [] : number)))
-  const endedBy = now.getTime() - AGREEMENT_MS
+  const endedBy = now.getTime() - DROP_AGREEMENT_MS
   return readings.some(({ isDrop, number, finishedAt, status, reads, distinctRows }) => {
     if (!isDrop || number <= lastFuller || finishedAt.getTime() > endedBy) return false
     const then = Number(distinctRows)

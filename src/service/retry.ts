@@ -7,11 +7,11 @@ import { isOfTokenCall, noCredentials, TOKEN_CALL, type Tokens } from './tokens.
 
 const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idempotent: 5, once: 2, never: 1 }
 /** An errcode that the spec does not name may pass: reads, and calls for a token, are made this often. */
-const MOST_REFUSED_ATTEMPTS = 3
+const MOST_ERRCODE_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 30_000
-/** A refusal is no failure of the call: it uses up no attempt until the service has refused it for so long. */
-const LONGEST_REFUSED_MS = 600_000
+/** A 429 is no failure of the call: it uses up no attempt until the service has refused it for so long. */
+const LONGEST_RATE_LIMITED_MS = 600_000
 /** So many repetitions within a minute are worth a warning, and that the service asks to wait for one. */
 const STORM_RETRIES = 20
 const STORM_MS = 60_000
@@ -31,7 +31,7 @@ export interface RetryOptions {
  */
 export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   next: (call: Named, context: CallContext) => Promise<Result>,
-  { clock, log, random, longestRefusedMs = LONGEST_REFUSED_MS }: RetryOptions,
+  { clock, log, random, longestRefusedMs = LONGEST_RATE_LIMITED_MS }: RetryOptions,
 ): (call: Named, context: CallContext) => Promise<Result> {
   const warn = createWarning(clock, log)
   return async (call, context) => {
@@ -70,8 +70,8 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
 }
 
 function mostAttempts(repeat: Call['repeat'], error: LivehouseError): number {
-  if (hasCode(error, 'api.noToken')) return MOST_REFUSED_ATTEMPTS
-  if (hasCode(error, 'api.refused')) return repeat === 'read' ? MOST_REFUSED_ATTEMPTS : 1
+  if (hasCode(error, 'api.noToken')) return MOST_ERRCODE_ATTEMPTS
+  if (hasCode(error, 'api.refused')) return repeat === 'read' ? MOST_ERRCODE_ATTEMPTS : 1
   return isPassing(error) ? MOST_ATTEMPTS[repeat] : 1
 }
 

@@ -33,7 +33,7 @@ export function required<Type extends ColumnType>(column: Column<Type>): Column<
   return column.source.kind === 'field' ? { ...column, source: { ...column.source, isRequired: true } } : column
 }
 
-/** The same column, whose field the service may leave out. */
+/** The same column, whose field the service may leave out of all items: without it no changed interface is told. */
 export function optional<Type extends ColumnType>(column: Column<Type>): Column<Type> {
   return column.source.kind === 'field' ? { ...column, source: { ...column.source, isOptional: true } } : column
 }

@@ -32,7 +32,7 @@ export const writtenTables: readonly LoadTable[] = allStreams
 export const streamNames: readonly StreamName[] = allStreams.map(({ name }) => name)
 
 /** In the order of reports; what is not known comes last. */
-export const placeOf = (stream: string): number => streamNames.indexOf(stream) + 1 || Infinity
+export const rankOf = (stream: string): number => streamNames.indexOf(stream) + 1 || Infinity
 
 export function findStream(name: StreamName): Stream | undefined {
   return allStreams.find((stream) => stream.name === name)

@@ -1,6 +1,6 @@
 import type { StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
-import { findStream, placeOf, streams } from '../streams/registry.ts'
+import { findStream, rankOf, streams } from '../streams/registry.ts'
 import type { LedgerUnit } from '../ledger/latest-readings.ts'
 import { operatorCommands } from '../app/operator-actions.ts'
 import { hasEnded } from '../ledger/runs.ts'
@@ -50,7 +50,7 @@ export function createExpectations(facts: Facts, rangeOf: RangeOf = () => ({})):
     return unit.gaps > 0 ? 'gap' : undefined
   }
   const units = [...facts.units, ...unknownUnits(facts, isWanted)]
-  return { units: units.toSorted((a, b) => placeOf(a.stream) - placeOf(b.stream)), rangeOf, isKept, faultOf }
+  return { units: units.toSorted((a, b) => rankOf(a.stream) - rankOf(b.stream)), rangeOf, isKept, faultOf }
 }
 
 /**

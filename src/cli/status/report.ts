@@ -153,15 +153,15 @@ const REPAIR =
 function describeOpenPoints({ open, openCounts: { gap, problem } }: Overview): string[] {
   const [gaps, shortfalls] = [firstOf(open, 'gap'), firstOf(open, 'problem')]
   return [
-    ...shortfalls.map((reading) => `✗ ${placeOf(reading, '')}: ${reading.proof}: ${reading.reason ?? '–'}`),
+    ...shortfalls.map((reading) => `✗ ${describePlace(reading, '')}: ${reading.proof}: ${reading.reason ?? '–'}`),
     ...more(problem - shortfalls.length),
-    ...gaps.map((reading) => `✗ ${placeOf(reading, ': not covered')}`),
+    ...gaps.map((reading) => `✗ ${describePlace(reading, ': not covered')}`),
     ...more(gap - gaps.length),
     ...(gap + problem === 0 ? [] : [REPAIR]),
   ]
 }
 
-function placeOf({ stream, partition, window }: OpenReading, what: string): string {
+function describePlace({ stream, partition, window }: OpenReading, what: string): string {
   const range = window && ` from ${formatWallMinute(window.from)} to ${formatWallMinute(window.to)}`
   return `${stream} ${partition}${what}${range ?? ''}`
 }

@@ -4,7 +4,7 @@ import type { Window } from '../../core/slice.ts'
 import type { HeldPart, RaisedAlert, RunDetails, RunSlice } from '../../ledger/run-details.ts'
 import type { RunReport, RunError, StreamReport } from '../../ledger/run-reports.ts'
 import { hasEnded } from '../../ledger/runs.ts'
-import { placeOf } from '../../streams/registry.ts'
+import { rankOf } from '../../streams/registry.ts'
 import { foreign, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { figureList } from './overview-page.ts'
@@ -46,7 +46,7 @@ ${asked(view, details.asked)}`
 function streams(view: View, run: RunReport): Html | false {
   // What became of the rows of a run is known when it has ended.
   const atEnd = (count: number) => (hasEnded(run) ? count : view.messages.notKnown)
-  const rows = run.streams.toSorted((a, b) => placeOf(a.stream) - placeOf(b.stream))
+  const rows = run.streams.toSorted((a, b) => rankOf(a.stream) - rankOf(b.stream))
   const columns: readonly Column<StreamReport>[] = [
     ['stream', ({ stream }) => streamName(view, stream)],
     ['read', ({ counts }) => counts.extracted],

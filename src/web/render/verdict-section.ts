@@ -5,7 +5,7 @@ import type { Finding, Verdict } from '../verdict.ts'
 import { channelLinks, streamName, type View, icon, type Tone } from './view.ts'
 import type { RunReport } from '../../ledger/run-reports.ts'
 import type { Facts, ReadFailure } from '../facts.ts'
-import { placeOf } from '../../streams/registry.ts'
+import { rankOf } from '../../streams/registry.ts'
 import { fill, type Messages } from '../messages.ts'
 import { causeInChinese } from '../words/reasons.ts'
 
@@ -101,7 +101,7 @@ function runProgress(view: View, { runId, command, startedAt, progress, streams 
   const { progress: words, formats } = messages
   const { number } = formats
   const title = foreign(fill(words.title, { command, run: runId }))
-  const entries = Object.entries(progress ?? {}).toSorted(([a], [b]) => placeOf(a) - placeOf(b))
+  const entries = Object.entries(progress ?? {}).toSorted(([a], [b]) => rankOf(a) - rankOf(b))
   const lines = entries.map(([stream, { rows, parts, endedParts, share }]) => {
     const percent = Math.floor(share * 100)
     const leftMs = share > 0 ? ((nowMs - startedAt.getTime()) / share) * (1 - share) : undefined
