@@ -191,7 +191,7 @@ const LONG_RANGE = 28 * DAY
 /**
  * Cuts a range of which the service may have served only a part: where it is long, or as many rows came as may be the
  * most that are shown, what lies before the earliest of them is asked for by itself, and what lies behind the latest:
- * of a long range its newest days, unless of as long a one these have come. A row in there did not come with the
+ * of a long range in its newest days, unless of as long a one these have come. A row in there did not come with the
  * others: each part is then read, asked about in the same way. A refusal says nothing, nor do rows outside of what was
  * asked.
  * @param came rows of the window or not, and how many items
@@ -220,9 +220,9 @@ export async function cutShortened(
   const known = { from: window.from, to: heldAt === undefined ? window.from : floorToMinute(heldAt) + MINUTE }
   const before = { from: window.from, to: minutes.length > 0 ? earliest : window.from }
   const { to } = covers ?? window
-  const newest = Math.min(LONG_RANGE, floorToMinute(length / 2))
+  const newest = Math.max(MINUTE, Math.min(LONG_RANGE, floorToMinute(length / 2)))
   const isServed = !isNear && !isShortened && length <= longest
-  const behind = { from: isServed ? to : isNear ? latest + APART : window.to - newest, to }
+  const behind = { from: isServed ? to : isNear ? latest + APART : Math.max(latest + APART, window.to - newest), to }
   // The minute in which the answer ended may have come in part: it is read with what did not come.
   const cutAt = (at: WallTime) =>
     cutWindowAt(window, [Math.max(window.from + MINUTE, Math.min(at, window.to - MINUTE))])

@@ -173,8 +173,8 @@ async function readEarlierOf(
  * with a total that is what it changed nothing of, or read for the first time and verified. Of one without, what it
  * held the same as readings at least an hour earlier: that is `agreed`, and a slice of its own where the rest was read
  * for the first time. It is the later one, which names the partition, where nothing differed. What had settled and
- * has changed is settled no longer. An empty answer where rows are known, removed or not, settles nothing: the service
- * may be empty for some nights.
+ * has changed is settled no longer. An empty answer settles nothing where it is the first, or rows are known, removed
+ * or not: the service may be empty for some nights.
  */
 async function settleReading(
   trx: Transaction<Database>,

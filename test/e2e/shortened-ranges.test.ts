@@ -49,12 +49,15 @@ test.each([
   ['newest', 90],
   ['newest', 20],
   ['oldest', 20],
+  ['oldest', 316],
   ['none of', 30],
 ] as const)(
   'of a service that serves the %s %i days of a longer range, the whole history is read',
   async (which, days) => {
     await using account = await startHistory()
-    account.emulator.faults.push({ effect: { name: 'shortened', query: shortenedTo(days, which) } })
+    const { emulator } = account
+    if (which === 'oldest') emulator.switches.rowOrder = 'time-asc'
+    emulator.faults.push({ effect: { name: 'shortened', query: shortenedTo(days, which) } })
     expect(await account.run(backfill, ['--from', '2026-10-06', '--streams', 'watch_records'])).toMatchObject({
       code: 0,
     })
