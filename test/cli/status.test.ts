@@ -127,7 +127,7 @@ test('a gap and a shortfall are named, with what is missing and how it is mended
   await pipeline.sync({ streams: ['visitors'] })
 
   const { out } = await runOn(pipeline)
-  expect(out).toContain(`✗ watch_records channel=${first}: not covered from 2026-11-01 to 2026-11-03`)
+  expect(out).toContain(`✗ watch_records channel=${first}: not covered from 2026-11-01 00:00 to 2026-11-03 00:00`)
   expect(out).toMatch(new RegExp(`✗ visitors channel=${second}: short: the source says 60, but 59 distinct`))
   expect(out).toContain('livehouse backfill --only-gaps')
   const json = JSON.parse((await runOn(pipeline, '--json')).out)

@@ -1,5 +1,5 @@
 import { proofs } from '../../core/slice.ts'
-import { formatWallMinute, formatWallTime } from '../../core/wall-clock.ts'
+import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
 import { type Acceptance, isStanding } from '../../ledger/acceptances.ts'
 import { boundsOf } from '../../app/outcome.ts'
 import { acceptanceObject, describeAcceptance } from '../accept/report.ts'
@@ -65,9 +65,12 @@ export function describeStatus(status: Status, nowMs: number): string[] {
 
 const LAST_RUNS = 5
 
+/** Also of a midnight: it is not of the day that it begins. */
+const toMinute = (at: WallTime) => formatWallTime(at).slice(0, 16)
+
 function coverageOf(least: LedgerUnit | undefined): string {
   if (least === undefined) return 'whole list'
-  return least.until === null ? `nothing of ${least.leastCovered}` : formatWallMinute(least.until)
+  return least.until === null ? `nothing of ${least.leastCovered}` : toMinute(least.until)
 }
 
 function goneOf({ channels }: Overview): readonly string[] {
@@ -162,7 +165,7 @@ function describeOpenPoints({ open, openCounts: { gap, problem } }: Overview): s
 }
 
 function describePlace({ stream, partition, window }: OpenReading, what: string): string {
-  const range = window && ` from ${formatWallMinute(window.from)} to ${formatWallMinute(window.to)}`
+  const range = window && ` from ${toMinute(window.from)} to ${toMinute(window.to)}`
   return `${stream} ${partition}${what}${range ?? ''}`
 }
 

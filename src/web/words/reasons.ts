@@ -41,7 +41,8 @@ const causes: readonly (readonly [RegExp, string])[] = [
   [/^internal/, '程序内部错误'],
 ]
 
-/** What went wrong, in a few words of Chinese, by its code or its message; undefined where it is not known. */
-export function causeInChinese(...texts: readonly string[]): string | undefined {
-  return causes.find(([each]) => texts.some((text) => each.test(text)))?.[1]
+/** What went wrong, in a few words of Chinese, by its code, else by its message; undefined where it is not known. */
+export function causeInChinese(code: string, message = ''): string | undefined {
+  const find = (text: string) => causes.find(([each]) => each.test(text))?.[1]
+  return code === 'internal' ? (find(message) ?? find(code)) : (find(code) ?? find(message))
 }

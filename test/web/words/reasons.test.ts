@@ -42,6 +42,10 @@ test('each code of an error has words in Chinese, and each message that is on re
     '200 with an empty body': '服务的回答无法读取',
     'the source says 10, but 9 distinct and 0 quarantined rows came, 1 came twice': '读到的行数不足',
   }
-  const told = Object.keys(messages).map((each) => [each, causeInChinese(`giftRunning channel 9 page 3: ${each}`)])
+  const told = Object.keys(messages).map((each) => [each, causeInChinese('', `giftRunning channel 9 page 3: ${each}`)])
   expect(Object.fromEntries(told)).toEqual(messages)
+  // A code is sure; a number in its message may be one of rows.
+  expect(causeInChinese('audit.difference', 'gifts channel=9: 429 rows of the source are missing')).toBe(
+    causeInChinese('audit.difference'),
+  )
 })
