@@ -120,7 +120,7 @@ const rules: Rules = {
 const budgets: Readonly<Record<string, number>> = {
   app: 1752,
   bi: 3884,
-  cli: 4330,
+  cli: 4333,
   config: 605,
   core: 1243,
   emulator: 1800 + 60 * allStreams.length,
@@ -132,7 +132,7 @@ const budgets: Readonly<Record<string, number>> = {
   streams: 93 + 68 * allStreams.length,
   sync: 5253,
   transform: 249,
-  web: 3132,
+  web: 3133,
   // The files beside the folders.
   '': 361,
 }
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_661 + 128 * allStreams.length, test: 27_869 }
+const MOST_LINES = { src: 32_665 + 128 * allStreams.length, test: 27_876 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

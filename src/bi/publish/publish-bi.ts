@@ -30,7 +30,7 @@ export async function publishBi(
   const outcome = await applyPlan(db, signal, planBi, DBA)
   if (outcome.status === 'unchanged') return outcome
   if (outcome.status === 'blocked') {
-    const meanwhile = 'Until they are, persons and kept figures are not renewed'
+    const meanwhile = 'Until they are, persons and kept figures may not be renewed'
     return { status: 'blocked', notice: `The views of ${SCHEMA} are not up to date: ${outcome.reason}. ${meanwhile}.` }
   }
   // With the views of an older livehouse nobody has put them together so far.
