@@ -6,45 +6,35 @@ import {
   type Reserve,
   type TokenStore,
 } from '../core/shared-calls.ts'
-import { type Clock, orAborted } from '../core/clock.ts'
-import type { Log } from '../core/log.ts'
+import { orAborted } from '../core/clock.ts'
 import type { Ask, CallContext, FetchPage, ListPlace, ListRequest } from '../core/page.ts'
 import { budget } from './budget.ts'
 import { createAsk, createFetchPage } from './fetch-page.ts'
-import { createHttp, type Proxies, type RawAnswer, type WireCall } from './http.ts'
+import { createHttp, type HttpOptions, type RawAnswer, type WireCall } from './http.ts'
 import { createPace, type Pace } from './pace.ts'
-import { type Exchange, type OnCall, readAnswers } from './read-answer.ts'
-import { retry, token } from './retry.ts'
-import type { Call, Redact, Send } from './send.ts'
+import { type AnswerOptions, readAnswers } from './read-answer.ts'
+import { retry, type RetryOptions, token } from './retry.ts'
+import type { Call, Send } from './send.ts'
 import { createServiceClock, type ServiceClock } from './service-clock.ts'
-import { createTokenRequest, fetchedTokens, noCredentials, TOKEN_CALL } from './tokens.ts'
+import { createTokenRequest, fetchedTokens, type FetchedTokensOptions, noCredentials, TOKEN_CALL } from './tokens.ts'
 
 /** How to reach the service; the settings of the contract by the same names. */
-export interface ServiceAccess {
-  /** As written, without a trailing slash. */
-  readonly baseUrl: string
-  readonly authUrl: string | null
+export interface ServiceAccess extends Pick<HttpOptions, 'baseUrl' | 'authUrl' | 'concurrency' | 'proxies'> {
   readonly appId: string | null
   readonly appSecret: string | null
   readonly apiToken: string | null
   readonly maxCallsPerSecond: number
-  readonly concurrency: number
   readonly listParams: ListPlace
   readonly requestTimeoutMs: number
-  readonly proxies: Proxies
 }
 
-export interface ConnectOptions extends ServiceAccess {
-  readonly clock: Clock
-  readonly log: Log
-  /** Hears of each token that is fetched, so that neither a log line nor a message shows it. */
-  readonly addSecret: (value: string, kind?: 'passing') => void
-  /** The text without the secrets of the settings, and without those that came to light since. */
-  readonly redact: Redact
+export interface ConnectOptions
+  extends ServiceAccess,
+    Pick<AnswerOptions, 'clock' | 'redact' | 'onExchange' | 'onCall'>,
+    Pick<FetchedTokensOptions, 'addSecret'>,
+    Pick<RetryOptions, 'log' | 'longestRefusedMs'> {
   /** From 0 to 1, exclusive; `Math.random` unless a test decides. */
   readonly random?: () => number
-  /** As in `RetryOptions`. */
-  readonly longestRefusedMs?: number
   /** Shares fetched tokens; this process alone without one. */
   readonly tokenStore?: TokenStore
   /** Shares the rate; this process alone without one. */
@@ -53,10 +43,6 @@ export interface ConnectOptions extends ServiceAccess {
   readonly reserve?: Reserve
   /** A list of the account: what is asked for where the time that the bare address tells may be an old one. */
   readonly accountList: ListRequest
-  /** Sees every answered call of 4.3 to 4.12 as it came; the answers hold personal data. */
-  readonly onExchange?: (exchange: Exchange) => void
-  /** Hears of every attempt: what it was, how it ended, how long it took; nothing of what it said. */
-  readonly onCall?: OnCall | undefined
 }
 
 /** The service with everything before it. Disposing ends its connections and what still waits for a token. */
@@ -69,8 +55,8 @@ export interface Connection extends AsyncDisposable {
   readonly accessToken: (context: CallContext) => Promise<AccessToken>
   /** What every bound of what is read is measured by. */
   readonly serviceClock: ServiceClock
-  /** Asks a bare address once, without a token. @returns the HTTP status @throws `api.unreachable`, `api.timeout` */
-  readonly reach: (host: 'base' | 'auth', context: CallContext) => Promise<number>
+  /** Asks the bare address once, without a token. @returns the HTTP status @throws `api.unreachable`, `api.timeout` */
+  readonly reach: (context: CallContext) => Promise<number>
 }
 
 /**
@@ -78,8 +64,8 @@ export interface Connection extends AsyncDisposable {
  * @throws LivehouseError `config.invalid` without any credentials.
  */
 export function connect(options: ConnectOptions): Connection {
-  const { clock, log, concurrency, appId, appSecret, apiToken, random = Math.random } = options
-  const repeating = { clock, log, random, longestRefusedMs: options.longestRefusedMs }
+  const { clock, concurrency, appId, appSecret, apiToken, random = Math.random } = options
+  const repeating = { ...options, random }
   const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs })
   const pace = options.pace ?? createPace(createMemoryPaceCell(clock), options.maxCallsPerSecond, clock)
   const closing = new AbortController()
@@ -89,7 +75,7 @@ export function connect(options: ConnectOptions): Connection {
     http.exchange,
     (exchange, signal) => {
       const call = retry(pace.outer(pace.inner<BareCall, RawAnswer>(exchange)), repeating)
-      return call(bareCall('base'), { signal })
+      return call(bareCall, { signal })
     },
     (signal) => {
       // Without a place: the call that waits for the time may have the last one.
@@ -137,7 +123,7 @@ export function connect(options: ConnectOptions): Connection {
       return await renew({ name: TOKEN_CALL, repeat: 'read' }, context)
     },
     serviceClock,
-    reach: async (host, context) => (await timed(bareCall(host), context)).status,
+    reach: async (context) => (await timed(bareCall, context)).status,
     [Symbol.asyncDispose]: async () => {
       closing.abort(new Error('the connection to the service was closed'))
       await http[Symbol.asyncDispose]()
@@ -147,7 +133,5 @@ export function connect(options: ConnectOptions): Connection {
 
 type BareCall = WireCall & Pick<Call, 'endpoint' | 'repeat'>
 
-/** Asks a bare address without a token: is anything there, and what time is it? */
-function bareCall(host: 'base' | 'auth'): BareCall {
-  return { endpoint: 'base', name: 'GET /', method: 'GET', host, path: '', repeat: 'read' }
-}
+/** Asks the bare address without a token: is anything there, and what time is it? */
+const bareCall: BareCall = { endpoint: 'base', name: 'GET /', method: 'GET', host: 'base', path: '', repeat: 'read' }

@@ -26,14 +26,14 @@ export interface MeasuredCall {
 /** Never throws and never waits. */
 export type OnCall = (call: MeasuredCall) => void
 
-interface AnswerOptions {
+export interface AnswerOptions {
   readonly clock: Clock
   /** Turns dates of the service into durations. */
   readonly serviceClock: Clock
   readonly redact: Redact
   /** What fails because the connections have been closed is not repeated. */
   readonly closed: AbortSignal
-  /** Receives every answered call, repeated ones too, but those of 4.1 and 4.2, which carry secrets. */
+  /** Receives every answered call, repeated ones too, but those of 4.1 and 4.2, which carry secrets: personal data. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined
   /** Receives every attempt, repeated ones too; one that a signal ended says nothing of the service and is left out. */
   readonly onCall?: OnCall | undefined
@@ -54,7 +54,7 @@ export function readAnswers(
       const { bearer: _, ...shown } = call
       if (call.authorization === 'bearer')
         onExchange?.({ call: shown, answer: raw, elapsedMs: clock.now() - startedAt })
-      const answer = judge(call, raw, serviceClock, redact)
+      const answer = readAnswer(call, raw, serviceClock, redact)
       report('ok')
       return answer
     } catch (error) {
@@ -65,24 +65,29 @@ export function readAnswers(
   }
 }
 
-function judge(call: Call, raw: RawAnswer, serviceClock: Clock, redact: Redact): Answer {
+/**
+ * Tells the families of failures apart: `errcode` other than 1000, `{"errors": {code, message}}` at any status,
+ * `{"status": "n", "msg"}`, redirects and HTTP statuses. @throws the error that an answer reports
+ */
+export function readAnswer(call: Call, raw: RawAnswer, clock: Clock, redact: Redact): Answer {
   const excess = findExcess(raw.text)
   if (excess !== undefined) throw refused(call, raw, excess)
   const json = parse(raw.text)
-  const failure = failureOf(call, raw, json, redact, serviceClock)
-  if (failure) throw failure
-  if (json === notJson || raw.garbled !== undefined) throw badBody(call, raw)
+  if (raw.status >= 300 && raw.status < 400) throw redirect(call, raw, redact)
+  const found = bodyFailure(json, redact)
+  if (found || raw.status < 200 || raw.status >= 300)
+    throw errorOf({ call, raw, code: found?.code, said: quote(found?.text, redact), clock })
+  if (json === undefined || raw.garbled !== undefined) throw badBody(call, raw)
   return { json, serviceTimeMs: instantOf(headerOf(raw, 'date')) }
 }
 
-const notJson: unique symbol = Symbol('not JSON')
-
+/** Undefined for what is no JSON. */
 function parse(text: string): unknown {
   try {
     return parseExact(text)
   } catch {
     // The parser's own message quotes the body, which may hold a token or a person's data.
-    return notJson
+    return undefined
   }
 }
 
@@ -94,24 +99,6 @@ function instantOf(header: string | undefined): number | undefined {
 /** No longer than this is quoted of what the service says. */
 const QUOTE_LENGTH = 200
 const LONGEST_CODE = 40
-
-/**
- * Tells the families of failures apart: `errcode` other than 1000, `{"errors": {code, message}}` at any status,
- * `{"status": "n", "msg"}`, redirects and HTTP statuses.
- * @returns the error, or undefined for an answer that reports none.
- */
-export function failureOf(
-  call: Call,
-  raw: RawAnswer,
-  json: unknown,
-  redact: Redact,
-  clock: Clock,
-): LivehouseError | undefined {
-  if (raw.status >= 300 && raw.status < 400) return redirect(call, raw, redact)
-  const found = bodyFailure(json, redact)
-  if (!found && raw.status >= 200 && raw.status < 300) return undefined
-  return errorOf({ call, raw, code: found?.code, said: quote(found?.text, redact), clock })
-}
 
 /** A service's text as it may be shown: known secrets and queries blanked, one line, at most 200 characters. */
 function quote(text: unknown, redact: Redact): string {
@@ -187,7 +174,7 @@ function hasLongRun(text: string): boolean {
  * Why a body is not parsed: to build millions of values takes seconds and gigabytes, and recursion overflows.
  * @returns undefined for a body of up to 200,000 values and 200 levels
  */
-export function findExcess(text: string): string | undefined {
+function findExcess(text: string): string | undefined {
   // Each level has a bracket of its own, and nearly no page has so many: to look at every character takes longer.
   if (text.length < LARGE_BODY && countOf('{', text) + countOf('[', text) <= DEEPEST) return undefined
   let values = 0

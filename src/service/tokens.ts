@@ -34,7 +34,7 @@ interface FetchedTokens extends Tokens {
   readonly renew: (context: CallContext) => Promise<AccessToken>
 }
 
-interface FetchedTokensOptions {
+export interface FetchedTokensOptions {
   readonly appId: string
   readonly requestToken: (context: CallContext) => Promise<AccessToken>
   readonly store: TokenStore
@@ -114,7 +114,16 @@ export function createTokenRequest(
   send: Send,
   options: AccessTokenOptions,
 ): (context: CallContext) => Promise<AccessToken> {
-  const call = tokenCall(options)
+  const call: Call = {
+    endpoint: 'token',
+    name: TOKEN_CALL,
+    method: 'GET',
+    host: 'auth',
+    path: '/v2/oauth2/token',
+    query: { grant_type: 'client_credential', appid: options.appId, secret: options.appSecret },
+    authorization: 'none',
+    repeat: 'read',
+  }
   return async (context) => {
     const issuedAtMs = options.clock.now()
     const answer = await send(call, context).catch((error: unknown) => {
@@ -140,19 +149,6 @@ function withoutToken({ json }: Answer, options: AccessTokenOptions, cause: unkn
   const reason = 'errcode 1000 without an access_token'
   const message = `${TOKEN_CALL}: the answer is ${reason}: trouble of the service; the next run asks again`
   return new LivehouseError('api.noToken', message, { call: TOKEN_CALL, code: 1000, reason }, { cause })
-}
-
-function tokenCall({ appId, appSecret }: AccessTokenOptions): Call {
-  return {
-    endpoint: 'token',
-    name: TOKEN_CALL,
-    method: 'GET',
-    host: 'auth',
-    path: '/v2/oauth2/token',
-    query: { grant_type: 'client_credential', appid: appId, secret: appSecret },
-    authorization: 'none',
-    repeat: 'read',
-  }
 }
 
 /** `expire_time` is remaining seconds (API 2.1), also as text. */

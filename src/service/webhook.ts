@@ -1,10 +1,4 @@
-import { createAgent, type Proxies } from './http.ts'
-
-interface WebhookOptions {
-  readonly proxies: Proxies
-  /** For the whole exchange. */
-  readonly timeoutMs: number
-}
+import { createAgent, type HttpOptions } from './http.ts'
 
 export interface WebhookRequest {
   readonly url: string
@@ -25,8 +19,8 @@ export interface Webhook extends AsyncDisposable {
 
 const MAX_BODY_BYTES = 64 * 1024
 
-/** Owns the connections. Redirects are not followed. */
-export function createWebhook({ proxies, timeoutMs }: WebhookOptions): Webhook {
+/** Owns the connections. Redirects are not followed. `timeoutMs`: for the whole exchange. */
+export function createWebhook({ proxies, timeoutMs }: Pick<HttpOptions, 'proxies' | 'timeoutMs'>): Webhook {
   const dispatcher = createAgent(proxies, { connect: { timeout: timeoutMs }, maxResponseSize: MAX_BODY_BYTES })
   return {
     ask: async ({ url, headers, body }, signal) => {

@@ -41,7 +41,7 @@ export async function checkService(
     }
   }
   const unreached = await check('base URL', async () => {
-    const status = await connection.reach('base', { signal }).catch((error: unknown) => {
+    const status = await connection.reach({ signal }).catch((error: unknown) => {
       // An answer that is too large is one, too.
       if (hasCode(error, 'api.bodyRefused')) return 'too much'
       throw error
