@@ -118,16 +118,16 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1752,
+  app: 1740,
   bi: 3884,
-  cli: 4333,
+  cli: 4330,
   config: 605,
   core: 1243,
   emulator: 1800 + 60 * allStreams.length,
   ledger: 3642,
   log: 73,
   scheduler: 1330,
-  service: 1808,
+  service: 1769,
   store: 3106,
   streams: 93 + 68 * allStreams.length,
   sync: 5253,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_665 + 128 * allStreams.length, test: 27_883 }
+const MOST_LINES = { src: 32_611 + 128 * allStreams.length, test: 27_883 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

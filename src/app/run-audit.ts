@@ -3,7 +3,6 @@ import assert from 'node:assert/strict'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
-import type { Db } from '../store/database.ts'
 import type { Difference } from '../sync/audit/partition-audit.ts'
 import { type AuditResult, runAudit } from '../sync/audit/run-audit.ts'
 import { endAcceptances } from '../ledger/acceptances.ts'
@@ -14,23 +13,19 @@ import type { AppContext } from './context.ts'
 import { openRunConnection, readServiceTime } from './open-connection.ts'
 import { boundsOf, outcomeObject } from './outcome.ts'
 import { recordRun } from './record-run.ts'
-import { createSliceDeps, type RunConnection } from './run-extraction.ts'
+import { createSliceDeps, type ExtractionRequest } from './run-extraction.ts'
 import { openProgressOnRecord } from './save-progress.ts'
 
-export interface AuditRequest {
+export interface AuditRequest extends Pick<ExtractionRequest, 'db' | 'streams' | 'namesChannels' | 'connection'> {
   readonly settings: ExtractionSettings
-  readonly db: Db
-  readonly streams: readonly Stream[]
   /** Streams that were named and cannot be compared. */
   readonly unaudited: readonly StreamName[]
   /** Whether they were named: else streams that were never read are left out, where others were. */
   readonly namesStreams: boolean
-  readonly namesChannels: boolean
   /** Undefined for all that is covered. */
   readonly window: Window | undefined
   readonly reopens: boolean
   readonly command?: string
-  readonly connection?: RunConnection
 }
 
 const CONCURRENT_PARTITIONS = 8

@@ -11,17 +11,10 @@ import { closeBackfill } from '../ledger/backfills.ts'
 import type { AppContext } from './context.ts'
 import { type ExtractionRequest, runExtraction } from './run-extraction.ts'
 
-/** A database that is only read; undefined for one without a schema. */
-export type ReadDatabase = Db | undefined
-
-type PlanSettings = Pick<ExtractionSettings, 'channels' | 'historyFrom'> & {
-  readonly service: Pick<ExtractionSettings['service'], 'timeZone'>
-}
-
-/** What a sync reads now. */
+/** What a sync reads now. `db`: undefined for a database without a schema. */
 export function syncPlan(
-  db: ReadDatabase,
-  { channels, historyFrom, service: { timeZone } }: PlanSettings,
+  db: Db | undefined,
+  { channels, historyFrom, service: { timeZone } }: ExtractionSettings,
   now: WallTime,
   lookbackDays?: PerStream,
 ): PlanStreams {
@@ -37,8 +30,8 @@ interface BackfillRange {
 
 /** What a backfill reads now. Lists without a time filter, which others depend on, are read as a sync would. */
 export function backfillPlan(
-  db: ReadDatabase,
-  settings: PlanSettings,
+  db: Db | undefined,
+  settings: ExtractionSettings,
   range: BackfillRange,
   now: WallTime,
 ): PlanStreams {

@@ -1,7 +1,7 @@
 import { outcomeObject } from '../app/outcome.ts'
 import { openConnection, readServiceTime } from '../app/open-connection.ts'
 import { openAsItIs, refusePending } from '../app/open-database.ts'
-import type { ReadDatabase } from '../app/run-backfill.ts'
+import type { ExtractionRequest } from '../app/run-extraction.ts'
 import type { ExtractionSettings } from '../app/settings.ts'
 import { noCounts, noSlices } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
@@ -16,12 +16,9 @@ import type { PlanStreams } from '../sync/run-streams.ts'
 import type { CliContext } from './command.ts'
 import { formatTable, printResult } from './format.ts'
 
-interface DryRunRequest {
-  readonly command: string
+interface DryRunRequest extends Pick<ExtractionRequest, 'command' | 'streams' | 'namesChannels'> {
   readonly settings: Pick<ExtractionSettings, 'service' | 'database'>
-  readonly streams: readonly Stream[]
-  readonly namesChannels: boolean
-  readonly planStreams: (db: ReadDatabase, now: WallTime) => Promise<PlanStreams>
+  readonly planStreams: (db: Db | undefined, now: WallTime) => Promise<PlanStreams>
   readonly findAbandoned?: (db: Db) => Promise<string | undefined>
   readonly isJson: boolean
 }
