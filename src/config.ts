@@ -4,17 +4,17 @@ import { parseEnv } from 'node:util'
 import type { DatabaseSettings, ServiceSettings } from './app/settings.ts'
 import { readBi } from './config/read-bi.ts'
 import { readCredentials, readProxyUrl, readQueueUrl, readServiceUrl, readTarget } from './config/read-credentials.ts'
-import { createSettingSource, describeOpenFile, reasonOf, type SettingSource } from './config/setting-source.ts'
+import {
+  createSettingSource,
+  describeOpenFile,
+  type Environment,
+  reasonOf,
+  type SettingSource,
+} from './config/setting-source.ts'
 import { readChoice, readDate, readFlag, readNumber, readTimeZone } from './config/values.ts'
 import { LivehouseError } from './core/errors.ts'
 import { programFolder } from './core/program-files.ts'
 import { passwordsOf } from './core/secret-pattern.ts'
-
-/** The process environment with `.env` filled in. The readers below also follow `NAME_FILE`. */
-export type Environment = Readonly<Record<string, string | undefined>>
-
-/** Pino's levels, and what `LOG_LEVEL` may be. */
-type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
 
 /** Reads a group of settings from a source, which collects what is wrong with them. */
 export type SettingsReader<T> = (source: SettingSource) => T
@@ -158,7 +158,7 @@ export function readHistoryFrom(source: SettingSource): string {
 }
 
 /** One of pino's levels. */
-export function readLogLevel(source: SettingSource): LogLevel {
+export function readLogLevel(source: SettingSource) {
   return readChoice(source, 'LOG_LEVEL', ['info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'])
 }
 

@@ -120,8 +120,8 @@ const rules: Rules = {
 const budgets: Readonly<Record<string, number>> = {
   app: 1740,
   bi: 3884,
-  cli: 4330,
-  config: 605,
+  cli: 4318,
+  config: 604,
   core: 1243,
   emulator: 1800 + 60 * allStreams.length,
   ledger: 3642,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_611 + 128 * allStreams.length, test: 27_883 }
+const MOST_LINES = { src: 32_598 + 128 * allStreams.length, test: 27_884 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

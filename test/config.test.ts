@@ -2,7 +2,6 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import {
-  type Environment,
   readDatabaseSettings,
   readDataDir,
   readEnvironment,
@@ -13,6 +12,7 @@ import {
   readSettings,
   type SettingsReader,
 } from '../src/config.ts'
+import type { Environment } from '../src/config/setting-source.ts'
 import { readChannels } from '../src/config/read-channels.ts'
 import { hasCode } from '../src/core/errors.ts'
 import { createTemporaryFolder } from './helpers/temporary-folder.ts'

@@ -10,7 +10,7 @@ import { allStreams } from '../streams/registry.ts'
 import { describeAcceptance } from './accept/report.ts'
 import { namesOf, readInteger, readStreams } from './flags.ts'
 import { defineCommand } from './usage.ts'
-import { wrongUse } from './wrong-use.ts'
+import { wrongUse } from './failure.ts'
 
 /** Long enough to ask the service's support, short enough not to be forgotten. */
 const DEFAULT_DAYS = 30

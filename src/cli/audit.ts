@@ -5,11 +5,10 @@ import { auditObject, executeAudit } from '../app/run-audit.ts'
 import { formatWallMinute, formatWallTime, parseWallTime } from '../core/wall-clock.ts'
 import { onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
 import { describeAudit } from './audit/report.ts'
-import { exitCodeOfStatus } from './failure.ts'
+import { exitCodeOfStatus, checkUsage, wrongUse } from './failure.ts'
 import { channelsOf, namesOf, OF_CHANNELS, readRange, readStreams, refuseFarAhead } from './flags.ts'
 import { printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
-import { checkUsage, wrongUse } from './wrong-use.ts'
 
 /** `livehouse audit`: the service's totals against the warehouse. */
 export const audit = defineCommand(

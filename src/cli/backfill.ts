@@ -1,4 +1,3 @@
-import { openQueueIf } from './open-queue-if.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
 import { askWallTime } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
@@ -15,6 +14,7 @@ import {
   JSON_OF_RUN,
   namesOf,
   OF_CHANNELS,
+  openQueueIf,
   readRange,
   readStreams,
   refuseFarAhead,
@@ -22,7 +22,7 @@ import {
 import { minuteIn } from './format.ts'
 import { printOutcome } from './summary.ts'
 import { defineCommand } from './usage.ts'
-import { checkUsage, type Refuse } from './wrong-use.ts'
+import { checkUsage, type Refuse } from './failure.ts'
 
 const filtered = streams.filter(({ isTimeFiltered }) => isTimeFiltered)
 

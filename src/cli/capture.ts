@@ -15,10 +15,9 @@ import { listOf, onlyWhenNamed, streams } from '../streams/registry.ts'
 import { isObject } from '../core/text.ts'
 import { createDisguise, type Disguise, disguiseBody, parseAsWritten } from './capture/disguise.ts'
 import type { CliContext } from './command.ts'
-import { exitCodeOfStatus } from './failure.ts'
+import { exitCodeOfStatus, wrongUse } from './failure.ts'
 import { namesOf, readStreams } from './flags.ts'
 import { defineCommand } from './usage.ts'
-import { wrongUse } from './wrong-use.ts'
 
 /** `livehouse capture`: answers without anybody's data. */
 export const capture = defineCommand(

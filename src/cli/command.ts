@@ -1,4 +1,4 @@
-import type { Environment } from '../config.ts'
+import type { Environment } from '../config/setting-source.ts'
 import type { AppContext } from '../app/context.ts'
 
 /** What a verb gets to work with; created in `run-command-line.ts`, replaced by tests. */

@@ -11,7 +11,7 @@ import { passwordsOf } from '../core/secret-pattern.ts'
 import { copyDatabase, dumpDatabase, restoreDatabase } from '../store/transfer-database.ts'
 import type { CliContext } from './command.ts'
 import { defineCommand, refuseWords } from './usage.ts'
-import { type Refuse, wrongUse } from './wrong-use.ts'
+import { type Refuse, wrongUse } from './failure.ts'
 
 const databases = [EMBEDDED_DATABASE, 'livehouse_demo'] as const
 

@@ -7,7 +7,7 @@ import { checkService } from './doctor/check-service.ts'
 import { checkSettings } from './doctor/check-settings.ts'
 import type { Report } from './doctor/check.ts'
 import { defineCommand } from './usage.ts'
-import { wrongUse } from './wrong-use.ts'
+import { wrongUse } from './failure.ts'
 
 const signs = { ok: '✓', failed: '✗', warning: '!', skipped: '–' } as const
 const NAME_WIDTH = 20

@@ -1,8 +1,10 @@
 import { didYouMean } from '../core/did-you-mean.ts'
-import type { ChannelSetting } from '../app/settings.ts'
+import type { AppContext } from '../app/context.ts'
+import type { ChannelSetting, DatabaseSettings } from '../app/settings.ts'
 import type { Stream } from '../core/stream.ts'
 import { allStreams, findStream, streamNames } from '../streams/registry.ts'
 import type { Window } from '../core/slice.ts'
+import type { RunPhases } from '../sync/run-streams.ts'
 import {
   DAY,
   formatWallMinute,
@@ -12,7 +14,7 @@ import {
   type WallTime,
   wallTimeAt,
 } from '../core/wall-clock.ts'
-import { checkUsage, type Refuse } from './wrong-use.ts'
+import { checkUsage, type Refuse } from './failure.ts'
 
 /** What flags of several verbs do, for `--help`. */
 export const JSON_OF_RUN = 'prints one JSON object with what was done instead of a table'
@@ -126,4 +128,19 @@ export function readAge(flag: string, given: string | undefined, refuse: Refuse)
   if (ms > 0) return ms
   refuse(`${flag} is ${JSON.stringify(given)}; it should be a number of minutes, hours or days, such as 90m, 26h or 2d`)
   return undefined
+}
+
+interface Queued extends AsyncDisposable {
+  /** Undefined: this process. */
+  readonly runPhases: RunPhases | undefined
+}
+
+/** The queue for a run with `--queue`. pg-boss is loaded only then. @throws db.… codes */
+export async function openQueueIf(isAsked: boolean, context: AppContext, settings: DatabaseSettings): Promise<Queued> {
+  if (!isAsked) return { runPhases: undefined, [Symbol.asyncDispose]: async () => {} }
+  const { openQueue } = await import('../scheduler/open-queue.ts')
+  const { fanOut } = await import('../scheduler/fan-out.ts')
+  const queue = await openQueue(context, settings)
+  context.remark('queued: what runs `livehouse worker` or `livehouse serve` does the work')
+  return { runPhases: fanOut(queue), [Symbol.asyncDispose]: async () => await queue[Symbol.asyncDispose]() }
 }

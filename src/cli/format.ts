@@ -3,7 +3,7 @@ import { type Proof, proofs, type Window } from '../core/slice.ts'
 import type { CallBudget, ScopeBudget } from '../ledger/call-budget.ts'
 import type { CliContext } from './command.ts'
 import { formatWallMinute, formatWallTime, HOUR, largestUnitOf, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
-import { wrongUse } from './wrong-use.ts'
+import { wrongUse } from './failure.ts'
 
 /** A cell: what is undefined or null is shown empty. */
 export type TableCell = string | number | bigint | boolean | null | undefined

@@ -9,7 +9,7 @@ import type { CliContext } from './command.ts'
 import { readInteger } from './flags.ts'
 import { formatTable } from './format.ts'
 import { defineCommand, refuseWords } from './usage.ts'
-import { wrongUse } from './wrong-use.ts'
+import { wrongUse } from './failure.ts'
 
 interface Asked {
   readonly action: 'list' | 'publish' | 'unpublish' | 'clear'

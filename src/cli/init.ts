@@ -5,7 +5,7 @@ import { LivehouseError } from '../core/errors.ts'
 import { doctor } from './doctor.ts'
 import { envLines } from './format.ts'
 import { defineCommand } from './usage.ts'
-import { wrongUse } from './wrong-use.ts'
+import { wrongUse } from './failure.ts'
 
 const FILE = '.env'
 const { stdin, stderr } = process

@@ -7,7 +7,7 @@ import { cleanText } from '../core/text.ts'
 import { type GiftLabel, readGiftLabels, writeGiftLabels } from '../ledger/gift-labels.ts'
 import { counted } from './format.ts'
 import { defineCommand, refuseWords } from './usage.ts'
-import type { Refuse } from './wrong-use.ts'
+import type { Refuse } from './failure.ts'
 
 const COLUMNS = ['gift_type', 'gift_id', 'label', 'gift_group'] as const
 

@@ -18,7 +18,7 @@ import type { CliContext } from './command.ts'
 import { channelsOf, OF_CHANNELS, readRange, readStreams, refuseBackwards } from './flags.ts'
 import { counted, formatTable, minuteIn, rangeText } from './format.ts'
 import { defineCommand } from './usage.ts'
-import { checkUsage } from './wrong-use.ts'
+import { checkUsage } from './failure.ts'
 
 interface Asked {
   readonly streams: readonly Stream[]

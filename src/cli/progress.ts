@@ -4,7 +4,6 @@ import type { Progress } from '../app/context.ts'
 import { createProgressTally } from '../app/save-progress.ts'
 import type { SavedProgress } from '../ledger/runs.ts'
 import { formatDuration } from './format.ts'
-import type { Terminal } from './terminal.ts'
 
 /** Widths within a line of sixty columns. */
 const [NAME_WIDTH, BAR_WIDTH, ROWS_WIDTH] = [16, 8, 9]
@@ -19,11 +18,12 @@ export interface Line {
 }
 
 /**
- * Progress on a terminal: how long the plan takes, then a line a stream with its bar, rows, and time left. `opening`:
- * what is waited for in place of a plan; then nothing is left on the screen at the end.
+ * Progress on a terminal: how long the plan takes, then a line a stream with its bar, rows, and time left. `divert`:
+ * hands what else is written to a function, until the one that it returns is called. `opening`: what is waited for in
+ * place of a plan; then nothing is left on the screen at the end.
  */
 export function createProgressBars(
-  terminal: Terminal,
+  divert: (write: (text: string) => void) => () => void,
   clock: Clock,
   { opening, stream = process.stderr }: { opening?: string | undefined; stream?: NodeJS.WritableStream } = {},
 ): Progress {
@@ -38,7 +38,7 @@ export function createProgressBars(
   })
   const tally = createProgressTally()
   const lines = new Map<string, { readonly bar: SingleBar; readonly startedAtMs: number }>()
-  const release = terminal.divert((text) => display.log(text))
+  const release = divert((text) => display.log(text))
   const planning: Line = {
     name: opening ?? 'planning',
     startedAtMs: clock.now(),

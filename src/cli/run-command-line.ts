@@ -1,15 +1,13 @@
 import { setFlagsFromString } from 'node:v8'
 import { causeBehind, failureOutcome, outcomeObject } from '../app/outcome.ts'
-import type { Environment } from '../config.ts'
+import type { Environment } from '../config/setting-source.ts'
 import type { Clock } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
 import { printable } from '../core/text.ts'
 import { didYouMean } from '../core/did-you-mean.ts'
 import type { RedactingLog } from '../log.ts'
 import type { CliContext, Command, CommandEntry } from './command.ts'
-import { exitCodeOfError, failureText } from './failure.ts'
-import { createTerminal, type Terminal } from './terminal.ts'
-import { wrongUse } from './wrong-use.ts'
+import { exitCodeOfError, failureText, wrongUse } from './failure.ts'
 
 /** The process, as far as the command line needs it. */
 export interface CommandLine {
@@ -108,7 +106,7 @@ function isGiven(argv: readonly string[], flag: string): boolean {
 async function openLog(line: CommandLine, terminal: Terminal) {
   const [config, { describeUnknownSettings }, { createLog }] = await Promise.all([
     import('../config.ts'),
-    import('../config/setting-names.ts'),
+    import('../config/setting-source.ts'),
     import('../log.ts'),
   ])
   const environment = line.environment ?? config.readEnvironment()
@@ -146,7 +144,22 @@ function createContext(
     remark: (text) => terminal.write(`${printable(text)}\n`),
     openProgress: async (opening) => {
       if (!isInteractive) return (await import('./plain-progress.ts')).createPlainProgress(log, clock)
-      return (await import('./progress.ts')).createProgressBars(terminal, clock, { opening })
+      return (await import('./progress.ts')).createProgressBars(terminal.divert, clock, { opening })
+    },
+  }
+}
+
+type Terminal = ReturnType<typeof createTerminal>
+
+/** Standard error, shared by log lines, remarks and a progress display that redraws itself. */
+function createTerminal(writeOut: (text: string) => void) {
+  let current = writeOut
+  return {
+    /** Whole lines, line feed included. */
+    write: (text: string): void => current(text),
+    divert: (writer: (text: string) => void): (() => void) => {
+      current = writer
+      return () => void (current = writeOut)
     },
   }
 }

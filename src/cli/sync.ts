@@ -1,10 +1,9 @@
-import { openQueueIf } from './open-queue-if.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { syncPlan } from '../app/run-backfill.ts'
 import { runExtraction } from '../app/run-extraction.ts'
 import { allStreams, onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
-import { BY_QUEUE, channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readStreams } from './flags.ts'
+import { BY_QUEUE, channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, openQueueIf, readStreams } from './flags.ts'
 import { defineCommand } from './usage.ts'
 import { printOutcome } from './summary.ts'
 

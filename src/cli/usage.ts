@@ -2,7 +2,7 @@ import { Argument, Option, Command as Parser } from 'commander'
 import { didYouMean } from '../core/did-you-mean.ts'
 import { streamNames } from '../streams/registry.ts'
 import type { CliContext, Command } from './command.ts'
-import { checkUsage, type Refuse } from './wrong-use.ts'
+import { checkUsage, type Refuse } from './failure.ts'
 
 /**
  * A flag: what it does, for one that takes no value; else what stands for its value (empty: it takes none), what it

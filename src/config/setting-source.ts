@@ -1,8 +1,11 @@
 import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { didYouMean } from '../core/did-you-mean.ts'
 import { codeOf, messageOf } from '../core/errors.ts'
+import { packageFolder } from '../core/program-files.ts'
 
-/** Environment variables by name. */
-type Values = Readonly<Record<string, string | undefined>>
+/** The process environment with `.env` filled in. The readers of settings also follow `NAME_FILE`. */
+export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Where the readers of settings take values from and where they put what is wrong with them. */
 export interface SettingSource {
@@ -17,7 +20,7 @@ export interface SettingSource {
 }
 
 /** Reads files only when a setting is asked for, so that a command meets the problems of its own settings alone. */
-export function createSettingSource(values: Values): SettingSource {
+export function createSettingSource(values: Environment): SettingSource {
   const found = new Set<string>()
   const refuse = (problem: string): void => void found.add(problem)
 
@@ -68,4 +71,19 @@ export function reasonOf(error: unknown): string {
   if (code === 'EACCES') return 'no permission'
   if (code === 'EISDIR') return 'it is a folder'
   return messageOf(error)
+}
+
+/** What is set as if it were a setting of livehouse and is none, each with the nearest name: mistyped, most often. */
+export function describeUnknownSettings(environment: Environment): readonly string[] {
+  const given = Object.keys(environment).filter((name) => name.startsWith('LIVEHOUSE_'))
+  if (given.length === 0) return []
+  const names = settingNames()
+  const unknown = given.filter((name) => !names.includes(name.replace(/_FILE$/, '')))
+  return unknown.map((name) => `${name} is no setting${didYouMean(name, names)}`)
+}
+
+/** Every setting of livehouse's own: `.env.example` has them all. */
+function settingNames(): readonly string[] {
+  const example = readFileSync(join(packageFolder, '.env.example'), 'utf8')
+  return [...new Set(example.match(/\bLIVEHOUSE_[A-Z0-9_]+/g))]
 }

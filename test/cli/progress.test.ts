@@ -1,7 +1,6 @@
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { createProgressBars, lineText } from '../../src/cli/progress.ts'
-import { createTerminal } from '../../src/cli/terminal.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { createProgressTally } from '../../src/app/save-progress.ts'
 import type { ProgressEvent } from '../../src/core/outcome.ts'
@@ -36,9 +35,13 @@ test('how far a stream is never goes back, also where a slice turns out to be ma
 
 test('what is written right before its end is shown, and of an opening nothing but that is left', () => {
   const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 80 })
-  const terminal = createTerminal(() => {})
-  const progress = createProgressBars(terminal, systemClock, { opening: 'opening database', stream })
-  terminal.write('database: here\n')
+  let write = (_text: string): void => {}
+  const divert = (writer: typeof write) => {
+    write = writer
+    return () => {}
+  }
+  const progress = createProgressBars(divert, systemClock, { opening: 'opening database', stream })
+  write('database: here\n')
   progress[Symbol.dispose]()
   const shown = String(stream.read())
   expect(shown).toContain('database: here\n')

@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createSettingSource, describeOpenFile, writersOf } from '../../src/config/setting-source.ts'
@@ -56,4 +56,10 @@ test('what everybody may change is refused for root, and for nobody else', () =>
     expect(describeOpenFile(path, 0)?.endsWith(`chmod o-w ${path}`)).toBe(writers === 'everybody' || undefined)
   }
   expect(writersOf(`${path}.none`)).toBeUndefined()
+})
+
+test('the settings that are read are those of .env.example, by which others are told apart', () => {
+  const readers = ['src/config.ts', ...readdirSync('src/config').map((file) => `src/config/${file}`)]
+  const read = readers.flatMap((path) => readFileSync(path, 'utf8').match(/(?<=')LIVEHOUSE_[A-Z0-9_]+(?=')/g) ?? [])
+  expect(new Set(read)).toEqual(new Set(readFileSync('.env.example', 'utf8').match(/\bLIVEHOUSE_[A-Z0-9_]+/g)))
 })

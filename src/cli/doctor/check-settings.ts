@@ -2,7 +2,6 @@ import { readAlertSettings } from '../../config/read-alerts.ts'
 import { readChannelsIfAny } from '../../config/read-channels.ts'
 import { readHttpSettings } from '../../config/read-http.ts'
 import {
-  type Environment,
   readDatabaseSettings,
   readGroup,
   readHistoryFrom,
@@ -11,8 +10,7 @@ import {
   readServiceSettings,
   type SettingsReader,
 } from '../../config.ts'
-import { describeUnknownSettings } from '../../config/setting-names.ts'
-import { writersOf } from '../../config/setting-source.ts'
+import { describeUnknownSettings, type Environment, writersOf } from '../../config/setting-source.ts'
 import { hasCode } from '../../core/errors.ts'
 import type { Report } from './check.ts'
 
