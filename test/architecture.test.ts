@@ -118,21 +118,21 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1740,
+  app: 1710,
   bi: 3884,
-  cli: 4318,
-  config: 604,
-  core: 1243,
+  cli: 4309,
+  config: 600,
+  core: 1255,
   emulator: 1800 + 60 * allStreams.length,
-  ledger: 3642,
+  ledger: 3641,
   log: 73,
   scheduler: 1330,
-  service: 1769,
+  service: 1758,
   store: 3106,
   streams: 93 + 68 * allStreams.length,
   sync: 5253,
   transform: 249,
-  web: 3133,
+  web: 3103,
   // The files beside the folders.
   '': 361,
 }
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_598 + 128 * allStreams.length, test: 27_884 }
+const MOST_LINES = { src: 32_525 + 128 * allStreams.length, test: 27_884 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -97,12 +97,6 @@ export function refusePending({ isMigrated, pending }: DatabaseAsItIs): void {
   throw new LivehouseError('db.pendingMigrations', message, { pending })
 }
 
-interface SharedDatabase extends AsyncDisposable {
-  readonly db: Db | undefined
-}
-
-const nothing: SharedDatabase = { db: undefined, [Symbol.asyncDispose]: async () => {} }
-
 /**
  * The warehouse for a verb that can do without one, to share the token with other processes of the account. A database
  * that lacks a migration or the right to write is not used; nor one that is out of reach or belongs to another source,
@@ -112,21 +106,21 @@ export async function openSharedDatabase(
   context: AppContext,
   service: ServiceSettings,
   settings: DatabaseSettings | undefined,
-): Promise<SharedDatabase> {
-  if (settings === undefined) return nothing
+): Promise<Db | undefined> {
+  if (settings === undefined) return undefined
   // No other process uses a server that does not run.
-  if (settings.target.kind === 'embedded' && !(await isEmbeddedRunning(settings.dataDir))) return nothing
+  if (settings.target.kind === 'embedded' && !(await isEmbeddedRunning(settings.dataDir))) return undefined
   await using opened = new AsyncDisposableStack()
   try {
     const { db, pending } = opened.use(await openAsItIs(context, settings))
-    if (pending.length > 0 || !(await mayShareToken(db))) return nothing
+    if (pending.length > 0 || !(await mayShareToken(db))) return undefined
     await checkSource(db, service)
-    const kept = opened.move()
-    return { db, [Symbol.asyncDispose]: async () => await kept.disposeAsync() }
+    opened.move()
+    return db
   } catch (error) {
     context.signal.throwIfAborted()
     if (!(error instanceof LivehouseError)) throw error
     context.remark(`the token is not shared with other processes: ${error.message}`)
-    return nothing
+    return undefined
   }
 }

@@ -1,5 +1,5 @@
 import { LivehouseError } from '../core/errors.ts'
-import { describeError, type RunOutcome, type RunProblem, type StreamOutcome } from '../core/outcome.ts'
+import { describeError, type RunOutcome, type RunProblem } from '../core/outcome.ts'
 import { noCounts, noSlices, type Window } from '../core/slice.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 
@@ -14,6 +14,10 @@ export interface Failure {
 
 /** What `--json` prints, on one line, and the record of the run keeps. */
 export function outcomeObject(outcome: RunOutcome): Readonly<Record<string, unknown>> {
+  // In the order of the contract.
+  const streams = Object.entries(outcome.streams).map(([name, { counts, slices }]) => {
+    return [name, { ...noCounts, ...counts, slices: { ...noSlices, ...slices } }]
+  })
   return {
     run_id: outcome.runId,
     command: outcome.command,
@@ -21,14 +25,9 @@ export function outcomeObject(outcome: RunOutcome): Readonly<Record<string, unkn
     started_at: outcome.startedAt,
     finished_at: outcome.finishedAt,
     resumes_at: outcome.resumesAt,
-    streams: Object.fromEntries(Object.entries(outcome.streams).map(([name, stream]) => [name, streamObject(stream)])),
+    streams: Object.fromEntries(streams),
     errors: outcome.errors.map(({ stream, partition, code, message }) => ({ stream, partition, code, message })),
   }
-}
-
-/** In the order of the contract. */
-function streamObject({ counts, slices }: StreamOutcome): object {
-  return { ...noCounts, ...counts, slices: { ...noSlices, ...slices } }
 }
 
 /** From when until when a reading or a difference is, as `--json` says it. */

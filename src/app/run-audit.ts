@@ -1,5 +1,4 @@
 import type { ExtractionSettings } from './settings.ts'
-import assert from 'node:assert/strict'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream, StreamName } from '../core/stream.ts'
@@ -55,8 +54,8 @@ async function compare(
 ): Promise<AuditResult & Pick<AuditOutcome, 'gone'>> {
   const { log } = context
   const { service, channels, historyFrom } = settings
-  await using own = request.connection ? undefined : await openRunConnection(context, service, db)
-  const connection = request.connection ?? own ?? assert.fail('there is no connection')
+  await using own = new AsyncDisposableStack()
+  const connection = request.connection ?? own.use(await openRunConnection(context, service, db))
   const clock = await readServiceTime(context, connection)
   await endAcceptances(db, new Date(clock.now()))
   await using progress = await openProgressOnRecord(context, db, runId)

@@ -1,5 +1,4 @@
 import type { DatabaseSettings, ServiceSettings, ExtractionSettings } from './settings.ts'
-import assert from 'node:assert/strict'
 import type { Connection } from '../service/connect.ts'
 import { LARGEST_DIFFERENCE_SECONDS } from '../service/service-clock.ts'
 import type { Clock } from '../core/clock.ts'
@@ -24,15 +23,12 @@ import { registerChannels } from '../ledger/channels.ts'
 import type { AppContext, Progress } from './context.ts'
 import { askGoneChannels, settleChannels } from './gone-channels.ts'
 import { openRunConnection, readServiceTime } from './open-connection.ts'
-import { type OpenRun, recordRun } from './record-run.ts'
+import { type OpenRun, type RecordRequest, recordRun } from './record-run.ts'
 import { openProgressOnRecord } from './save-progress.ts'
 
-export interface ExtractionRequest {
-  readonly command: string
-  readonly asked: Readonly<Record<string, unknown>>
+export interface ExtractionRequest extends Pick<RecordRequest<RunOutcome>, 'db' | 'command' | 'asked'> {
   readonly settings: Pick<ExtractionSettings, 'service' | 'configured'> &
     Partial<Pick<ExtractionSettings, 'alerts'>> & { readonly database: Pick<DatabaseSettings, 'isAutoMigrated'> }
-  readonly db: Db
   /** Whether channels were named: then those that are gone are tried again. */
   readonly namesChannels: boolean
   readonly streams: readonly Stream[]
@@ -71,8 +67,8 @@ function secondsUntil(now: WallTime, time: string): number {
 export async function runExtraction(context: AppContext, request: ExtractionRequest): Promise<RunOutcome> {
   const { signal } = context
   const { db, settings } = request
-  await using own = request.connection ? undefined : await openRunConnection(context, settings.service, db)
-  const connection = request.connection ?? own ?? assert.fail('there is no connection')
+  await using own = new AsyncDisposableStack()
+  const connection = request.connection ?? own.use(await openRunConnection(context, settings.service, db))
   const recorded = await recordRun(
     context,
     request,

@@ -67,7 +67,7 @@ livehouse api menu update --channel 10001589 --menu-id 1234 --name 互动`,
     const { print } = context
     const { service, database } = readSettings(context.environment, readServiceAndAnyDatabase)
     await using shared = await openSharedDatabase(context, service, database)
-    await using connection = openConnection(context, service, shared.db, { longestRefusedMs: WATCHED_REFUSED_MS })
+    await using connection = openConnection(context, service, shared, { longestRefusedMs: WATCHED_REFUSED_MS })
     if (action === 'token') {
       const { value, issuedAtMs, expiresAtMs } = await connection.accessToken(context)
       const until = minuteIn(service.timeZone)(new Date(expiresAtMs))

@@ -19,6 +19,7 @@ import {
   readStreams,
   refuseFarAhead,
 } from './flags.ts'
+import { fanOut } from '../scheduler/fan-out.ts'
 import { minuteIn } from './format.ts'
 import { printOutcome } from './summary.ts'
 import { defineCommand } from './usage.ts'
@@ -90,7 +91,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
       })
     }
     await using db = await openWarehouse(context, { settings: settings.database, source: service })
-    await using queued = await openQueueIf(values.queue, context, settings.database)
+    await using queue = await openQueueIf(values.queue, context, settings.database)
     const { backfillId, isResumed, startedAt: openedAt } = await openBackfill(db, wanted, startedAt, restart)
     if (isResumed) context.remark(`resumes the backfill of ${minuteIn(service.timeZone)(openedAt)}`)
     const { outcome } = await runBackfill(context, {
@@ -100,7 +101,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
       range: { window, backfillId, onlyGaps },
       clock: context.clock,
       order: values['newest-first'] ? 'newest-first' : 'oldest-first',
-      runPhases: queued.runPhases,
+      runPhases: queue && fanOut(queue),
     })
     return printOutcome(context, outcome, isJson, service.timeZone)
   },

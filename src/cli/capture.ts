@@ -93,7 +93,7 @@ async function captureAnswers(context: CliContext, request: CaptureRequest) {
   const failures: string[] = []
   await using shared = await openSharedDatabase(context, service, database)
   const onExchange = (exchange: Exchange): void => void (last = exchange)
-  await using connection = openConnection(context, service, shared.db, { onExchange })
+  await using connection = openConnection(context, service, shared, { onExchange })
 
   const ask = async (stream: Stream, partition: Partition): Promise<readonly unknown[]> => {
     last = undefined

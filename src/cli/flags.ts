@@ -4,7 +4,6 @@ import type { ChannelSetting, DatabaseSettings } from '../app/settings.ts'
 import type { Stream } from '../core/stream.ts'
 import { allStreams, findStream, streamNames } from '../streams/registry.ts'
 import type { Window } from '../core/slice.ts'
-import type { RunPhases } from '../sync/run-streams.ts'
 import {
   DAY,
   formatWallMinute,
@@ -130,17 +129,11 @@ export function readAge(flag: string, given: string | undefined, refuse: Refuse)
   return undefined
 }
 
-interface Queued extends AsyncDisposable {
-  /** Undefined: this process. */
-  readonly runPhases: RunPhases | undefined
-}
-
-/** The queue for a run with `--queue`. pg-boss is loaded only then. @throws db.… codes */
-export async function openQueueIf(isAsked: boolean, context: AppContext, settings: DatabaseSettings): Promise<Queued> {
-  if (!isAsked) return { runPhases: undefined, [Symbol.asyncDispose]: async () => {} }
+/** The queue for a run with `--queue`, else undefined. pg-boss is loaded only then. @throws db.… codes */
+export async function openQueueIf(isAsked: boolean, context: AppContext, settings: DatabaseSettings) {
+  if (!isAsked) return undefined
   const { openQueue } = await import('../scheduler/open-queue.ts')
-  const { fanOut } = await import('../scheduler/fan-out.ts')
   const queue = await openQueue(context, settings)
   context.remark('queued: what runs `livehouse worker` or `livehouse serve` does the work')
-  return { runPhases: fanOut(queue), [Symbol.asyncDispose]: async () => await queue[Symbol.asyncDispose]() }
+  return queue
 }

@@ -44,9 +44,10 @@ livehouse run v1-history --json | jq .resumes_at
     if (runId !== undefined) return await cancel(context, runId, isJson)
     const timeZone = readSettings(context.environment, readServiceTimeZone)
     const outcome = await runNamed(context, name)
-    const [object, lines] = isAudit(outcome)
-      ? [auditObject(outcome), describeAudit(outcome)]
-      : [outcomeObject(outcome), summarize(outcome, timeZone)]
+    const [object, lines] =
+      'partitions' in outcome
+        ? [auditObject(outcome), describeAudit(outcome)]
+        : [outcomeObject(outcome), summarize(outcome, timeZone)]
     printResult(context, isJson, { ...object, command: 'run', job: name }, lines)
     return exitCodeOfStatus(outcome.status)
   },
@@ -83,10 +84,6 @@ async function runNamed(context: CliContext, name: string): Promise<RunOutcome |
     await reportCauses(context, db, { alerts, service })
   }
   return result ?? heldBy(name, startedAt, new Date(clock.now()).toISOString())
-}
-
-function isAudit(outcome: RunOutcome | AuditOutcome): outcome is AuditOutcome {
-  return 'partitions' in outcome
 }
 
 function heldBy(job: string, startedAt: string, finishedAt: string): RunOutcome {

@@ -1,6 +1,5 @@
 import type { Job } from '../core/define-job.ts'
 import { plannedChannel, type ServiceSettings } from '../app/settings.ts'
-import type { OnCall } from '../service/read-answer.ts'
 import { openRunConnection } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { createRunJob, jobStreams } from '../app/run-job.ts'
@@ -14,7 +13,7 @@ import type { SettingSource } from '../config/setting-source.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { readPending } from '../store/migrate.ts'
-import { startStatusServer } from '../web/start-status-server.ts'
+import { startStatusServer, type StatusServer } from '../web/start-status-server.ts'
 import { createOperatorActions } from '../app/operator-actions.ts'
 import { fanOut } from '../scheduler/fan-out.ts'
 import { askedRun, createGiveUpHandler, createRunHandler, queuedRun, type QueuedRun } from '../scheduler/perform-run.ts'
@@ -66,7 +65,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     await using queue = await openQueue(context, database)
     await using statusPage = await openStatusPage(context, page, { db, service, jobs, queue })
     // One for all jobs: the ceiling of calls holds for all of them together.
-    await using connection = await openRunConnection(context, service, db, { onCall: statusPage.onCall })
+    await using connection = await openRunConnection(context, service, db, { onCall: statusPage?.onCall })
     const runContext = { ...context, openProgress: async () => createPlainProgress(log, clock) }
 
     for (const line of describeNext(enabled, clock.now())) context.remark(line)
@@ -129,8 +128,8 @@ async function openStatusPage(
   context: CliContext,
   { listen, token, language, ranges }: ReturnType<typeof readStatusPageSettings>,
   { db, service, jobs, queue }: StatusPageDeps,
-): Promise<AsyncDisposable & { readonly onCall: OnCall | undefined }> {
-  if (listen === undefined) return { onCall: undefined, [Symbol.asyncDispose]: async () => {} }
+): Promise<StatusServer | undefined> {
+  if (listen === undefined) return undefined
   const { clock, log, remark, version } = context
   const server = await startStatusServer({
     db,

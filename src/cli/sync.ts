@@ -4,6 +4,7 @@ import { syncPlan } from '../app/run-backfill.ts'
 import { runExtraction } from '../app/run-extraction.ts'
 import { allStreams, onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
 import { BY_QUEUE, channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, openQueueIf, readStreams } from './flags.ts'
+import { fanOut } from '../scheduler/fan-out.ts'
 import { defineCommand } from './usage.ts'
 import { printOutcome } from './summary.ts'
 
@@ -49,7 +50,7 @@ livehouse sync --json | jq .status`,
       return await dryRun(context, { ...common, planStreams: async (db, now) => syncPlan(db, settings, now), isJson })
     }
     await using db = await openWarehouse(context, { settings: settings.database, source: settings.service })
-    await using queued = await openQueueIf(values.queue, context, settings.database)
+    await using queue = await openQueueIf(values.queue, context, settings.database)
     const outcome = await runExtraction(context, {
       ...common,
       asked: {
@@ -60,7 +61,7 @@ livehouse sync --json | jq .status`,
       db,
       planStreams: (now) => syncPlan(db, settings, now),
       until,
-      runPhases: queued.runPhases,
+      runPhases: queue && fanOut(queue),
     })
     return printOutcome(context, outcome, isJson, settings.service.timeZone)
   },

@@ -77,13 +77,9 @@ export function reasonOf(error: unknown): string {
 export function describeUnknownSettings(environment: Environment): readonly string[] {
   const given = Object.keys(environment).filter((name) => name.startsWith('LIVEHOUSE_'))
   if (given.length === 0) return []
-  const names = settingNames()
+  // `.env.example` has every setting of livehouse's own.
+  const example = readFileSync(join(packageFolder, '.env.example'), 'utf8')
+  const names = [...new Set(example.match(/\bLIVEHOUSE_[A-Z0-9_]+/g))]
   const unknown = given.filter((name) => !names.includes(name.replace(/_FILE$/, '')))
   return unknown.map((name) => `${name} is no setting${didYouMean(name, names)}`)
-}
-
-/** Every setting of livehouse's own: `.env.example` has them all. */
-function settingNames(): readonly string[] {
-  const example = readFileSync(join(packageFolder, '.env.example'), 'utf8')
-  return [...new Set(example.match(/\bLIVEHOUSE_[A-Z0-9_]+/g))]
 }

@@ -1,4 +1,5 @@
 import type { Row } from './column.ts'
+import type { ErrorCode } from './errors.ts'
 import type { Partition, Window } from './slice.ts'
 import type { Rejection, Stream } from './stream.ts'
 
@@ -71,3 +72,14 @@ export type ListPlace = 'query' | 'body'
 
 /** Asks for one page exactly as told. @throws LivehouseError with an `api.…` code */
 export type Ask = (request: PageRequest, context: CallContext, place?: ListPlace) => Promise<Page>
+
+/** One attempt of a call, without anything of what was asked or answered. */
+export interface MeasuredCall {
+  readonly endpoint: string
+  /** `ok`, or its error: `api.rateLimited`, `api.timeout` … */
+  readonly outcome: 'ok' | ErrorCode | 'internal'
+  readonly elapsedMs: number
+}
+
+/** Never throws and never waits. */
+export type OnCall = (call: MeasuredCall) => void

@@ -6,8 +6,7 @@ import { partitionLease, readLeases } from './leases.ts'
 import { ops, type Row } from './ops.ts'
 
 /** A slice of a run. */
-export interface RunSlice extends Pick<Row<'slices'>, 'stream' | 'partition' | 'startedAt' | 'finishedAt'> {
-  readonly proof: string
+export interface RunSlice extends Pick<Row<'slices'>, 'stream' | 'partition' | 'proof' | 'startedAt' | 'finishedAt'> {
   /** Undefined for a walk over a whole list. */
   readonly window: Window | undefined
   readonly rows: number

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
-import { type ErrorCode, LivehouseError } from '../core/errors.ts'
-import type { CallContext } from '../core/page.ts'
+import { LivehouseError } from '../core/errors.ts'
+import type { CallContext, MeasuredCall, OnCall } from '../core/page.ts'
 import { isObject, withoutPhones } from '../core/text.ts'
 import { badBody, errorOf, redirect, refused } from './failure.ts'
 import { headerOf, type RawAnswer } from './http.ts'
@@ -14,17 +14,6 @@ export interface Exchange {
   /** From the request to the last byte of the answer. */
   readonly elapsedMs: number
 }
-
-/** One attempt of a call, without anything of what was asked or answered. */
-export interface MeasuredCall {
-  readonly endpoint: string
-  /** `ok`, or its error: `api.rateLimited`, `api.timeout` … */
-  readonly outcome: 'ok' | ErrorCode | 'internal'
-  readonly elapsedMs: number
-}
-
-/** Never throws and never waits. */
-export type OnCall = (call: MeasuredCall) => void
 
 export interface AnswerOptions {
   readonly clock: Clock

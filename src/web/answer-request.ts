@@ -9,7 +9,7 @@ import type { Readiness } from './health.ts'
 import type { PageContent, PageRequest } from './pages.ts'
 import { layout, loginPage, problemPage } from './render/layout.ts'
 import { jsonReply, type Reply, send, textReply } from './reply.ts'
-import { type Messages, messagesOf, chooseLanguage, languageOf } from './messages.ts'
+import { messagesOf, chooseLanguage, languageOf } from './messages.ts'
 
 /** What requests are answered with. */
 export interface Answering {
@@ -26,12 +26,9 @@ export interface Answering {
   readonly renderMetrics: () => Promise<{ readonly contentType: string; readonly text: string }>
 }
 
-interface Asked {
+interface Asked extends Omit<PageRequest, 'csrf'> {
   readonly request: IncomingMessage
-  readonly path: string
-  readonly parameters: URLSearchParams
   readonly cookies: ReadonlyMap<string, string>
-  readonly messages: Messages
 }
 
 const LANGUAGE_COOKIE = 'livehouse_lang'

@@ -1,18 +1,9 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import type { OnCall } from '../core/page.ts'
 import { wallTimeAt } from '../core/wall-clock.ts'
 import { smallestLeft } from '../ledger/call-budget.ts'
 import type { Facts } from './facts.ts'
 import { type Expectations, judge, lastReading } from './verdict.ts'
-
-/** A call as the client reports it. */
-export interface CountedCall {
-  readonly endpoint: string
-  readonly outcome: string
-  readonly elapsedMs: number
-}
-
-/** The numbers of this process and of the database, for Prometheus. */
-export type StatusMetrics = ReturnType<typeof createStatusMetrics>
 
 interface ShownMetrics {
   /** With what is expected of them; undefined while nothing is known. */
@@ -31,11 +22,11 @@ export function createStatusMetrics(version: string) {
   for (const unknown of [metrics.isComplete, metrics.budgetLeft, metrics.factsAge]) unknown.remove()
   return {
     contentType: registry.contentType,
-    onCall: ({ endpoint, outcome, elapsedMs }: CountedCall): void => {
+    onCall: (({ endpoint, outcome, elapsedMs }) => {
       metrics.calls.inc({ endpoint, outcome })
       if (outcome === 'api.rateLimited') metrics.refusals.inc({ endpoint })
       if (outcome === 'ok') metrics.callSeconds.observe({ endpoint }, elapsedMs / 1000)
-    },
+    }) satisfies OnCall,
     render: async ({ known, isDatabaseUp, nowMs }: ShownMetrics): Promise<string> => {
       metrics.databaseUp.set(isDatabaseUp ? 1 : 0)
       if (known !== undefined) showFacts(metrics, known.facts, known.expectations, nowMs)

@@ -1,6 +1,4 @@
-import type { Clock } from '../core/clock.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
-import type { Log } from '../core/log.ts'
 import { decodePercent } from '../core/text.ts'
 import type { Db } from '../store/database.ts'
 import { MOST_OPEN, readOnly } from '../ledger/health.ts'
@@ -23,14 +21,11 @@ import { runsPage, runStates } from './render/runs-page.ts'
 import { unreachableSection, verdictSection } from './render/verdict-section.ts'
 import type { View } from './render/view.ts'
 import { judge, createExpectations, type RangeOf } from './verdict.ts'
-import type { Facts, ReadFacts } from './facts.ts'
+import type { Facts, FactsDeps, ReadFacts } from './facts.ts'
 import { fill, type Messages } from './messages.ts'
 
 /** What pages are made from. */
-export interface PagesDeps {
-  readonly db: Db
-  readonly clock: Clock
-  readonly log: Log
+export interface PagesDeps extends Pick<FactsDeps, 'db' | 'clock' | 'log'> {
   readonly readFacts: ReadFacts
   readonly rangeOf: RangeOf
 }

@@ -1,36 +1,24 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { isIPv6 } from 'node:net'
-import type { Clock } from '../core/clock.ts'
 import { LivehouseError, messageOf } from '../core/errors.ts'
-import type { Log } from '../core/log.ts'
-import type { Db } from '../store/database.ts'
-import type { BudgetSettings } from '../ledger/call-budget.ts'
+import type { OnCall } from '../core/page.ts'
 import { createAccess } from './access.ts'
-import { answerRequest } from './answer-request.ts'
+import { type Answering, answerRequest } from './answer-request.ts'
 import { readAssets } from './assets.ts'
 import { createReadiness, LONGEST_ANSWER_MS } from './health.ts'
-import type { Language } from '../core/language.ts'
-import { type CountedCall, createStatusMetrics } from './metrics.ts'
+import { createStatusMetrics } from './metrics.ts'
 import { makePage } from './pages.ts'
 import { createExpectations, type RangeOf } from './verdict.ts'
-import { createFactsSource, type JobView } from './facts.ts'
+import { createFactsSource, type FactsDeps } from './facts.ts'
 import type { OperatorActions } from '../app/operator-actions.ts'
 
 /** What the status server shows, and to whom. */
-export interface StatusServerOptions {
-  readonly db: Db
-  readonly clock: Clock
-  readonly log: Log
+export interface StatusServerOptions extends FactsDeps, Pick<Answering, 'language' | 'version'> {
   /** `LIVEHOUSE_HTTP`; port 0 takes a free one. */
   readonly listen: { readonly host: string; readonly port: number }
   /** `LIVEHOUSE_HTTP_TOKEN`; undefined on loopback alone. */
   readonly token: string | undefined
-  /** `LIVEHOUSE_LANG`; undefined for that of each browser. */
-  readonly language: Language | undefined
-  readonly version: string
-  readonly budget: Pick<BudgetSettings, 'v1Budget' | 'v1BudgetScope'>
-  readonly readJobs: () => Promise<readonly JobView[]>
   /** What can be done from the page, behind the token; nothing when not given. */
   readonly actions?: OperatorActions
   /** Names of migrations that the database has not had. */
@@ -44,7 +32,7 @@ export interface StatusServer extends AsyncDisposable {
   /** With the port that it has. */
   readonly url: string
   /** Hears of each call that this process makes to the service. */
-  readonly onCall: (call: CountedCall) => void
+  readonly onCall: OnCall
 }
 
 const MOST_CONNECTIONS = 500

@@ -15,7 +15,9 @@ export function describeNotice({ event, cause }: Notice, language: Language): st
 function raised(cause: Cause): readonly [english: string, chinese: string] {
   switch (cause.kind) {
     case 'run': {
-      const [name, where] = [named(cause.name), whereToLook(cause)]
+      const name = named(cause.name)
+      // What never became a run is on record of its job alone.
+      const where = cause.runId === null ? 'livehouse jobs' : 'livehouse status'
       const ended = cause.status === 'failed' ? '运行失败' : '只完成了一部分'
       const [run, its] = [`${cause.status}${runOf(cause, ' (run ', ')')}`, `${ended}${runOf(cause, '（运行 ', '）')}`]
       return [
@@ -70,11 +72,6 @@ function named(name: string, longest = LONGEST_NAME): string {
 
 function runOf({ runId }: Extract<Cause, { kind: 'run' }>, before: string, after: string): string {
   return runId === null ? '' : `${before}${runId}${after}`
-}
-
-/** What never became a run is on record of its job alone. */
-function whereToLook({ runId }: Extract<Cause, { kind: 'run' }>): string {
-  return runId === null ? 'livehouse jobs' : 'livehouse status'
 }
 
 function problemsOf({ problems, reason }: Extract<Cause, { kind: 'run' }>, before: string): string {

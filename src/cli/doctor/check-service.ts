@@ -29,7 +29,7 @@ export async function checkService(
   await using shared = await openSharedDatabase({ ...context, remark: () => {} }, service, database)
   // A person waits: what is repeated is repeated at once.
   const watched = { random: () => 0, longestRefusedMs: WATCHED_REFUSED_MS }
-  await using connection = openConnection(context, service, shared.db, watched)
+  await using connection = openConnection(context, service, shared, watched)
   /** `look`: what was seen. @returns undefined when all is well */
   const check = async (name: string, look: () => Promise<string>): Promise<unknown> => {
     try {

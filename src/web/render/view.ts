@@ -2,7 +2,7 @@ import { type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import { type Content, foreign, type Html, html } from '../html.ts'
 import type { Expectations } from '../verdict.ts'
 import type { Facts } from '../facts.ts'
-import { type Proof, proofs } from '../../core/slice.ts'
+import type { Proof } from '../../core/slice.ts'
 import type { RunReport } from '../../ledger/run-reports.ts'
 import { fill, type Messages } from '../messages.ts'
 
@@ -138,9 +138,8 @@ const toneOfProof: Readonly<Record<Proof, Tone>> = {
 }
 
 /** How a slice ended. */
-export function proofMark(messages: Messages, name: string): Html | string {
-  const proof = proofs.find((each) => each === name)
-  return proof === undefined ? name : mark(toneOfProof[proof], messages.proofs[proof])
+export function proofMark(messages: Messages, proof: Proof): Html {
+  return mark(toneOfProof[proof], messages.proofs[proof])
 }
 
 /** How many slices or partitions ended with each proof, those that are not green first. */
