@@ -118,7 +118,7 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1710,
+  app: 1705,
   bi: 3884,
   cli: 4309,
   config: 600,
@@ -127,12 +127,12 @@ const budgets: Readonly<Record<string, number>> = {
   ledger: 3641,
   log: 73,
   scheduler: 1330,
-  service: 1758,
+  service: 1745,
   store: 3106,
   streams: 93 + 68 * allStreams.length,
   sync: 5253,
   transform: 249,
-  web: 3103,
+  web: 3101,
   // The files beside the folders.
   '': 361,
 }
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_525 + 128 * allStreams.length, test: 27_884 }
+const MOST_LINES = { src: 32_505 + 128 * allStreams.length, test: 27_884 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

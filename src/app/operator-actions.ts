@@ -1,5 +1,5 @@
 import type { RunOutcome } from '../core/outcome.ts'
-import { noSlices, type Window } from '../core/slice.ts'
+import { noSlices } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import { forgetCoverage, type ForgottenPartition } from '../ledger/forget-coverage.ts'
@@ -22,15 +22,11 @@ export interface OperatorActions {
   /** Puts all that is in quarantine through today's transformers. @returns the run */
   readonly retryQuarantine: (askedBy: string) => Promise<string | null>
   /** Takes a range of a channel out of what is covered, so that the next sync reads it again. @returns the run */
-  readonly reopen: (range: ReopenedRange, askedBy: string) => Promise<string | null>
+  readonly reopen: (range: ForgottenRange, askedBy: string) => Promise<string | null>
 }
 
-export interface ReopenedRange {
-  /** One that is filtered by time. */
-  readonly stream: StreamName
-  readonly channelId: string
-  readonly window: Window
-}
+/** Of streams that are filtered by time; of all channels where none are named. */
+export type ForgottenRange = Pick<Parameters<typeof forgetCoverage>[1], 'streams' | 'channels' | 'window'>
 
 /** The commands of their runs. */
 export const operatorCommands = ['quarantine retry', 'ledger forget', 'run cancel']
@@ -50,8 +46,7 @@ export function createOperatorActions(context: AppContext, db: Db, runJob: Opera
       return true
     },
     retryQuarantine: async (askedBy) => await runIdOf(retryOnRecord({ ...context, askedBy }, db, undefined)),
-    reopen: async ({ stream, channelId, window }, askedBy) =>
-      await runIdOf(forgetOnRecord({ ...context, askedBy }, db, { streams: [stream], channels: [channelId], window })),
+    reopen: async (range, askedBy) => await runIdOf(forgetOnRecord({ ...context, askedBy }, db, range)),
   }
 }
 
@@ -95,7 +90,7 @@ export async function retryOnRecord(
 export async function forgetOnRecord(
   context: AppContext,
   db: Db,
-  range: Pick<Parameters<typeof forgetCoverage>[1], 'streams' | 'channels' | 'window'>,
+  range: ForgottenRange,
 ): Promise<Recorded<{ readonly forgotten: readonly ForgottenPartition[] }>> {
   const { streams, channels, window } = range
   const asked = { streams, channels, from: formatWallTime(window.from), to: formatWallTime(window.to) }

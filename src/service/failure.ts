@@ -53,15 +53,11 @@ export function errorOf({ call, raw, code, said, clock }: Report): LivehouseErro
 export function redirect(call: Call, raw: RawAnswer, redact: Redact): LivehouseError {
   const why = 'livehouse does not follow, because the bearer token would go there too'
   const repair = 'set the address of the service to where it lives now'
-  const reason = `the service redirects to ${targetOf(raw, redact)}; ${why}: ${repair}`
+  // Scheme and host only: a query may hold what was sent.
+  const url = URL.parse(headerOf(raw, 'location') ?? '')
+  const reason = `the service redirects to ${url === null ? 'another path' : redact(url.origin)}; ${why}: ${repair}`
   const details = { call: call.name, status: raw.status, reason }
   return new LivehouseError('api.status', `${call.name}: ${raw.status}: ${reason}`, details)
-}
-
-/** Scheme and host only: a query may hold what was sent. */
-function targetOf(raw: RawAnswer, redact: Redact): string {
-  const url = URL.parse(headerOf(raw, 'location') ?? '')
-  return url === null ? 'another path' : redact(url.origin)
 }
 
 /** The documented codes begin with the HTTP status that they stand for (401001, 429001). */

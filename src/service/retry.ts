@@ -72,11 +72,8 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
 function mostAttempts(repeat: Call['repeat'], error: LivehouseError): number {
   if (hasCode(error, 'api.noToken')) return MOST_ERRCODE_ATTEMPTS
   if (hasCode(error, 'api.refused')) return repeat === 'read' ? MOST_ERRCODE_ATTEMPTS : 1
-  return isPassing(error) ? MOST_ATTEMPTS[repeat] : 1
-}
-
-function isPassing(error: LivehouseError): boolean {
-  return hasCode(error, 'api.status') ? !isFinalStatus(error) : recoveryOf[error.code] === 'retry'
+  const isPassing = hasCode(error, 'api.status') ? !isFinalStatus(error) : recoveryOf[error.code] === 'retry'
+  return isPassing ? MOST_ATTEMPTS[repeat] : 1
 }
 
 /** Full jitter, so that callers who failed together do not come back together; not less than the service asks for. */
@@ -129,14 +126,15 @@ export interface TokenOptions {
  * Gives every attempt a token. On a 401 a fetched token is given up, and the error says that the next attempt carries
  * another: that attempt is again paced and charged.
  */
-export function token(next: Send, options: TokenOptions): Send {
-  const { ticket } = options
+export function token(next: Send, { bearer, ticket }: TokenOptions): Send {
   return async (call, context) => {
-    const tokens = tokensOf(call, options)
-    if (!tokens) return next(call, context)
+    if (call.authorization === 'none') return next(call, context)
+    const isTicket = call.authorization === 'query'
+    const tokens = isTicket ? ticket : bearer
+    if (!tokens) throw noCredentials(`, but ${call.name} needs them`)
     const issued = await tokens.current(context.signal)
     const authorized =
-      call.authorization === 'query' && ticket
+      isTicket && ticket
         ? { ...call, query: { ...call.query, appid: ticket.appId, token: issued.value } }
         : { ...call, bearer: issued.value }
     try {
@@ -151,11 +149,4 @@ export function token(next: Send, options: TokenOptions): Send {
       throw new LivehouseError('api.unauthorized', `${error.message}: ${advice}`, details, { cause: error })
     }
   }
-}
-
-function tokensOf({ authorization, name }: Call, { bearer, ticket }: TokenOptions): Tokens | undefined {
-  if (authorization === 'none') return undefined
-  if (authorization === 'bearer') return bearer
-  if (!ticket) throw noCredentials(`, but ${name} needs them`)
-  return ticket
 }

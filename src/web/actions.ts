@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { OperatorActions, ReopenedRange } from '../app/operator-actions.ts'
+import type { ForgottenRange, OperatorActions } from '../app/operator-actions.ts'
 import { DAY, parseWallTime } from '../core/wall-clock.ts'
 import { findStream, streamNames } from '../streams/registry.ts'
 import { type Access, readForm } from './access.ts'
@@ -50,7 +50,7 @@ function runPath(runId: string | null): string {
 }
 
 /** Whole days, both of them included; undefined for what is none, and for streams that are not filtered by time. */
-function rangeOf(form: URLSearchParams): ReopenedRange | undefined {
+function rangeOf(form: URLSearchParams): ForgottenRange | undefined {
   const stream = streamNames.find((name) => name === form.get('stream'))
   const channelId = form.get('channel') ?? ''
   const [from, last] = [form.get('from') ?? '', form.get('to') ?? ''].map((text) =>
@@ -58,5 +58,5 @@ function rangeOf(form: URLSearchParams): ReopenedRange | undefined {
   )
   if (stream === undefined || findStream(stream)?.isTimeFiltered !== true || channelId === '') return undefined
   if (from === undefined || last === undefined || from > last) return undefined
-  return { stream, channelId, window: { from, to: last + DAY } }
+  return { streams: [stream], channels: [channelId], window: { from, to: last + DAY } }
 }

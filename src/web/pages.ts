@@ -60,7 +60,7 @@ const TOO_LATE = `it was not read within ${LONGEST_ANSWER_MS / 1000} s`
 
 /** Makes the page of a path; one that is not there is a page too. */
 export async function makePage(deps: PagesDeps, request: PageRequest): Promise<PageContent> {
-  const { messages, path, csrf } = request
+  const { messages, path, parameters, csrf } = request
   const { facts, failure } = await deps.readFacts()
   const nowMs = deps.clock.now()
   const banner = failure && unreachableSection(messages, failure, nowMs, facts)
@@ -72,8 +72,11 @@ export async function makePage(deps: PagesDeps, request: PageRequest): Promise<P
     const content = overviewPage(view, banner ?? verdictSection(view, verdict))
     return { ...around, content, isBusy: verdict.isRunning }
   }
-  if (path === '/channels')
-    return { ...around, title: messages.pages.channels, content: html`${banner}${channelList(view, request)}` }
+  if (path === '/channels') {
+    const [q, show] = [parameters.get('q') ?? '', parameters.get('show') ?? '']
+    const list = channelsPage(view, { q, show, page: pageNumber(parameters) })
+    return { ...around, title: messages.pages.channels, content: html`${banner}${list}` }
+  }
   const read = readerOf(view, request)
   const part = await (read && within(deps.clock, LONGEST_ANSWER_MS, readPart(deps, read), new Error(TOO_LATE)))
   if (part === undefined) {
@@ -110,11 +113,6 @@ function readerOf(view: View, { path, parameters }: PageRequest): ReadPart | und
   if (kind === 'runs') return /^\d{1,18}$/.test(id) ? (db) => oneRun(db, view, id, pageNumber(parameters)) : undefined
   const channel = kind && view.facts.channels.find(({ channelId }) => channelId === id)
   return channel ? (db) => oneChannel(db, view, channel) : undefined
-}
-
-function channelList(view: View, { parameters }: PageRequest): Html {
-  const wishes = { q: parameters.get('q') ?? '', show: parameters.get('show') ?? '' }
-  return channelsPage(view, { ...wishes, page: pageNumber(parameters) })
 }
 
 async function runList(db: Db, view: View, parameters: URLSearchParams): Promise<Part> {

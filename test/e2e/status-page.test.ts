@@ -114,7 +114,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
       runJob: async (job) => (asked.push(job), 'queued'),
       cancelRun: async () => true,
       retryQuarantine: async () => null,
-      reopen: async ({ channelId }) => (asked.push(channelId), null),
+      reopen: async ({ channels = [] }) => (asked.push(...channels), null),
     }
     const job = { name: 'nightly', cron: '15 2 * * *', timeZone: TIME_ZONE, streams: [], channels: 'all' } as const
     const readJobs = async () => [{ ...job, next: undefined, last: undefined }]
