@@ -1,15 +1,12 @@
 import { CompiledQuery, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Cell, Row } from '../../core/column.ts'
+import type { Counts } from '../../core/slice.ts'
 import type { LoadTable } from '../../core/stream.ts'
 import type { Database, Db } from '../database.ts'
 import { codeOf } from '../../core/errors.ts'
 import { createLines, inputColumns, rowsOf } from './row-texts.ts'
 
-export interface LoadCounts {
-  readonly inserted: number
-  readonly updated: number
-  readonly unchanged: number
-}
+export type LoadCounts = Pick<Counts, 'inserted' | 'updated' | 'unchanged'>
 
 export interface LoadOptions {
   /** Leaves a row alone that is fresher than its new version (by the table's `freshnessColumn`). */
