@@ -71,21 +71,24 @@ const sums = checks.map(
 
 /**
  * Of several channels at once: what comes in the order of time has every channel on every page. Added up by channel
- * before the checks become rows: as rows of viewers they would be sorted by all their texts.
+ * before the checks become rows: as rows of viewers they would be sorted by all their texts. As an array, so that a
+ * table of which nothing is known yet is not read whole for a few of its channels.
  */
 export const viewerChecks: Figure = {
   name: 'viewer_checks',
   sql: (channels) => `select v.channel_id, ${ALWAYS} as day, k.item, k.number, k.left_value, k.right_value
     from (
       select v.channel_id, ${sums.join(',\n        ')}
-      from livehouse.visitors v join ${channels} c on c.channel_id = v.channel_id left join (
+      from livehouse.visitors v left join (
         select r.channel_id, r.user_id, count(*) as visits, sum(r.watch_seconds) as watch_seconds,
           sum(r.live_seconds) as live_seconds, sum(r.vod_seconds) as vod_seconds,
           sum(r.online_seconds) as online_seconds
-        from livehouse.watch_records r join ${channels} c on c.channel_id = r.channel_id
-        where r.user_id is not null group by r.channel_id, r.user_id
+        from livehouse.watch_records r
+        where r.channel_id = any(array(select channel_id from ${channels} c)) and r.user_id is not null
+        group by r.channel_id, r.user_id
       ) w on w.channel_id = v.channel_id and w.user_id = v.user_id
-      where v.removed_at is null group by v.channel_id
+      where v.channel_id = any(array(select channel_id from ${channels} c)) and v.removed_at is null
+      group by v.channel_id
     ) v cross join lateral (values ${rows.join(', ')}) k (item, number, left_value, right_value)`,
 }
 
