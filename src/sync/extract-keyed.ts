@@ -3,13 +3,13 @@ import type { ItemReader, Page } from '../core/page.ts'
 import { placeOf } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { readDuplicates } from '../ledger/quarantine.ts'
+import { rowKeyColumn } from '../store/load/table-part.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import {
   type Extracted,
   exceedsTotal,
   isSettled,
   judgeWalks,
-  keyField,
   losersOf,
   MOST_READINGS,
   MOST_WALKS,
@@ -168,10 +168,9 @@ function lacking({ distinct, rejected }: WalkSummary, announced: number, walks: 
 async function readSuspects(slice: Slice, { earlier }: SliceReading, { db }: RunDeps): Promise<Set<string>> {
   const { stream } = slice
   if (!(await earlier()).hasDuplicates) return new Set()
-  const field = keyField(stream)
-  const column = Object.values(stream.columns).find(({ source }) => source.kind === 'field' && source.field === field)
+  const source = stream.columns[rowKeyColumn(stream)]?.source
   const values = await readDuplicates(db, placeOf(slice))
-  return new Set(values.map((value) => String(column?.source.kind === 'field' ? column.source.parse(value) : value)))
+  return new Set(values.map((value) => String(source?.kind === 'field' ? source.parse(value) : value)))
 }
 
 /** Reads the first pages of a moving list until one brings no new key: a row that jumped to the front lands too. */

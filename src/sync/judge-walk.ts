@@ -6,7 +6,7 @@ import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { takeAcceptance } from '../ledger/acceptances.ts'
 import { duplicateItem } from '../ledger/quarantine.ts'
 import { isDropAgreed, SMALLEST_SHARE } from '../ledger/earlier-readings.ts'
-import { countHeld } from '../store/load/table-part.ts'
+import { countHeld, rowKeyColumn } from '../store/load/table-part.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, type HeldRow, type WalkSummary } from './walk.ts'
 
@@ -132,9 +132,9 @@ export function losersOf(stream: Stream, held: WalkSummary['held']): readonly Re
 }
 
 /** The source field of the key. */
-export function keyField({ key, columns }: Stream): string {
-  const sources = key.map((name) => columns[name]?.source)
-  return sources.find((source) => source?.kind === 'field')?.field ?? ''
+export function keyField(stream: Stream): string {
+  const source = stream.columns[rowKeyColumn(stream)]?.source
+  return source?.kind === 'field' ? source.field : ''
 }
 
 function rank({ freshnessColumn }: Stream, rows: readonly HeldRow[]): readonly HeldRow[] {

@@ -3,6 +3,7 @@ import { jsonText } from '../core/text.ts'
 import type { ItemReader, Page, RejectedItem } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
 import type { SliceRecord } from '../ledger/slices.ts'
+import { rowKeyColumn } from '../store/load/table-part.ts'
 
 /** The source's own counts, over every answer of a walk. */
 type Totals = NonNullable<SliceRecord['totals']>
@@ -160,12 +161,10 @@ export function declaredText(row: Row): string {
   return jsonText({ ...row, extra: null })
 }
 
-/** What tells the rows of one partition apart: the key columns that the items themselves give, as text. */
-export function rowKey({ key, columns }: Stream): (row: Row) => string {
-  const names = key.filter((name) => columns[name]?.source.kind === 'field')
-  const [only] = names
-  if (only !== undefined && names.length === 1) return (row) => String(row[only])
-  return (row) => names.map((name) => row[name]).join('\u0000')
+/** What tells the rows of one partition apart, as text. */
+export function rowKey(stream: Stream): (row: Row) => string {
+  const column = rowKeyColumn(stream)
+  return (row) => String(row[column])
 }
 
 /** Keys that have come, by their hashes: 10 bytes a key instead of the 100 that a set of texts takes. */
