@@ -126,7 +126,7 @@ const budgets: Readonly<Record<string, number>> = {
   emulator: 1800 + 60 * allStreams.length,
   ledger: 3641,
   log: 73,
-  scheduler: 1330,
+  scheduler: 1329,
   service: 1745,
   store: 3103,
   streams: 93 + 68 * allStreams.length,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_503 + 128 * allStreams.length, test: 27_884 }
+const MOST_LINES = { src: 32_502 + 128 * allStreams.length, test: 27_884 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { systemClock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
-import { noCounts, partitionKey } from '../core/slice.ts'
+import { partitionKey } from '../core/slice.ts'
 import { readNewestSlice } from '../ledger/run-reports.ts'
 import type { PartitionPlan } from '../sync/plan-slices.ts'
 import { type JobOptions, runJob } from '../sync/run-job.ts'
+import { failedBy } from '../sync/run-slice.ts'
 import type { RunPhases } from '../sync/run-streams.ts'
 import type { RunDeps } from '../sync/slice-work.ts'
 import { createTally, type Tally } from '../sync/tally.ts'
@@ -124,7 +125,7 @@ function settle({ stream, partition, slices }: PartitionPlan, { state, output }:
     const key = partitionKey(partition)
     const details = { stream: name, partition: key, reason }
     const error = new LivehouseError('job.failed', `${name} ${key}: ${reason}`, details)
-    tally.add(slice, { kind: 'ended', proof: 'failed', counts: noCounts, error, ...nothingFound }, false)
+    tally.add(slice, failedBy(error), false)
     return
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a worker gave the queue, as JSON
@@ -143,8 +144,6 @@ function settle({ stream, partition, slices }: PartitionPlan, { state, output }:
   if (result.status !== 'failed' || problem === undefined) run.unreached = 0
   else if (problem.code !== 'api.unreachable' || ++run.unreached >= MOST_UNREACHED) run.stop(problem.message)
 }
-
-const nothingFound = { found: undefined, hasNewHeaders: false }
 
 function describe(output: unknown): string {
   const { message, value } = Object(output)

@@ -58,6 +58,8 @@ export interface Landing {
   readonly hasNewHeaders: boolean
 }
 
+export const nothingLanded: Landing = { removed: 0, proofs: [], hasNewHeaders: false }
+
 interface LandingSlice {
   readonly extraction: Extraction
   readonly verdict: HeldVerdict
@@ -80,7 +82,7 @@ export async function landSlice(
   const { clock, runId, timeZone } = deps
   const { summary, found, channelFacts, title } = extraction
   const at = new Date(clock.now())
-  let landing: Landing = { removed: 0, proofs: [], hasNewHeaders: false }
+  let landing = nothingLanded
   await loader.finish(async (trx, written) => {
     // Of rows with one key, the one that came last: the freshest where a list moved.
     const latest = new Map(summary.repeated.map((row) => [rowKey(stream)(row), row]))

@@ -32,7 +32,7 @@ import {
   writeAlone,
   writeFailure,
 } from './record-slice.ts'
-import type { CutSlice, EndedSlice } from './run-slice.ts'
+import { type CutSlice, type EndedSlice, failedBy } from './run-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { cutWindow, lookbackStart, partUntil, requireFiltered } from './windows.ts'
 
@@ -78,7 +78,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   }
   const end = (proof: EndedSlice['proof'], error: unknown): EndedSlice => {
     log.end(proof, counts(), error)
-    return { kind: 'ended', proof, counts: counts(), error, found: undefined, hasNewHeaders: false }
+    return { ...failedBy(error), proof, counts: counts() }
   }
   try {
     const reading = openReading(slice, deps, meter)

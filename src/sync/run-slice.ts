@@ -15,7 +15,7 @@ import {
   isSettled,
   MOST_READINGS,
 } from './judge-walk.ts'
-import { completeHeaders, type Landing, landSlice } from './land-slice.ts'
+import { completeHeaders, type Landing, landSlice, nothingLanded } from './land-slice.ts'
 import { askedOf, createCallMeter, FEWEST_ROWS, isRefusal, openReading, type SliceReading } from './page-reading.ts'
 import { keepRejected, openSliceLog, recordFailure, requireFields, requireReadable, shortfall } from './record-slice.ts'
 import { cutToServed, halveSlice } from './slice-parts.ts'
@@ -59,12 +59,11 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
   let loader = createBatchLoader(slice, deps)
   const log = openSliceLog(slice, deps, meter)
   let extraction: Extraction | undefined
-  let removed = 0
 
   const end = (
     proof: Proof,
     error: unknown,
-    { hasNewHeaders, proofs }: Pick<Landing, 'hasNewHeaders' | 'proofs'> = { hasNewHeaders: false, proofs: [] },
+    { removed, hasNewHeaders, proofs }: Landing = nothingLanded,
   ): EndedSlice => {
     const counts = { ...countsOf(extraction, loader.counts()), removed, ...meter.counts() }
     log.end(proof, counts, error)
@@ -100,7 +99,6 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
     if (verdict.proof === 'accepted') await loader.add(extraction.unproven ?? [])
     const record = { ...log.record(verdict, extraction, reading.covers()), pageSize: extraction.pageSize }
     const landing = await landSlice(slice, { extraction, verdict, record, earlier }, deps, loader)
-    removed = landing.removed
     const proof = landing.proofs.at(-1) ?? verdict.proof
     return end(proof, isGreen(proof) ? undefined : shortfall(slice, verdict.reason), landing)
   } catch (error) {
