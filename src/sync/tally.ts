@@ -38,19 +38,19 @@ export function createTally(names: readonly Stream[]): Tally {
     names.map(({ name }) => [name, { counts: noCounts, slices: noSlices }]),
   )
   const problems = new Map<unknown, RunProblem>()
-  let isLanded = false
-  let unfinished = 0
   let left = 0
   let resumesAt: string | null = null
 
-  const count = ({ stream }: Slice, proof: Proof | undefined, counts: Partial<Counts>): void => {
-    const { counts: before, slices } = streams[stream.name] ?? { counts: noCounts, slices: noSlices }
-    const sums = proof === undefined ? slices : { ...slices, [proof]: slices[proof] + 1 }
-    streams[stream.name] = { counts: addCounts(before, counts), slices: sums }
-    if (proof === undefined) return
-    if (isGreen(proof)) isLanded = true
-    else unfinished++
+  const addTo = (name: StreamName, counts: Partial<Counts>, ended: Partial<StreamOutcome['slices']>): void => {
+    const before = streams[name] ?? { counts: noCounts, slices: noSlices }
+    const slices = { ...before.slices }
+    for (const proof of proofs) slices[proof] += ended[proof] ?? 0
+    streams[name] = { counts: addCounts(before.counts, counts), slices }
   }
+  const count = ({ stream }: Slice, proof: Proof | undefined, counts: Partial<Counts>): void =>
+    addTo(stream.name, counts, proof === undefined ? {} : { [proof]: 1 })
+  const countEnded = (which: readonly Proof[]): number =>
+    Object.values(streams).reduce((sum, { slices }) => which.reduce((all, proof) => all + slices[proof], sum), 0)
   return {
     addCut: (slice, counts) => count(slice, undefined, counts),
     addNotBegun: (slice) => count(slice, 'failed', noCounts),
@@ -71,25 +71,20 @@ export function createTally(names: readonly Stream[]): Tally {
       if (!problems.has(key)) problems.set(key, problem)
     },
     addResult: ({ status, streams: others, errors, resumesAt: at }) => {
-      for (const [name, { counts, slices }] of Object.entries(others)) {
-        const before = streams[name] ?? { counts: noCounts, slices: noSlices }
-        const sums = Object.fromEntries(proofs.map((proof) => [proof, before.slices[proof] + slices[proof]]))
-        streams[name] = { counts: addCounts(before.counts, counts), slices: { ...noSlices, ...sums } }
-        isLanded ||= proofs.some((proof) => isGreen(proof) && slices[proof] > 0)
-        unfinished += slices.short + slices.failed
-      }
+      for (const [name, { counts, slices }] of Object.entries(others)) addTo(name, counts, slices)
       // Each of them tells of the end of the run; it is told once.
       for (const error of errors) problems.set(error.code === 'run.interrupted' ? error.code : error, error)
       if (status === 'waiting') left++
       if (at !== null && (resumesAt === null || at < resumesAt)) resumesAt = at
     },
     result: (stopped) => {
+      const unfinished = countEnded(proofs.filter((proof) => !isGreen(proof)))
       const isInterrupted = hasCode(stopped, 'run.interrupted')
       if (isInterrupted) {
         const message = `${stopped.message}: ${unfinished} slices were not finished; the next run goes on from there`
         problems.set(stopped.code, { stream: null, partition: null, code: stopped.code, message })
       }
-      const isFailed = stopped !== undefined && !isInterrupted && !isLanded
+      const isFailed = stopped !== undefined && !isInterrupted && countEnded(proofs.filter(isGreen)) === 0
       const isWhole = unfinished === 0 && stopped === undefined
       const status = isFailed ? 'failed' : !isWhole ? 'partial' : left > 0 ? 'waiting' : 'ok'
       return { status, streams, errors: [...problems.values()], resumesAt }
