@@ -7,13 +7,13 @@ import { DAY, floorToMinute, formatWallTime, MINUTE, type WallTime } from '../co
 import { latestHeld } from '../store/load/table-part.ts'
 import { textOf } from './batch-loader.ts'
 import {
-  areSameItems,
   askedOf,
   FEWEST_ROWS,
   fetchNumbered,
   fetchUnlessRefused,
   type PageReading,
   type SliceReading,
+  sameItems,
 } from './page-reading.ts'
 import { addUp, boundWithin, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
@@ -81,16 +81,17 @@ export async function cutSlice(
   const numbers = count === undefined ? [Math.max(2, Math.floor(mostPages) + 1)] : startsOfParts(count, mostPages)
   const looks = await Promise.all(numbers.map(async (number) => await lookAt(pages, number)))
   const served = looks.filter((page) => page !== undefined)
+  const areSame = sameItems(stream)
   // A page that shows page 1 again says nothing. Where all do, reading shows whether the page parameter is ignored. An
   // empty one is past the end, but where the total says that it is not.
   const isEnd = (items: readonly unknown[]) => count === undefined && items.length === 0
-  const seen = served.filter(({ items }) => !isEnd(items) && !areSameItems(stream, items, first.items))
+  const seen = served.filter(({ items }) => !isEnd(items) && !areSame(items, first.items))
   if (seen.length === 0 && (count === undefined || served.length > 0)) return undefined
   // Without a total it is cut where a part is long enough, not where it is too long: what lies around a cut is read
   // with both parts. Past the end some services give the last page again: then it says nothing.
   const enough = Math.floor(mostPages / TOLERANCE)
   const nearer = count === undefined && enough > 1 ? await lookAt(pages, enough) : first
-  if (nearer && seen[0] && areSameItems(stream, nearer.items, seen[0].items)) return undefined
+  if (nearer && seen[0] && areSame(nearer.items, seen[0].items)) return undefined
   const times = (count === undefined && nearer ? [nearer] : seen).flatMap(timesOf).sort((a, b) => a - b)
   if (times.length === 0) return toSlices(slice, cutWindow(window, numbers.length + 1))
   if (stream.identity && !slice.isFound)

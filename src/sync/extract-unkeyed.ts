@@ -15,7 +15,7 @@ import {
   type SliceReading,
   sizeOfReading,
 } from './page-reading.ts'
-import { isStill, type IsTooLong, type ListReading, readBareList, readCountedList } from './read-list.ts'
+import { isStill, type ListReading, readBareList, readCountedList } from './read-list.ts'
 import { unsettledFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, startWalk, type WalkSummary } from './walk.ts'
@@ -43,7 +43,7 @@ export async function extractUnkeyed(
   reading: SliceReading,
   deps: RunDeps,
   loader: BatchLoader,
-  isTooLong: IsTooLong,
+  mostPages: number,
 ): Promise<UnkeyedReading> {
   const { stream, window } = slice
   const { timeZone } = deps
@@ -57,7 +57,7 @@ export async function extractUnkeyed(
     const at = { ...reading, pages: { ...reading.pages, pageSize } }
     const list: ListReading = stream.isCounted
       ? await readCountedList(at, mayBeHalved(window))
-      : await readBareList(at.pages, (page) => at.reportPage(page.items.length, undefined), isTooLong)
+      : await readBareList(at.pages, (page) => at.reportPage(page.items.length, undefined), mostPages)
     const { unread, isEndUnknown } = list
     const isClean = list.doubt === undefined && unread === undefined
     const whole = isClean ? await compare(at.pages, list.pages) : list.pages

@@ -217,11 +217,10 @@ export function itemText({ columns, readItem }: Stream, item: unknown): string {
 }
 
 /** Whether two answers hold the same items in the same order. */
-export function areSameItems(stream: Stream, items: readonly unknown[], others: readonly unknown[]): boolean {
+export function sameItems(stream: Stream): (items: readonly unknown[], others: readonly unknown[]) => boolean {
   // The first ones differ on nearly every page: the others need not be looked at.
-  return (
+  return (items, others) =>
     items.length === others.length && items.every((item, at) => itemText(stream, item) === itemText(stream, others[at]))
-  )
 }
 
 /** A page is an earlier one again. */

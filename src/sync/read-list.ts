@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Page } from '../core/page.ts'
 import {
-  areSameItems,
   FEWEST_ROWS,
   fetchNumbered,
   fetchUnlessRefused,
@@ -12,6 +11,7 @@ import {
   type PageReading,
   pageIgnored,
   type RefusedPage,
+  sameItems,
   SURELY_ALL,
   type SliceReading,
 } from './page-reading.ts'
@@ -31,23 +31,21 @@ export interface ListReading {
   readonly unread?: 'too long' | RefusedPage
 }
 
-/** Whether a list of so many pages is more than may be held. */
-export type IsTooLong = (pages: number, pageSize: number) => boolean
-
 /**
  * Reads every page of a bare array (API 4.12), which tells no total. It ends at an empty page with nothing on the next
  * one: a short page may be one of which rows are hidden. A page that is refused, or that repeats an earlier one, is the
  * end only where a page of a smaller size shows that nothing lies behind the last row. A first or last page that has
  * changed is a doubt.
  *
+ * @param mostPages that may be held: a longer list is read no further
  * @throws LivehouseError `paging.ignored` when every page is page 1 again, or one comes again and again; `api.…`.
  */
 export async function readBareList(
   reading: PageReading,
   onPage: (page: Page) => void,
-  isTooLong: IsTooLong,
+  mostPages: number,
 ): Promise<ListReading> {
-  const areSame = sameItems(reading)
+  const areSame = sameItems(reading.list.stream)
   const pages: Page[] = []
   let repeats = 0
   for (;;) {
@@ -72,16 +70,12 @@ export async function readBareList(
       if (repeats > MOST_REPEATS) throw pageIgnored(reading, next, number, number - repeats)
     } else repeats = 0
     pages.push(next)
-    if (isTooLong(pages.length, pages[0]?.items.length ?? 0)) return { pages, doubt: undefined, unread: 'too long' }
+    if (pages.length > mostPages) return { pages, doubt: undefined, unread: 'too long' }
     onPage(next)
   }
   // Such a page held all there was when it was read; behind a full one a removed row may have drawn another into it.
   if (isOneAnswer(reading, pages)) return { pages, doubt: undefined }
   return { pages, doubt: await findChange(reading, pages) }
-}
-
-function sameItems({ list }: PageReading) {
-  return (items: readonly unknown[], others: readonly unknown[]) => areSameItems(list.stream, items, others)
 }
 
 /** Whether it is clear that one page is all. */
@@ -101,7 +95,7 @@ async function findChange(reading: PageReading, pages: readonly Page[]): Promise
 /** Whether a page is as it was. */
 export async function isStill(reading: PageReading, number: number, { items, total }: Page): Promise<boolean> {
   const again = await fetchUnlessRefused(reading, number)
-  return !('refusal' in again) && again.total === total && sameItems(reading)(again.items, items)
+  return !('refusal' in again) && again.total === total && sameItems(reading.list.stream)(again.items, items)
 }
 
 /** No list has so many pages. */
@@ -122,7 +116,7 @@ async function lookBehind(
   pages: readonly Page[],
   next: Page | RefusedPage,
 ): Promise<'end' | 'more' | 'unknown'> {
-  const areSame = sameItems(reading)
+  const areSame = sameItems(reading.list.stream)
   const isRefused = 'refusal' in next
   if (!isRefused) {
     const far = await fetchUnlessRefused(reading, BEYOND_ANY_END)
@@ -172,7 +166,7 @@ async function endsInTens(reading: PageReading, pages: readonly Page[], end: num
   const known = end - (number - 1) * FEWEST_ROWS
   const last = await fetchUnlessRefused(tens, number)
   const rows = pages.flatMap(({ items }) => items).slice(-known)
-  if ('refusal' in last || !sameItems(reading)(last.items, rows)) return false
+  if ('refusal' in last || !sameItems(reading.list.stream)(last.items, rows)) return false
   const isOver = async () => isOneAnswer(reading, pages) && 'refusal' in (await fetchUnlessRefused(tens, number + 1))
   return known < FEWEST_ROWS || (await isOver())
 }

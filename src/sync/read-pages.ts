@@ -3,7 +3,7 @@ import pLimit from 'p-limit'
 import { yieldToEventLoop } from '../core/clock.ts'
 import type { CallContext, Page } from '../core/page.ts'
 import type { PageReading } from './page-reading.ts'
-import { areSameItems, fetchNumbered, fetchUnlessRefused, pageIgnored, SURELY_ALL } from './page-reading.ts'
+import { fetchNumbered, fetchUnlessRefused, pageIgnored, sameItems, SURELY_ALL } from './page-reading.ts'
 import type { PageShare, ReadAhead } from './slice-work.ts'
 
 /** A page and its number from 1. */
@@ -42,8 +42,7 @@ export async function* readPages(
   const ahead = prefetcher(reading)
   let previous = first
   let emptyPages = 0
-  const areSame = (items: readonly unknown[], others: readonly unknown[]) =>
-    areSameItems(reading.list.stream, items, others)
+  const areSame = sameItems(reading.list.stream)
   try {
     yield { number: 1, page: first, lastPage }
     for (let number = 2; number <= lastPage || received !== total || previous.items.length >= size; number++) {

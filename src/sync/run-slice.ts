@@ -203,10 +203,9 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const { identity } = stream
   if (identity === undefined) return await extractKeyed(slice, reading, deps, loader)
 
-  const isTooLong = (pages: number) => pages > longestSlice(stream, deps.pagesPerSlice) * MOST_FACTOR
-  const isEndless = (pages: number) => pages > MOST_PAGES
   const mayBeCut = window !== undefined && window.to - window.from > SHORTEST_WINDOW
-  const read = await extractUnkeyed(slice, identity, reading, deps, loader, mayBeCut ? isTooLong : isEndless)
+  const mostPages = mayBeCut ? longestSlice(stream, deps.pagesPerSlice) * MOST_FACTOR : MOST_PAGES
+  const read = await extractUnkeyed(slice, identity, reading, deps, loader, mostPages)
   // What is younger than settle may move: it is read again next time, and nothing is claimed of it.
   if (read.kind === 'read' && (read.extraction.verdict.proof !== 'moving' || slice.covers === undefined)) return read
   const isCut = read.kind === 'unread' || read.isRestless
