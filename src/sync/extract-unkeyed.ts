@@ -19,7 +19,7 @@ import { isStill, type ListReading, readBareList, readCountedList } from './read
 import { unsettledFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, startWalk, type WalkSummary } from './walk.ts'
-import { isInWindow, mayBeHalved, minuteOf, requireFiltered } from './windows.ts'
+import { liesWithin, mayBeHalved, minuteOf, requireFiltered } from './windows.ts'
 
 /** What became of reading a slice whose rows have no id. */
 export type UnkeyedReading =
@@ -74,7 +74,7 @@ export async function extractUnkeyed(
       return fresh
     })
     if (unread !== undefined) return { kind: 'unread', cause: unread, rows }
-    const kept = rows.filter((row) => window === undefined || isInWindow(row[identity.timeColumn], window, timeZone))
+    const kept = rows.filter((row) => window === undefined || liesWithin(row, [identity.timeColumn], window, timeZone))
     const summary = walk.summary()
     const mayBeWhole = doubt !== undefined && !stream.isCounted && isEndUnknown !== true
     const contents = mayBeWhole ? kept.map(declaredText).sort() : undefined

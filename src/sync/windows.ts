@@ -131,12 +131,6 @@ export function minutesWithin(
   return rows.flatMap((row) => minuteOf(row[name], timeZone) ?? []).filter((at) => at >= from && at < to)
 }
 
-/** Whether a row belongs to a half-open window by its time. */
-export function isInWindow(time: Cell | undefined, { from, to }: Window, timeZone: string): boolean {
-  const minute = minuteOf(time, timeZone)
-  return minute !== undefined && minute >= from && minute < to
-}
-
 /** Whether all readable times of a row lie in a window, its own among them: it comes whichever is filtered by. */
 export function liesWithin(row: Row, timeColumns: readonly string[], window: Window, timeZone: string): boolean {
   const minutes = timeColumns.map((name) => minuteOf(row[name], timeZone))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
-import { isInWindow } from '../../src/sync/windows.ts'
+import { liesWithin } from '../../src/sync/windows.ts'
 
 const ZONE = 'Asia/Shanghai'
 const wall = (text: string) => parseWallTime(text) ?? 0
@@ -15,5 +15,5 @@ test.each([
   ['soon', false],
   [null, false],
 ])('a row belongs to a half-open window by its minute on the clock of the service: %s: %s', (time, isInside) => {
-  expect(isInWindow(time, window, ZONE)).toBe(isInside)
+  expect(liesWithin({ at: time }, ['at'], window, ZONE)).toBe(isInside)
 })
