@@ -1,13 +1,13 @@
-import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Row } from '../core/column.ts'
 import type { ItemReader, Page, RejectedItem } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
 import type { OpenSlice } from '../ledger/open-slices.ts'
+import { hashItem } from '../ledger/quarantine.ts'
 import { losersOf, winnersOf } from './judge-walk.ts'
 import { liesWithin } from './windows.ts'
 import type { Slice } from './slice-work.ts'
-import { startWalk } from './walk.ts'
+import { startWalk, type WalkSummary } from './walk.ts'
 
 /** A page, and what its items became. */
 export type ReadPage = Page & PageRows
@@ -58,7 +58,7 @@ export function isLastPage({ lastPageKeys }: OpenSlice, page: ReadPage): boolean
 
 /** Keys in their order; what could not be read has none, and stands for itself. */
 function contentOf({ keys, rejected }: PageRows): readonly string[] {
-  return [...keys, ...rejected.map(({ raw }) => `?${createHash('sha256').update(raw).digest('hex')}`)]
+  return [...keys, ...rejected.map(({ raw }) => `?${hashItem(raw)}`)]
 }
 
 /**
@@ -109,35 +109,29 @@ function placeOfEnd({ pagesRead, pageSize, lastPageKeys }: Pick<OpenSlice, 'page
 }
 
 /** What one page brought, judged alone. */
-interface PageRows {
+interface PageRows extends Pick<WalkSummary, 'degraded' | 'unknownFields' | 'absentFields'> {
   /** One a key; of several the freshest. */
   readonly rows: readonly Row[]
   /** Their keys, in the order of the page. */
   readonly keys: readonly string[]
   /** What cannot be read, and rows beside a fresher one of their key. */
   readonly rejected: readonly RejectedItem[]
-  readonly degraded: number
-  readonly unknownFields: ReadonlySet<string>
-  /** Declared fields that no item of the page has. */
-  readonly absentFields: ReadonlySet<string>
 }
 
 /** Reads the items of a page with keys. One answer cannot have moved: equal keys in it are real duplicates. */
 export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): PageRows {
   const walk = startWalk(stream, readItem, { has: () => true })
   walk.add(page)
-  const { held, rejected, degraded, unknownFields, absentFields } = walk.summary()
+  const summary = walk.summary()
   // An item that comes twice as it is says nothing.
-  const differing = [...held].map(
+  const differing = [...summary.held].map(
     ([key, rows]) => [key, [...new Map(rows.map((row) => [row.raw, row])).values()]] as const,
   )
   const byKey = new Map(differing)
   return {
+    ...summary,
     rows: winnersOf(stream, byKey),
     keys: [...byKey.keys()],
-    rejected: [...rejected, ...losersOf(stream, byKey)],
-    degraded,
-    unknownFields,
-    absentFields,
+    rejected: [...summary.rejected, ...losersOf(stream, byKey)],
   }
 }
