@@ -92,51 +92,46 @@ export function openReading(
 }
 
 /** Counts what a slice asks of the service. */
-export interface CallMeter {
-  readonly onAttempt: (attempt: number) => void
-  /** Every attempt that went out, and those after the first of a call. */
-  readonly counts: () => { readonly calls: number; readonly retries: number }
-}
+export type CallMeter = ReturnType<typeof createCallMeter>
 
-export function createCallMeter(): CallMeter {
+export function createCallMeter() {
   let calls = 0
   let retries = 0
   return {
-    onAttempt: (attempt) => {
+    onAttempt: (attempt: number): void => {
       calls++
       if (attempt > 1) retries++
     },
+    /** Every attempt that went out, and those after the first of a call. */
     counts: () => ({ calls, retries }),
   }
 }
 
 /** Tells a service that is out of reach from one whose single endpoint does not answer. */
-export interface Reachability {
-  /** The same calls, watched. */
-  readonly fetchPage: FetchPage
-  /** Whether this error means that nothing else will be reached either. */
-  readonly isLost: (error: unknown) => boolean
-}
+export type Reachability = ReturnType<typeof watchReachability>
 
 /** Calls in a row, each after all its attempts, that did not reach the service. */
 const MOST_MISSES = 20
 
-export function watchReachability(fetchPage: FetchPage): Reachability {
+export function watchReachability(fetchPage: FetchPage) {
   let hasAnswered = false
   let misses = 0
+  const watched: FetchPage = async (request, context) => {
+    try {
+      const page = await fetchPage(request, context)
+      hasAnswered = true
+      misses = 0
+      return page
+    } catch (error) {
+      if (hasCode(error, 'api.unreachable')) misses++
+      throw error
+    }
+  }
   return {
-    fetchPage: async (request, context) => {
-      try {
-        const page = await fetchPage(request, context)
-        hasAnswered = true
-        misses = 0
-        return page
-      } catch (error) {
-        if (hasCode(error, 'api.unreachable')) misses++
-        throw error
-      }
-    },
-    isLost: (error) => hasCode(error, 'api.unreachable') && (!hasAnswered || misses >= MOST_MISSES),
+    /** The same calls, watched. */
+    fetchPage: watched,
+    /** Whether this error means that nothing else will be reached either. */
+    isLost: (error: unknown): boolean => hasCode(error, 'api.unreachable') && (!hasAnswered || misses >= MOST_MISSES),
   }
 }
 

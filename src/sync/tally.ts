@@ -15,25 +15,11 @@ export interface JobResult {
   readonly resumesAt: string | null
 }
 
-export interface Tally {
-  /** `isEnding`: whether the run is coming to an early end, so that its reason is told once and not by every slice. */
-  readonly add: (slice: Slice, result: EndedSlice, isEnding: boolean) => void
-  /** A slice that was cut, or lost to another run: what it did counts, how it ends is told by what comes of it. */
-  readonly addCut: (slice: Slice, counts: Partial<Counts>) => void
-  /** A slice that the end of the run came before. */
-  readonly addNotBegun: (slice: Slice) => void
-  /** A slice that is left for the next run, since this one was to stop by now. */
-  readonly addLeft: () => void
-  /** A slice of which a part is left for another day. */
-  readonly addWaiting: (slice: Slice, waiting: WaitingSlice) => void
-  /** What other processes, or another part of the run, brought. */
-  readonly addResult: (result: JobResult) => void
-  /** `stopped`: why the run ended early; undefined when it did not. */
-  readonly result: (stopped: unknown) => JobResult
-}
+/** What the slices of a run have come to so far. */
+export type Tally = ReturnType<typeof createTally>
 
 /** Every stream of the run has its place, also one without slices. */
-export function createTally(names: readonly Stream[]): Tally {
+export function createTally(names: readonly Stream[]) {
   const streams: Record<StreamName, StreamOutcome> = Object.fromEntries(
     names.map(({ name }) => [name, { counts: noCounts, slices: noSlices }]),
   )
@@ -52,17 +38,22 @@ export function createTally(names: readonly Stream[]): Tally {
   const countEnded = (which: readonly Proof[]): number =>
     Object.values(streams).reduce((sum, { slices }) => which.reduce((all, proof) => all + slices[proof], sum), 0)
   return {
-    addCut: (slice, counts) => count(slice, undefined, counts),
-    addNotBegun: (slice) => count(slice, 'failed', noCounts),
-    addLeft: () => {
+    /** A slice that was cut, or lost to another run: what it did counts, how it ends is told by what comes of it. */
+    addCut: (slice: Slice, counts: Partial<Counts>): void => count(slice, undefined, counts),
+    /** A slice that the end of the run came before. */
+    addNotBegun: (slice: Slice): void => count(slice, 'failed', noCounts),
+    /** A slice that is left for the next run, since this one was to stop by now. */
+    addLeft: (): void => {
       left++
     },
-    addWaiting: (slice, waiting) => {
+    /** A slice of which a part is left for another day. */
+    addWaiting: (slice: Slice, waiting: WaitingSlice): void => {
       count(slice, undefined, waiting.counts)
       left++
       if (resumesAt === null || waiting.resumesAt < resumesAt) resumesAt = waiting.resumesAt
     },
-    add: (slice, { proof, otherProofs = [], counts, error }, isEnding) => {
+    /** `isEnding`: whether the run comes to an early end: then its reason is told once, and not by every slice. */
+    add: (slice: Slice, { proof, otherProofs = [], counts, error }: EndedSlice, isEnding: boolean): void => {
       count(slice, proof, counts)
       for (const other of otherProofs) count(slice, other, noCounts)
       if (error === undefined) return
@@ -70,14 +61,16 @@ export function createTally(names: readonly Stream[]): Tally {
       const key = isEnding ? problem.code : slice
       if (!problems.has(key)) problems.set(key, problem)
     },
-    addResult: ({ status, streams: others, errors, resumesAt: at }) => {
+    /** What other processes, or another part of the run, brought. */
+    addResult: ({ status, streams: others, errors, resumesAt: at }: JobResult): void => {
       for (const [name, { counts, slices }] of Object.entries(others)) addTo(name, counts, slices)
       // Each of them tells of the end of the run; it is told once.
       for (const error of errors) problems.set(error.code === 'run.interrupted' ? error.code : error, error)
       if (status === 'waiting') left++
       if (at !== null && (resumesAt === null || at < resumesAt)) resumesAt = at
     },
-    result: (stopped) => {
+    /** `stopped`: why the run ended early; undefined when it did not. */
+    result: (stopped: unknown): JobResult => {
       const unfinished = countEnded(proofs.filter((proof) => !isGreen(proof)))
       const isInterrupted = hasCode(stopped, 'run.interrupted')
       if (isInterrupted) {

@@ -39,15 +39,7 @@ export interface WalkSummary {
   readonly absentFields: ReadonlySet<string>
 }
 
-export interface Walk {
-  /** Reads a page; returns the rows whose keys are new in this walk and not held back. */
-  readonly add: (page: Page) => readonly Row[]
-  /** How many items of a page have come in this walk. Of streams with a key. */
-  readonly countKnown: (page: Page) => number
-  readonly summary: () => WalkSummary
-  /** Those that this walk has brought (without the parts that the partition names). */
-  readonly keys: KeySet
-}
+export type Walk = ReturnType<typeof startWalk>
 
 /**
  * Starts counting a walk. Holds the keys that came, not the rows, but for those of `suspects`: keys that came more than
@@ -57,7 +49,7 @@ export function startWalk(
   stream: Stream,
   readItem: ItemReader,
   suspects: Pick<ReadonlySet<string>, 'has'> = new Set(),
-): Walk {
+) {
   const keyOf = rowKey(stream)
   const isKeyed = stream.identity === undefined
   const held = new Map<string, HeldRow[]>()
@@ -75,7 +67,8 @@ export function startWalk(
   let degraded = 0
 
   return {
-    add: (page) => {
+    /** Reads a page; returns the rows whose keys are new in this walk and not held back. */
+    add: (page: Page): readonly Row[] => {
       totals = addTotal(totals, page.total)
       received += page.items.length
       const fresh: Row[] = []
@@ -111,12 +104,13 @@ export function startWalk(
       for (const { raw } of rejectedHere) rejectedBefore.add(raw)
       return fresh
     },
-    countKnown: (page) =>
+    /** How many items of a page have come in this walk. Of streams with a key. */
+    countKnown: (page: Page): number =>
       page.items.filter((item) => {
         const read = readItem(item, page)
         return read.kind === 'rejected' ? rejectedBefore.has(read.raw) : keys.has(keyOf(read.row))
       }).length,
-    summary: () => ({
+    summary: (): WalkSummary => ({
       totals,
       received,
       distinct,
@@ -129,6 +123,7 @@ export function startWalk(
       unknownFields,
       absentFields,
     }),
+    /** Those that this walk has brought (without the parts that the partition names). */
     keys,
   }
 }
@@ -168,11 +163,7 @@ export function rowKey(stream: Stream): (row: Row) => string {
 }
 
 /** Keys that have come, by their hashes: 10 bytes a key instead of the 100 that a set of texts takes. */
-export interface KeySet {
-  /** @returns whether the key is new. */
-  readonly add: (key: string) => boolean
-  readonly has: (key: string) => boolean
-}
+export type KeySet = ReturnType<typeof createKeySet>
 
 const FIRST_SLOTS = 64
 const FULLEST = 0.9
@@ -183,7 +174,7 @@ const GROWTH = 1.5
  * thousand; the second counts as one that came twice, so the walk does not prove itself, is repeated, and then holds
  * that key as text (`startWalk`, suspects).
  */
-function createKeySet(): KeySet {
+function createKeySet() {
   let size = 0
   /** Open addressing: a hash lies in its slot or in the next free one; an empty slot is 0. */
   let slots = new Float64Array(FIRST_SLOTS)
@@ -199,7 +190,8 @@ function createKeySet(): KeySet {
     for (const hash of full) if (hash !== 0) slots[find(hash)] = hash
   }
   return {
-    add: (key) => {
+    /** @returns whether the key is new. */
+    add: (key: string): boolean => {
       if (size >= slots.length * FULLEST) grow()
       const hash = hashOf(key)
       const slot = find(hash)
@@ -208,7 +200,7 @@ function createKeySet(): KeySet {
       size += 1
       return true
     },
-    has: (key) => {
+    has: (key: string): boolean => {
       const hash = hashOf(key)
       return slots[find(hash)] === hash
     },
