@@ -123,12 +123,12 @@ const budgets: Readonly<Record<string, number>> = {
   cli: 4309,
   config: 600,
   core: 1255,
-  emulator: 1800 + 60 * allStreams.length,
-  ledger: 3641,
+  emulator: 1781 + 60 * allStreams.length,
+  ledger: 3637,
   log: 73,
   scheduler: 1329,
   service: 1745,
-  store: 3103,
+  store: 3098,
   streams: 93 + 68 * allStreams.length,
   sync: 5206,
   transform: 249,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_457 + 128 * allStreams.length, test: 27_884 }
+const MOST_LINES = { src: 32_429 + 128 * allStreams.length, test: 27_884 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

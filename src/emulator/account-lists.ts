@@ -1,5 +1,3 @@
-import { formatWallDate, type WallTime } from '../core/wall-clock.ts'
-import type { Cell } from '../core/column.ts'
 import type { EndpointName, Envelope, ListEndpoint } from './endpoint.ts'
 import * as fields from './fields.ts'
 import { accountEnvelope, byPages, serveRows } from './list-page.ts'
@@ -7,13 +5,7 @@ import type { Manager } from './world/world.ts'
 
 const ofAccount = { ...byPages, method: 'GET', version: 'v1', scope: 'account' } as const
 
-/** @param constants columns that come from no field */
-function managerList(
-  table: string,
-  shown: readonly fields.Field<Manager>[],
-  envelope: Envelope,
-  constants: (now: WallTime) => Readonly<Record<string, Cell>> = () => ({}),
-): Pick<ListEndpoint, 'serve' | 'truth'> {
+function managerList(shown: readonly fields.Field<Manager>[], envelope: Envelope): Pick<ListEndpoint, 'serve'> {
   return {
     serve: (query, { world, switches }) =>
       serveRows(world.managers, query, switches, {
@@ -22,9 +14,6 @@ function managerList(
         toWire: (row) => fields.wireRow(shown, row),
         envelope,
       }),
-    truth: ({ managers }, second, now) => ({
-      [table]: managers.rows.map((row) => ({ ...fields.truthRow(shown, row, second), ...constants(now) })),
-    }),
   }
 }
 
@@ -35,12 +24,10 @@ export const accountLists: Readonly<Record<EndpointName, ListEndpoint>> = {
     defaultPageSize: 1,
     maxPageSize: 10,
     readFilters: (reader) => ({ filters: { username: reader.text('username') } }),
-    ...managerList('manager_usage', fields.usageFields, accountEnvelope(Number), (now) => ({
-      snapshot_date: formatWallDate(now),
-    })),
+    ...managerList(fields.usageFields, accountEnvelope(Number)),
   },
   managers: {
     ...ofAccount,
-    ...managerList('managers', fields.managerFields, accountEnvelope(String)),
+    ...managerList(fields.managerFields, accountEnvelope(String)),
   },
 }

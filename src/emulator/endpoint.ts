@@ -1,6 +1,4 @@
 import type { Clock } from '../core/clock.ts'
-import type { Cell } from '../core/column.ts'
-import type { WallTime } from '../core/wall-clock.ts'
 import type { ErrorFamily } from './answer.ts'
 import type { Conditions } from './conditions.ts'
 import type { ClientSettings, Credentials } from './credentials.ts'
@@ -42,11 +40,7 @@ export interface ListEndpoint {
   readonly readFilters: (reader: ParamReader) => Partial<ListQuery>
   /** Undefined without a channel where it needs one, and for a questionnaire that the channel does not have. */
   readonly serve: (query: ListQuery, service: Service, channel: Channel | undefined) => Served | undefined
-  /** What the warehouse must hold of it, by table, where `truth.ts` does not say it. `now`: the service's clock. */
-  readonly truth?: (world: World, second: (time: WallTime) => string, now: WallTime) => TruthTables
 }
-
-type TruthTables = Readonly<Record<string, readonly Readonly<Record<string, Cell>>[]>>
 
 /** What an endpoint is asked with. */
 export interface Asked {

@@ -1,7 +1,6 @@
 import type { Cell } from '../core/column.ts'
-import type { WallTime } from '../core/wall-clock.ts'
+import { formatWallDate, type WallTime } from '../core/wall-clock.ts'
 import * as fields from './fields.ts'
-import { listEndpoints } from './list-endpoints.ts'
 import type { Switches } from './switches.ts'
 import { createInstantReader } from './wire.ts'
 import type { Channel, Questionnaire, Signup, WatchRecord, World } from './world/world.ts'
@@ -47,9 +46,10 @@ export function readTruth(world: World, switches: Readonly<Switches>, now: WallT
     questionnaires: each(({ questionnaires }) => questionnaires.rows.map((row) => questionnaireRow(row, second))),
     signups: signups.map((row): TruthRow => row),
     signup_answers: signups.flatMap(answerRows),
-    ...Object.fromEntries(
-      Object.values(listEndpoints).flatMap(({ truth }) => Object.entries(truth?.(world, second, now) ?? {})),
-    ),
+    manager_usage: world.managers.rows.map((row): TruthRow => {
+      return { ...fields.truthRow(fields.usageFields, row, second), snapshot_date: formatWallDate(now) }
+    }),
+    managers: world.managers.rows.map((row) => fields.truthRow(fields.managerFields, row, second)),
   }
 }
 

@@ -22,9 +22,7 @@ export interface Forgotten {
 }
 
 /** A partition of which a range was covered and no longer is. */
-export interface ForgottenPartition {
-  readonly stream: string
-  readonly partition: string
+export interface ForgottenPartition extends Place {
   /** How many slices had a part in the range. */
   readonly slices: number
 }

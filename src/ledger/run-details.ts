@@ -1,5 +1,5 @@
 import type { Cause } from '../core/cause.ts'
-import { parseRange, type Window } from '../core/slice.ts'
+import { parseRange, type Place, type Window } from '../core/slice.ts'
 import { MINUTE } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { partitionLease, readLeases } from './leases.ts'
@@ -19,9 +19,7 @@ export interface RaisedAlert extends Pick<Row<'alerts'>, 'raisedAt' | 'clearedAt
 }
 
 /** A partition that a process holds for the run now, and what the run has read of it so far. */
-export interface HeldPart {
-  readonly stream: string
-  readonly partition: string
+export interface HeldPart extends Place {
   /** Host and process. */
   readonly holder: string
   readonly since: Date

@@ -74,12 +74,9 @@ export interface LedgerTables {
     /** Null for the account. */
     channel_id: string | null
     is_active: boolean
-    is_windowed: boolean
     /** A `tsmultirange` as text. */
     covers: string
-    settled: string
     walked_at: Date | null
-    verified_at: Date | null
     landed_at: Date | null
     landed_proof: Proof | null
     latest_at: Date

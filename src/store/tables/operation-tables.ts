@@ -1,5 +1,5 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
-import type { BigInteger, Instant, Json, OptionalBigInteger, OptionalInstant, OptionalJson } from './ledger-tables.ts'
+import type { BigInteger, Instant, Json, OptionalBigInteger, OptionalInstant } from './ledger-tables.ts'
 
 /** Of schema `livehouse_ops` what else processes share; of `livehouse` the tables that runs are planned by. */
 export interface OperationTables {
@@ -129,9 +129,7 @@ export interface OperationTables {
     channel_group: string | null
     is_test: Generated<boolean>
     state: Generated<'active' | 'retired' | 'gone'>
-    extra: OptionalJson
     run_id: BigInteger
-    inserted_at: Generated<Date>
     changed_at: ColumnType<Date, Date | undefined, Date>
   }
   /** The columns that other streams are planned by. */
