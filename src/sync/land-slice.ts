@@ -20,7 +20,7 @@ import type { BatchLoader } from './batch-loader.ts'
 import { headersText } from './extract-unkeyed.ts'
 import { type Extraction, type HeldVerdict, isSettled } from './judge-walk.ts'
 import { askedOf, FEWEST_ROWS, fetchUnlessRefused, type PageReading } from './page-reading.ts'
-import { AGREEMENT_SECONDS, isReadTwice, lookbackStart, partUntil } from './windows.ts'
+import { AGREEMENT_SECONDS, isOfDay, isReadTwice, lookbackStart, partUntil } from './windows.ts'
 import { rememberPresentFields } from './record-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { rowKey } from './walk.ts'
@@ -120,7 +120,7 @@ export async function landSlice(
     const mayResolve = earlier.hasWaiting && isSettled(verdict) && !isEmpty
     const statements = [
       recordSlices(trx, records),
-      mayResolve ? resolveAbsent(trx, origin, summary.rejected, { isDaily: isDaily(stream) }) : undefined,
+      mayResolve ? resolveAbsent(trx, origin, summary.rejected, { isDaily: isOfDay(stream) }) : undefined,
       rememberPresentFields(trx, slice, summary, earlier),
       channelFacts && partition.channel ? describeChannel(trx, partition.channel, channelFacts, runId) : undefined,
     ]
@@ -137,11 +137,6 @@ function missedBy({ marksRemoved }: Stream, { summary }: Extraction, at: Date): 
   const { received, repeated } = summary
   if (!marksRemoved || repeated.length > 0) return undefined
   return received > 0 ? at : new Date(at.getTime() - AGREEMENT_SECONDS * 1000)
-}
-
-/** Whether a walk brings the rows of its day: what an earlier day brought is not made good by it. */
-function isDaily({ columns }: Stream): boolean {
-  return Object.values(columns).some(({ source }) => source.kind === 'serviceDay')
 }
 
 /** What a reading came to, before it lands. */

@@ -91,6 +91,11 @@ export function isReadTwice({ isCounted, isTimeFiltered, isBudgeted }: Stream): 
   return isTimeFiltered && !isCounted && isBudgeted !== true
 }
 
+/** Whether a walk brings the rows of its day: what an earlier day brought is not made good by it. */
+export function isOfDay({ columns }: Stream): boolean {
+  return Object.values(columns).some(({ source }) => source.kind === 'serviceDay')
+}
+
 /** Where a time of a row stands on the service's wall clock; undefined for none. */
 export function secondOf(time: Cell | undefined, timeZone: string): WallTime | undefined {
   if (typeof time !== 'string') return undefined

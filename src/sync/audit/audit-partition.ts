@@ -1,14 +1,6 @@
 import { formatWindow, type Partition, placeOf, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import {
-  DAY,
-  floorToMinute,
-  formatWallDate,
-  formatWallMinute,
-  MINUTE,
-  type WallTime,
-  wallTimeAt,
-} from '../../core/wall-clock.ts'
+import { DAY, floorToMinute, formatWallDate, formatWallMinute, MINUTE, type WallTime } from '../../core/wall-clock.ts'
 import { readEarlier, readMissedRows } from '../../ledger/earlier-readings.ts'
 import { type KeptItem, readQuarantined } from '../../ledger/quarantine.ts'
 import { readLastReading } from '../../ledger/slices.ts'
@@ -16,7 +8,7 @@ import { countUntimed, findMinute, findQuietMinute, type QuietMinute } from '../
 import { countHeld } from '../../store/load/table-part.ts'
 import { type CallMeter, isRefusal } from '../page-reading.ts'
 import type { RunDeps } from '../slice-work.ts'
-import { cutWindowAt, minuteOfItem } from '../windows.ts'
+import { cutWindowAt, isOfDay, minuteOfItem } from '../windows.ts'
 import { compareRange, hasTimes, mayStillChange } from './compare-range.ts'
 import { type AuditTask, askTotal, type Comparison, mergeComparisons, nothingCompared } from './partition-audit.ts'
 
@@ -40,9 +32,9 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
   parts.sort((a, b) => (a.window?.from ?? 0) - (b.window?.from ?? 0))
   const { notes, ...merged } = mergeComparisons(parts)
   const gaps = `${covered.length - 1} gaps between are not covered, so nothing is claimed of them`
-  const { clock, claimableMs, wallTimeAt: wallAt } = deps
+  const { clock, claimableMs, wallTimeAt } = deps
   const claimable = claimableMs()
-  const late = `nothing after ${formatWallMinute(wallAt(claimable))} was compared: this machine's clock is behind`
+  const late = `nothing after ${formatWallMinute(wallTimeAt(claimable))} was compared: this machine's clock is behind`
   const isBehind = clock.now() - claimable > MINUTE * 1000
   return {
     ...merged,
@@ -204,18 +196,18 @@ async function findQuiet(window: Window, near: WallTime, { stream, partition, de
  * row by row, with in mind that it may have moved on since the last reading.
  */
 async function auditList(stream: Stream, partition: Partition, deps: RunDeps, meter: CallMeter): Promise<Comparison> {
-  const { db, timeZone } = deps
+  const { db, timeZone, wallTimeAt } = deps
   const place = placeOf({ stream, partition })
   const [readAt] = await readLastReading(db, place, [undefined])
-  const today = formatWallDate(wallTimeAt(deps.clock.now(), timeZone))
-  const isDaily = Object.values(stream.columns).some(({ source }) => source.kind === 'serviceDay')
-  const readOn = readAt && formatWallDate(wallTimeAt(readAt.getTime(), timeZone))
+  const dayOf = (instant: Date) => formatWallDate(wallTimeAt(instant.getTime()))
+  const today = dayOf(new Date(deps.clock.now()))
+  const isDaily = isOfDay(stream)
+  const readOn = readAt && dayOf(readAt)
   if (isDaily && readOn !== undefined && readOn !== today)
     return { ...nothingCompared, verdict: 'unverifiable', notes: [`not comparable: the last snapshot is of ${readOn}`] }
 
   const items = await readQuarantined(db, place)
-  const ofToday = ({ lastSeenAt }: KeptItem) =>
-    !isDaily || formatWallDate(wallTimeAt(lastSeenAt.getTime(), timeZone)) === today
+  const ofToday = ({ lastSeenAt }: KeptItem) => !isDaily || dayOf(lastSeenAt) === today
   const day = isDaily ? { serviceDay: today } : {}
   const quarantinedRows = items.filter(ofToday).length
   const held = await countHeld(db, { stream, partition, window: undefined, timeZone, ...day })

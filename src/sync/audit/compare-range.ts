@@ -1,7 +1,7 @@
 import type { Row } from '../../core/column.ts'
 import { noCounts, type Partition, placeOf, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
-import { DAY, MINUTE, type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import { DAY, MINUTE, type WallTime } from '../../core/wall-clock.ts'
 import { hashItem } from '../../ledger/quarantine.ts'
 import { readLastReading } from '../../ledger/slices.ts'
 import { findUnknownKeys } from '../../store/load/audit-part.ts'
@@ -101,7 +101,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
 function widened(range: ComparedRange, deps: RunDeps): Window | undefined {
   const { window, stream } = range
   if (window === undefined || stream.timeColumns.length < 2 || !mayStillChange(stream, window.to, deps)) return window
-  const newest = newestAt(wallTimeAt(deps.clock.now(), deps.timeZone))
+  const newest = newestAt(deps.wallTimeAt(deps.clock.now()))
   return { from: window.from, to: Math.max(window.to, newest) }
 }
 
@@ -118,7 +118,7 @@ const DELAY_SECONDS = 300
 async function withoutNewRows(
   rows: readonly Row[],
   range: ComparedRange,
-  { db, timeZone }: RunDeps,
+  { db, timeZone, wallTimeAt }: RunDeps,
 ): Promise<readonly Row[]> {
   const { stream, window } = range
   const minutes = rows.map((row) => window && (minuteOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? window.from))
@@ -126,7 +126,7 @@ async function withoutNewRows(
   return rows.filter((row, index) => {
     const at = readAt[index]
     const begun = thereSince(row, stream, timeZone)
-    return at !== undefined && !(begun !== undefined && begun > wallTimeAt(at.getTime(), timeZone) - DELAY_SECONDS)
+    return at !== undefined && !(begun !== undefined && begun > wallTimeAt(at.getTime()) - DELAY_SECONDS)
   })
 }
 
@@ -159,9 +159,9 @@ function hullOf(rows: readonly Row[], { stream, window }: ComparedRange, timeZon
 export function mayStillChange(
   { lookbackDays }: Stream,
   at: WallTime,
-  { clock, timeZone }: Pick<RunDeps, 'clock' | 'timeZone'>,
+  { clock, wallTimeAt }: Pick<RunDeps, 'clock' | 'wallTimeAt'>,
 ): boolean {
-  return at > lookbackStart(wallTimeAt(clock.now(), timeZone), lookbackDays)
+  return at > lookbackStart(wallTimeAt(clock.now()), lookbackDays)
 }
 
 /** One that no longer changes should be in quarantine as it came. */
@@ -185,7 +185,7 @@ function named(
 async function findSurplus(
   range: ComparedRange,
   readings: readonly Extraction[],
-  { db, timeZone, clock }: RunDeps,
+  { db, timeZone, clock, wallTimeAt }: RunDeps,
 ): Promise<{ readonly surplus: readonly string[]; readonly kept: readonly string[] }> {
   const { stream, window } = range
   if (!readings.every(({ verdict }) => isSettled(verdict))) return { surplus: [], kept: [] }
@@ -193,7 +193,7 @@ async function findSurplus(
     await findAbsent(db, { ...range, window: part, timeZone }, (key) => readings.some(({ found }) => found.has(key)))
   if (stream.marksRemoved) return { surplus: await absentOf(window), kept: [] }
   if (window === undefined) return { surplus: [], kept: await absentOf(window) }
-  const old = partUntil(window, lookbackStart(wallTimeAt(clock.now(), timeZone), stream.lookbackDays))
+  const old = partUntil(window, lookbackStart(wallTimeAt(clock.now()), stream.lookbackDays))
   const kept = old ? await absentOf(old) : []
   // As sets: there may be many of both.
   return { surplus: [...new Set(await absentOf(window)).difference(new Set(kept))], kept }
