@@ -142,7 +142,7 @@ async function readRunCauses(db: Db): Promise<readonly Cause[]> {
     ), '[]') as problems
     from last where status in ('partial', 'failed') order by name`.execute(db)
   return rows.map(({ reason, ...run }) => {
-    const told = reason === null ? {} : { reason: withoutPeople(reason).slice(0, LONGEST_REASON) }
+    const told = reason === null ? {} : { reason: withoutPersonalData(reason).slice(0, LONGEST_REASON) }
     return { kind: 'run', ...run, ...told }
   })
 }
@@ -153,11 +153,11 @@ async function readUnknownFields(db: Db, now: Date): Promise<readonly Cause[]> {
   const fields = await found.orderBy('stream').orderBy('field').execute()
   // A service may use somebody's number as the name of a field; and names may be of any length.
   return fields.map(({ stream, field }) => {
-    return { kind: 'unknownField', stream, field: withoutPeople(field).slice(0, LONGEST_FIELD) }
+    return { kind: 'unknownField', stream, field: withoutPersonalData(field).slice(0, LONGEST_FIELD) }
   })
 }
 
 /** The text without what could be the number or address of a person. */
-function withoutPeople(text: string): string {
+function withoutPersonalData(text: string): string {
   return text.replaceAll(/\d{5,}|[^\s<>"']+@[^\s<>"']+/g, '…')
 }

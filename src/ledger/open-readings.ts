@@ -84,7 +84,7 @@ export async function readShortfalls(
 ): Promise<readonly OpenReading[]> {
   const open = (await readOpenOfStream(db, stream)).filter((each) => each.channelId === channelId)
   const isFoundAnew = ({ partition, window }: OpenReading, later: OpenReading) =>
-    later.proof !== 'failed' && later.partition === partition && meets(later.window, window)
+    later.proof !== 'failed' && later.partition === partition && areOverlapping(later.window, window)
   return open.filter((bad, index) => {
     const isShort = bad.kind === 'problem' && bad.proof === 'short'
     return isShort && !open.slice(0, index).some((later) => isFoundAnew(bad, later))
@@ -92,7 +92,7 @@ export async function readShortfalls(
 }
 
 /** Whether they overlap; a whole list overlaps every window. */
-export function meets(one: Window | undefined, other: Window | undefined): boolean {
+export function areOverlapping(one: Window | undefined, other: Window | undefined): boolean {
   return one === undefined || other === undefined || (one.from < other.to && one.to > other.from)
 }
 
@@ -137,7 +137,7 @@ export async function readLedger(
         covered: window === undefined ? [] : subtractWindows(window, gaps),
         gaps,
         lastLanded: landed.get(partition),
-        open: open.get(partition)?.filter((reading) => meets(reading.window, window)) ?? [],
+        open: open.get(partition)?.filter((reading) => areOverlapping(reading.window, window)) ?? [],
       }
       return [partition, entry]
     }),

@@ -82,7 +82,7 @@ async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promi
       for (const ended of await queue.readEnded('partitions', [...pending.keys()])) {
         const plan = pending.get(ended.id)
         pending.delete(ended.id)
-        if (plan !== undefined) settle(plan, ended, run)
+        if (plan !== undefined) addEnded(plan, ended, run)
       }
       if (pending.size > 0) await Promise.race([nextEnd, systemClock.sleep(POLL_MS, deps.signal)]).catch(() => {})
     }
@@ -115,7 +115,7 @@ function queuedAs(plan: PartitionPlan, turn: number, afterSlice: string, { deps,
 /**
  * Adds up what came of a partition. An error that no partition could avoid, such as refused credentials, ends the run.
  */
-function settle({ stream, partition, slices }: PartitionPlan, { state, output }: EndedJob, run: FannedRun): void {
+function addEnded({ stream, partition, slices }: PartitionPlan, { state, output }: EndedJob, run: FannedRun): void {
   const { tally, options, deps } = run
   const { name } = stream
   const [slice] = slices

@@ -56,15 +56,15 @@ export class Queue implements AsyncDisposable {
         batch.map(({ key, ...job }) => ({ ...job, singletonKey: key })),
       )
     }
-    this.lookAgain(name)
+    this.notifySent(name)
   }
 
   /** `listener` is called when this process may have sent something; of other processes' jobs it does not hear. */
-  onNews(name: QueueName, listener: () => void): void {
+  onSent(name: QueueName, listener: () => void): void {
     this.#listeners.set(name, listener)
   }
 
-  lookAgain(name: QueueName): void {
+  notifySent(name: QueueName): void {
     this.#listeners.get(name)?.()
   }
 

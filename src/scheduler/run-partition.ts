@@ -35,7 +35,7 @@ function jobOf({ data }: Attempt): PartitionJob {
 }
 
 /** The end of a slice that other slices depend on. */
-export type TellingEnd = Pick<EndedSlice, 'proof' | 'counts' | 'hasNewHeaders'> & {
+export type ReportedEnd = Pick<EndedSlice, 'proof' | 'counts' | 'hasNewHeaders'> & {
   /** Of a list: how many rows it had, and which of the known questionnaires. */
   readonly found: { readonly count: number; readonly ids: readonly string[] } | undefined
 }
@@ -43,7 +43,7 @@ export type TellingEnd = Pick<EndedSlice, 'proof' | 'counts' | 'hasNewHeaders'> 
 /** What came of a partition. */
 export interface PartitionEnd {
   readonly result: JobResult
-  readonly ends: readonly TellingEnd[]
+  readonly ends: readonly ReportedEnd[]
 }
 
 interface WorkerDeps extends Pick<WorkOptions, 'queue' | 'concurrency'> {

@@ -26,7 +26,7 @@ export interface BatchLoader {
   /** Commits what is left together with `land`, after all other batches. `written`: all that came to be. */
   readonly finish: (land: (trx: Transaction<Database>, written: Counts) => Promise<void>) => Promise<void>
   /** Waits for batches that are under way, however they end: before, the slice is not over. */
-  readonly settle: () => Promise<void>
+  readonly drain: () => Promise<void>
   /** Of what has been committed. */
   readonly counts: () => Counts
 }
@@ -111,7 +111,7 @@ export function createBatchLoader(
     underway.add(work)
     await begun
   }
-  const settle = async (): Promise<void> => {
+  const drain = async (): Promise<void> => {
     await Promise.all(underway)
   }
   const throwFailure = (): void => {
@@ -140,11 +140,11 @@ export function createBatchLoader(
     },
     flush: async () => {
       if (filling) await commitAhead(filling)
-      await settle()
+      await drain()
       throwFailure()
     },
     finish: async (land) => {
-      await settle()
+      await drain()
       throwFailure()
       // What was held is written at once, in texts of its own: few at a time.
       const writeLast = async () =>
@@ -157,7 +157,7 @@ export function createBatchLoader(
       filling = undefined
       whole = []
     },
-    settle,
+    drain,
     counts: () => counts,
   }
 }

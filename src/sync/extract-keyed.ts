@@ -8,7 +8,7 @@ import type { BatchLoader } from './batch-loader.ts'
 import {
   type Extracted,
   exceedsTotal,
-  isSettled,
+  isConclusive,
   judgeWalks,
   losersOf,
   MOST_READINGS,
@@ -26,7 +26,7 @@ import {
 } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
 import { requireFields } from './record-slice.ts'
-import { addUp, halveSlice, unsettledFrom } from './slice-parts.ts'
+import { addUp, halveSlice, tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { type KeySet, rowKey, startWalk, type Walk, type WalkSummary } from './walk.ts'
 import { liesWithin, mayBeHalved, requireFiltered } from './windows.ts'
@@ -117,8 +117,8 @@ export async function extractKeyed(
     const isSure = twins === 0 || attempt >= MOST_READINGS
     const isWhole = window !== undefined && all.isStill && !isUntrue && missing() === 0 && isSure
     const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : own
-    // A live list moves where its rows are younger than settle: the others are read apart.
-    const hasTail = verdict.proof === 'moving' && unsettledFrom(slice) !== undefined
+    // A live list moves where its rows are too young to be claimed: the others are read apart.
+    const hasTail = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined
     const isUnproven = isUntrue || (attempt === MOST_READINGS && verdict.isStill === true)
     const cut = hasTail || isUnproven ? halveSlice(slice, timesOfWalk, deps) : undefined
     const halves = cut && (hasTail || isUntrue || (await addUp(cut, announced, pages))) ? cut : undefined
@@ -128,14 +128,14 @@ export async function extractKeyed(
     }
     if (attempt >= MOST_READINGS && verdict.proof === 'moving') await readHead(pages, walk, add)
     const isMore = attempt < MOST_READINGS || (attempt < MOST_WALKS && verdict.isStill === true && missing() > 0)
-    const isLast = isSettled(verdict) || !isMore
+    const isLast = isConclusive(verdict) || !isMore
     const walked = walk.summary()
     const winners = winnersOf(stream, walked.held)
     await loader.add(winners)
     count += countOfSlice(winners)
     if (isLast) {
-      const isAgain = isSettled(own) && walked.distinct + walked.rejected.length < announced
-      const duplicates = isSettled(own) ? losersOf(stream, walked.held) : []
+      const isAgain = isConclusive(own) && walked.distinct + walked.rejected.length < announced
+      const duplicates = isConclusive(own) ? losersOf(stream, walked.held) : []
       const isJoined = own.isStill === true
       const summary = {
         ...walked,
@@ -143,7 +143,7 @@ export async function extractKeyed(
         rejected: [...walked.rejected, ...(isAgain ? walked.rejectedAgain : []), ...duplicates],
       }
       const found = isJoined && all.keys ? { count: all.count, has: all.keys.has } : { count, has: walk.keys.has }
-      // What is younger than settle is read again in any case.
+      // What is too young to be claimed is read again in any case.
       const isClaimed = window === undefined || slice.covers !== undefined
       const isLacking = isClaimed && verdict.isStill === true && missing() > 0
       const judged = isLacking ? lacking(summary, announced, attempt) : verdict

@@ -6,7 +6,7 @@ import type { RowIdentity, Stream } from '../core/stream.ts'
 import { cleanText, jsonText } from '../core/text.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import { type Extraction, isSettled, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
+import { type Extraction, isConclusive, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
 import {
   FEWEST_ROWS,
   itemText,
@@ -16,7 +16,7 @@ import {
   sizeOfReading,
 } from './page-reading.ts'
 import { isStill, type ListReading, readBareList, readCountedList } from './read-list.ts'
-import { unsettledFrom } from './slice-parts.ts'
+import { tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, startWalk, type WalkSummary } from './walk.ts'
 import { liesWithin, mayBeHalved, minuteOf, requireFiltered } from './windows.ts'
@@ -82,15 +82,15 @@ export async function extractUnkeyed(
     earlier = contents
     const isOneAnswer = list.pages.length < 2 && summary.received < reading.pages.pageSize
     const isRestless = verdict.proof === 'moving' && !isOneAnswer
-    // Of a list with rows that are younger than settle, the others are read apart before they are read again.
-    const hasTail = isRestless && unsettledFrom(slice) !== undefined
-    if (!isSettled(verdict) && attempt < MOST_READINGS && !hasTail) continue
-    if (whole === undefined && !isSettled(verdict) && !mayBeHalved(window) && attempt < MOST_WALKS) continue
+    // Of a list with rows that are too young to be claimed, the others are read apart before they are read again.
+    const hasTail = isRestless && tooYoungFrom(slice) !== undefined
+    if (!isConclusive(verdict) && attempt < MOST_READINGS && !hasTail) continue
+    if (whole === undefined && !isConclusive(verdict) && !mayBeHalved(window) && attempt < MOST_WALKS) continue
 
-    const isWhole = isSettled(verdict) || (verdict.proof === 'short' && doubt === undefined)
+    const isWhole = isConclusive(verdict) || (verdict.proof === 'short' && doubt === undefined)
     const identified = isWhole ? identifyRows(stream, identity, kept, timeZone) : []
-    if (isSettled(verdict)) await loader.add(identified)
-    const unproven = isSettled(verdict) ? [] : identified
+    if (isConclusive(verdict)) await loader.add(identified)
+    const unproven = isConclusive(verdict) ? [] : identified
     const title = isWhole ? pages.find(({ title: headers }) => headers?.length)?.title : undefined
     // A list that moved has a count, but no keys.
     const keys = new Set(identified.map((row) => String(row[identity.keyColumn])))
@@ -113,7 +113,7 @@ function isSameOnceEach(contents: readonly string[] | undefined, earlier: readon
 /** A doubt is a list that moved; without a total a clean reading is all that there can be. */
 function judgeReading(summary: WalkSummary, doubt: string | undefined): Verdict {
   const verdict = judgeWalk(summary)
-  return isSettled(verdict) && doubt !== undefined ? { proof: 'moving', reason: doubt } : verdict
+  return isConclusive(verdict) && doubt !== undefined ? { proof: 'moving', reason: doubt } : verdict
 }
 
 /**

@@ -18,7 +18,7 @@ import { compareWithHeld, countHeld, findChangedRange, nothingDisputed } from '.
 import { loadRows } from '../store/load/load.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { headersText } from './extract-unkeyed.ts'
-import { type Extraction, type HeldVerdict, isSettled } from './judge-walk.ts'
+import { type Extraction, type FinalVerdict, isConclusive } from './judge-walk.ts'
 import { askedOf, FEWEST_ROWS, fetchUnlessRefused, type PageReading } from './page-reading.ts'
 import { AGREEMENT_SECONDS, isOfDay, isReadTwice, lookbackStart, partUntil } from './windows.ts'
 import { rememberPresentFields } from './record-slice.ts'
@@ -39,7 +39,7 @@ export async function completeHeaders(
 ): Promise<Extraction> {
   const isNewest = window !== undefined && (covers === undefined || covers.to < window.to)
   const mayLackTitle = stream.wire.envelope?.title !== undefined && extraction.title === undefined
-  if (!mayLackTitle || !isNewest || !isSettled(extraction.verdict)) return extraction
+  if (!mayLackTitle || !isNewest || !isConclusive(extraction.verdict)) return extraction
   if (!(await hasHeaders(db, partitionKey(partition)))) return extraction
   const asked = { ...pages, list: { stream, partition }, pageSize: FEWEST_ROWS }
   const page = await fetchUnlessRefused(asked, 1)
@@ -62,7 +62,7 @@ export const nothingLanded: Landing = { removed: 0, proofs: [], hasNewHeaders: f
 
 interface LandingSlice {
   readonly extraction: Extraction
-  readonly verdict: HeldVerdict
+  readonly verdict: FinalVerdict
   readonly record: SliceRecord
   /** What was there before it was read. */
   readonly earlier: EarlierReadings
@@ -96,7 +96,7 @@ export async function landSlice(
     const unreadable = summary.rejected.length
     const hasNewUnreadable = unreadable > 0 && !(await wereAsManyBefore(trx, place, unreadable))
     const { removed, disputed } =
-      isSettled(verdict) && mayMiss
+      isConclusive(verdict) && mayMiss
         ? await compareWithHeld(trx, { ...slice, timeZone }, found, {
             runId,
             at,
@@ -117,7 +117,7 @@ export async function landSlice(
     }
     const origin = { ...name, runId, seenAt: at, timeZone, asked: askedOf(slice) }
     // What could not be read and did not come again is gone, but for an empty answer, which never says so.
-    const mayResolve = earlier.hasWaiting && isSettled(verdict) && !isEmpty
+    const mayResolve = earlier.hasWaiting && isConclusive(verdict) && !isEmpty
     const statements = [
       recordSlices(trx, records),
       mayResolve ? resolveAbsent(trx, origin, summary.rejected, { isDaily: isOfDay(stream) }) : undefined,

@@ -7,7 +7,7 @@ import { formatWallDate } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier } from '../ledger/earlier-readings.ts'
 import { itemReader } from '../transform/read-item.ts'
 import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
-import { partUntil, settledAt } from './windows.ts'
+import { partUntil, claimableUntil } from './windows.ts'
 
 /** What every way of reading a slice begins with. */
 export interface SliceReading {
@@ -66,7 +66,7 @@ export function openReading(
     readItem: itemReader(stream, { partition, serviceDay: formatWallDate(deps.wallTimeAt(startedAtMs)) }),
     covers: () => {
       const seenMs = Math.min(claimableMs, servedAtMs ?? claimableMs)
-      return slice.covers && partUntil(slice.covers, settledAt(deps.wallTimeAt(seenMs)))
+      return slice.covers && partUntil(slice.covers, claimableUntil(deps.wallTimeAt(seenMs)))
     },
     firstPage: async () => {
       first = { page: await fetchNumbered(pages, 1), pageSize: pages.pageSize }

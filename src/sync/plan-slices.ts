@@ -11,7 +11,7 @@ import {
   newestAt,
   partUntil,
   restingApart,
-  settledAt,
+  claimableUntil,
 } from './windows.ts'
 import type { Slice } from './slice-work.ts'
 
@@ -144,7 +144,7 @@ function planGaps(
     const slices = gaps
       .toReversed()
       .flatMap((gap) => restingApart(gap, stream, now))
-      .map((window) => ({ stream, partition: of, window, covers: partUntil(window, settledAt(now)), ...more }))
+      .map((window) => ({ stream, partition: of, window, covers: partUntil(window, claimableUntil(now)), ...more }))
     return { stream, partition: of, slices }
   })
 }

@@ -9,7 +9,7 @@ import {
 } from '../ledger/open-slices.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices.ts'
 import { createBatchLoader } from './batch-loader.ts'
-import { acceptShortfall, compareWithEarlier, type HeldVerdict } from './judge-walk.ts'
+import { acceptShortfall, compareWithEarlier, type FinalVerdict } from './judge-walk.ts'
 import { createCallMeter, fetchNumbered, openReading, pageIgnored } from './page-reading.ts'
 import {
   addPage,
@@ -141,7 +141,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     })
     return end(verdict.proof, isGreen(verdict.proof) ? undefined : shortfall(slice, verdict.reason))
   } catch (error) {
-    await loader.settle()
+    await loader.drain()
     if (!hasCode(error, 'api.budgetSpent')) return end('failed', await recordFailure(slice, error, log, deps))
     // Without a cause nothing was asked: livehouse itself has counted the calls.
     const isRefused = error.cause !== undefined
@@ -190,7 +190,7 @@ function isThis({ window, backfillId }: OpenSlice, slice: Slice): boolean {
   return window.from === slice.window?.from && window.to === slice.window.to && backfillId === slice.backfillId
 }
 
-async function judge(slice: Slice, { foundRows, keys }: OpenSlice, deps: RunDeps): Promise<HeldVerdict> {
+async function judge(slice: Slice, { foundRows, keys }: OpenSlice, deps: RunDeps): Promise<FinalVerdict> {
   const verdict = { proof: 'unverifiable', reason: undefined } as const
   const summary = { totals: undefined, received: keys.size, distinct: keys.size, rejected: [] }
   return await compareWithEarlier(slice, { verdict, found: { count: foundRows }, summary }, deps, undefined)

@@ -12,7 +12,7 @@ import {
   type Extracted,
   type Extraction,
   type FoundRows,
-  isSettled,
+  isConclusive,
   MOST_READINGS,
 } from './judge-walk.ts'
 import { completeHeaders, type Landing, landSlice, nothingLanded } from './land-slice.ts'
@@ -102,7 +102,7 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
     const proof = landing.proofs.at(-1) ?? verdict.proof
     return end(proof, isGreen(proof) ? undefined : shortfall(slice, verdict.reason), landing)
   } catch (error) {
-    await loader.settle()
+    await loader.drain()
     return end('failed', await recordFailure(slice, error, log, deps, extraction))
   }
 }
@@ -145,7 +145,7 @@ async function readWider(
 ): Promise<Extracted | undefined> {
   try {
     const read = await extractSlice(slice, reading, deps, loader)
-    return read.kind === 'cut' || !isSettled(read.extraction.verdict) ? undefined : read
+    return read.kind === 'cut' || !isConclusive(read.extraction.verdict) ? undefined : read
   } catch (error) {
     if (isRefusal(error)) return undefined
     throw error
@@ -187,10 +187,10 @@ export async function extractSlice(
 ): Promise<Extracted> {
   const read = await readOrCut(slice, reading, deps, loader)
   const { window } = slice
-  if (window === undefined || read.kind === 'cut' || !isSettled(read.extraction.verdict)) return read
+  if (window === undefined || read.kind === 'cut' || !isConclusive(read.extraction.verdict)) return read
   const parts = await cutShortened({ ...slice, window }, { ...read.extraction.summary, rows: read.rows }, reading, deps)
   if (parts === undefined) return read
-  await loader.settle()
+  await loader.drain()
   return { kind: 'cut', parts }
 }
 
@@ -206,7 +206,7 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const mayBeCut = window !== undefined && window.to - window.from > SHORTEST_WINDOW
   const mostPages = mayBeCut ? longestSlice(stream, deps.pagesPerSlice) * MOST_FACTOR : MOST_PAGES
   const read = await extractUnkeyed(slice, identity, reading, deps, loader, mostPages)
-  // What is younger than settle may move: it is read again next time, and nothing is claimed of it.
+  // What is too young to be claimed may move: it is read again next time, and nothing is claimed of it.
   if (read.kind === 'read' && (read.extraction.verdict.proof !== 'moving' || slice.covers === undefined)) return read
   const isCut = read.kind === 'unread' || read.isRestless
   const more =
@@ -223,7 +223,7 @@ function endless(call: string): LivehouseError {
   return new LivehouseError('paging.ignored', message, { call, parameter: 'page', evidence })
 }
 
-/** Older than settle, and nothing of it could be written. */
+/** Old enough to be claimed, and nothing of it could be written. */
 function withheld({ verdict, ...extraction }: Extraction): Extraction {
   const reason = `it did not come to rest in ${MOST_READINGS} readings or more, no row was written: ${verdict.reason}`
   return { ...extraction, verdict: { proof: 'short', reason, isAtRest: false } }

@@ -17,14 +17,14 @@ export function toSlices(slice: Slice, windows: readonly Window[]): readonly Sli
   return windows.length < 2 ? undefined : windows.map((window) => partOf(slice, window))
 }
 
-/** From when on the rows of a slice are younger than settle, where others are older: a live list moves there alone. */
-export function unsettledFrom({ window, covers }: Slice): WallTime | undefined {
+/** From when on rows of a slice are too young to be claimed, where others are older: a live list moves only there. */
+export function tooYoungFrom({ window, covers }: Slice): WallTime | undefined {
   return window !== undefined && covers !== undefined && covers.to < window.to ? covers.to : undefined
 }
 
 /**
- * Cuts a slice that could not be read as it is (a page of it was refused, or it did not come to rest): what is younger
- * than settle apart, else where half of the rows that came lie before, at a whole minute.
+ * Cuts a slice that could not be read as it is (a page of it was refused, or it did not come to rest): what is too
+ * young to be claimed apart, else where half of the rows that came lie before, at a whole minute.
  * @returns undefined for one minute
  */
 export function halveSlice(
@@ -36,7 +36,7 @@ export function halveSlice(
   if (window === undefined) return undefined
   const times = minutesWithin(window, rows, stream, timeZone).toSorted((a, b) => a - b)
   const middle = times[Math.floor(times.length / 2)] ?? floorToMinute((window.from + window.to) / 2)
-  const at = unsettledFrom(slice) ?? Math.max(window.from + MINUTE, Math.min(middle, window.to - MINUTE))
+  const at = tooYoungFrom(slice) ?? Math.max(window.from + MINUTE, Math.min(middle, window.to - MINUTE))
   return toSlices(slice, cutWindowAt(window, [at]))
 }
 

@@ -16,7 +16,7 @@ import {
 /** What the service may not show yet is not asked for. */
 const NEWEST_SECONDS = 2
 /** What is younger lands, but counts as covered only when it has been read again. */
-const SETTLE_SECONDS = 300
+const CLAIM_DELAY_SECONDS = 300
 
 /** How far a run reads, in whole minutes: what is there now lands, also of the minute that has begun. */
 export function newestAt(now: WallTime): WallTime {
@@ -24,8 +24,8 @@ export function newestAt(now: WallTime): WallTime {
 }
 
 /** How far what a run reads counts as covered. */
-export function settledAt(now: WallTime): WallTime {
-  return floorToMinute(now - SETTLE_SECONDS)
+export function claimableUntil(now: WallTime): WallTime {
+  return floorToMinute(now - CLAIM_DELAY_SECONDS)
 }
 
 /** The part of a window that ends by then; undefined for none. */

@@ -14,7 +14,7 @@ async function looksFor(
   let left = jobs
   const ignore = async () => {}
   const queue: WorkOptions['queue'] = {
-    onNews: (_, listener) => void (wake = listener),
+    onSent: (_, listener) => void (wake = listener),
     take: async (_, most) => {
       asked.push(most)
       const count = Math.min(most, left)

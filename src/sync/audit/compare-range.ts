@@ -7,7 +7,7 @@ import { readLastReading } from '../../ledger/slices.ts'
 import { findUnknownKeys } from '../../store/load/audit-part.ts'
 import { findAbsent, rowKeyColumn } from '../../store/load/table-part.ts'
 import type { BatchLoader } from '../batch-loader.ts'
-import { type Extraction, isSettled } from '../judge-walk.ts'
+import { type Extraction, isConclusive } from '../judge-walk.ts'
 import { type CallMeter, openReading } from '../page-reading.ts'
 import { extractSlice } from '../run-slice.ts'
 import type { RunDeps, Slice } from '../slice-work.ts'
@@ -188,7 +188,7 @@ async function findSurplus(
   { db, timeZone, clock, wallTimeAt }: RunDeps,
 ): Promise<{ readonly surplus: readonly string[]; readonly kept: readonly string[] }> {
   const { stream, window } = range
-  if (!readings.every(({ verdict }) => isSettled(verdict))) return { surplus: [], kept: [] }
+  if (!readings.every(({ verdict }) => isConclusive(verdict))) return { surplus: [], kept: [] }
   const absentOf = async (part: Window | undefined) =>
     await findAbsent(db, { ...range, window: part, timeZone }, (key) => readings.some(({ found }) => found.has(key)))
   if (stream.marksRemoved) return { surplus: await absentOf(window), kept: [] }
@@ -220,7 +220,7 @@ async function readRange(
   take: (rows: readonly Row[]) => Promise<void>,
 ): Promise<readonly Extraction[]> {
   const nothing = async () => {}
-  const writes = { flush: nothing, finish: nothing, settle: nothing, expectNew: () => {} }
+  const writes = { flush: nothing, finish: nothing, drain: nothing, expectNew: () => {} }
   const loader: BatchLoader = { add: take, ...writes, counts: () => noCounts }
   const left = [whole]
   const readings: Extraction[] = []

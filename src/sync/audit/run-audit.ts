@@ -5,10 +5,10 @@ import { isEmptyWindow, noCounts, partitionKey, placeOf, subtractWindows, type W
 import type { Stream } from '../../core/stream.ts'
 import { parseWallTime, type WallTime } from '../../core/wall-clock.ts'
 import { forgetCoverage, readReopened, recordReopened } from '../../ledger/forget-coverage.ts'
-import { type LedgerEntry, meets, readLedger } from '../../ledger/open-readings.ts'
+import { areOverlapping, type LedgerEntry, readLedger } from '../../ledger/open-readings.ts'
 import { rowKeyColumn } from '../../store/load/table-part.ts'
 import { partitionsOf, type PlannedChannel, type QuestionsOf, wantedPartitions } from '../plan-slices.ts'
-import { settledAt } from '../windows.ts'
+import { claimableUntil } from '../windows.ts'
 import { createCallMeter, watchReachability } from '../page-reading.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { failedBy } from '../run-slice.ts'
@@ -97,7 +97,7 @@ async function auditOne(task: AuditTask, reopens: boolean, deps: RunDeps): Promi
   let audited: PartitionAudit
   try {
     const comparison = await auditPartition(task, deps, meter)
-    audited = { ...(await settle(task, comparison, reopens, deps)), ...place, ...meter.counts(), error: undefined }
+    audited = { ...(await conclude(task, comparison, reopens, deps)), ...place, ...meter.counts(), error: undefined }
   } catch (error) {
     audited = failed(error)
   }
@@ -111,7 +111,7 @@ async function auditOne(task: AuditTask, reopens: boolean, deps: RunDeps): Promi
  * What a comparison comes to: what an operator has acknowledged is accepted, what differs is to be read again.
  * `reopens`: by the next sync, whatever the ledger covers.
  */
-async function settle(
+async function conclude(
   task: AuditTask,
   comparison: Comparison,
   reopens: boolean,
@@ -142,7 +142,7 @@ async function settle(
 /** Only what the source withholds can have been accepted: where that was acknowledged, and up to its size. */
 function areAccepted(differences: readonly Difference[], accepted: AuditTask['accepted']): boolean {
   if (differences.length === 0 || differences.some(({ kind }) => kind !== 'withheld')) return false
-  const meeting = accepted.filter((part) => differences.some(({ window }) => meets(part.window, window)))
+  const meeting = accepted.filter((part) => differences.some(({ window }) => areOverlapping(part.window, window)))
   return sumOfRows(differences) <= meeting.reduce((sum, { missingRows }) => sum + (missingRows ?? 0), 0)
 }
 
@@ -193,11 +193,11 @@ async function planAudit(
   questionsOf: QuestionsOf,
 ): Promise<readonly AuditTask[]> {
   const tasks: AuditTask[] = []
-  const settled = settledAt(wallTimeAt(claimableMs()))
+  const claimable = claimableUntil(wallTimeAt(claimableMs()))
   const uncoveredOf = ({ covered, gaps, lastLanded }: LedgerEntry, wanted: Window): readonly Window[] => {
     const isUnread = lastLanded === undefined
     if (window === undefined && !isUnread) return []
-    const until = isUnread || wanted.to <= settled ? settled : (covered.at(-1)?.to ?? 0)
+    const until = isUnread || wanted.to <= claimable ? claimable : (covered.at(-1)?.to ?? 0)
     const since = (from: WallTime) => (from === ALL_TIMES.from ? historyFrom : from)
     return gaps
       .map(({ from, to }) => ({ from: since(from), to: Math.min(to, until) }))
