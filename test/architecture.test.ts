@@ -49,7 +49,7 @@ const rules: Rules = {
     kysely: ['bi/publish', 'ledger', 'store'],
     'node-cron': ['scheduler'],
     'p-limit': ['cli/mcp', 'service', 'sync'],
-    'p-queue': ['sync/run-job.ts'],
+    'p-queue': ['sync/run-phases.ts'],
     pg: ['store'],
     'pg-boss': ['scheduler'],
     'pg-copy-streams': ['store'],
@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1745,
   store: 3098,
   streams: 93 + 68 * allStreams.length,
-  sync: 5202,
+  sync: 5198,
   transform: 249,
   web: 3101,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_425 + 128 * allStreams.length, test: 27_884 }
+const MOST_LINES = { src: 32_421 + 128 * allStreams.length, test: 27_884 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -14,7 +14,7 @@ import type { PartitionPlan } from '../sync/plan-slices.ts'
 import { planAgain, type SliceOrder } from '../sync/plan-again.ts'
 import { createReadAhead } from '../sync/read-pages.ts'
 import { type PlanStreams, type RunPhases, runStreams } from '../sync/run-streams.ts'
-import type { JobResult } from '../sync/tally.ts'
+import type { RunResult } from '../sync/tally.ts'
 import { endAcceptances } from '../ledger/acceptances.ts'
 import { forgetReadingsAfter } from '../ledger/forget-coverage.ts'
 import { mergeSlices, pruneSlices } from '../ledger/compact-slices.ts'
@@ -99,7 +99,7 @@ async function extract(
   request: ExtractionRequest,
   { runId, leases }: OpenRun,
   connection: RunConnection,
-): Promise<JobResult> {
+): Promise<RunResult> {
   const { log, signal } = context
   const { command, settings, db } = request
   const { service, configured } = settings

@@ -4,7 +4,7 @@ import { LivehouseError } from '../core/errors.ts'
 import { partitionKey } from '../core/slice.ts'
 import { readNewestSlice } from '../ledger/run-reports.ts'
 import type { PartitionPlan } from '../sync/plan-slices.ts'
-import { type JobOptions, runJob } from '../sync/run-job.ts'
+import { type RunOptions, runPhases } from '../sync/run-phases.ts'
 import { failedBy } from '../sync/run-slice.ts'
 import type { RunPhases } from '../sync/run-streams.ts'
 import type { RunDeps } from '../sync/slice-work.ts'
@@ -43,7 +43,7 @@ export function fanOut(queue: Queue): RunPhases {
       if (run.deps.signal.aborted) break
       const plans = await phase()
       const here = plans.filter(({ stream }) => stream.isBudgeted)
-      if (here.length > 0) run.tally.addResult(await runJob(streams, [async () => here], run.deps, options))
+      if (here.length > 0) run.tally.addResult(await runPhases(streams, [async () => here], run.deps, options))
       await runQueued(
         plans.filter(({ stream, slices }) => !stream.isBudgeted && slices.length > 0),
         run,
@@ -56,7 +56,7 @@ export function fanOut(queue: Queue): RunPhases {
 interface FannedRun {
   readonly queue: Queue
   readonly deps: RunDeps
-  readonly options: JobOptions
+  readonly options: RunOptions
   readonly tally: Tally
   readonly begunAtMs: number
   readonly stop: (why: string) => void

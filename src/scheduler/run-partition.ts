@@ -11,14 +11,14 @@ import type { Db } from '../store/database.ts'
 import { findStream } from '../streams/registry.ts'
 import { planAgain } from '../sync/plan-again.ts'
 import type { EndedSlice } from '../sync/run-slice.ts'
-import { type JobOptions, runJob } from '../sync/run-job.ts'
+import { type RunOptions, runPhases } from '../sync/run-phases.ts'
 import type { Slice } from '../sync/slice-work.ts'
-import { createTally, type JobResult } from '../sync/tally.ts'
+import { createTally, type RunResult } from '../sync/tally.ts'
 import type { Attempt } from './queue.ts'
 import { workOn, type WorkOptions } from './work-on.ts'
 
 /** A partition of a run as it is queued, with its plan: a worker needs neither job files nor channel lists. */
-export interface PartitionJob extends Pick<JobOptions, 'order' | 'isPatient' | 'stopAtMs'> {
+export interface PartitionJob extends Pick<RunOptions, 'order' | 'isPatient' | 'stopAtMs'> {
   readonly runId: string
   /** When the run began, by the service's clock: what another landed since counts. */
   readonly begunAtMs: number
@@ -42,7 +42,7 @@ export type ReportedEnd = Pick<EndedSlice, 'proof' | 'counts' | 'hasNewHeaders'>
 
 /** What came of a partition. */
 export interface PartitionEnd {
-  readonly result: JobResult
+  readonly result: RunResult
   readonly ends: readonly ReportedEnd[]
 }
 
@@ -104,7 +104,7 @@ function createPartitionHandler(
     // Of a sync and a backfill of the same partition in this process, each is a holder of its own.
     await using leases = sharedLeases.another()
     const deps = { ...shared, signal, runId, requireLease: leases.requirePartition }
-    const result = await runJob([stream], [async () => [isBegun ? await plan() : planned]], deps, {
+    const result = await runPhases([stream], [async () => [isBegun ? await plan() : planned]], deps, {
       ...asked,
       concurrency: slicesSideBySide,
       leases,

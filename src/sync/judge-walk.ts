@@ -80,7 +80,7 @@ export const MOST_READINGS = 3
 export const MOST_WALKS = 10
 
 /** Whether more readings would prove no more: then what did not come is missing. */
-export function isConclusive({ proof }: Pick<FinalVerdict, 'proof'>): boolean {
+export function isConclusive({ proof }: Pick<FullVerdict, 'proof'>): boolean {
   return proof === 'verified' || proof === 'unverifiable'
 }
 
@@ -142,7 +142,7 @@ function rank({ freshnessColumn }: Stream, rows: readonly HeldRow[]): readonly H
   return rows.toSorted((a, b) => (freshness(a) < freshness(b) ? 1 : -1))
 }
 
-export interface FinalVerdict {
+export interface FullVerdict {
   readonly proof: Verdict['proof'] | 'accepted' | 'failed'
   readonly reason: string | undefined
   /** Whether surprisingly few rows were found, believed or not. */
@@ -173,7 +173,7 @@ export async function compareWithEarlier(
   { verdict, found, summary }: Finding,
   { db, clock, timeZone }: RunDeps,
   lastWalk: number | undefined,
-): Promise<FinalVerdict> {
+): Promise<FullVerdict> {
   const { stream, partition, window } = slice
   if (verdict.isAtRest === false) return { ...verdict, isDrop: false }
   if (verdict.proof === 'short') {
@@ -194,9 +194,9 @@ export async function compareWithEarlier(
 /** Lets a shortfall pass that an operator has acknowledged, up to its size, until it expires: never proven by that. */
 export async function acceptShortfall(
   { stream, partition, window }: Slice,
-  verdict: FinalVerdict,
+  verdict: FullVerdict,
   { db, clock, runId }: RunDeps,
-): Promise<FinalVerdict> {
+): Promise<FullVerdict> {
   const { proof, missingRows = 0 } = verdict
   if (proof !== 'short' || missingRows <= 0) return verdict
   const channelId = partition.channel ?? null

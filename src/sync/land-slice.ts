@@ -18,7 +18,7 @@ import { compareWithHeld, countHeld, findChangedRange, nothingDisputed } from '.
 import { loadRows } from '../store/load/load.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { headersText } from './extract-unkeyed.ts'
-import { type Extraction, type FinalVerdict, isConclusive } from './judge-walk.ts'
+import { type Extraction, type FullVerdict, isConclusive } from './judge-walk.ts'
 import { askedOf, FEWEST_ROWS, fetchUnlessRefused, type PageReading } from './page-reading.ts'
 import { AGREEMENT_SECONDS, isOfDay, isReadTwice, lookbackStart, partUntil } from './windows.ts'
 import { rememberPresentFields } from './record-slice.ts'
@@ -62,7 +62,7 @@ export const nothingLanded: Landing = { removed: 0, proofs: [], hasNewHeaders: f
 
 interface LandingSlice {
   readonly extraction: Extraction
-  readonly verdict: FinalVerdict
+  readonly verdict: FullVerdict
   readonly record: SliceRecord
   /** What was there before it was read. */
   readonly earlier: EarlierReadings

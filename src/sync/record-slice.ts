@@ -16,7 +16,7 @@ import {
 import type { Database, Db } from '../store/database.ts'
 import { transact } from '../store/load/load.ts'
 import { findHeldFields } from '../store/load/table-part.ts'
-import type { Extraction, FinalVerdict } from './judge-walk.ts'
+import type { Extraction, FullVerdict } from './judge-walk.ts'
 import { askedOf, type CallMeter, type SliceReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { expectedFields, type WalkSummary } from './walk.ts'
@@ -24,11 +24,7 @@ import { expectedFields, type WalkSummary } from './walk.ts'
 /** What a slice tells while it goes on, and what the ledger keeps of it. */
 export interface SliceLog {
   /** `covers`: what it claims to cover. */
-  readonly record: (
-    verdict: FinalVerdict,
-    extraction: Extraction | undefined,
-    covers: Window | undefined,
-  ) => SliceRecord
+  readonly record: (verdict: FullVerdict, extraction: Extraction | undefined, covers: Window | undefined) => SliceRecord
   readonly end: (proof: Proof, counts: Counts, error: unknown) => void
   /** It goes on later: the service has refused it, its list has moved, or livehouse asks for no more today. */
   readonly wait: (event: 'slice.refused' | 'slice.moved' | 'slice.waiting', counts: Counts, facts: LogFields) => void

@@ -9,7 +9,7 @@ import {
 } from '../ledger/open-slices.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices.ts'
 import { createBatchLoader } from './batch-loader.ts'
-import { acceptShortfall, compareWithEarlier, type FinalVerdict } from './judge-walk.ts'
+import { acceptShortfall, compareWithEarlier, type FullVerdict } from './judge-walk.ts'
 import { createCallMeter, fetchNumbered, openReading, pageIgnored } from './page-reading.ts'
 import {
   addPage,
@@ -190,7 +190,7 @@ function isThis({ window, backfillId }: OpenSlice, slice: Slice): boolean {
   return window.from === slice.window?.from && window.to === slice.window.to && backfillId === slice.backfillId
 }
 
-async function judge(slice: Slice, { foundRows, keys }: OpenSlice, deps: RunDeps): Promise<FinalVerdict> {
+async function judge(slice: Slice, { foundRows, keys }: OpenSlice, deps: RunDeps): Promise<FullVerdict> {
   const verdict = { proof: 'unverifiable', reason: undefined } as const
   const summary = { totals: undefined, received: keys.size, distinct: keys.size, rejected: [] }
   return await compareWithEarlier(slice, { verdict, found: { count: foundRows }, summary }, deps, undefined)

@@ -7,9 +7,9 @@ import { readWalkBefore } from '../ledger/slices.ts'
 import type { FoundRows } from './judge-walk.ts'
 import type { PartitionPlan, QuestionsOf } from './plan-slices.ts'
 import { createCallMeter, fetchNumbered, isRefusal, openReading } from './page-reading.ts'
-import { type JobOptions, runJob } from './run-job.ts'
+import { type RunOptions, runPhases } from './run-phases.ts'
 import type { RunDeps } from './slice-work.ts'
-import type { JobResult } from './tally.ts'
+import type { RunResult } from './tally.ts'
 
 /** So long a questionnaire that has left the list is still asked for. */
 const STILL_ASKED_MS = 7 * DAY * 1000
@@ -18,7 +18,7 @@ const STILL_ASKED_MS = 7 * DAY * 1000
 export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf) => Promise<readonly PartitionPlan[]>
 
 /** Runs what is planned, phase after phase. */
-export type RunPhases = typeof runJob
+export type RunPhases = typeof runPhases
 
 /** Each day another partition comes first: one that spends the day by being refused keeps no other from its calls. */
 function takeTurns(plans: readonly PartitionPlan[], { clock, wallTimeAt }: RunDeps): readonly PartitionPlan[] {
@@ -35,9 +35,9 @@ export async function runStreams(
   streams: readonly Stream[],
   planStreams: PlanStreams,
   deps: RunDeps,
-  options: Omit<JobOptions, 'onEnd'>,
-  run: RunPhases = runJob,
-): Promise<JobResult> {
+  options: Omit<RunOptions, 'onEnd'>,
+  run: RunPhases = runPhases,
+): Promise<RunResult> {
   const listed = new Map<string, FoundRows>()
   const changed = new Set<string>()
   const isDependent = ({ partitionedBy }: Stream) => partitionedBy === 'channel/question'

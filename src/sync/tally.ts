@@ -7,7 +7,7 @@ import type { EndedSlice } from './run-slice.ts'
 import type { Slice } from './slice-work.ts'
 
 /** What a run brought, before it is written down. */
-export interface JobResult {
+export interface RunResult {
   readonly status: RunStatus
   readonly streams: Readonly<Record<StreamName, StreamOutcome>>
   readonly errors: readonly RunProblem[]
@@ -62,7 +62,7 @@ export function createTally(names: readonly Stream[]) {
       if (!problems.has(key)) problems.set(key, problem)
     },
     /** What other processes, or another part of the run, brought. */
-    addResult: ({ status, streams: others, errors, resumesAt: at }: JobResult): void => {
+    addResult: ({ status, streams: others, errors, resumesAt: at }: RunResult): void => {
       for (const [name, { counts, slices }] of Object.entries(others)) addTo(name, counts, slices)
       // Each of them tells of the end of the run; it is told once.
       for (const error of errors) problems.set(error.code === 'run.interrupted' ? error.code : error, error)
@@ -70,7 +70,7 @@ export function createTally(names: readonly Stream[]) {
       if (at !== null && (resumesAt === null || at < resumesAt)) resumesAt = at
     },
     /** `stopped`: why the run ended early; undefined when it did not. */
-    result: (stopped: unknown): JobResult => {
+    result: (stopped: unknown): RunResult => {
       const unfinished = countEnded(proofs.filter((proof) => !isGreen(proof)))
       const isInterrupted = hasCode(stopped, 'run.interrupted')
       if (isInterrupted) {

@@ -2,7 +2,7 @@ import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
 import { type BudgetSettings, callBudget } from '../../src/ledger/call-budget.ts'
 import { streams } from '../../src/streams/registry.ts'
-import type { JobResult } from '../../src/sync/tally.ts'
+import type { RunResult } from '../../src/sync/tally.ts'
 import { connectClient } from './connect-client.ts'
 import { FIXED_NOW } from './emulated-service.ts'
 import { createFakeClock } from './fake-clock.ts'
@@ -20,7 +20,7 @@ export interface TestPipeline extends AsyncDisposable {
   readonly emulator: Emulator
   readonly database: TestDatabase
   readonly clock: { nowMs: number }
-  readonly sync: (options?: SyncOptions) => Promise<JobResult>
+  readonly sync: (options?: SyncOptions) => Promise<RunResult>
 }
 
 export async function startPipeline(options: EmulatorOptions = {}): Promise<TestPipeline> {

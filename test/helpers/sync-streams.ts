@@ -16,7 +16,7 @@ import { planAgain } from '../../src/sync/plan-again.ts'
 import { planSync } from '../../src/sync/plan-slices.ts'
 import { createReadAhead } from '../../src/sync/read-pages.ts'
 import { runStreams } from '../../src/sync/run-streams.ts'
-import type { JobResult } from '../../src/sync/tally.ts'
+import type { RunResult } from '../../src/sync/tally.ts'
 import { silentLog } from './silent-log.ts'
 
 export const TIME_ZONE = 'Asia/Shanghai'
@@ -41,7 +41,7 @@ export interface SyncStreams {
 export async function syncStreams(
   db: Kysely<Database>,
   { emulator, clock, signal, pageSize, whenPlanned, report = () => {}, log = silentLog, ...options }: SyncStreams,
-): Promise<JobResult> {
+): Promise<RunResult> {
   const begunAt = new Date(clock.now())
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: begunAt })
   const channels = emulator.channelIds.map((channelId) => ({ channelId, label: null, group: null, isTest: false }))

@@ -12,7 +12,7 @@ import { claimableUntil } from '../windows.ts'
 import { createCallMeter, watchReachability } from '../page-reading.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { failedBy } from '../run-slice.ts'
-import { createTally, type JobResult, type Tally } from '../tally.ts'
+import { createTally, type RunResult, type Tally } from '../tally.ts'
 import { auditPartition } from './audit-partition.ts'
 import {
   type AuditTask,
@@ -43,7 +43,7 @@ export interface AuditRequest {
   readonly concurrency: number
 }
 
-export interface AuditResult extends JobResult {
+export interface AuditResult extends RunResult {
   readonly partitions: readonly PartitionAudit[]
 }
 

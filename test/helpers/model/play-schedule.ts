@@ -6,7 +6,7 @@ import { DAY, wallTimeAt } from '../../../src/core/wall-clock.ts'
 import { type Emulator, startEmulator } from '../../../src/emulator/server.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { openDatabase } from '../../../src/store/pool.ts'
-import type { JobResult } from '../../../src/sync/tally.ts'
+import type { RunResult } from '../../../src/sync/tally.ts'
 import { connectClient } from '../connect-client.ts'
 import { emptyTables } from '../empty-tables.ts'
 import { FIXED_NOW } from '../emulated-service.ts'
@@ -64,7 +64,7 @@ export async function playSchedule(database: TestDatabase, schedule: Schedule): 
     mutate(mutation, now())
     proof.afterChange(mutation.op === 'remove' ? new Date(time.nowMs) : undefined)
   }
-  const sync = async (trouble: Trouble): Promise<JobResult | undefined> => {
+  const sync = async (trouble: Trouble): Promise<RunResult | undefined> => {
     resetFaults(emulator, schedule.clamp)
     await using run = await openRun(database, trouble)
     let calls = 0
@@ -112,7 +112,7 @@ export async function playSchedule(database: TestDatabase, schedule: Schedule): 
   }
   // A row that is gone is marked by the second proven reading that misses it; where over a tenth is gone, the first is not
   // believed until another an hour later agrees.
-  let result: JobResult | undefined
+  let result: RunResult | undefined
   const since = new Date(time.nowMs)
   for (let run = 0; run < (proof.hasRemovals() ? 3 : 1); run++) {
     if (run === 1) time.nowMs += 61 * 60_000

@@ -10,12 +10,12 @@ import { rankOf, resumeOpenFirst, type SliceOrder } from './plan-again.ts'
 import { runPagedSlice } from './run-paged-slice.ts'
 import { type EndedSlice, failedBy, runSlice } from './run-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { createTally, type JobResult, type Tally } from './tally.ts'
+import { createTally, type RunResult, type Tally } from './tally.ts'
 
 /** What can be planned with what the phases before have brought. */
 export type Phase = () => Promise<readonly PartitionPlan[]>
 
-export interface JobOptions {
+export interface RunOptions {
   /** Slices side by side. */
   readonly concurrency: number
   /** One runner a partition, over all processes. */
@@ -42,16 +42,16 @@ const LEASE_POLL_MS = 1000
  * database out of reach) and an interruption end the run: what is in flight ends, the rest is not begun. A partition
  * that another run holds is waited for, last.
  */
-export async function runJob(
+export async function runPhases(
   streams: readonly Stream[],
   phases: readonly Phase[],
   deps: RunDeps,
-  options: JobOptions,
-): Promise<JobResult> {
+  options: RunOptions,
+): Promise<RunResult> {
   const fatal = new AbortController()
   const signal = AbortSignal.any([deps.signal, fatal.signal])
   const reach = watchReachability(deps.fetchPage)
-  const job: Job = {
+  const run: PhasedRun = {
     deps: { ...deps, signal, fetchPage: reach.fetchPage },
     options,
     tally: createTally(streams),
@@ -61,9 +61,9 @@ export async function runJob(
   }
   for (const phase of phases) {
     if (signal.aborted) break
-    await runPhase(await resumeOpenFirst(deps.db, await phase(), deps.clock.now()), job)
+    await runPhase(await resumeOpenFirst(deps.db, await phase(), deps.clock.now()), run)
   }
-  return job.tally.result(signal.reason)
+  return run.tally.result(signal.reason)
 }
 
 /** A partition whose slices are being read. */
@@ -82,9 +82,9 @@ interface OpenPartition {
   isPlannedUnderLease: boolean
 }
 
-interface Job {
+interface PhasedRun {
   readonly deps: RunDeps
-  readonly options: JobOptions
+  readonly options: RunOptions
   readonly tally: Tally
   readonly reach: Reachability
   readonly endRun: (error: unknown) => void
@@ -92,39 +92,39 @@ interface Job {
   readonly spent: Set<StreamName>
 }
 
-async function runPhase(plans: readonly PartitionPlan[], job: Job): Promise<void> {
-  const { deps, tally } = job
+async function runPhase(plans: readonly PartitionPlan[], run: PhasedRun): Promise<void> {
+  const { deps, tally } = run
   const counts = new Map<StreamName, number>()
   for (const { stream, slices } of plans) counts.set(stream.name, (counts.get(stream.name) ?? 0) + slices.length)
   for (const [stream, slices] of counts) deps.report({ kind: 'stream.planned', stream, slices })
 
   const since = deps.clock.now()
-  const isOver = () => deps.signal.aborted || isPastStop(job) || deps.clock.now() - since > LONGEST_WAIT_MS
+  const isOver = () => deps.signal.aborted || isPastStop(run) || deps.clock.now() - since > LONGEST_WAIT_MS
   const open = plans.map((plan) => openPartition(plan))
-  let blocked = await runPartitions(open, job)
+  let blocked = await runPartitions(open, run)
   if (blocked.length > 0) deps.log.info('partition.waiting', { partitions: blocked.map(leaseOf).slice(0, 9) })
   while (blocked.length > 0 && !isOver()) {
     await deps.clock.sleep(LEASE_POLL_MS, deps.signal).catch(() => {})
     if (deps.signal.aborted) break
     const again = blocked.map(({ plan }) => openPartition(plan, true))
-    blocked = await runPartitions(again, job)
+    blocked = await runPartitions(again, run)
   }
   for (const slice of blocked.flatMap(({ plan }) => plan.slices)) {
     if (deps.signal.aborted) tally.addNotBegun(slice)
-    else if (isPastStop(job)) tally.addLeft()
+    else if (isPastStop(run)) tally.addLeft()
     else tally.add(slice, lockedOut(slice, deps.clock.now() - since), false)
   }
 }
 
-async function planRest(plan: PartitionPlan, { options, deps }: Job): Promise<PartitionPlan> {
+async function planRest(plan: PartitionPlan, { options, deps }: PhasedRun): Promise<PartitionPlan> {
   const slices = await options.planAgain(plan)
   const [rest] = await resumeOpenFirst(deps.db, [{ ...plan, slices }], deps.clock.now())
   return rest ?? plan
 }
 
 /** Runs partitions to their end. @returns those that another run holds, or that have made way for one */
-async function runPartitions(partitions: readonly OpenPartition[], job: Job): Promise<OpenPartition[]> {
-  const { deps, options, tally, reach } = job
+async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRun): Promise<OpenPartition[]> {
+  const { deps, options, tally, reach } = run
   // With few calls a day, one slice is ended before the next is begun.
   const isScarce = partitions.some(({ plan }) => plan.stream.isBudgeted)
   const queue = new PQueue({ concurrency: isScarce ? 1 : options.concurrency })
@@ -143,7 +143,7 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
     if (result.kind === 'waiting') {
       tally.addWaiting(slice, result)
       partition.rest = 'left'
-      if (result.scope === 'account') job.spent.add(slice.stream.name)
+      if (result.scope === 'account') run.spent.add(slice.stream.name)
     } else if (result.kind === 'cut') {
       tally.addCut(slice, result.counts)
       await enqueue(result.parts.map((part) => ({ slice: part, partition })))
@@ -153,7 +153,7 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
       tally.addCut(slice, result.counts)
       partition.rest = 'put off'
     } else {
-      if (recoveryFrom(result.error) === 'abort' || reach.isLost(result.error)) job.endRun(result.error)
+      if (recoveryFrom(result.error) === 'abort' || reach.isLost(result.error)) run.endRun(result.error)
       const isStuck = (isBudgeted && result.proof === 'failed') || hasCode(result.error, 'paging.ignored')
       // What is put off is planned again, whatever becomes of what was in flight.
       if (isStuck && partition.rest !== 'put off') partition.rest = 'given up'
@@ -166,17 +166,17 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
   const work = async (slice: Slice, partition: OpenPartition): Promise<void> => {
     if (partition.rest === 'put off') return
     if (deps.signal.aborted || partition.rest === 'given up') return tally.addNotBegun(slice)
-    if (isPastStop(job) || partition.rest === 'left' || job.spent.has(slice.stream.name)) return tally.addLeft()
+    if (isPastStop(run) || partition.rest === 'left' || run.spent.has(slice.stream.name)) return tally.addLeft()
     const isOurs = await own(partition).catch((error: unknown) => {
       // Whether another is at work on it is not known.
-      job.endRun(error)
+      run.endRun(error)
       tally.add(slice, failedBy(error), true)
     })
     if (isOurs === false) partition.rest = 'put off'
     if (!isOurs) return
     if (partition.isPlannedUnderLease) return await runOne(slice, partition)
     partition.isPlannedUnderLease = true
-    const { slices } = await planRest(partition.plan, job)
+    const { slices } = await planRest(partition.plan, run)
     await enqueue(slices.map((each) => ({ slice: each, partition })))
   }
   const begin = async (slice: Slice, partition: OpenPartition): Promise<void> => {
@@ -186,7 +186,7 @@ async function runPartitions(partitions: readonly OpenPartition[], job: Job): Pr
       partition.open--
       if (partition.open === 0) await options.leases.release(leaseOf(partition))
     } catch (error) {
-      job.endRun(error)
+      run.endRun(error)
       errors.push(error)
     }
   }
@@ -225,7 +225,7 @@ function leaseOf({ plan }: OpenPartition): string {
   return partitionLease(plan.stream.name, partitionKey(plan.partition))
 }
 
-function isPastStop({ deps, options }: Job): boolean {
+function isPastStop({ deps, options }: PhasedRun): boolean {
   return options.stopAtMs !== undefined && deps.clock.now() >= options.stopAtMs
 }
 
