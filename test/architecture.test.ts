@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1745,
   store: 3098,
   streams: 93 + 68 * allStreams.length,
-  sync: 5198,
+  sync: 5185,
   transform: 249,
   web: 3101,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_421 + 128 * allStreams.length, test: 27_884 }
+const MOST_LINES = { src: 32_408 + 128 * allStreams.length, test: 27_884 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

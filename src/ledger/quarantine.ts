@@ -10,7 +10,7 @@ import { isAt, ops, ROWS_A_STATEMENT, type Row, type Statement } from './ops.ts'
 /** An item that could not become a row. */
 type QuarantinedItem = Omit<RejectedItem, 'kind'>
 
-interface QuarantineOrigin extends Place {
+export interface QuarantineOrigin extends Place {
   readonly runId: string
   readonly seenAt: Date
   /** The service's zone, whose days count. */

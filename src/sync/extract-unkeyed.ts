@@ -57,7 +57,7 @@ export async function extractUnkeyed(
     const at = { ...reading, pages: { ...reading.pages, pageSize } }
     const list: ListReading = stream.isCounted
       ? await readCountedList(at, mayBeHalved(window))
-      : await readBareList(at.pages, (page) => at.reportPage(page.items.length, undefined), mostPages)
+      : await readBareList(at, mostPages)
     const { unread, isEndUnknown } = list
     const isClean = list.doubt === undefined && unread === undefined
     const whole = isClean ? await compare(at.pages, list.pages) : list.pages

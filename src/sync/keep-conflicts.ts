@@ -3,19 +3,15 @@ import type { Row } from '../core/column.ts'
 import { jsonText } from '../core/text.ts'
 import { type Partition, partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { conflictItem, quarantineItems } from '../ledger/quarantine.ts'
+import { conflictItem, quarantineItems, type QuarantineOrigin } from '../ledger/quarantine.ts'
 import type { Database } from '../store/database.ts'
 import { lockVersions, readOtherVersionRows } from '../store/load/other-version.ts'
 import { keyField } from './judge-walk.ts'
 import { minuteOf } from './windows.ts'
 import { rowKey } from './walk.ts'
 
-/** Who finds a conflict, and when. */
-interface Finder {
-  readonly runId: string
-  readonly seenAt: Date
-  readonly timeZone: string
-}
+/** By which run a conflict is found, and when. */
+type Finder = Pick<QuarantineOrigin, 'runId' | 'seenAt' | 'timeZone'>
 
 /**
  * Before rows of a table with two versions are loaded: where a row and one of the other version have the same key but

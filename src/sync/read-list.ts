@@ -41,8 +41,7 @@ export interface ListReading {
  * @throws LivehouseError `paging.ignored` when every page is page 1 again, or one comes again and again; `api.…`.
  */
 export async function readBareList(
-  reading: PageReading,
-  onPage: (page: Page) => void,
+  { pages: reading, reportPage }: SliceReading,
   mostPages: number,
 ): Promise<ListReading> {
   const areSame = sameItems(reading.list.stream)
@@ -71,7 +70,7 @@ export async function readBareList(
     } else repeats = 0
     pages.push(next)
     if (pages.length > mostPages) return { pages, doubt: undefined, unread: 'too long' }
-    onPage(next)
+    reportPage(next.items.length, undefined)
   }
   // Such a page held all there was when it was read; behind a full one a removed row may have drawn another into it.
   if (isOneAnswer(reading, pages)) return { pages, doubt: undefined }

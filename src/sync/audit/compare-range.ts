@@ -1,11 +1,11 @@
 import type { Row } from '../../core/column.ts'
-import { noCounts, type Partition, placeOf, type Window } from '../../core/slice.ts'
+import { noCounts, placeOf, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { DAY, MINUTE, type WallTime } from '../../core/wall-clock.ts'
 import { hashItem } from '../../ledger/quarantine.ts'
 import { readLastReading } from '../../ledger/slices.ts'
 import { findUnknownKeys } from '../../store/load/audit-part.ts'
-import { findAbsent, rowKeyColumn } from '../../store/load/table-part.ts'
+import { findAbsent, rowKeyColumn, type TablePart } from '../../store/load/table-part.ts'
 import type { BatchLoader } from '../batch-loader.ts'
 import { type Extraction, isConclusive } from '../judge-walk.ts'
 import { type CallMeter, openReading } from '../page-reading.ts'
@@ -15,15 +15,9 @@ import { lookbackStart, minuteOf, minuteOfItem, newestAt, partUntil } from '../w
 import type { Difference } from './partition-audit.ts'
 
 /** What is read and compared, row by row. */
-export interface ComparedRange {
-  readonly stream: Stream
-  readonly partition: Partition
-  /** Undefined for a whole list. */
-  readonly window: Window | undefined
+export interface ComparedRange extends Omit<TablePart, 'timeZone'> {
   /** Hashes of the items that are in quarantine. */
   readonly quarantined: ReadonlySet<string>
-  /** The day of snapshots that belong to the day on which they were read. */
-  readonly serviceDay?: string
   /** Of a list without times, how many rows its last reading had. */
   readonly knownRows?: number | undefined
 }

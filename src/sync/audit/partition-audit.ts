@@ -1,6 +1,6 @@
 import type { ListRequest } from '../../core/page.ts'
-import type { Partition, Proof, Window } from '../../core/slice.ts'
-import type { Stream, StreamName } from '../../core/stream.ts'
+import type { Partition, Place, Proof, Window } from '../../core/slice.ts'
+import type { Stream } from '../../core/stream.ts'
 import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { OpenReading } from '../../ledger/open-readings.ts'
 import { type CallMeter, FEWEST_ROWS } from '../page-reading.ts'
@@ -73,9 +73,7 @@ export interface AuditTask {
   readonly accepted: readonly OpenReading[]
 }
 
-export interface PartitionAudit extends Comparison {
-  readonly stream: StreamName
-  readonly partition: string
+export interface PartitionAudit extends Comparison, Place {
   /** What the next sync reads again because of the differences. */
   readonly reopened: readonly Window[]
   readonly calls: number
