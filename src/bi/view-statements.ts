@@ -68,7 +68,9 @@ export function commentOnSchema(language: Language): string {
 export function commentOnView(view: BiView, language: Language): readonly string[] {
   const { name, grain, remarks, columns } = view
   const parts =
-    language === 'en' ? [`A row is: ${lowerFirst(grain.en)}.`, remarks.en] : [`每行：${grain.zh}。`, remarks.zh]
+    language === 'en'
+      ? [`A row is: ${grain.en.charAt(0).toLowerCase()}${grain.en.slice(1)}.`, remarks.en]
+      : [`每行：${grain.zh}。`, remarks.zh]
   const text = parts.filter((part) => part !== '').join(language === 'en' ? ' ' : '')
   return [
     `comment on view ${SCHEMA}.${name} is ${quote(text)}`,
@@ -97,8 +99,4 @@ export function grantTo(present: readonly string[], schema: string, views: reado
   const to = present.join(', ')
   const names = views.map((view) => `${schema}.${view}`).join(', ')
   return [`grant usage on schema ${schema} to ${to}`, `grant select on ${names} to ${to}`]
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1)
 }

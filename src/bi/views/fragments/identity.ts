@@ -69,8 +69,6 @@ const known = (rows: string, kept: string) => `(
       ) n offset 0
     ) n`
 
-const among = (row: string, channels: string) => `${row}.channel_id = any(${channels})`
-
 /**
  * Takes the persons away of whom a viewer of some channels has other ids now, or none. Of most viewers the ids are as
  * they are compared: that nothing has changed is seen without working them out. Like the statements below, it tells the
@@ -80,7 +78,7 @@ export const forgetChangedPersons = (channels: string) => `delete from livehouse
     select n.person from ${known(
       `select p.person, array[${idsOf('p')}] as held, ${idsOf('v')}
           from livehouse_ops.viewer_persons p left join livehouse.visitors v using (channel_id, user_id)
-          where ${among('p', channels)} and ((${idsOf('v')}) is distinct from (${idsOf('p')})
+          where p.channel_id = any(${channels}) and ((${idsOf('v')}) is distinct from (${idsOf('p')})
             or ${bases.map((basis) => isIgnored(`p.${basis}`)).join(' or ')})`,
       'person, held, ',
     )}
@@ -96,7 +94,7 @@ export const addPersons = (channels: string) => `with n as materialized (
       select n.*, coalesce(${bases.map((basis, index) => `'${index + 1}' || n.${basis}`).join(', ')}) as person
       from ${known(
         `select v.channel_id, v.user_id, ${idsOf('v')} from livehouse.visitors v
-          where ${among('v', channels)} and coalesce(${idsOf('v')}) is not null and not exists (
+          where v.channel_id = any(${channels}) and coalesce(${idsOf('v')}) is not null and not exists (
             select from livehouse_ops.viewer_persons p where p.channel_id = v.channel_id and p.user_id = v.user_id)`,
         'channel_id, user_id, ',
       )}

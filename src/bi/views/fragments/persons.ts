@@ -4,17 +4,16 @@ import { hiddenOrder } from './identity.ts'
 const latest = (column: string) =>
   `(array_agg(v.${column} order by v.last_online_at desc nulls last, v.channel_id, v.user_id)
         filter (where v.${column} is not null))[1]`
-const same = (column: string) => `v.${column}`
 
 /** What is told of a person: the column, of several viewers `v`, and of one. */
 const told: readonly (readonly [name: string, ofViewers: string, ofViewer: string])[] = [
-  ...['outer_id', 'assign_id', 'nickname', 'phone'].map((name) => [name, latest(name), same(name)] as const),
+  ...['outer_id', 'assign_id', 'nickname', 'phone'].map((name) => [name, latest(name), `v.${name}`] as const),
   ['viewer_count', 'count(*)', '1::bigint'],
   ...['visit_count', 'watch_seconds', 'live_seconds', 'vod_seconds'].map(
     (name) => [name, `sum(v.${name})`, `v.${name}::bigint`] as const,
   ),
-  ['first_login_at', 'min(v.first_login_at)', same('first_login_at')],
-  ['last_online_at', 'max(v.last_online_at)', same('last_online_at')],
+  ['first_login_at', 'min(v.first_login_at)', 'v.first_login_at'],
+  ['last_online_at', 'max(v.last_online_at)', 'v.last_online_at'],
 ]
 const token = hiddenOrder('i.person')
 const columns = ['person', 'channels', ...told.map(([name]) => name)].join(', ')
