@@ -202,3 +202,20 @@ test('viewers whose live seconds are not known are left out where those are held
   await insert(2, 'v1', 40)
   expect(await check('viewer_live_seconds')).toEqual([{ left: 100, right: 40, is_equal: false, differing: 1 }])
 })
+
+test('an entry of another age has its own day alone, and no row for each day since', async () => {
+  await read(`insert into livehouse.channels (channel_id, run_id) values ('4', 1), ('3', 1)`)
+  await read(`insert into livehouse.visitors (channel_id, user_id, first_login_at, run_id)
+    values ('4', 'odd', '1970-01-01 08:00+08', 1), ('4', 'odd too', '2099-01-01 08:00+08', 1)`)
+  await read(`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, api_version, run_id)
+    select c, no, 'u', at, 2, 1 from (values ('4', 1, timestamptz '2012-06-01 10:00+08'), ('4', 2, now() - interval '9 days'),
+      ('4', 3, now() - interval '7 days'), ('3', 1, '2012-06-01 10:00+08')) r (c, no, at)`)
+  const days =
+    await read(`select channel_id, count(*)::integer as days, count(*) filter (where day > current_date - 12 and day < '2099-01-01')::integer as now,
+      sum(visits)::integer as visits, sum(new_viewers)::integer as new
+    from livehouse_bi.daily_channel where channel_id in ('3', '4') group by 1 order by 1`)
+  expect(days).toEqual([
+    { channel_id: '3', days: 1, now: 0, visits: 1, new: null },
+    { channel_id: '4', days: 13, now: 10, visits: 3, new: 2 },
+  ])
+})

@@ -157,7 +157,8 @@ test('a gift that names a phone alone belongs to the viewer or the person who ha
 test("a manager's usage tells how much it grew, and over how many days", async () => {
   await sql`delete from livehouse.manager_usage`.execute(db)
   await read(`insert into livehouse.manager_usage (manager_id, snapshot_date, limit_type, cost_limit, cost_total_watch, run_id) values
-    (1, '2026-11-01', 1, 0, 100, 1), (1, '2026-11-02', 1, 0, 130, 1), (1, '2026-11-05', 1, 0, 160, 1), (1, '2026-11-06', 1, 500, 10, 1)`)
+    (1, '2026-11-01', 1, 0, 100, 1), (1, '2026-11-02', 1, 0, 130, 1), (1, '2026-11-05', 1, 0, 160, 1), (1, '2026-11-06', 1, 500, 10, 1),
+    (1, '2026-11-07', 1, 500, null, 1), (1, '2026-11-08', 1, 500, 30, 1), (1, '2026-11-09', 1, 500, null, 1), (1, '2026-11-10', 1, 500, 5, 1)`)
   const rows =
     await read(`select day::text, watch_minutes_delta::integer as delta, days_since_previous as days, is_gap, is_complete, is_reset, is_unlimited, limit_unit
     from livehouse_bi.fct_manager_usage order by day`)
@@ -176,6 +177,15 @@ test("a manager's usage tells how much it grew, and over how many days", async (
       ...minutes,
       is_reset: true,
     },
+    ...['07  false', '08 20 false', '09  false', '10 5 true'].map((row) => {
+      const [day, delta, isReset] = row.split(' ')
+      return expect.objectContaining({
+        day: `2026-11-${day}`,
+        delta: delta === '' ? null : Number(delta),
+        is_complete: false,
+        is_reset: isReset === 'true',
+      })
+    }),
   ])
 })
 

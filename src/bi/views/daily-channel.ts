@@ -71,15 +71,18 @@ const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> 
 
 /**
  * Every day of a channel, from the first entry that the visitor list or a record tells to today, or to the last time
- * online of a channel that is no longer read; none that dim_date does not have.
+ * online of a channel that is no longer read; none that dim_date does not have. A day with an entry after which there
+ * is none for a year begins nothing: a wrong clock would make thousands of days.
  */
 const spine = `(
         select c.channel_id, f.first_day + n as day
         from livehouse.channels c
         join (
           select channel_id, min(day) as first_day from (
-            select channel_id, day from ${kept(newViewers)} n union all select channel_id, day from ${entryDays} d
-          ) d group by channel_id
+            select channel_id, day, lead(day, 1, ${localDay('now()')})
+              over (partition by channel_id order by day) - day as gap
+            from (select channel_id, day from ${kept(newViewers)} n union select channel_id, day from ${entryDays} d) d
+          ) d where gap <= 366 group by channel_id
         ) f on f.channel_id = c.channel_id
         cross join lateral generate_series(greatest(0, date '2010-01-01' - f.first_day),
           least(${localDay('now()')}, case when c.state <> 'active' then (

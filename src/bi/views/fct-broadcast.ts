@@ -34,9 +34,10 @@ export const ranAt = (at: string) => `${at} >= ${from} and ${at} < ${to}`
 /** Live at most as long as each visit `w` was there; of version 1 of the interface it is not known. */
 export const liveSum = 'sum(least(w.live_seconds, w.to_no - w.from_no)) filter (where w.live_seconds is not null)'
 
-/** Where clocks are set back the wall clock of the end may stand before that of the beginning. */
+/** Clocks that are set back show an hour twice: by how much, the wall clock is looked at before and behind, too. */
 const isWithin = (ranges: string) =>
-  `coalesce(${ranges} @> tsrange(least(${local(from)}, ${local(to)}), greatest(${local(from)}, ${local(to)})), false)`
+  `coalesce(${ranges} @> tsrange(least(${local(from)}, ${local(to)} - (${to} - ${from})),
+    greatest(${local(to)}, ${local(from)} + (${to} - ${from}))), false)`
 
 export const fctBroadcast: BiView = {
   name: 'fct_broadcast',

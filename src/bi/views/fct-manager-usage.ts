@@ -6,7 +6,10 @@ import { type BiColumn, type BiView, bool, date, integer, numeric, text } from '
 
 const usage = columnsOf(managerUsage, 'u')
 
-const before = (column: string) => `lag(u.${column}) over before`
+/** The last reading before that has the counter: its day, as a number, and the counter. */
+const last = (column: string) =>
+  `max(array[u.snapshot_date - date 'epoch', u.${column}]) filter (where u.${column} is not null) over before`
+const before = (column: string) => `(${last(column)})[2]`
 
 const counters = {
   watch_minutes: 'cost_total_watch',
@@ -16,7 +19,7 @@ const counters = {
 } as const
 
 /**
- * The counter as it stood, and how much was added since the snapshot before: all of it where the service began anew.
+ * The counter as it stood, and how much was added since the last that is known: all of it where the service began anew.
  */
 function counter(name: keyof typeof counters): Readonly<Record<string, BiColumn>> {
   const column = counters[name]
@@ -24,13 +27,18 @@ function counter(name: keyof typeof counters): Readonly<Record<string, BiColumn>
     [name]: usage(column),
     [`${name}_delta`]: numeric(
       `u.${column} - case when u.${column} < ${before(column)} then 0 else ${before(column)} end`,
-      `${name}, since the snapshot before; where the service began anew, what it has counted since`,
-      `${name} 较上一次快照的增量；服务端清零后为清零以来的用量`,
+      `${name}, since the last snapshot that has it; where the service began anew, what it has counted since`,
+      `${name} 较上一次有该值的快照的增量；服务端清零后为清零以来的用量`,
     ),
   }
 }
 
 const daysBefore = 'u.snapshot_date - lag(u.snapshot_date) over before'
+/** What no reading up to now has is none of the account's. */
+const spanOneDay = Object.values(counters).map(
+  (column) => `coalesce((${last(column)})[1], 0) = case when u.${column} is null then 0
+        else u.snapshot_date - date 'epoch' - 1 end`,
+)
 
 export const fctManagerUsage: BiView = {
   name: 'fct_manager_usage',
@@ -38,8 +46,8 @@ export const fctManagerUsage: BiView = {
   remarks: {
     en:
       'The last reading of the day stands. A day without a reading has no row; the next delta spans ' +
-      'days_since_previous days.',
-    zh: '取当日最后一次读取。未读取的日期没有行；下一行的增量跨 days_since_previous 天。',
+      'days_since_previous days, that of a counter which a reading lacks those since the last that has it.',
+    zh: '取当日最后一次读取。未读取的日期没有行；下一行的增量跨 days_since_previous 天；某次读取缺少的计数，其增量自上一次有该值的读取起算。',
   },
   key: ['manager_id', 'day'],
   columns: {
@@ -69,7 +77,11 @@ export const fctManagerUsage: BiView = {
     is_redpack_enabled: usage('redpack_enabled'),
     is_live_notify_enabled: usage('live_notify_enabled'),
     is_gap: bool(`coalesce(${daysBefore} > 1, false)`, 'Whether days before it have none', '之前是否有漏读的日期'),
-    is_complete: bool(`coalesce(${daysBefore} = 1, false)`, 'Whether the deltas span one day', '增量是否恰为一天'),
+    is_complete: bool(
+      `coalesce(${daysBefore} = 1, false) and ${spanOneDay.join(' and ')}`,
+      'Whether the deltas are known and span one day',
+      '增量是否已知且恰为一天',
+    ),
     is_final: bool(`u.snapshot_date < (now() at time zone '{zone}')::date`, 'Whether the day is over', '当日已结束'),
     is_reset: bool(
       `coalesce(${Object.values(counters)
@@ -81,5 +93,6 @@ export const fctManagerUsage: BiView = {
     ),
   },
   from: `from livehouse.manager_usage u
-  window before as (partition by u.manager_id order by u.snapshot_date)`,
+  window before as (partition by u.manager_id order by u.snapshot_date
+    rows between unbounded preceding and 1 preceding)`,
 }

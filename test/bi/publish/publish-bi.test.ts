@@ -47,6 +47,36 @@ test("the views show the days of the source's zone, also when it is claimed afte
   const { rows: broadcasts } =
     await sql`select ended_at_local::text, is_complete from livehouse_bi.fct_broadcast`.execute(db)
   expect(broadcasts).toEqual([{ ended_at_local: '2026-11-01 01:10:00', is_complete: false }])
+  // The same wall clock twice: at the end of exactly an hour, and as two beginnings.
+  const shown = async () => {
+    const { rows: told } =
+      await sql`select broadcast_key, is_complete from livehouse_bi.fct_broadcast order by started_at`.execute(db)
+    return told
+  }
+  const fill = async (...starts: readonly string[]) => {
+    await sql`delete from livehouse.watch_records`.execute(db)
+    for (const [index, [at, seconds]] of starts.map((start) => start.split(' ')).entries())
+      await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, online_seconds, live_seconds, api_version, run_id)
+        values ('9', ${index}, ${at}, ${seconds}, ${seconds}, 2, 1)`.execute(db)
+  }
+  const cover = async (from: string, until: string) => {
+    await sql`delete from livehouse_ops.slices`.execute(db)
+    await sql`insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, status, proof, distinct_rows, quarantined_rows, calls,
+        retries, started_at, finished_at)
+      select max(run_id), 'watch_records', 'channel=9', r, r, r, 'landed', 'verified', 1, 0, 1, 0, now(), now()
+      from livehouse_ops.runs, tsrange(${from}, ${until}) r group by r`.execute(db)
+  }
+  await sql`insert into livehouse.channels (channel_id, run_id) values ('9', 1)`.execute(db)
+  await sql`insert into livehouse_ops.runs (command, status, settings, started_at) values ('test', 'ok', '{}', now())`.execute(
+    db,
+  )
+  await fill('2026-11-01T05:30:00Z 3600')
+  await cover('2026-10-30', '2026-11-01 01:40')
+  expect(await shown()).toEqual([{ broadcast_key: '9:20261101T0130A', is_complete: false }])
+  await cover('2026-10-30', '2026-11-02')
+  expect(await shown()).toEqual([{ broadcast_key: '9:20261101T0130A', is_complete: true }])
+  await fill('2026-11-01T05:10:00Z 700', '2026-11-01T06:10:00Z 700', '2026-11-01T08:10:00Z 700')
+  expect(await shown()).toMatchObject(['0110A', '0110', '0310'].map((at) => ({ broadcast_key: `9:20261101T${at}` })))
   const { rows: indexes } = await sql<{ indexdef: string }>`
     select indexdef from pg_indexes where indexname = 'watch_records_day_channel'`.execute(db)
   expect(indexes[0]?.indexdef).toContain('America/New_York')

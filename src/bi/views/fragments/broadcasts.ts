@@ -1,6 +1,6 @@
 import { enteredNo, endNo } from './audience.ts'
 import { channelDays } from './channel-days.ts'
-import { localDay } from './local-time.ts'
+import { local, localDay } from './local-time.ts'
 
 const setting = (name: string) => `(select s.broadcast_${name}_minutes * 60 from livehouse_ops.bi_settings s)`
 
@@ -24,9 +24,14 @@ export const broadcasts = `(
     group by i.channel_id, i.island having max(i.to_no) - min(i.from_no) >= ${setting('min')}
   )`
 
-/** Stays the same however often the neighbouring days are read again. @param b alias of `broadcasts` */
+/**
+ * Stays the same however often the neighbouring days are read again. Of two equal hours, where clocks are set back,
+ * Postgres takes a wall clock for the second: the first has an A behind it. @param b alias of `broadcasts`
+ */
 export function broadcastKey(b: string): string {
-  return `${b}.channel_id || ':' || to_char(to_timestamp(${b}.from_no) at time zone '{zone}', 'YYYYMMDD"T"HH24MI')`
+  const at = `to_timestamp(${b}.from_no)`
+  return `${b}.channel_id || ':' || to_char(${local(at)}, 'YYYYMMDD"T"HH24MI')
+    || case when ${local(at)} at time zone '{zone}' <> ${at} then 'A' else '' end`
 }
 
 /**

@@ -74,11 +74,11 @@ export function personal(kind: PersonalData, { type, sql, words }: BiColumn): Bi
 }
 
 /**
- * A link without what stands behind `?`, `#`, `&`, `;` or `=`, also percent-encoded: it may hold the answers of a form.
- * NULL where nothing is left.
+ * A link without what stands behind `?`, `#`, `&`, `;` or `=`, also percent-encoded or escaped in whatever way: it may
+ * hold the answers of a form. NULL where nothing is left.
  */
 export function bareLink(sql: string): string {
-  return `nullif(regexp_replace(${sql}, '([?#&;=？＃＆；＝]|%(25|3f|23|26|3b|3d)).*$', '', 'i'), '')`
+  return `nullif(regexp_replace(${sql}, E'([?#&;=？＃＆；＝\\\\\\\\]|%(u|25|3f|23|26|3b|3d|ef%bc%)).*$', '', 'i'), '')`
 }
 
 /**

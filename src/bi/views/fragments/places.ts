@@ -2,6 +2,7 @@
 const placesBy = (column: string) =>
   `(select jsonb_object_agg(k.head, k.${column}) from livehouse_ops.places k where k.${column} is not null)`
 
+const SEPARATORS = ' -,，、/|·'
 const SUFFIX = '(?:维吾尔自治区|壮族自治区|回族自治区|自治区|特别行政区|省|市)'
 
 /**
@@ -11,7 +12,8 @@ const SUFFIX = '(?:维吾尔自治区|壮族自治区|回族自治区|自治区|
 export function province(address: string): string {
   const atHeadOf = (text: string) =>
     [2, 3].map((length) => `${placesBy('province')} ->> left(${text}, ${length})`).join(', ')
-  const behindCountry = `case when left(${address}, 2) = '中国' then coalesce(${atHeadOf(`substr(${address}, 3)`)}) end`
+  const behind = `ltrim(substr(${address}, 3), '${SEPARATORS}')`
+  const behindCountry = `case when left(${address}, 2) = '中国' then coalesce(${atHeadOf(behind)}) end`
   return `coalesce(${atHeadOf(address)}, ${behindCountry})`
 }
 
@@ -20,7 +22,7 @@ export function province(address: string): string {
  * is its own city. NULL where the list has none: nothing that somebody may have typed comes through.
  */
 export function city(address: string): string {
-  const joined = `translate(${address}, ' -,，、/|·', '')`
+  const joined = `translate(${address}, '${SEPARATORS}', '')`
   const text = `regexp_replace(regexp_replace(${joined}, '^中国', ''), '^(..|...)${SUFFIX}', E'\\\\1')`
   // Province and city have four to seven characters, a municipality has two. The longest first.
   const heads = [7, 6, 5, 4, 2].map((length) => `${placesBy('city')} ->> left(t.text, ${length})`)

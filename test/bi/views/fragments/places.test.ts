@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { bareLink } from '../../../../src/bi/views/fragments/masks.ts'
 import { city, province } from '../../../../src/bi/views/fragments/places.ts'
 import { createTestDatabase } from '../../../helpers/postgres.ts'
 
@@ -7,6 +8,8 @@ const cases: readonly (readonly [string, string | null, string | null])[] = [
   ['浙江杭州', '浙江', '杭州'],
   ['浙江省杭州市', '浙江', '杭州'],
   ['中国浙江杭州', '浙江', '杭州'],
+  ['中国 浙江 杭州', '浙江', '杭州'],
+  ['中国，上海', '上海', '上海'],
   ['浙江省杭州市西湖区文三路1号', '浙江', '杭州'],
   ['浙江', '浙江', null],
   ['北京', '北京', '北京'],
@@ -34,6 +37,16 @@ const cases: readonly (readonly [string, string | null, string | null])[] = [
   ['', null, null],
   ["浙江'; drop", '浙江', null],
 ]
+
+test('a link is cut before its query, however that is written', async () => {
+  await using database = await createTestDatabase()
+  const links = ['?', '%3F', '%253F', '%u003F', '%uFF1F', '\\u003f', '%EF%BC%9F', '?'].map(
+    (mark) => `a/b%20${mark}name=x`,
+  )
+  const { rows } = await sql<{ link: string }>`select ${sql.raw(bareLink('l.link'))} as link
+    from unnest(${links}::text[]) l (link)`.execute(database.db)
+  expect(rows.map(({ link }) => link)).toEqual(links.map(() => 'a/b%20'))
+})
 
 test('province and city are split where they can be', async () => {
   await using database = await createTestDatabase()
