@@ -11,7 +11,7 @@ type Layer = <C extends { readonly endpoint: string }, A>(next: Sends<C, A>) => 
 /** A call passes the outer layer at the rate of its endpoint, gets a place and token, and leaves by the inner one. */
 export type Pace = Readonly<Record<'outer' | 'inner', Layer>>
 
-/** Instants are taken for so long at once; what was shared holds as long, or one second that is counted (ADR 0080). */
+/** Instants are taken for so long at once; what was shared holds as long, or one second that is counted (ADR 0082). */
 const LEASE_MS = 250
 /** A call that is later has lost its instant: half of what the margin below the ceiling leaves within a second. */
 const LATE_MS = (1000 * MARGIN) / 2
