@@ -122,7 +122,7 @@ const budgets: Readonly<Record<string, number>> = {
   bi: 3908,
   cli: 4309,
   config: 600,
-  core: 1255,
+  core: 1253,
   emulator: 1781 + 60 * allStreams.length,
   ledger: 3637,
   log: 73,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_429 + 128 * allStreams.length, test: 27_954 }
+const MOST_LINES = { src: 32_427 + 128 * allStreams.length, test: 27_954 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -84,8 +84,6 @@ export interface Envelope {
   readonly size: string
   /** Column headers, where items are rows of cells. */
   readonly title?: string
-  /** Whether the answer has an errcode: where it has, one may say that there is no such page. */
-  readonly hasErrcode?: boolean
 }
 
 /** How the service is asked for a list, and how it answers. */

@@ -14,4 +14,4 @@ export const resultsEnvelope: Envelope = { items: 'results', total: 'total_num',
 export const accountEnvelope: Envelope = { items: 'data', total: 'page.count', page: 'page.p', size: 'page.perPage' }
 
 /** API 4.10 and 4.11, whose items stand elsewhere each. */
-export const errcodeEnvelope = { total: 'total', page: 'page_index', size: 'size', hasErrcode: true } as const
+export const errcodeEnvelope = { total: 'total', page: 'page_index', size: 'size' } as const
