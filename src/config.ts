@@ -11,10 +11,11 @@ import {
   reasonOf,
   type SettingSource,
 } from './config/setting-source.ts'
-import { readChoice, readDate, readFlag, readNumber, readTimeZone } from './config/values.ts'
+import { isDate, readChoice, readFlag, readNumber, readValue } from './config/values.ts'
 import { LivehouseError } from './core/errors.ts'
 import { programFolder } from './core/program-files.ts'
 import { passwordsOf } from './core/secret-pattern.ts'
+import { isTimeZone } from './core/wall-clock.ts'
 
 /** Reads a group of settings from a source, which collects what is wrong with them. */
 export type SettingsReader<T> = (source: SettingSource) => T
@@ -112,7 +113,8 @@ export function readV1Budget(source: SettingSource): Pick<ServiceSettings, 'v1Bu
 
 /** The zone of the service's times, and of its day. */
 export function readServiceTimeZone(source: SettingSource): string {
-  return readTimeZone(source, 'LIVEHOUSE_TIMEZONE', 'Asia/Shanghai')
+  const rule = { fallback: 'Asia/Shanghai', expected: 'a time zone such as Asia/Shanghai or UTC' }
+  return readValue(source, 'LIVEHOUSE_TIMEZONE', rule, (given) => (isTimeZone(given) ? given : undefined))
 }
 
 /** The warehouse: which database, and whether commands migrate it by themselves. */
@@ -154,7 +156,8 @@ function hasModules(folder: string): boolean {
 
 /** The earliest date that a first sync asks for, `YYYY-MM-DD` of the service's calendar. */
 export function readHistoryFrom(source: SettingSource): string {
-  return readDate(source, 'LIVEHOUSE_HISTORY_FROM', '2015-01-01')
+  const rule = { fallback: '2015-01-01', expected: 'a date that exists, written 2015-01-01' }
+  return readValue(source, 'LIVEHOUSE_HISTORY_FROM', rule, (given) => (isDate(given) ? given : undefined))
 }
 
 /** One of pino's levels. */

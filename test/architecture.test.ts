@@ -120,27 +120,27 @@ const rules: Rules = {
 const budgets: Readonly<Record<string, number>> = {
   app: 1705,
   bi: 3908,
-  cli: 4309,
-  config: 600,
+  cli: 4305,
+  config: 588,
   core: 1253,
   emulator: 1781 + 60 * allStreams.length,
   ledger: 3637,
   log: 73,
   scheduler: 1329,
-  service: 1745,
+  service: 1737,
   store: 3098,
   streams: 93 + 68 * allStreams.length,
   sync: 5185,
   transform: 249,
-  web: 3101,
+  web: 3098,
   // The files beside the folders.
-  '': 361,
+  '': 364,
 }
 /** SQL that is written as such, beside the load path and the views for analysts: each place says why. */
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_427 + 128 * allStreams.length, test: 27_954 }
+const MOST_LINES = { src: 32_403 + 128 * allStreams.length, test: 27_954 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

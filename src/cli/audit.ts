@@ -5,7 +5,7 @@ import { auditObject, executeAudit } from '../app/run-audit.ts'
 import { formatWallMinute, formatWallTime, parseWallTime } from '../core/wall-clock.ts'
 import { onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
 import { describeAudit } from './audit/report.ts'
-import { exitCodeOfStatus, checkUsage, wrongUse } from './failure.ts'
+import { exitCodes, checkUsage, wrongUse } from './failure.ts'
 import { channelsOf, namesOf, OF_CHANNELS, readRange, readStreams, refuseFarAhead } from './flags.ts'
 import { printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
@@ -67,6 +67,6 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
       reopens: !values['no-reopen'],
     })
     printResult(context, values.json, auditObject(outcome), describeAudit(outcome))
-    return exitCodeOfStatus(outcome.status)
+    return exitCodes[outcome.status]
   },
 )

@@ -15,7 +15,7 @@ import { listOf, onlyWhenNamed, streams } from '../streams/registry.ts'
 import { isObject } from '../core/text.ts'
 import { createDisguise, type Disguise, disguiseBody, parseAsWritten } from './capture/disguise.ts'
 import type { CliContext } from './command.ts'
-import { exitCodeOfStatus, wrongUse } from './failure.ts'
+import { exitCodes, wrongUse } from './failure.ts'
 import { namesOf, readStreams } from './flags.ts'
 import { defineCommand } from './usage.ts'
 
@@ -59,7 +59,7 @@ LIVEHOUSE_CHANNELS=10001589 livehouse capture --out captured --streams gifts`,
       context.print(`${join(out, file)}  HTTP ${exchange.answer.status}`)
     }
     for (const message of failures) context.print(`✗ ${message}`)
-    return exitCodeOfStatus(failures.length > 0 ? 'partial' : 'ok')
+    return exitCodes[failures.length > 0 ? 'partial' : 'ok']
   },
 )
 

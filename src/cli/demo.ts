@@ -20,7 +20,7 @@ import { findStream, streams } from '../streams/registry.ts'
 import type { CliContext } from './command.ts'
 import { settingsOf } from './emulate.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
-import { exitCodeOfStatus } from './failure.ts'
+import { exitCodes } from './failure.ts'
 import { JSON_OF_RUN, readInteger } from './flags.ts'
 import { formatTable, printResult } from './format.ts'
 import { summarize } from './summary.ts'
@@ -75,7 +75,7 @@ livehouse db psql --database ${DATABASE}`,
       const run = summarize(outcome, TIME_ZONE)
       const lines = [...tables, '', ...run, '', ...answers, ...describeConnection(url, dataDir)]
       printResult(context, isJson, outcomeObject(outcome), lines)
-      return exitCodeOfStatus(outcome.status)
+      return exitCodes[outcome.status]
     } finally {
       if (signal.aborted) remark(`The PostgreSQL in ${dataDir} goes on running; livehouse db stop ends it.`)
     }

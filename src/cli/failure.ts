@@ -15,16 +15,12 @@ export function failureText({ command, error }: Failure, see: string): string {
   return [`${name}: ${error.message}${see}`, ...problems.map((problem) => `  ${problem}`), ...first].join('\n')
 }
 
-const codeOfStatus: Readonly<Record<RunStatus, number>> = { ok: 0, failed: 1, partial: 3, waiting: 4 }
+/** How a run ended, as an exit code. */
+export const exitCodes: Readonly<Record<RunStatus, number>> = { ok: 0, failed: 1, partial: 3, waiting: 4 }
 const codeOfSignal = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 } as const
 
 /** The exit code of wrong use: a flag or a setting. */
 export const WRONG_USE = 2
-
-/** How a run ended, as an exit code. */
-export function exitCodeOfStatus(status: RunStatus): number {
-  return codeOfStatus[status]
-}
 
 /** What stopped a command, as an exit code. What is refused before it is sent is wrong use. */
 export function exitCodeOfError(error: unknown): number {

@@ -2,7 +2,7 @@ import { openWarehouse } from '../app/open-warehouse.ts'
 import { runProbe } from '../app/run-probe.ts'
 import { readServiceAndDatabase, readSettings } from '../config.ts'
 import { readSourceFacts } from '../ledger/source.ts'
-import { exitCodeOfStatus } from './failure.ts'
+import { exitCodes } from './failure.ts'
 import { minuteIn } from './format.ts'
 import { defineCommand } from './usage.ts'
 
@@ -33,6 +33,6 @@ livehouse_ops.source_facts; no row ever depends on them.`,
     for (const { message } of outcome.errors) context.print(`✗ ${message}`)
     const calls = Object.values(outcome.streams).reduce((sum, { counts }) => sum + counts.calls, 0)
     context.print(`${outcome.status}: ${calls} calls; kept in livehouse_ops.source_facts`)
-    return exitCodeOfStatus(outcome.status)
+    return exitCodes[outcome.status]
   },
 )

@@ -11,7 +11,7 @@ import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../conf
 import { runByHand } from '../scheduler/perform-run.ts'
 import { describeAudit } from './audit/report.ts'
 import type { CliContext } from './command.ts'
-import { exitCodeOfStatus } from './failure.ts'
+import { exitCodes } from './failure.ts'
 import { JSON_OF_RUN } from './flags.ts'
 import { printResult } from './format.ts'
 import { loadConfiguredJob, readJobSettings } from './jobs.ts'
@@ -49,7 +49,7 @@ livehouse run v1-history --json | jq .resumes_at
         ? [auditObject(outcome), describeAudit(outcome)]
         : [outcomeObject(outcome), summarize(outcome, timeZone)]
     printResult(context, isJson, { ...object, command: 'run', job: name }, lines)
-    return exitCodeOfStatus(outcome.status)
+    return exitCodes[outcome.status]
   },
 )
 

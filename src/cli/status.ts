@@ -1,7 +1,7 @@
 import { openAsItIs, refusePending } from '../app/open-database.ts'
 import { readDatabaseSettings, readSettings, readV1Budget } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
-import { exitCodeOfStatus } from './failure.ts'
+import { exitCodes } from './failure.ts'
 import { readAge } from './flags.ts'
 import { printResult } from './format.ts'
 import { collectStatus, findStale } from './status/collect-status.ts'
@@ -38,6 +38,6 @@ livehouse status --json | jq '.streams.visitors.last_landed_at'`,
     const stale = maxAgeMs === undefined ? undefined : findStale(found, maxAgeMs, nowMs)
     const lines = [...describeStatus(found, nowMs), ...describeStale(stale ?? [], maxAge, nowMs)]
     printResult(context, isJson, statusObject(found, stale, nowMs), lines)
-    return exitCodeOfStatus(stale === undefined || stale.length === 0 ? 'ok' : 'partial')
+    return exitCodes[stale === undefined || stale.length === 0 ? 'ok' : 'partial']
   },
 )

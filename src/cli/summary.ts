@@ -2,7 +2,7 @@ import type { RunOutcome, RunStatus } from '../core/outcome.ts'
 import { formatProofs, formatTable, minuteIn, printResult } from './format.ts'
 import { outcomeObject } from '../app/outcome.ts'
 import type { CliContext } from './command.ts'
-import { exitCodeOfStatus } from './failure.ts'
+import { exitCodes } from './failure.ts'
 
 const meanings: Readonly<Record<RunStatus, string>> = {
   ok: 'everything asked for has landed',
@@ -43,5 +43,5 @@ export function printOutcome(
   timeZone: string,
 ): number {
   printResult(context, isJson, outcomeObject(outcome), summarize(outcome, timeZone))
-  return exitCodeOfStatus(outcome.status)
+  return exitCodes[outcome.status]
 }

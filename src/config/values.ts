@@ -1,6 +1,6 @@
 import { type Language, languages } from '../core/language.ts'
 import { isLoopback } from '../core/loopback.ts'
-import { isTimeZone, parseWallTime } from '../core/wall-clock.ts'
+import { parseWallTime } from '../core/wall-clock.ts'
 import type { SettingSource } from './setting-source.ts'
 
 interface Rule<T> {
@@ -60,18 +60,6 @@ export function readChoice<const Word extends string>(
 /** `0` or `1`. */
 export function readFlag(source: SettingSource, name: string, fallback: '0' | '1'): boolean {
   return readChoice(source, name, fallback === '0' ? ['0', '1'] : ['1', '0']) === '1'
-}
-
-/** A date of the service's calendar, `YYYY-MM-DD`. */
-export function readDate(source: SettingSource, name: string, fallback: string): string {
-  const expected = `a date that exists, written ${fallback}`
-  return readValue(source, name, { fallback, expected }, (given) => (isDate(given) ? given : undefined))
-}
-
-/** An IANA time zone. */
-export function readTimeZone(source: SettingSource, name: string, fallback: string): string {
-  const expected = `a time zone such as ${fallback} or UTC`
-  return readValue(source, name, { fallback, expected }, (given) => (isTimeZone(given) ? given : undefined))
 }
 
 /** Whether what is sent there cannot be read on the way, or an operator has allowed that. */

@@ -61,7 +61,52 @@ export function createHttp(options: HttpOptions): Http {
     allowH2: false,
   })
   return {
-    exchange: (call, context) => exchange(options, dispatcher, call, context),
+    exchange: async (call, { signal, onAttempt }) => {
+      signal.throwIfAborted()
+      const url = new URL((call.host === 'auth' ? (options.authUrl ?? '') : options.baseUrl) + call.path)
+      for (const [name, value] of Object.entries(call.query ?? {})) {
+        if (value !== undefined) url.searchParams.set(name, value)
+      }
+      const limit = new AbortController()
+      const stopListening = whenAborted(signal, () => limit.abort())
+      // undici limits pauses alone: an answer that drips is caught here. By the real clock: a socket knows no other.
+      const callOff = callIfStillRunning(options.timeoutMs, () => limit.abort())
+      const received = { bytes: 0, hasHeaders: false }
+      try {
+        onAttempt?.(1)
+        const response = await dispatcher.request({
+          origin: url.origin,
+          path: url.pathname + url.search,
+          method: call.method,
+          signal: limit.signal,
+          headers: {
+            accept: 'application/json',
+            'accept-encoding': 'identity',
+            'content-type': 'application/json',
+            'user-agent': 'livehouse',
+            ...(call.bearer === undefined ? {} : { authorization: `Bearer ${call.bearer}` }),
+          },
+          ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+        })
+        received.hasHeaders = true
+        const { headers, statusCode, body } = response
+        const bytes = await readBody(call, response, options.maxBodyBytes ?? MAX_BODY_BYTES, received).catch(
+          (error: unknown) => {
+            // Unread, it would keep its connection; destroyed, it emits an error, which nobody needs.
+            body.on('error', () => {}).destroy()
+            throw error
+          },
+        )
+        return { status: statusCode, ...decodeBody(bytes, headerOf(response, 'content-type')), headers }
+      } catch (error) {
+        signal.throwIfAborted()
+        if (error instanceof LivehouseError) throw error
+        throw translate(options, call, error, { ...received, isLate: limit.signal.aborted, url })
+      } finally {
+        callOff()
+        stopListening()
+      }
+    },
     [Symbol.asyncDispose]: () => dispatcher.destroy(),
   }
 }
@@ -77,59 +122,6 @@ export interface Proxies {
 export function createAgent({ http, https, none }: Proxies, options: EnvHttpProxyAgent.Options): EnvHttpProxyAgent {
   // Empty text, not undefined: undici would read the environment.
   return new Agent({ ...options, httpProxy: http ?? '', httpsProxy: https ?? '', noProxy: none ?? '' })
-}
-
-async function exchange(
-  options: HttpOptions,
-  dispatcher: Dispatcher,
-  call: WireCall,
-  context: CallContext,
-): Promise<RawAnswer> {
-  const { signal } = context
-  signal.throwIfAborted()
-  const url = new URL((call.host === 'auth' ? (options.authUrl ?? '') : options.baseUrl) + call.path)
-  for (const [name, value] of Object.entries(call.query ?? {})) {
-    if (value !== undefined) url.searchParams.set(name, value)
-  }
-  const limit = new AbortController()
-  const stopListening = whenAborted(signal, () => limit.abort())
-  // undici's limits see only pauses: an answer that drips is caught here. By the real clock: a socket knows no other.
-  const callOff = callIfStillRunning(options.timeoutMs, () => limit.abort())
-  const received = { bytes: 0, hasHeaders: false }
-  try {
-    context.onAttempt?.(1)
-    const response = await dispatcher.request({
-      origin: url.origin,
-      path: url.pathname + url.search,
-      method: call.method,
-      signal: limit.signal,
-      headers: {
-        accept: 'application/json',
-        'accept-encoding': 'identity',
-        'content-type': 'application/json',
-        'user-agent': 'livehouse',
-        ...(call.bearer === undefined ? {} : { authorization: `Bearer ${call.bearer}` }),
-      },
-      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
-    })
-    received.hasHeaders = true
-    const { headers, statusCode, body } = response
-    const bytes = await readBody(call, response, options.maxBodyBytes ?? MAX_BODY_BYTES, received).catch(
-      (error: unknown) => {
-        // Unread, it would keep its connection; destroyed, it reports that to whom it may concern.
-        body.on('error', () => {}).destroy()
-        throw error
-      },
-    )
-    return { status: statusCode, ...decodeBody(bytes, headerOf(response, 'content-type')), headers }
-  } catch (error) {
-    signal.throwIfAborted()
-    if (error instanceof LivehouseError) throw error
-    throw translate(options, call, error, { ...received, isLate: limit.signal.aborted, url })
-  } finally {
-    callOff()
-    stopListening()
-  }
 }
 
 async function readBody(

@@ -6,8 +6,7 @@ export class Html {
     this.#markup = markup
   }
 
-  /** The tag behind `html`. */
-  static of(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
+  static of(this: void, strings: TemplateStringsArray, ...values: readonly Content[]): Html {
     const parts = strings.map((fixed, index) => (index === 0 ? fixed : markupOf(values[index - 1]) + fixed))
     return new Html(parts.join(''))
   }
@@ -24,9 +23,7 @@ export type Content = Html | string | number | false | null | undefined | readon
  * A template whose values cannot become markup: whatever others have put into a name arrives as text. In tags,
  * values stand only inside double quotes: `` html`<a href="${path}">${name}</a>` ``.
  */
-export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
-  return Html.of(strings, ...values)
-}
+export const html = Html.of
 
 const entities: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": '#39' }
 

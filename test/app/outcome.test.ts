@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { outcomeObject } from '../../src/app/outcome.ts'
-import { exitCodeOfStatus } from '../../src/cli/failure.ts'
+import { exitCodes } from '../../src/cli/failure.ts'
 
 test('a run is printed as the contract writes it', () => {
   const when = { startedAt: '2026-11-20T17:00:00.000Z', finishedAt: '2026-11-20T17:00:09.000Z' }
@@ -25,5 +25,5 @@ test('a run is printed as the contract writes it', () => {
 })
 
 test('statuses have the exit codes of the contract', () => {
-  expect((['ok', 'failed', 'partial', 'waiting'] as const).map(exitCodeOfStatus)).toEqual([0, 1, 3, 4])
+  expect((['ok', 'failed', 'partial', 'waiting'] as const).map((status) => exitCodes[status])).toEqual([0, 1, 3, 4])
 })
