@@ -128,7 +128,7 @@ const budgets: Readonly<Record<string, number>> = {
   log: 73,
   scheduler: 1329,
   service: 1737,
-  store: 3098,
+  store: 3087,
   streams: 93 + 68 * allStreams.length,
   sync: 5185,
   transform: 249,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_403 + 128 * allStreams.length, test: 27_954 }
+const MOST_LINES = { src: 32_392 + 128 * allStreams.length, test: 27_954 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -115,7 +115,8 @@ function upsert(into: LoadTable, input: RawBuilder<unknown>, runId: string, opti
     with changed as (
       select input.* from (${input}) as input
       left join lateral (
-        select target.*, true as is_there from ${table} as target where ${keysMatch(into)} limit 1
+        select target.*, true as is_there from ${table} as target
+        where ${qualified('target', into.key)} = ${qualified('input', into.key)} limit 1
       ) as target on true
       where target.is_there is null
         or ${qualified('target', content)} is distinct from ${qualified('input', content)}${isRemoved}
@@ -176,18 +177,14 @@ export function copyBatch(into: LoadTable, runId: string): Batch {
       try {
         await trx.executeQuery(CompiledQuery.raw(copy.compile(trx).sql, [lines.text().subarray(1)]))
       } catch (error) {
-        if (!isTaken(error)) throw error
+        // A row of one of the keys is there (SQLSTATE 23505), or another session adds it and waits for this one.
+        if (![DEADLOCK, '23505'].includes(codeOf(error))) throw error
         await sql`rollback to savepoint before_copy`.execute(trx)
         return await loadRows(trx, into, rowsOf(lines.text().toString(), names), runId)
       }
       return { inserted: size, updated: 0, unchanged: 0 }
     },
   }
-}
-
-/** A row of one of the keys is there (SQLSTATE 23505), or another session adds it and waits for this one. */
-function isTaken(error: unknown): boolean {
-  return [DEADLOCK, '23505'].includes(codeOf(error))
 }
 
 /**
@@ -201,14 +198,6 @@ function inputRows(columns: ReturnType<typeof inputColumns>, first: Row): RawBui
       : sql`unnest(${values.text()}::text::${sql.raw(type)}[]) as ${sql.ref(name)}`,
   )
   return sql`select ${sql.join(outputs)}`
-}
-
-/** The keys of `target` and `input` are equal. */
-function keysMatch(into: LoadTable): RawBuilder<unknown> {
-  return sql.join(
-    into.key.map((name) => sql`target.${sql.ref(name)} = input.${sql.ref(name)}`),
-    sql` and `,
-  )
 }
 
 /** Columns by name, separated by commas. */
