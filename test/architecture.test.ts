@@ -120,7 +120,7 @@ const rules: Rules = {
 const budgets: Readonly<Record<string, number>> = {
   app: 1705,
   bi: 3908,
-  cli: 4305,
+  cli: 4315,
   config: 588,
   core: 1253,
   emulator: 1781 + 60 * allStreams.length,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_392 + 128 * allStreams.length, test: 27_954 }
+const MOST_LINES = { src: 32_402 + 128 * allStreams.length, test: 27_954 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
