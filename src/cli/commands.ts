@@ -2,7 +2,7 @@ import type { CommandEntry } from './command.ts'
 
 /** Every verb, by name, in the order in which `livehouse --help` lists them. */
 export const commands: Readonly<Record<string, CommandEntry>> = {
-  demo: ['the whole way without an account', async () => (await import('./demo.ts')).demo],
+  demo: ['a whole sync without an account', async () => (await import('./demo.ts')).demo],
   init: ['asks for the settings, checks them and writes .env', async () => (await import('./init.ts')).init],
   sync: ['brings every stream up to now', async () => (await import('./sync.ts')).sync],
   backfill: ['reads a date range again, covered or not', async () => (await import('./backfill.ts')).backfill],

@@ -36,7 +36,7 @@ const launcher = /[\\/]_npx[\\/]/.test(packageFolder) ? join(packageFolder, '../
 /** `livehouse demo`: emulator, PostgreSQL, sync, and what came of it. */
 export const demo = defineCommand(
   {
-    about: `The whole way in one command, without an account and without a database: an emulator of the service with
+    about: `All in one command, without an account and without a database: an emulator of the service with
 made-up channels and viewers, the PostgreSQL that livehouse keeps in LIVEHOUSE_DATA_DIR, a sync, what landed beside
 what the emulator has, some queries, and how to connect. The database ${DATABASE} is made anew each time, which ends
 another demo that is under way; the PostgreSQL goes on running.`,
@@ -160,7 +160,7 @@ async function answerQueries(db: Db): Promise<string[]> {
 function describeConnection(url: string, dataDir: string): string[] {
   const { hostname, port, username } = new URL(url)
   return [
-    'Connect with psql, or with any BI tool that speaks PostgreSQL',
+    'Connect with psql, or with any BI tool for PostgreSQL',
     '',
     `  ${launcher} db psql --database ${DATABASE}`,
     `  ${launcher} db url --database ${DATABASE}     the whole URL, with the password`,

@@ -26,8 +26,8 @@ export const forms = defineCommand(
 column a question. Answers are masked for livehouse_analyst until their question is cleared, by number and header.`,
     actions: {
       list: 'every questionnaire, or the questions of one with numbers and whether they are cleared (the default)',
-      publish: 'makes the view; again brings it up to date',
-      unpublish: 'takes it away',
+      publish: 'makes the view, or brings it up to date',
+      unpublish: 'removes it',
       clear: 'lets every analyst see the answers to these questions, in all views; --undo masks them again',
     },
     defaultAction: 'list',
@@ -96,7 +96,7 @@ async function act(
     case 'unpublish':
       if (form.view === null) throw wrongUse(`${name} is not published`)
       await removePublishedForm(db, form, form.view)
-      remark(`taken away: ${FORMS_SCHEMA}.${form.view}`)
+      remark(`removed: ${FORMS_SCHEMA}.${form.view}`)
       break
     case 'clear': {
       const surplus = numbers.filter((number) => number > questions.length).join(', ')

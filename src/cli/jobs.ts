@@ -147,7 +147,7 @@ export async function readJobStates(
   return jobs.map((job) => {
     const tick = job.isEnabled ? openTimetable(job.cron, job.timeZone).next(nowMs) : undefined
     const [last, isHeld] = [runs.get(job.name), held.has(job.name)]
-    // The lease may outlive the run by a moment. A run without a lease has died, and is taken up again.
+    // The lease may outlive the run by a moment. A run without a lease was interrupted, and is resumed.
     const going = isHeld ? 'running' : last && 'interrupted'
     const outcome = last?.status === 'ended' ? (last.outcome ?? 'failed') : going
     return { job, next: tick && new Date(tick.dueAtMs), last, isRunning: isHeld, outcome }

@@ -18,7 +18,7 @@ export const labels = defineCommand(
 (gift_title, gift_label, gift_group) and are yours: no sync changes them.`,
     actions: {
       export: 'prints CSV, to be filled in and imported: each gift that was given or has a label',
-      import: 'reads CSV with gift_id, label and, if you like, gift_type and gift_group; an empty label takes it away',
+      import: 'reads CSV with gift_id, label and, if you like, gift_type and gift_group; an empty label removes it',
     },
     words: '[FILE]',
     flags: {},
@@ -53,7 +53,7 @@ function csvCell(text: string): string {
 
 const LARGEST_ID = 2n ** 63n - 1n
 
-/** Labels from CSV, columns in any order; problems are refused with their lines. @param file its name */
+/** Labels from CSV, columns in any order; each problem names its line. @param file its name */
 function readLabelsCsv(text: string | undefined, file: string, refuse: Refuse): readonly GiftLabel[] {
   const seen = new Map<string, number>()
   const columns = { needed: ['gift_id', 'label'], optional: ['gift_type', 'gift_group'] }

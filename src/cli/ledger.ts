@@ -69,7 +69,7 @@ async function show(context: CliContext, asked: Asked): Promise<readonly string[
   const window = { from: asked.from ?? historyFrom, to: asked.to ?? now }
   checkUsage((refuse) => refuseBackwards(window, refuse))
   await using opened = await openAsItIs(context, database)
-  if (!opened.isMigrated) return ['nothing has run yet; livehouse sync starts']
+  if (!opened.isMigrated) return ['nothing has run yet: livehouse sync begins']
   refusePending(opened)
   const namesChannels = asked.channels !== undefined
   // Those that are gone are shown where they are named.

@@ -8,7 +8,7 @@ export interface GatePace {
   /** The calls a second that were last found to be its limit; 0 while all are refused. */
   readonly limit?: number | undefined
   readonly limitedAtMs: number
-  /** What was so before it was found, with the share of calls that was refused then. */
+  /** What was known before it was found, with the share of calls that was refused then. */
   readonly before?: Pick<GatePace, 'limit' | 'limitedAtMs' | 'usual'> | undefined
   /** The share that is refused whatever the rate. */
   readonly usual?: number

@@ -41,7 +41,7 @@ export interface ConnectOptions
   readonly pace?: Pace
   /** Counts the calls of 4.6; without it 4.6 is never called. */
   readonly reserve?: Reserve
-  /** A list of the account: what is asked for where the time that the bare address tells may be an old one. */
+  /** A list of the account: asked for where the time in the bare address's answer may be an old one. */
   readonly accountList: ListRequest
 }
 

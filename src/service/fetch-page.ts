@@ -17,7 +17,7 @@ export function createAsk(send: Send, repeat?: 'once'): Ask {
 /**
  * Fetches pages of every list. Where the parameters of 4.8 and 4.9 belong is not shown in the spec: when the echoed
  * `page` shows that they had no effect, the other place is tried once by itself and remembered. Where neither has an
- * effect, the page is what it is: who reads on finds that it repeats.
+ * effect, the page is taken as it is: the next one shows that it repeats.
  * @param configured the place that is tried first
  */
 export function createFetchPage(send: Send, configured: ListPlace): FetchPage {
@@ -126,7 +126,7 @@ function windowOf({ stream, window }: ListRequest): Readonly<Record<string, stri
 function readListPage(request: PageRequest, name: string, { json, serviceTimeMs }: Answer): Page {
   const { envelope } = request.list.stream.wire
   if (envelope === undefined) {
-    // In place of an empty array; not of version 1, of which one reading ends the list for good.
+    // In place of an empty array; not of version 1, whose list one reading ends for ever.
     const items = json === null && !request.list.stream.isBudgeted ? [] : json
     if (!Array.isArray(items)) throw badShape(name, `${describe(json)} where an array belongs`)
     const nothing = { total: undefined, echoedPage: undefined, echoedPageSize: undefined, title: undefined }
@@ -175,7 +175,7 @@ function listAt(json: unknown, path: string, name: string): readonly unknown[] |
   throw badShape(name, `${describe(json)} where a list belongs (${path}: ${describe(list)})`)
 }
 
-/** Field names that tell which envelope came in place of the expected one; any other may be a value in disguise. */
+/** Field names that show which envelope came in place of the expected one; any other may itself be a value, an id. */
 const telling = ['errcode', 'msg', 'code', 'message', 'status', 'page', 'data', 'results', 'total', 'total_num']
 
 /** Names the shape, never the values. */

@@ -69,7 +69,7 @@ export function createHttp(options: HttpOptions): Http {
       }
       const limit = new AbortController()
       const stopListening = whenAborted(signal, () => limit.abort())
-      // undici limits pauses alone: an answer that drips is caught here. By the real clock: a socket knows no other.
+      // undici limits pauses alone: an answer that drips is caught here. By the real clock, as sockets go by it.
       const callOff = callIfStillRunning(options.timeoutMs, () => limit.abort())
       const received = { bytes: 0, hasHeaders: false }
       try {
@@ -162,7 +162,7 @@ function decodeBody(bytes: Buffer, contentType = ''): Pick<RawAnswer, 'text' | '
   }
 }
 
-/** A name that `TextDecoder` knows; UTF-8 for one that nobody does, such as a database's `utf8mb4`. */
+/** A name that `TextDecoder` knows; UTF-8 for one that it does not, such as a database's `utf8mb4`. */
 function charsetOf(declared: string): string {
   if (/^(us-ascii|ascii|latin-?1|iso-8859-1|windows-1252)$/i.test(declared)) return 'utf-8'
   if (/^(cp|ms)936$/i.test(declared)) return 'gbk'

@@ -21,9 +21,9 @@ const createGate = () => ({ turn: pLimit(1), rate: 0, instants: new Array<number
 type Gate = ReturnType<typeof createGate>
 
 /**
- * Paces calls together with all who share the cell: each endpoint at the rate that `call-rate.ts` finds, all of them
- * below the ceiling (0: none). A gate is a generic cell rate algorithm (ITU-T I.371): a process takes the next instants
- * that are free, evenly spaced, for as many calls as wait without one, so processes take turns; kept by its own clock.
+ * Paces calls together with all processes that share the cell: each endpoint at the rate that `call-rate.ts` finds,
+ * all of them below the ceiling (0: none). A gate is a generic cell rate algorithm (ITU-T I.371): a process takes the
+ * next free instants, evenly spaced, for as many calls as wait without one, so processes take turns; by its own clock.
  */
 export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clock): Pace {
   const now = clock.monotonicMs ?? clock.now
@@ -65,7 +65,7 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
     wasAheadMs = aheadMs
     const isHeld = given.some(({ rate, known }) => Number.isFinite(rate) || known.ended.some((one) => one.refused > 0))
     untilMs = now() + (isHeld ? LEASE_MS : 1000)
-    // What is taken next begins when it will have come. A lease more at a time: it may have been held up but once.
+    // What is taken next begins when it will have come. By a lease more at most: one slow exchange may be an exception.
     leadMs = Math.min(now() + aheadMs - pace.atMs, leadMs + LEASE_MS)
     for (const { gate, rate, instants } of given) Object.assign(gate, { rate }).instants.push(...instants)
   }
@@ -79,7 +79,7 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
       const atMs = now()
       gate.instants = gate.instants.filter((instant) => instant >= Math.max(atMs - LATE_MS, pausedUntilMs))
       const nextMs = gate.rate === Number.POSITIVE_INFINITY ? pausedUntilMs : gate.instants[0]
-      // An exchange, in the background, as long before the call leaves as it takes: who waits for one comes late.
+      // An exchange, in the background, as long before the call leaves as it takes: waiting would make it late.
       const dueMs = Math.max(untilMs, nextMs ?? atMs) - 2 * leadMs
       if (dueMs <= atMs) void share()
       if (nextMs === undefined || (nextMs <= atMs && untilMs <= atMs)) await orAborted(share(), signal)

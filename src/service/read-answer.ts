@@ -55,7 +55,7 @@ export function readAnswers(
 }
 
 /**
- * Tells the families of failures apart: `errcode` other than 1000, `{"errors": {code, message}}` at any status,
+ * Recognises each kind of failure: `errcode` other than 1000, `{"errors": {code, message}}` at any status,
  * `{"status": "n", "msg"}`, redirects and HTTP statuses. @throws the error that an answer reports
  */
 export function readAnswer(call: Call, raw: RawAnswer, clock: Clock, redact: Redact): Answer {

@@ -21,7 +21,7 @@ export interface RetryOptions {
   readonly log: Log
   /** From 0 to 1, exclusive. */
   readonly random: () => number
-  /** How long a call is repeated while the service refuses it with 429: ten minutes unless somebody waits for it. */
+  /** How long a call is repeated while the service refuses it with 429: ten minutes, less where a person waits. */
   readonly longestRefusedMs?: number | undefined
 }
 

@@ -15,7 +15,7 @@ export interface ServiceClock extends Clock {
   readonly claimableMs: () => number
 }
 
-/** What was told longer ago is asked for again where a minute matters. */
+/** An older time is asked for again where a minute matters. */
 const FRESH_MS = 60_000
 /** Clocks that differ by less are the same: a call takes its time. */
 export const LARGEST_DIFFERENCE_SECONDS = 60
@@ -30,7 +30,7 @@ const RESOLUTION_MS = 1000
  * list is asked for too: no cache answers what is asked with a token (RFC 9111, 3.5).
  * @param ask makes any harmless call over `timed`
  * @param askList makes one with the token
- * @returns the clock, and the exchange that tells it of the answers of the base address
+ * @returns the clock, and the exchange from whose answers it reads the time
  */
 export function createServiceClock(
   clock: Clock,
@@ -39,7 +39,7 @@ export function createServiceClock(
   askList: (signal: AbortSignal) => Promise<unknown>,
 ): { readonly serviceClock: ServiceClock; readonly timed: Http['exchange'] } {
   const elapsed = clock.monotonicMs ?? clock.now
-  /** The service's time without what has elapsed, and when it was told by the two clocks. */
+  /** The service's time less what has elapsed, and when the answer came, by the two clocks. */
   let told: { readonly offsetMs: number; readonly elapsedMs: number; readonly ownMs: number } | undefined
 
   const learn = (answer: RawAnswer, leftAtMs: number): void => {
@@ -71,7 +71,7 @@ export function createServiceClock(
       refresh: async (signal) => {
         if (isFresh()) return
         await ask(timed, signal).catch((error: unknown) => {
-          // Something is there that tells no time: calls will show what it is.
+          // Something answers without a time: the calls that follow show what it is.
           if (!hasCode(error, 'api.bodyRefused') && !hasCode(error, 'api.badBody')) throw error
         })
         if (Math.abs(ownAheadMs() ?? 0) <= LARGEST_DIFFERENCE_SECONDS * 1000) return

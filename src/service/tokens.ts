@@ -39,13 +39,13 @@ export interface FetchedTokensOptions {
   readonly requestToken: (context: CallContext) => Promise<AccessToken>
   readonly store: TokenStore
   readonly clock: Clock
-  /** Receives each token that comes to be held, also one that another process fetched: no message may show it. */
+  /** Called with each token that is used, also one that another process fetched: no message may show it. */
   readonly addSecret: (value: string, kind: 'passing') => void
   /** Ends a fetch in flight. Not a caller's own signal: several callers wait for one fetch. */
   readonly closed: AbortSignal
 }
 
-/** Tokens of 4.1: fetched when needed, once for all who wait, renewed before they expire. */
+/** Tokens of 4.1: fetched when needed, once for all calls that wait, renewed before they expire. */
 export function fetchedTokens(options: FetchedTokensOptions): FetchedTokens {
   const { appId, requestToken, store, clock, addSecret, closed } = options
   let held: AccessToken | undefined
@@ -142,7 +142,7 @@ export function isOfTokenCall(error: unknown): boolean {
   return error instanceof LivehouseError && 'call' in error.details && error.details.call === TOKEN_CALL
 }
 
-/** Who answers success without a token issues them all the same; any other answer is none of a token service. */
+/** An answer of success without a token comes from a service of tokens; any other one from something else. */
 function withoutToken({ json }: Answer, options: AccessTokenOptions, cause: unknown): LivehouseError {
   const isSuccess = z.object({ errcode: z.literal([1000, '1000']) }).safeParse(json).success
   if (!isSuccess) return wrongAddress(`${TOKEN_CALL}: the answer holds no access_token`, options, cause)

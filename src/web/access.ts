@@ -24,8 +24,8 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
   const [session, csrf] = [keyedBy('session'), keyedBy('form')]
   return {
     /**
-     * False for a name that only a browser under somebody else's control would use for this machine. With a token a
-     * foreign name gains nothing, and reverse proxies pass on names of their own.
+     * False for a name that only another site would have a browser use for this machine (DNS rebinding). With a token
+     * that gains nothing, and reverse proxies pass on names of their own.
      */
     isHostKnown: (host: string | undefined): boolean =>
       token !== undefined || isLoopback((host ?? '').replace(/:\d+$/, '')),
@@ -38,7 +38,7 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
     /** Notes and logs a wrong token. `from`: the address that it came from */
     refuse: (from: string | undefined): void => {
       wrong = recent()
-      // Thousands of them would fill the log.
+      // Thousands of lines would fill the log.
       if (wrong.length >= MOST_WRONG) return
       wrong = [...wrong, clock.now()]
       log.warn('http.tokenRefused', { from, wrongWithinMinute: wrong.length })
@@ -57,7 +57,7 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
   }
 }
 
-/** Takes as long for any wrong text. */
+/** Takes the same time for any wrong text, so that it shows nothing of the right one. */
 function isEqual(given: string, wanted: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(wanted)) && wanted !== ''
@@ -92,16 +92,16 @@ export async function answerLogin(
     access.refuse(request.socket.remoteAddress)
     return again(next)
   }
-  // Behind a proxy that speaks TLS the cookie never travels without it.
+  // Behind a proxy with TLS the cookie is never sent without it.
   const isSecure = request.headers['x-forwarded-proto'] === 'https'
   const attributes = `Path=/; Max-Age=${MONTH_SECONDS}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
   return redirectReply(next, { 'set-cookie': `${SESSION_COOKIE}=${access.session}; ${attributes}` })
 }
 
-/** A page of ours, and no other site: `//host` and `/\host` are addresses of others. */
+/** A path of this site: `//host` and `/\host` would lead to another one. */
 function safePath(path: string): string {
   const url = URL.parse(path, 'http://localhost')
-  // A path may come out of the dots of `/.//host` with two strokes at its head.
+  // `/.//host` becomes a path that begins with two slashes.
   const isOurs = path.startsWith('/') && url?.host === 'localhost' && !url.pathname.startsWith('//')
   return isOurs && url.pathname !== '/login' ? url.pathname + url.search : '/'
 }

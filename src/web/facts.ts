@@ -103,7 +103,7 @@ const REST = 20
 const SHORTEST_MS = 3000
 const LONGEST_WAIT_MS = 10_000
 
-/** Reads facts when they are asked for, as often as the database can bear. */
+/** Reads facts when they are asked for, a twentieth of the time at most. */
 export function createFactsSource(deps: FactsDeps): ReadFacts {
   const { clock, log } = deps
   let known: Known = { facts: undefined, failure: undefined }

@@ -16,11 +16,11 @@ export class Html {
   }
 }
 
-/** What may stand in a template: text is escaped, markup goes in as it is, nothing and `false` leave no trace. */
+/** What may stand in a template: text is escaped, markup goes in as it is; null, undefined and `false` are left out. */
 export type Content = Html | string | number | false | null | undefined | readonly Content[]
 
 /**
- * A template whose values cannot become markup: whatever others have put into a name arrives as text. In tags,
+ * A template whose values cannot become markup: a name that holds markup is shown as text. In tags,
  * values stand only inside double quotes: `` html`<a href="${path}">${name}</a>` ``.
  */
 export const html = Html.of

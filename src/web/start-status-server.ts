@@ -31,7 +31,7 @@ export interface StatusServerOptions extends FactsDeps, Pick<Answering, 'languag
 export interface StatusServer extends AsyncDisposable {
   /** With the port that it has. */
   readonly url: string
-  /** Hears of each call that this process makes to the service. */
+  /** To be called for each call that this process makes to the service. */
   readonly onCall: OnCall
 }
 

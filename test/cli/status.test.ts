@@ -26,7 +26,7 @@ async function runOn({ database, clock }: TestPipeline, ...argv: string[]) {
 
 test('an empty database has nothing to show, is late for --max-age, and stays empty', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
-  expect(await run(database.url, 0)).toMatchObject({ code: 0, out: 'nothing has run yet; livehouse sync starts' })
+  expect(await run(database.url, 0)).toMatchObject({ code: 0, out: 'nothing has run yet: livehouse sync begins' })
   const { code, out } = await run(database.url, 0, '--max-age', '26h')
   expect(code).toBe(3)
   for (const { name } of streams) expect(out).toContain(`✗ ${name}: nothing of it has landed yet (--max-age 26h)`)

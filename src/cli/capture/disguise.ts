@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { allStreams } from '../../streams/registry.ts'
 
-/** Stands for a value: of the same shape, the same for the same value wherever it comes. */
+/** What a value is replaced by: text of the same shape, always the same for the same value. */
 export type Disguise = (value: string) => string
 
 /**

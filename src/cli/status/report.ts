@@ -14,7 +14,7 @@ import { onlyWhenNamed } from '../../streams/registry.ts'
 /** What is known, for a person. Times are those of the service's wall clock. */
 export function describeStatus(status: Status, nowMs: number): string[] {
   const { overview, quarantine } = status
-  if (overview === undefined || overview.runs.length === 0) return ['nothing has run yet; livehouse sync starts']
+  if (overview === undefined || overview.runs.length === 0) return ['nothing has run yet: livehouse sync begins']
   const { timeZone, hasSource, budget } = overview
   const minute = minuteIn(timeZone)
   const age = (at: Date) => `${formatAge(nowMs - at.getTime())} ago`
@@ -65,7 +65,7 @@ export function describeStatus(status: Status, nowMs: number): string[] {
 
 const LAST_RUNS = 5
 
-/** Also of a midnight: it is not of the day that it begins. */
+/** To the minute also at midnight, where a date alone would seem to include its day. */
 const toMinute = (at: WallTime) => formatWallTime(at).slice(0, 16)
 
 function coverageOf(least: LedgerUnit | undefined): string {
