@@ -71,11 +71,6 @@ export function subtractWindows({ from, to }: Window, others: readonly Window[])
   return [...left, { from: start, to }].filter((part) => !isEmptyWindow(part))
 }
 
-/** The same window with `seconds` more on both sides. */
-export function widen({ from, to }: Window, seconds: number): Window {
-  return { from: from - seconds, to: to + seconds }
-}
-
 export function formatWindow({ from, to }: Window): string {
   return `[${formatWallTime(from)}, ${formatWallTime(to)})`
 }

@@ -202,8 +202,9 @@ export function isDuplicate({ reason }: Pick<QuarantinedItem, 'reason'>): boolea
   return reason.startsWith(DUPLICATE)
 }
 
-export function isConflict({ reason }: Pick<QuarantinedItem, 'reason'>): boolean {
-  return reason.startsWith(CONFLICT)
+/** What another row stands for in the table: a fresher one of a duplicate, or that of a higher version. */
+export function isSuperseded(item: Pick<QuarantinedItem, 'reason'>): boolean {
+  return isDuplicate(item) || item.reason.startsWith(CONFLICT)
 }
 
 /**

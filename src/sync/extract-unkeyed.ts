@@ -18,7 +18,7 @@ import {
 import { isStill, type ListReading, readBareList, readCountedList } from './read-list.ts'
 import { tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { declaredText, startWalk, type WalkSummary } from './walk.ts'
+import { declaredText, startWalk } from './walk.ts'
 import { liesWithin, mayBeHalved, minuteOf, requireFiltered } from './windows.ts'
 
 /** What became of reading a slice whose rows have no id. */
@@ -78,7 +78,13 @@ export async function extractUnkeyed(
     const summary = walk.summary()
     const mayBeWhole = doubt !== undefined && !stream.isCounted && isEndUnknown !== true
     const contents = mayBeWhole ? kept.map(declaredText).sort() : undefined
-    const verdict = judgeReading(summary, isSameOnceEach(contents, earlier) ? undefined : doubt)
+    // Two readings in a row, both to the end of the list, hold the same rows of the window, none of them twice: what
+    // moved lies beside it, in the minute more that is asked for.
+    const isSame = isDeepStrictEqual(contents, earlier) && new Set(contents).size === contents?.length
+    const judged = judgeWalk(summary)
+    // A doubt is a list that moved; without a total a clean reading is all that there can be.
+    const isDoubtful = isConclusive(judged) && doubt !== undefined && !isSame
+    const verdict: Verdict = isDoubtful ? { proof: 'moving', reason: doubt } : judged
     earlier = contents
     const isOneAnswer = list.pages.length < 2 && summary.received < reading.pages.pageSize
     const isRestless = verdict.proof === 'moving' && !isOneAnswer
@@ -100,20 +106,6 @@ export async function extractUnkeyed(
     const extraction = { summary, verdict, found, unproven, pageSize: servedSize, ...known }
     return { kind: 'read', extraction, isRestless, rows }
   }
-}
-
-/**
- * Whether two readings in a row, both to the end of the list, hold the same rows of the window, none of them twice:
- * what moved lies beside it, in the minute more that is asked for.
- */
-function isSameOnceEach(contents: readonly string[] | undefined, earlier: readonly string[] | undefined): boolean {
-  return contents !== undefined && isDeepStrictEqual(contents, earlier) && new Set(contents).size === contents.length
-}
-
-/** A doubt is a list that moved; without a total a clean reading is all that there can be. */
-function judgeReading(summary: WalkSummary, doubt: string | undefined): Verdict {
-  const verdict = judgeWalk(summary)
-  return isConclusive(verdict) && doubt !== undefined ? { proof: 'moving', reason: doubt } : verdict
 }
 
 /**

@@ -1,7 +1,7 @@
 import { hasCode, isFinalStatus, LivehouseError } from '../core/errors.ts'
 import { jsonText } from '../core/text.ts'
 import type { CallContext, FetchPage, ItemReader, ListRequest, Page } from '../core/page.ts'
-import { describeList, placeOf, sliceName, widen, type Window } from '../core/slice.ts'
+import { describeList, placeOf, sliceName, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { formatWallDate } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier } from '../ledger/earlier-readings.ts'
@@ -29,7 +29,7 @@ const OVERLAP_SECONDS = 60
 
 /** What goes on the wire for a slice; undefined for a walk over the whole list. */
 export function askedOf({ window, asked }: Pick<Slice, 'window' | 'asked'>): Window | undefined {
-  return asked ?? (window && widen(window, OVERLAP_SECONDS))
+  return asked ?? (window && { from: window.from - OVERLAP_SECONDS, to: window.to + OVERLAP_SECONDS })
 }
 
 /** @param pageSize how many rows of a page are asked for; the largest that the spec allows when not given */

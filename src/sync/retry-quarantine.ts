@@ -4,7 +4,7 @@ import type { RowIdentity, Stream, StreamName } from '../core/stream.ts'
 import { formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { forgetCoverage } from '../ledger/forget-coverage.ts'
-import { isConflict, isDuplicate, type KeptItem, readKeptItems, resolveItems } from '../ledger/quarantine.ts'
+import { isSuperseded, type KeptItem, readKeptItems, resolveItems } from '../ledger/quarantine.ts'
 import { loadRows, prepareToLoad } from '../store/load/load.ts'
 import { itemReader } from '../transform/read-item.ts'
 import { keepConflicts } from './keep-conflicts.ts'
@@ -87,11 +87,6 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly StreamNam
     })
   }
   return { streams, readAgain: [...readAgain.values()] }
-}
-
-/** What another row stands for in the table: a fresher one of a duplicate, or that of a higher version. */
-function isSuperseded(item: KeptItem): boolean {
-  return isDuplicate(item) || isConflict(item)
 }
 
 /** Of items of one run, partition and day those that can be read now; undefined where these are not known. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import { addCounts, type Counts, isGreen, noCounts, placeOf } from '../core/slice.ts'
 import {
@@ -65,7 +66,8 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   // By the earlier clock, since it may end when that shows more.
   const startedAt = new Date(Math.min(clock.now(), deps.claimableMs()))
   const open = await readOpenSlice(db, place)
-  const known = open && isThis(open, slice) ? open : beginSlice(slice, startedAt)
+  const isThis = open?.backfillId === slice.backfillId && isDeepStrictEqual(open?.window, slice.window)
+  const known = open && isThis ? open : beginSlice(slice, startedAt)
   const begun = known.pagesRead > 0 ? known : { ...beginSlice(slice, startedAt), refused: known.refused }
   /** What has been committed. */
   let state: OpenSlice = begun
@@ -184,10 +186,6 @@ function refusedForDays(cause: unknown, since: Date | undefined): unknown {
 /** Newest first. One of a minute is read anew as it is. */
 function halvesOf(slice: Slice): readonly Slice[] {
   return slice.window === undefined ? [slice] : cutWindow(slice.window, 2).map((half) => partOf(slice, half))
-}
-
-function isThis({ window, backfillId }: OpenSlice, slice: Slice): boolean {
-  return window.from === slice.window?.from && window.to === slice.window.to && backfillId === slice.backfillId
 }
 
 async function judge(slice: Slice, { foundRows, keys }: OpenSlice, deps: RunDeps): Promise<FullVerdict> {

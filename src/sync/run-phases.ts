@@ -116,12 +116,6 @@ async function runPhase(plans: readonly PartitionPlan[], run: PhasedRun): Promis
   }
 }
 
-async function planRest(plan: PartitionPlan, { options, deps }: PhasedRun): Promise<PartitionPlan> {
-  const slices = await options.planAgain(plan)
-  const [rest] = await resumeOpenFirst(deps.db, [{ ...plan, slices }], deps.clock.now())
-  return rest ?? plan
-}
-
 /** Runs partitions to their end. @returns those that another run holds, or that have made way for one */
 async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRun): Promise<OpenPartition[]> {
   const { deps, options, tally, reach } = run
@@ -176,8 +170,9 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
     if (!isOurs) return
     if (partition.isPlannedUnderLease) return await runOne(slice, partition)
     partition.isPlannedUnderLease = true
-    const { slices } = await planRest(partition.plan, run)
-    await enqueue(slices.map((each) => ({ slice: each, partition })))
+    const left = { ...partition.plan, slices: await options.planAgain(partition.plan) }
+    const [rest = left] = await resumeOpenFirst(deps.db, [left], deps.clock.now())
+    await enqueue(rest.slices.map((each) => ({ slice: each, partition })))
   }
   const begin = async (slice: Slice, partition: OpenPartition): Promise<void> => {
     try {

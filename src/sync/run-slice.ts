@@ -214,13 +214,11 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const halves = more ?? (isCut ? halveSlice(slice, read.rows, deps) : undefined)
   if (halves) return { kind: 'cut', parts: halves }
   if (read.kind === 'read') return { ...read, extraction: withheld(read.extraction) }
-  throw read.cause === 'too long' ? endless(describeList(reading.pages.list)) : read.cause.refusal
-}
-
-function endless(call: string): LivehouseError {
+  if (read.cause !== 'too long') throw read.cause.refusal
+  const call = describeList(reading.pages.list)
   const evidence = `page ${MOST_PAGES + 1} of one minute still holds rows`
   const message = `${call}: the list has no end: ${evidence}. Ask the service's support.`
-  return new LivehouseError('paging.ignored', message, { call, parameter: 'page', evidence })
+  throw new LivehouseError('paging.ignored', message, { call, parameter: 'page', evidence })
 }
 
 /** Old enough to be claimed, and nothing of it could be written. */
