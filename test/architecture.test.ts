@@ -122,15 +122,15 @@ const budgets: Readonly<Record<string, number>> = {
   bi: 3908,
   cli: 4315,
   config: 588,
-  core: 1248,
-  emulator: 1781 + 60 * allStreams.length,
-  ledger: 3638,
+  core: 1243,
+  emulator: 1776 + 60 * allStreams.length,
+  ledger: 3625,
   log: 73,
-  scheduler: 1329,
+  scheduler: 1323,
   service: 1737,
   store: 3087,
   streams: 93 + 68 * allStreams.length,
-  sync: 5163,
+  sync: 5155,
   transform: 249,
   web: 3098,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_376 + 128 * allStreams.length, test: 27_954 }
+const MOST_LINES = { src: 32_339 + 128 * allStreams.length, test: 27_954 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -60,11 +60,6 @@ export function floorToMinute(wallTime: WallTime): WallTime {
   return Math.floor(wallTime / MINUTE) * MINUTE
 }
 
-/** The start of the first minute that does not begin before this reading. */
-export function ceilToMinute(wallTime: WallTime): WallTime {
-  return Math.ceil(wallTime / MINUTE) * MINUTE
-}
-
 /** What the wall clock of `timeZone` (an IANA name) shows at an instant, in whole seconds. */
 export function wallTimeAt(instantMs: number, timeZone: string): WallTime {
   return openWallClock(timeZone)(instantMs)

@@ -26,8 +26,7 @@ export function createCredentials(
   return {
     isLiveToken,
     /** Whether the bearer opens 4.3 to 4.12. */
-    isBearer: (token: string): boolean =>
-      (switches.bearers !== 'fetched' && token === apiToken) || (switches.bearers !== 'fixed' && isLiveToken(token)),
+    isBearer: (token: string): boolean => (switches.bearers !== 'fetched' && token === apiToken) || isLiveToken(token),
     issueToken: (): string => {
       if (switches.newTokenEndsOld) tokens.clear()
       const token = randomBytes(16).toString('hex')

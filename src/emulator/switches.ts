@@ -28,7 +28,7 @@ export interface Switches {
   totals: 'number' | 'text'
   questionnaireStatus: 'number' | 'boolean'
   /** Which bearer tokens the endpoints 4.3 to 4.12 accept. */
-  bearers: 'any' | 'fixed' | 'fetched'
+  bearers: 'any' | 'fetched'
   newTokenEndsOld: boolean
   /** HTTP status of a refusal with an errcode (4.1, 4.2, 4.10, 4.11); 401 and 429 always have their own. */
   errcodeStatus: 'ok' | 'matching'

@@ -36,14 +36,22 @@ export function readTruth(world: World, switches: Readonly<Switches>, now: WallT
   const unknown = Object.fromEntries(fields.unknownToV1.map((column) => [column, null]))
   const record = (row: WatchRecord) => fields.truthRow(fields.recordFields, row, second)
   return {
-    channels: each((channel) => [channelRow(channel)]),
+    // Only visitors carry the channel's name and administrator (API 2.5).
+    channels: each(({ name, adminId, visitors }) => [
+      visitors.rows.length > 0 ? { name: text(name), admin_id: adminId } : { name: null, admin_id: null },
+    ]),
     visitors: each(({ visitors }) => visitors.rows.map((row) => fields.truthRow(fields.visitorFields, row, second))),
     watch_records: each(({ records }) => records.rows.map((row) => ({ ...record(row), api_version: 2 }))),
     watch_records_v1: each(({ oldRecords }) =>
       oldRecords.rows.map((row) => ({ ...record(row), ...unknown, api_version: 1 })),
     ),
     gifts: each((channel) => giftRows(channel, switches, second)),
-    questionnaires: each(({ questionnaires }) => questionnaires.rows.map((row) => questionnaireRow(row, second))),
+    questionnaires: each(({ questionnaires }) =>
+      questionnaires.rows.map((row) => {
+        const own = fields.truthRow(fields.questionnaireFields, row, second)
+        return { ...own, is_open: row.isOpen, created_at: second(row.createdAt) }
+      }),
+    ),
     signups: signups.map((row): TruthRow => row),
     signup_answers: signups.flatMap(answerRows),
     manager_usage: world.managers.rows.map((row): TruthRow => {
@@ -51,12 +59,6 @@ export function readTruth(world: World, switches: Readonly<Switches>, now: WallT
     }),
     managers: world.managers.rows.map((row) => fields.truthRow(fields.managerFields, row, second)),
   }
-}
-
-/** Only visitors carry the channel's name and administrator (API 2.5). */
-function channelRow({ name, adminId, visitors }: Channel): TruthRow {
-  const isKnown = visitors.rows.length > 0
-  return { name: isKnown ? text(name) : null, admin_id: isKnown ? adminId : null }
 }
 
 function giftRows({ gifts }: Channel, switches: Readonly<Switches>, second: Second): TruthRow[] {
@@ -74,11 +76,6 @@ function giftRows({ gifts }: Channel, switches: Readonly<Switches>, second: Seco
     (row) => [row.gift_type, row.given_at, row.gift_id, row.amount],
     (row) => [row.visitor_id, row.visitor_name, row.phone],
   )
-}
-
-function questionnaireRow(row: Questionnaire, second: Second): TruthRow {
-  const own = fields.truthRow(fields.questionnaireFields, row, second)
-  return { ...own, is_open: row.isOpen, created_at: second(row.createdAt) }
 }
 
 function signupRows({ id, questionnaires }: Channel, second: Second) {

@@ -1,13 +1,5 @@
 import { sql } from 'kysely'
-import {
-  formatRange,
-  isGreen,
-  type Partition,
-  partitionKey,
-  type Place,
-  type Proof,
-  type Window,
-} from '../core/slice.ts'
+import { formatRange, isGreen, type Partition, partitionKey, type Place, type Window } from '../core/slice.ts'
 import type { StreamName } from '../core/stream.ts'
 import { cleanText } from '../core/text.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
@@ -52,7 +44,8 @@ export function recordSlices(db: Db, slices: readonly SliceRecord[]): Statement 
     reads: window ? formatRange(window) : null,
     covers: covers ? formatRange(covers) : null,
     settled: settled ? formatRange(settled) : null,
-    status: statusOf(slice.proof),
+    // Only these count as covered. A list that moved has been read, but is read again.
+    status: slice.proof === 'moving' ? slice.proof : isGreen(slice.proof) ? ('landed' as const) : ('failed' as const),
     firstTotal: totals?.first,
     lastTotal: totals?.last,
     smallestTotal: totals?.smallest,
@@ -81,12 +74,6 @@ export async function readWalkBefore(db: Db, place: Place, runId: string): Promi
     .limit(1)
     .executeTakeFirst()
   return row && Number(row.distinctRows)
-}
-
-/** Only what is settled counts as covered. A list that moved has been read, but is read again. */
-function statusOf(proof: Proof): 'landed' | 'moving' | 'failed' {
-  if (proof === 'moving') return proof
-  return isGreen(proof) ? 'landed' : 'failed'
 }
 
 /**

@@ -10,23 +10,18 @@ export interface Tick {
   readonly dueAtMs: number
 }
 
-/**
- * When a job is due. Changes of the clock leave no tick out and make none twice: a time of the day that the clock jumps
- * over is due when it has jumped, one that it shows twice is due the first time. Only what is due in every hour is due
- * in a repeated hour again.
- */
-export interface Timetable {
-  /** The first tick later than an instant; undefined where there is none. */
-  readonly next: (afterMs: number) => Tick | undefined
-  /** The last tick later than one instant and no later than another. */
-  readonly last: (afterMs: number, untilMs: number) => Tick | undefined
-}
+export type Timetable = ReturnType<typeof openTimetable>
 
 /** Longer than any offset from UTC, and than any change of one (Samoa left out a day). */
 const MOST_SHIFT_MS = (DAY + 2 * 3600) * 1000
 
-/** @param cron without a problem (`findCronProblem`) @param timeZone one that the runtime knows */
-export function openTimetable(cron: string, timeZone: string): Timetable {
+/**
+ * When a job is due. Changes of the clock leave no tick out and make none twice: a time of the day that the clock jumps
+ * over is due when it has jumped, one that it shows twice is due the first time. Only what is due in every hour is due
+ * in a repeated hour again.
+ * @param cron without a problem (`findCronProblem`) @param timeZone one that the runtime knows
+ */
+export function openTimetable(cron: string, timeZone: string) {
   const schedule = parseCron(cron)
   const wallTimeAt = openWallClock(timeZone)
   const offsetAt = (instantMs: number) => wallTimeAt(instantMs) - Math.floor(instantMs / 1000)
@@ -50,6 +45,7 @@ export function openTimetable(cron: string, timeZone: string): Timetable {
     }
     return [after]
   }
+  /** The first tick later than an instant; undefined where there is none. */
   const next = (afterMs: number): Tick | undefined => {
     let repeated: Tick | undefined
     let localTime = schedule.next(wallTimeAt(afterMs) - shiftAround(afterMs) - 1)
@@ -63,6 +59,7 @@ export function openTimetable(cron: string, timeZone: string): Timetable {
     }
     return repeated
   }
+  /** The last tick later than one instant and no later than another. */
   const last = (afterMs: number, untilMs: number): Tick | undefined => {
     // What is due often is found in the last hour, and what is due seldom is quickly gone through.
     for (let hours = 1; ; hours *= 8) {
@@ -73,14 +70,6 @@ export function openTimetable(cron: string, timeZone: string): Timetable {
     }
   }
   return { next, last }
-}
-
-/** The times that a cron expression names, on a wall clock without gaps and repetitions. */
-export interface Schedule {
-  /** Whether it names some minutes of every hour: an interval rather than times of the day. */
-  readonly isHourly: boolean
-  /** The first time later than this one; undefined where there is none. */
-  readonly next: (after: WallTime) => WallTime | undefined
 }
 
 /** The days of February 29 that are also a certain weekday lie up to 40 years apart. */
@@ -105,8 +94,11 @@ export function findCronProblem(text: string): string | undefined {
   return parseCron(text).next(0) === undefined ? 'it is never due' : undefined
 }
 
-/** Reads a cron expression that has no problem. Day of month and day of week both have to fit. */
-export function parseCron(text: string): Schedule {
+/**
+ * The times that a cron expression without a problem names, on a wall clock without gaps and repetitions. Day of month
+ * and day of week both have to fit.
+ */
+export function parseCron(text: string) {
   const { fields } = validateDetailed(text)
   assert(fields !== undefined, `cron expression ${text}`)
   const hours = fields.hour.toSorted((a, b) => a - b)
@@ -117,8 +109,10 @@ export function parseCron(text: string): Schedule {
   void task.destroy()
   const isDue = (day: number) => task.match(new Date((day * DAY + (times[0] ?? 0)) * 1000))
   return {
+    /** Whether it names some minutes of every hour: an interval rather than times of the day. */
     isHourly: hours.length === 24,
-    next: (after) => {
+    /** The first time later than this one; undefined where there is none. */
+    next: (after: WallTime): WallTime | undefined => {
       const today = Math.floor(after / DAY)
       for (let day = today; day <= today + FARTHEST_DAYS; day++) {
         const time = times.find((each) => day * DAY + each > after)

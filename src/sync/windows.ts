@@ -3,15 +3,7 @@ import { LivehouseError } from '../core/errors.ts'
 import type { ListRequest } from '../core/page.ts'
 import { describeList, formatWindow, isEmptyWindow, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import {
-  ceilToMinute,
-  DAY,
-  floorToMinute,
-  MINUTE,
-  parseWallTime,
-  type WallTime,
-  wallTimeAt,
-} from '../core/wall-clock.ts'
+import { DAY, floorToMinute, MINUTE, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 
 /** What the service may not show yet is not asked for. */
 const NEWEST_SECONDS = 2
@@ -20,7 +12,7 @@ const CLAIM_DELAY_SECONDS = 300
 
 /** How far a run reads, in whole minutes: what is there now lands, also of the minute that has begun. */
 export function newestAt(now: WallTime): WallTime {
-  return ceilToMinute(now - NEWEST_SECONDS)
+  return Math.ceil((now - NEWEST_SECONDS) / MINUTE) * MINUTE
 }
 
 /** How far what a run reads counts as covered. */

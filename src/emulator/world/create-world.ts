@@ -25,13 +25,17 @@ const VERSION_2_BEGINS = 17_866 * DAY
 
 /** The same options give the same world. */
 export function createWorld(options: WorldOptions): World {
-  const { endsAt, timeZone } = options
+  const { seed, endsAt, timeZone } = options
   const channels = Array.from({ length: options.channels }, (_, index) => createChannel(options, index))
+  const random = createRandom(seed, 'managers')
+  const managers = Array.from({ length: MANAGERS }, (_, index) =>
+    createManager(random, index, options.channels, endsAt),
+  )
   return {
     timeZone,
     endsAt,
     channels: new Map(channels.map((channel) => [channel.id, channel])),
-    managers: createRowList(createManagers(options)),
+    managers: createRowList(managers),
     videoIds: new Set([522_323, 522_324, 530_001]),
   }
 }
@@ -107,12 +111,7 @@ function giverOf(random: Random, visitor: Visitor): Pick<Gift, 'visitorId' | 'vi
 
 const USERNAMES = ['009', 'admin', '0x1F', '华东分部', 'live_ops', '1e3', '运营-小王'] as const
 
-/** Sub-accounts of one main account: empty times, digits as names, limits that contradict their kind. */
-function createManagers({ seed, channels, endsAt }: WorldOptions): Manager[] {
-  const random = createRandom(seed, 'managers')
-  return Array.from({ length: MANAGERS }, (_, index) => createManager(random, index, channels, endsAt))
-}
-
+/** A sub-account of the main one: empty times, digits as names, limits that contradict their kind. */
 function createManager(random: Random, index: number, channels: number, to: WallTime): Manager {
   const limitType = random.chance(0.7) ? 1 : 2
   const isNew = index === 0 || random.chance(0.3)
