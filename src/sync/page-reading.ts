@@ -1,6 +1,6 @@
 import { hasCode, isFinalStatus, LivehouseError } from '../core/errors.ts'
 import { jsonText } from '../core/text.ts'
-import type { CallContext, FetchPage, ItemReader, ListRequest, Page } from '../core/page.ts'
+import type { CallContext, FetchPage, ListRequest, Page } from '../core/page.ts'
 import { describeList, placeOf, sliceName, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { formatWallDate } from '../core/wall-clock.ts'
@@ -10,19 +10,7 @@ import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
 import { partUntil, claimableUntil } from './windows.ts'
 
 /** What every way of reading a slice begins with. */
-export interface SliceReading {
-  readonly pages: PageReading
-  readonly readItem: ItemReader
-  /** What the slice may claim to cover: nothing that a clock, also the service's, had not shown by its answer. */
-  readonly covers: () => Window | undefined
-  /** Page 1; what asks for it of this list next gets this one. */
-  readonly firstPage: () => Promise<Page>
-  /** This size of pages where the service takes it, else one that its interface names, another in each attempt. */
-  readonly sizeTaken: (pageSize: number, attempt: number) => Promise<number>
-  /** What was there before it; asked once. */
-  readonly earlier: () => Promise<EarlierReadings>
-  readonly reportPage: (rows: number, totalPages: number | undefined) => void
-}
+export type SliceReading = ReturnType<typeof openReading>
 
 /** Whether the filters include their ends is not shown: each request asks for this much more on both sides. */
 const OVERLAP_SECONDS = 60
@@ -33,12 +21,7 @@ export function askedOf({ window, asked }: Pick<Slice, 'window' | 'asked'>): Win
 }
 
 /** @param pageSize how many rows of a page are asked for; the largest that the spec allows when not given */
-export function openReading(
-  slice: Slice,
-  deps: RunDeps,
-  meter: CallMeter,
-  pageSize = slice.stream.pageSize,
-): SliceReading {
+export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageSize = slice.stream.pageSize) {
   const { stream, partition, window } = slice
   const startedAtMs = deps.clock.now()
   const claimableMs = deps.claimableMs()
@@ -64,15 +47,18 @@ export function openReading(
   return {
     pages,
     readItem: itemReader(stream, { partition, serviceDay: formatWallDate(deps.wallTimeAt(startedAtMs)) }),
-    covers: () => {
+    /** What the slice may claim to cover: nothing that a clock, also the service's, had not shown by its answer. */
+    covers: (): Window | undefined => {
       const seenMs = Math.min(claimableMs, servedAtMs ?? claimableMs)
       return slice.covers && partUntil(slice.covers, claimableUntil(deps.wallTimeAt(seenMs)))
     },
-    firstPage: async () => {
+    /** Page 1; what asks for it of this list next gets this one. */
+    firstPage: async (): Promise<Page> => {
       first = { page: await fetchNumbered(pages, 1), pageSize: pages.pageSize }
       return first.page
     },
-    sizeTaken: async (size, attempt) => {
+    /** This size of pages where the service takes it, else one that its interface names, another in each attempt. */
+    sizeTaken: async (size: number, attempt: number): Promise<number> => {
       const page = await fetchUnlessRefused({ ...pages, pageSize: size }, 1)
       if ('refusal' in page) {
         const named = NAMED_SIZES.filter((each) => each < pageSize)
@@ -81,11 +67,12 @@ export function openReading(
       first = { page, pageSize: size }
       return size
     },
-    earlier: async () => {
+    /** What was there before it; asked once. */
+    earlier: async (): Promise<EarlierReadings> => {
       earlier ??= readEarlier(deps.db, placeOf(slice), window === undefined)
       return await earlier
     },
-    reportPage: (rows, totalPages) => {
+    reportPage: (rows: number, totalPages: number | undefined): void => {
       deps.report({ kind: 'page', stream: stream.name, slice: sliceName(slice), rows, totalPages })
     },
   }

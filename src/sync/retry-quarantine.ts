@@ -1,6 +1,6 @@
 import type { Row } from '../core/column.ts'
-import { addCounts, type Counts, noCounts, parsePartition, type Place, placeOf, type Window } from '../core/slice.ts'
-import type { RowIdentity, Stream, StreamName } from '../core/stream.ts'
+import { addCounts, type Counts, noCounts, parsePartition, type Place, placeOf } from '../core/slice.ts'
+import type { Stream, StreamName } from '../core/stream.ts'
 import { formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { forgetCoverage } from '../ledger/forget-coverage.ts'
@@ -65,11 +65,13 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly StreamNam
     })
     for (const { stream, partition, items, rows } of readings) {
       if (!stream.identity || items.length === 0) continue
+      const { timeColumn } = stream.identity
+      const minutes = rows.flatMap((row) => minuteOf(row[timeColumn], timeZone) ?? [])
       // Before they are resolved: a crash in between has something read twice, and loses nothing.
       await forgetCoverage(db, {
         streams: [stream.name],
         channels: partition.channel === undefined ? undefined : [partition.channel],
-        window: windowOf(rows, stream.identity, timeZone),
+        window: { from: Math.min(...minutes), to: Math.max(...minutes) + MINUTE },
       })
       const place = placeOf({ stream, partition })
       readAgain.set(`${place.stream} ${place.partition}`, place)
@@ -107,12 +109,6 @@ function readGroup(items: readonly KeptItem[], { streams, parse, timeZone }: Ret
     items: read.map(({ item }) => item),
     rows: read.map(({ row }) => row),
   }
-}
-
-/** The minutes in which these rows lie. */
-function windowOf(rows: readonly Row[], { timeColumn }: RowIdentity, timeZone: string): Window {
-  const minutes = rows.flatMap((row) => minuteOf(row[timeColumn], timeZone) ?? [])
-  return { from: Math.min(...minutes), to: Math.max(...minutes) + MINUTE }
 }
 
 /** Equal keys in one statement would be refused; the rows stand in no order of their own. */
