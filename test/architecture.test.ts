@@ -118,16 +118,16 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1705,
+  app: 1698,
   bi: 3908,
-  cli: 4315,
-  config: 588,
+  cli: 4283,
+  config: 583,
   core: 1243,
   emulator: 1776 + 60 * allStreams.length,
   ledger: 3625,
   log: 73,
   scheduler: 1323,
-  service: 1737,
+  service: 1731,
   store: 3087,
   streams: 93 + 68 * allStreams.length,
   sync: 5138,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_322 + 128 * allStreams.length, test: 27_954 }
+const MOST_LINES = { src: 32_272 + 128 * allStreams.length, test: 27_954 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

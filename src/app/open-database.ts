@@ -60,24 +60,17 @@ export async function embeddedUrl(
   return server.url(database)
 }
 
-/** A database that a command only looks at. */
-export interface DatabaseAsItIs extends AsyncDisposable {
-  readonly db: Db
-  /** Whether any migration has been applied; before that there is nothing to read. */
-  readonly isMigrated: boolean
-  readonly pending: readonly string[]
-}
-
 /**
  * Opens the database of the settings without changing anything in it, and says what is pending.
  * @throws db.… codes, `db.newer` among them
  */
-export async function openAsItIs(context: AppContext, settings: DatabaseSettings): Promise<DatabaseAsItIs> {
+export async function openAsItIs(context: AppContext, settings: DatabaseSettings) {
   const { signal, remark } = context
   const db = await openConfiguredDatabase(context, settings)
   try {
     const migrations = await readMigrationStatus(db, { signal })
     const pending = migrations.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
+    // Before the first migration there is nothing to read.
     const isMigrated = pending.length < migrations.length
     if (isMigrated && pending.length > 0) {
       const next = settings.isAutoMigrated ? 'the next sync applies them' : 'livehouse migrate up applies them'
@@ -91,7 +84,7 @@ export async function openAsItIs(context: AppContext, settings: DatabaseSettings
 }
 
 /** Refuses an outdated schema, for verbs that also work without any. @throws db.pendingMigrations */
-export function refusePending({ isMigrated, pending }: DatabaseAsItIs): void {
+export function refusePending({ isMigrated, pending }: Awaited<ReturnType<typeof openAsItIs>>): void {
   if (!isMigrated || pending.length === 0) return
   const message = `The database lacks ${pending.join(', ')}. Run \`livehouse migrate up\` first.`
   throw new LivehouseError('db.pendingMigrations', message, { pending })

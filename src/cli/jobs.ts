@@ -123,24 +123,10 @@ const readLoadOptions = (source: Parameters<typeof readJobsDir>[0]) => ({
 })
 
 /** A job, when it is due next and how it ended last. */
-export interface JobState {
-  readonly job: Job
-  /** Undefined for a job that is not enabled. */
-  readonly next: Date | undefined
-  /** Undefined before the first run. */
-  readonly last: JobRun | undefined
-  /** Whether a living process is at work on it. */
-  readonly isRunning: boolean
-  /** How the last run ended, or what it is doing; undefined before the first. */
-  readonly outcome: NonNullable<JobRun['outcome']> | 'running' | 'interrupted' | undefined
-}
+export type JobState = Awaited<ReturnType<typeof readJobStates>>[number]
 
 /** `db`: undefined for a database without a schema. */
-export async function readJobStates(
-  db: Db | undefined,
-  jobs: readonly Job[],
-  nowMs: number,
-): Promise<readonly JobState[]> {
+export async function readJobStates(db: Db | undefined, jobs: readonly Job[], nowMs: number) {
   const names = jobs.map(({ name }) => name)
   const runs = db === undefined ? new Map<string, JobRun>() : await readLastJobRuns(db, names)
   const held = db === undefined ? new Set<string>() : await readHeldJobs(db, names)
@@ -148,7 +134,8 @@ export async function readJobStates(
     const tick = job.isEnabled ? openTimetable(job.cron, job.timeZone).next(nowMs) : undefined
     const [last, isHeld] = [runs.get(job.name), held.has(job.name)]
     // The lease may outlive the run by a moment. A run without a lease was interrupted, and is resumed.
-    const going = isHeld ? 'running' : last && 'interrupted'
+    const going = isHeld ? ('running' as const) : last && ('interrupted' as const)
+    // Undefined before the first run.
     const outcome = last?.status === 'ended' ? (last.outcome ?? 'failed') : going
     return { job, next: tick && new Date(tick.dueAtMs), last, isRunning: isHeld, outcome }
   })

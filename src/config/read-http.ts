@@ -3,19 +3,14 @@ import { isLoopback } from '../core/loopback.ts'
 import type { SettingSource } from './setting-source.ts'
 import { readValue, show } from './values.ts'
 
-/** Where `serve` answers, and who may ask. */
-export interface HttpSettings {
-  /** Undefined for `off`: no page, no probes, no metrics. */
-  readonly listen: { readonly host: string; readonly port: number } | undefined
-  /** Undefined on loopback alone. */
-  readonly token: string | undefined
-}
-
 const LISTEN = 'LIVEHOUSE_HTTP'
 const TOKEN = 'LIVEHOUSE_HTTP_TOKEN'
 
-/** `LIVEHOUSE_HTTP` and `LIVEHOUSE_HTTP_TOKEN`; without a token only this machine itself may reach the page. */
-export function readHttpSettings(source: SettingSource): HttpSettings {
+/**
+ * `LIVEHOUSE_HTTP` and `LIVEHOUSE_HTTP_TOKEN`; without a token only this machine itself may reach the page. `listen`:
+ * undefined for `off`: no page, no probes, no metrics.
+ */
+export function readHttpSettings(source: SettingSource) {
   const token = readToken(source)
   if (source.value(LISTEN) === 'off') return { listen: undefined, token }
   const fallback = { host: '127.0.0.1', port: 8787 }
@@ -30,7 +25,7 @@ export function readHttpSettings(source: SettingSource): HttpSettings {
   return { listen, token }
 }
 
-function readListen(given: string): HttpSettings['listen'] {
+function readListen(given: string) {
   const [, host = '', port = ''] = /^(.+):(\d{1,5})$/.exec(given) ?? []
   const bare = host.replace(/^\[(.*)\]$/, '$1')
   const isHost = bare === 'localhost' || isIP(bare) === 4 || (isIP(bare) === 6 && bare !== host)

@@ -43,12 +43,6 @@ export interface Menu {
   readonly videos?: readonly { readonly vid: number }[] | undefined
 }
 
-/** The service's answer to 4.3 and 4.4; ids beyond 2^53 stay exact. */
-export interface SavedMenu {
-  readonly menuId: number | bigint
-  readonly result: string
-}
-
 const digits = z.string().regex(/^\d{1,15}$/)
 const menuEnvelope = z.object({
   menu_id: z.union([z.int(), z.bigint(), digits.transform(Number)]),
@@ -56,7 +50,7 @@ const menuEnvelope = z.object({
 })
 
 /**
- * API 4.3, or 4.4 where a menu id is given. Adding is not idempotent, changing is.
+ * API 4.3, or 4.4 where a menu id is given. Adding is not idempotent, changing is. Ids beyond 2^53 stay exact.
  * @throws LivehouseError `api.invalidRequest` for a channel id that could not stand in a path, `api.badShape` when the
  * answer does not say which menu was saved, and others of calls
  */
@@ -65,7 +59,7 @@ export async function saveMenu(
   { channelId, menuId }: { readonly channelId: string; readonly menuId: number | undefined },
   menu: Menu,
   context: CallContext,
-): Promise<SavedMenu> {
+) {
   const isNew = menuId === undefined
   const name = isNew ? `POST saveMenu channel ${channelId}` : `PUT saveMenu channel ${channelId} menu ${menuId}`
   const call = {

@@ -1,44 +1,23 @@
 import { plannedChannel, type ChannelSetting } from '../../app/settings.ts'
-import type { StreamName } from '../../core/stream.ts'
-import { type Acceptance, readAcceptances } from '../../ledger/acceptances.ts'
-import { type Overview, type OverviewQuestion, readOverview, type TableSize } from '../../ledger/health.ts'
+import { readAcceptances } from '../../ledger/acceptances.ts'
+import { type OverviewQuestion, readOverview } from '../../ledger/health.ts'
 import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
-import { type QuarantineGroup, readQuarantine } from '../../ledger/quarantine-reasons.ts'
+import { readQuarantine } from '../../ledger/quarantine-reasons.ts'
 import { readQuestions } from '../../ledger/questionnaires.ts'
 import type { Db } from '../../store/database.ts'
 import { streams } from '../../streams/registry.ts'
 
-/** A stream of the default sync, over the partitions of active channels and of the account. */
-export interface StreamStatus {
-  readonly stream: StreamName
-  /** Of its table; null while there is none. */
-  readonly rows: TableSize | null
-  /** Whether its lists are known, and there is none: it is read questionnaire by questionnaire. */
-  readonly isEmpty: boolean
-  /** The last run that read it, landed or not; null while there is none. */
-  readonly lastRunId: string | null
-  /** The unit of which something landed last; undefined where nothing has. */
-  readonly last: LedgerUnit | undefined
-  /** That which is covered least far, of those that go on; undefined for whole lists, and before anything was read. */
-  readonly least: LedgerUnit | undefined
-  readonly proofs: ReturnType<typeof countProofs>
-}
-
 /** What `status` shows. */
-export interface Status {
-  /** Undefined for a database without a schema. */
-  readonly overview: Overview | undefined
-  readonly streams: readonly StreamStatus[]
-  readonly quarantine: readonly QuarantineGroup[]
-  readonly acceptances: readonly Acceptance[]
-}
+export type Status = Awaited<ReturnType<typeof collectStatus>>
+/** A stream of the default sync, over the partitions of active channels and of the account. */
+export type StreamStatus = Status['streams'][number]
 
 /** Reads what `status` shows. `db`: undefined for a database without a schema; `channels`: the configured ones. */
 export async function collectStatus(
   db: Db | undefined,
   question: OverviewQuestion,
   channels: readonly ChannelSetting[],
-): Promise<Status> {
+) {
   const overview = db && (await readOverview(db, question))
   const listed = db && (await readQuestions(db, 'listed'))
   const hasQuestions = overview?.channels.some(({ state, channelId }) => state === 'active' && listed?.has(channelId))
@@ -47,7 +26,9 @@ export async function collectStatus(
     overview,
     streams: streams.map(({ name, table, partitionedBy }) => ({
       stream: name,
+      // Null while it has no table.
       rows: overview?.sizes.get(table) ?? null,
+      // Read questionnaire by questionnaire, and none is listed.
       isEmpty: partitionedBy === 'channel/question' && overview?.hasSource === true && !hasQuestions,
       ...summarize(overview?.units.filter(({ stream }) => stream === name) ?? [], ends),
     })),
