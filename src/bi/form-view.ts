@@ -40,10 +40,6 @@ export function formColumnNames(questions: readonly (string | null)[]): readonly
   })
 }
 
-function formColumns({ questions }: Form): readonly string[] {
-  return [...Object.keys(fixedColumns), ...formColumnNames(questions)]
-}
-
 /**
  * Makes the view of a form, or gives one that has the same columns, or fewer at the end, its new definition. A signup
  * that was read under other headers has NULL where its question is not the column's, until it has been read again.
@@ -91,7 +87,7 @@ export function commentOnFormView(view: string, form: Form, language: Language):
   const texts = [...Object.values(fixedColumns).map((column) => column.words[language]), ...headers]
   return [
     `comment on view ${target} is ${quoteText(words[language])}`,
-    ...formColumns(form).map(
+    ...[...Object.keys(fixedColumns), ...formColumnNames(questions)].map(
       (column, index) => `comment on column ${target}.${quoteName(column)} is ${quoteText(texts[index] ?? '')}`,
     ),
   ]

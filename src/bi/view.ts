@@ -54,13 +54,11 @@ export interface BiView {
   readonly hidesRows?: true
 }
 
+type ColumnOf = (sql: string, en: string, zh: string, source?: string) => BiColumn
+
 /** @param source section and field of the spec, such as `2.5 phone` */
-function columnOf(type: BiType) {
-  return (sql: string, en: string, zh: string, source?: string): BiColumn => ({
-    type,
-    sql,
-    words: withSource({ en, zh }, source),
-  })
+function columnOf(type: BiType): ColumnOf {
+  return (sql, en, zh, source) => ({ type, sql, words: withSource({ en, zh }, source) })
 }
 
 /** Both texts with the place in the spec behind them. */

@@ -87,7 +87,6 @@ function noteChannels(
 }
 
 const [visitors, records] = ['livehouse.visitors', 'livehouse.watch_records']
-const giftsAndSignups = ['livehouse.gifts', 'livehouse.signups']
 /** How they are put together, which the text of the views does not tell. */
 const groupsPersons = [forgetChangedPersons(''), addPersons(''), joinPersons(''), keepPersons('')].join('')
 const notings: readonly Noting[] = [
@@ -99,7 +98,7 @@ const notings: readonly Noting[] = [
     ${noteAllDays(records)}`,
     versionOf: () => keepChangedDays(0, '{zone}'),
   },
-  noteChannels('changed_channels', 'channel_figures', [visitors, records, ...giftsAndSignups]),
+  noteChannels('changed_channels', 'channel_figures', [visitors, records, 'livehouse.gifts', 'livehouse.signups']),
   noteChannels('changed_persons', 'kept_persons', [visitors], groupsPersons, ['livehouse_ops.viewer_persons']),
 ]
 
