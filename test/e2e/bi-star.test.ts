@@ -163,7 +163,18 @@ test("a manager's usage tells how much it grew, and over how many days", async (
     await read(`select day::text, watch_minutes_delta::integer as delta, days_since_previous as days, is_gap, is_complete, is_reset, is_unlimited, limit_unit
     from livehouse_bi.fct_manager_usage order by day`)
   const minutes = { limit_unit: 'minutes', is_reset: false }
-  expect(rows).toEqual([
+  const without = rows.slice(4).map((row) =>
+    Object.values(row ?? {})
+      .slice(1, 6)
+      .join(' '),
+  )
+  expect(without).toEqual([
+    ' 1 false false false',
+    '20 1 false false false',
+    ' 1 false false false',
+    '5 1 false false true',
+  ])
+  expect(rows.slice(0, 4)).toEqual([
     { day: '2026-11-01', delta: null, days: null, is_gap: false, is_complete: false, is_unlimited: true, ...minutes },
     { day: '2026-11-02', delta: 30, days: 1, is_gap: false, is_complete: true, is_unlimited: true, ...minutes },
     { day: '2026-11-05', delta: 30, days: 3, is_gap: true, is_complete: false, is_unlimited: true, ...minutes },
@@ -177,15 +188,6 @@ test("a manager's usage tells how much it grew, and over how many days", async (
       ...minutes,
       is_reset: true,
     },
-    ...['07  false', '08 20 false', '09  false', '10 5 true'].map((row) => {
-      const [day, delta, isReset] = row.split(' ')
-      return expect.objectContaining({
-        day: `2026-11-${day}`,
-        delta: delta === '' ? null : Number(delta),
-        is_complete: false,
-        is_reset: isReset === 'true',
-      })
-    }),
   ])
 })
 

@@ -41,42 +41,33 @@ test("the views show the days of the source's zone, also when it is claimed afte
     values ('9', 1, '2026-11-20T03:00:00Z', 2, 1)`.execute(db)
   const { rows } = await sql`select day::text, entered_at_local::text from livehouse_bi.fct_watch`.execute(db)
   expect(rows).toEqual([{ day: '2026-11-19', entered_at_local: '2026-11-19 22:00:00' }])
+  const visit = async (channel: string, id: number, at: string, seconds: number) =>
+    await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, online_seconds, live_seconds, api_version, run_id)
+      values (${channel}, ${id}, ${at}, ${seconds}, ${seconds}, 2, 1)`.execute(db)
   // While it ran clocks were set back.
-  await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, online_seconds, live_seconds, api_version, run_id)
-    values ('9', 2, '2026-11-01T05:50:00Z', 1200, 1200, 2, 1)`.execute(db)
+  await visit('9', 2, '2026-11-01T05:50:00Z', 1200)
   const { rows: broadcasts } =
     await sql`select ended_at_local::text, is_complete from livehouse_bi.fct_broadcast`.execute(db)
   expect(broadcasts).toEqual([{ ended_at_local: '2026-11-01 01:10:00', is_complete: false }])
-  // The same wall clock twice: at the end of exactly an hour, and as two beginnings.
-  const shown = async () => {
-    const { rows: told } =
-      await sql`select broadcast_key, is_complete from livehouse_bi.fct_broadcast order by started_at`.execute(db)
-    return told
-  }
-  const fill = async (...starts: readonly string[]) => {
-    await sql`delete from livehouse.watch_records`.execute(db)
-    for (const [index, [at, seconds]] of starts.map((start) => start.split(' ')).entries())
-      await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, online_seconds, live_seconds, api_version, run_id)
-        values ('9', ${index}, ${at}, ${seconds}, ${seconds}, 2, 1)`.execute(db)
-  }
-  const cover = async (from: string, until: string) => {
-    await sql`delete from livehouse_ops.slices`.execute(db)
-    await sql`insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, status, proof, distinct_rows, quarantined_rows, calls,
-        retries, started_at, finished_at)
-      select max(run_id), 'watch_records', 'channel=9', r, r, r, 'landed', 'verified', 1, 0, 1, 0, now(), now()
-      from livehouse_ops.runs, tsrange(${from}, ${until}) r group by r`.execute(db)
-  }
-  await sql`insert into livehouse.channels (channel_id, run_id) values ('9', 1)`.execute(db)
+  // The same wall clock twice: at both ends of an hour, and of two beginnings.
+  await visit('7', 1, '2026-11-01T05:30:00Z', 3600)
+  for (const [id, hour] of [5, 6, 8].entries()) await visit('8', id, `2026-11-01T0${hour}:10:00Z`, 700)
+  await sql`insert into livehouse.channels (channel_id, run_id) values ('7', 1)`.execute(db)
   await sql`insert into livehouse_ops.runs (command, status, settings, started_at) values ('test', 'ok', '{}', now())`.execute(
     db,
   )
-  await fill('2026-11-01T05:30:00Z 3600')
-  await cover('2026-10-30', '2026-11-01 01:40')
-  expect(await shown()).toEqual([{ broadcast_key: '9:20261101T0130A', is_complete: false }])
-  await cover('2026-10-30', '2026-11-02')
-  expect(await shown()).toEqual([{ broadcast_key: '9:20261101T0130A', is_complete: true }])
-  await fill('2026-11-01T05:10:00Z 700', '2026-11-01T06:10:00Z 700', '2026-11-01T08:10:00Z 700')
-  expect(await shown()).toMatchObject(['0110A', '0110', '0310'].map((at) => ({ broadcast_key: `9:20261101T${at}` })))
+  for (const [until, isComplete] of [['2026-11-01 01:40', false] as const, ['2026-11-02', true] as const]) {
+    await sql`insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, status, proof, distinct_rows, quarantined_rows, calls,
+        retries, started_at, finished_at)
+      select run_id, 'watch_records', 'channel=7', r, r, r, 'landed', 'verified', 1, 0, 1, 0, now(), now()
+      from livehouse_ops.runs, tsrange('2026-10-30', ${until}) r`.execute(db)
+    const { rows: told } =
+      await sql`select is_complete from livehouse_bi.fct_broadcast where broadcast_key = '7:20261101T0130A'`.execute(db)
+    expect(told).toEqual([{ is_complete: isComplete }])
+  }
+  const { rows: keys } = await sql<{ broadcast_key: string }>`
+    select broadcast_key from livehouse_bi.fct_broadcast where channel_id = '8' order by started_at`.execute(db)
+  expect(keys.map((row) => row.broadcast_key.slice(-5))).toEqual(['0110A', 'T0110', 'T0310'])
   const { rows: indexes } = await sql<{ indexdef: string }>`
     select indexdef from pg_indexes where indexname = 'watch_records_day_channel'`.execute(db)
   expect(indexes[0]?.indexdef).toContain('America/New_York')
