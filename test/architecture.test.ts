@@ -119,7 +119,7 @@ const rules: Rules = {
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
   app: 1698,
-  bi: 3908,
+  bi: 3901,
   cli: 4283,
   config: 583,
   core: 1243,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_272 + 128 * allStreams.length, test: 27_954 }
+const MOST_LINES = { src: 32_265 + 128 * allStreams.length, test: 27_947 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
