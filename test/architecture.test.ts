@@ -121,18 +121,18 @@ const budgets: Readonly<Record<string, number>> = {
   app: 1698,
   bi: 3901,
   cli: 4283,
-  config: 583,
+  config: 578,
   core: 1243,
   emulator: 1776 + 60 * allStreams.length,
   ledger: 3625,
   log: 73,
   scheduler: 1323,
-  service: 1731,
+  service: 1726,
   store: 3087,
   streams: 93 + 68 * allStreams.length,
   sync: 5138,
   transform: 249,
-  web: 3098,
+  web: 3093,
   // The files beside the folders.
   '': 364,
 }
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_265 + 128 * allStreams.length, test: 27_947 }
+const MOST_LINES = { src: 32_250 + 128 * allStreams.length, test: 27_947 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

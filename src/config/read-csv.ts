@@ -36,12 +36,6 @@ interface Columns {
   readonly optional: readonly string[]
 }
 
-interface TableRow {
-  /** The number of the line that it ends on. */
-  readonly line: number
-  readonly cell: (column: string) => string
-}
-
 /** Whether a first line is the header of a table rather than a plain value. */
 export function isHeader(line: string, { needed }: Pick<Columns, 'needed'>): boolean {
   return /[,;\t]/.test(line) || needed.includes(line.replaceAll('"', ''))
@@ -51,14 +45,15 @@ const recordsSchema = z.array(z.object({ info: z.object({ lines: z.number() }), 
 
 /**
  * The rows of CSV with a header that names columns in any order, separated by commas, semicolons or tabs, without blank
- * lines and `#` comments; undefined where it is no such table, which is refused. @param file its name, for the problems
+ * lines and `#` comments, each with the number of the line that it ends on; undefined where it is no such table, which
+ * is refused. @param file its name, for the problems
  */
 export function readTable(
   text: string,
   file: string,
   { needed, optional }: Columns,
   refuse: (problem: string) => void,
-): readonly TableRow[] | undefined {
+) {
   const first = text.split('\n').find((line) => !/^\s*(#|$)/.test(line)) ?? ''
   const delimiter = [',', ';', '\t'].find((each) => first.includes(each)) ?? ','
   const records = parseRecords(text, delimiter)
@@ -80,7 +75,7 @@ export function readTable(
       refuse(
         `${file} line ${line}: there are ${record.length} cells; it should have ${names.length}, as the header has`,
       )
-    return { line, cell: (column) => record[names.indexOf(column)] ?? '' }
+    return { line, cell: (column: string): string => record[names.indexOf(column)] ?? '' }
   })
 }
 

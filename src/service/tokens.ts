@@ -27,13 +27,6 @@ export function noCredentials(why = ''): LivehouseError<'config.invalid'> {
   return new LivehouseError('config.invalid', problem, { problems: [problem] })
 }
 
-/** Tokens that can be asked for. */
-interface FetchedTokens extends Tokens {
-  readonly appId: string
-  /** Asks for a new token, whatever is there, and shares it. */
-  readonly renew: (context: CallContext) => Promise<AccessToken>
-}
-
 export interface FetchedTokensOptions {
   readonly appId: string
   readonly requestToken: (context: CallContext) => Promise<AccessToken>
@@ -46,7 +39,7 @@ export interface FetchedTokensOptions {
 }
 
 /** Tokens of 4.1: fetched when needed, once for all calls that wait, renewed before they expire. */
-export function fetchedTokens(options: FetchedTokensOptions): FetchedTokens {
+export function fetchedTokens(options: FetchedTokensOptions) {
   const { appId, requestToken, store, clock, addSecret, closed } = options
   let held: AccessToken | undefined
   let rejected: AccessToken | undefined
@@ -71,13 +64,15 @@ export function fetchedTokens(options: FetchedTokensOptions): FetchedTokens {
   }
   return {
     appId,
-    current: async (signal) => {
+    current: async (signal: AbortSignal): Promise<AccessToken> => {
       if (isUsable(held)) return held
       flight ??= fetch({ signal: closed }, false).finally(() => (flight = undefined))
       return await orAborted(flight, signal)
     },
-    renew: async (context) => await fetch({ ...context, signal: AbortSignal.any([closed, context.signal]) }, true),
-    reject: (token) => {
+    /** Asks for a new token, whatever is there, and shares it. */
+    renew: async (context: CallContext): Promise<AccessToken> =>
+      await fetch({ ...context, signal: AbortSignal.any([closed, context.signal]) }, true),
+    reject: (token: IssuedToken): boolean => {
       // A late answer to an older token says nothing about the one held now.
       if (token === held) rejected = held
       return true

@@ -17,31 +17,25 @@ const faults = ['problem', 'unread', 'late', 'gap'] as const
 export type Fault = (typeof faults)[number]
 
 /** What should have been read, and what of it is not there. */
-export interface Expectations {
-  /** Every part that the ledger knows, and those that should have been read and of which nothing was. */
-  readonly units: readonly LedgerUnit[]
-  readonly rangeOf: RangeOf
-  /** Whether it is kept up to date: it has not come to its end, and a job (or cron) reads it. */
-  readonly isKept: (unit: LedgerUnit) => boolean
-  /** What is wrong with it: the gravest only, so that each fault is said once. */
-  readonly faultOf: (unit: LedgerUnit) => Fault | undefined
-}
+export type Expectations = ReturnType<typeof createExpectations>
 
 /** A night and two hours: longer than from one nightly run to the end of the next. */
 const FRESH_SECONDS = 26 * 3600
 
 /** Works out what is expected; quick to ask for thousands of channels. */
-export function createExpectations(facts: Facts, rangeOf: RangeOf = () => ({})): Expectations {
+export function createExpectations(facts: Facts, rangeOf: RangeOf = () => ({})) {
   const isWanted = whatJobsRead(facts)
   const problems = new Set(facts.problems.map(keyOf))
   // Whole lists have no range: they are read again and again.
   const endOf = ({ channelId, isWindowed }: LedgerUnit) =>
     channelId === null || !isWindowed ? undefined : rangeOf(channelId).until
+  /** Whether it is kept up to date: it has not come to its end, and a job (or cron) reads it. */
   const isKept = (unit: LedgerUnit) => {
     const isOver = unit.until !== null && unit.until >= (endOf(unit) ?? Infinity)
     return isWanted(unit.stream, unit.channelId) && !isOver
   }
-  const faultOf = (unit: LedgerUnit) => {
+  /** What is wrong with it: the gravest only, so that each fault is said once. */
+  const faultOf = (unit: LedgerUnit): Fault | undefined => {
     if (isAskedFor(unit.stream)) return undefined
     if (problems.has(keyOf(unit))) return 'problem'
     if (isKept(unit) && unit.reach === null) return 'unread'
@@ -49,6 +43,7 @@ export function createExpectations(facts: Facts, rangeOf: RangeOf = () => ({})):
     if (isKept(unit) && unit.reach !== null && unit.reach < wanted) return 'late'
     return unit.gaps > 0 ? 'gap' : undefined
   }
+  /** Every part that the ledger knows, and those that should have been read and of which nothing was. */
   const units = [...facts.units, ...unknownUnits(facts, isWanted)]
   return { units: units.toSorted((a, b) => rankOf(a.stream) - rankOf(b.stream)), rangeOf, isKept, faultOf }
 }
