@@ -146,7 +146,9 @@ export async function extractKeyed(
       // What is too young to be claimed is read again in any case.
       const isClaimed = window === undefined || slice.covers !== undefined
       const isLacking = isClaimed && verdict.isStill === true && missing() > 0
-      const judged = isLacking ? lacking(summary, announced, attempt) : verdict
+      const rows = `${summary.distinct} distinct and ${summary.rejected.length} quarantined rows`
+      const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
+      const judged: Verdict = isLacking ? { proof: 'short', reason } : verdict
       const extraction = { summary, verdict: judged, channelFacts, title: undefined, found }
       return { kind: 'read', extraction, rows: [...timesOfWalk, ...winners] }
     }
@@ -156,12 +158,6 @@ export async function extractKeyed(
     served = Math.max(served, largest)
     if (verdict.isStill) pageSize = sizeOfReading(served, attempt + 1)
   }
-}
-
-/** All walks together have brought fewer rows than there are. */
-function lacking({ distinct, rejected }: WalkSummary, announced: number, walks: number): Verdict {
-  const came = `${distinct} distinct and ${rejected.length} quarantined rows came in ${walks} readings`
-  return { proof: 'short', reason: `the source says ${announced}, but ${came}, some of them twice in each` }
 }
 
 /** The keys of which the list has had real duplicates before. */

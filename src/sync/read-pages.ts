@@ -6,14 +6,6 @@ import type { PageReading } from './page-reading.ts'
 import { fetchNumbered, fetchUnlessRefused, pageIgnored, sameItems, SURELY_ALL } from './page-reading.ts'
 import type { PageShare, ReadAhead } from './slice-work.ts'
 
-/** A page and its number from 1. */
-export interface NumberedPage {
-  readonly number: number
-  readonly page: Page
-  /** How many pages the walk will have, as far as is known now. */
-  readonly lastPage: number
-}
-
 /** In a row, before the announced end: more of them will not come. */
 const MOST_EMPTY_PAGES = 2
 
@@ -23,14 +15,12 @@ const MOST_EMPTY_PAGES = 2
  * announced end until a page is refused or brings nothing new: some services give their first or last page again there,
  * and some announce fewer items than they have. Such a page is never yielded. A list without a total ends after page 1.
  *
+ * @returns pages with their numbers from 1; `lastPage`: how many the walk will have, as far as is known now
  * @param countKnown how many items of a page are among those of the pages that were yielded
  * @throws LivehouseError `paging.ignored` when page 2 is page 1 again, `api.…` of a call: also that of a page behind
  * the announced end, where more came than was announced, the page before it is as long as any, and more may lie there.
  */
-export async function* readPages(
-  reading: PageReading,
-  countKnown: (page: Page) => number,
-): AsyncGenerator<NumberedPage, void, void> {
+export async function* readPages(reading: PageReading, countKnown: (page: Page) => number) {
   const first = await fetchNumbered(reading, 1)
   const size = effectiveSize(reading, first)
   let total = first.total ?? first.items.length

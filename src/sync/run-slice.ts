@@ -213,16 +213,14 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
     read.kind === 'unread' && read.cause === 'too long' ? await cutSlice(slice, reading, deps, true) : undefined
   const halves = more ?? (isCut ? halveSlice(slice, read.rows, deps) : undefined)
   if (halves) return { kind: 'cut', parts: halves }
-  if (read.kind === 'read') return { ...read, extraction: withheld(read.extraction) }
+  if (read.kind === 'read') {
+    const why = `it did not come to rest in ${MOST_READINGS} readings or more, no row was written`
+    const reason = `${why}: ${read.extraction.verdict.reason}`
+    return { ...read, extraction: { ...read.extraction, verdict: { proof: 'short', reason, isAtRest: false } } }
+  }
   if (read.cause !== 'too long') throw read.cause.refusal
   const call = describeList(reading.pages.list)
   const evidence = `page ${MOST_PAGES + 1} of one minute still holds rows`
   const message = `${call}: the list has no end: ${evidence}. Ask the service's support.`
   throw new LivehouseError('paging.ignored', message, { call, parameter: 'page', evidence })
-}
-
-/** Old enough to be claimed, and nothing of it could be written. */
-function withheld({ verdict, ...extraction }: Extraction): Extraction {
-  const reason = `it did not come to rest in ${MOST_READINGS} readings or more, no row was written: ${verdict.reason}`
-  return { ...extraction, verdict: { proof: 'short', reason, isAtRest: false } }
 }

@@ -22,14 +22,6 @@ export interface ComparedRange extends Omit<TablePart, 'timeZone'> {
   readonly knownRows?: number | undefined
 }
 
-export interface RangeComparison {
-  readonly differences: readonly Difference[]
-  readonly notes: readonly string[]
-  /** Whether the list moved while it was read, so that it says nothing about rows that did not come. */
-  readonly hasMoved: boolean
-  readonly hasKey: (key: string) => boolean
-}
-
 const BATCH = 1000
 /** Keys that a difference names. */
 const MOST_KEYS = 20
@@ -38,7 +30,7 @@ const MOST_KEYS = 20
  * Reads a range and holds its rows against the warehouse by their keys, both ways. Writes nothing. What differs only
  * because the source has moved on since it was last read is a note and no difference.
  */
-export async function compareRange(range: ComparedRange, deps: RunDeps, meter: CallMeter): Promise<RangeComparison> {
+export async function compareRange(range: ComparedRange, deps: RunDeps, meter: CallMeter) {
   const { stream, partition, window } = range
   const { db, timeZone } = deps
   const keyColumn = rowKeyColumn(stream)
@@ -77,17 +69,19 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
     ...named('surplus', surplus, window),
     ...(withheld === 0 ? [] : [{ kind: 'withheld', rows: withheld, window } as const]),
   ]
+  const shown = [...kept.slice(0, MOST_KEYS), ...(kept.length > MOST_KEYS ? ['…'] : [])].join(', ')
   const since = missing.size - lost.length
   const recent = unknown.length - lostItems.length
   return {
     differences,
     notes: [
       ...(since > 0 ? [`new or still changing since the last reading: ${since}`] : []),
-      ...(kept.length > 0 ? [keptNote(range, kept)] : []),
+      ...(kept.length > 0 ? [`no longer at the source, and kept: ${kept.length} (${keyColumn} ${shown})`] : []),
       ...(recent > 0 ? [`unreadable items that are new or have changed since the last reading: ${recent}`] : []),
     ],
+    /** Whether the list moved while it was read, so that it says nothing about rows that did not come. */
     hasMoved: readings.some(({ verdict }) => verdict.proof === 'moving'),
-    hasKey: (key) => readings.some(({ found }) => found.has(key)),
+    hasKey: (key: string) => readings.some(({ found }) => found.has(key)),
   }
 }
 
@@ -191,11 +185,6 @@ async function findSurplus(
   const kept = old ? await absentOf(old) : []
   // As sets: there may be many of both.
   return { surplus: [...new Set(await absentOf(window)).difference(new Set(kept))], kept }
-}
-
-function keptNote({ stream }: ComparedRange, keys: readonly string[]): string {
-  const shown = [...keys.slice(0, MOST_KEYS), ...(keys.length > MOST_KEYS ? ['…'] : [])].join(', ')
-  return `no longer at the source, and kept: ${keys.length} (${rowKeyColumn(stream)} ${shown})`
 }
 
 function withheldBy({ verdict, summary }: Extraction): number {
