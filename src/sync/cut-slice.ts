@@ -186,15 +186,15 @@ function mayBeLimit(rows: number): boolean {
   return rows > 0 && rows % ROUND === 0
 }
 
-/** What is no longer is not doubted, unless it is a part of what was shortened: it fits in any month. */
+/** A shorter range is not doubted, unless it is a part of one that the service has shortened. */
 const LONG_RANGE = 28 * DAY
 
 /**
- * Cuts a range of which the service may have served only a part: where it is long, or as many rows came as may be the
- * most that are shown, what lies before the earliest of them is asked for by itself, and what lies behind the latest:
- * of a long range in its newest days, unless of as long a one these have come. A row in there did not come with the
- * others: each part is then read, asked about in the same way. A refusal says nothing, nor do rows outside of what was
- * asked.
+ * Cuts a range of which the service may have served only a part: a long one, or one of which as many rows came as may
+ * be the most that the service shows. What lies before the earliest row is asked for by itself, and so is what lies
+ * behind the latest: of a long range only its newest days, unless the service has served them of as long a range. Where
+ * a row comes that did not come with the others, the range is cut, and each part is read and doubted in the same way.
+ * A refusal says nothing, nor do rows outside of what was asked.
  * @param came rows of the window or not, and how many items
  * @returns undefined where nothing more is shown
  */

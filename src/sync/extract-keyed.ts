@@ -36,9 +36,10 @@ import { liesWithin, mayBeHalved, requireFiltered } from './windows.ts'
  * own. Rows go to `loader` as they come: to write a keyed row twice, or from a walk that proves nothing, does no harm.
  * Rows whose key has come more than once before are held back to the end of a walk: only the freshest is written.
  *
- * A range of which a later page is refused, or of which more rows come than its total says, is cut in half. One that
- * moves is cut where its rows are too young to be claimed, and a still one of which rows come twice however it is read
- * in half. Where it cannot be, all walks count together: they prove a window, and of a list that nobody is missing.
+ * A range is cut in half where a later page of it is refused, where more rows come than its total says, or where it
+ * stands still and yet some rows come twice in each walk. One that moves is cut where its rows are too young to be
+ * claimed. What cannot be cut is judged by all its walks together: they prove a window, and of a whole list that no row
+ * is missing.
  */
 export async function extractKeyed(
   slice: Slice,

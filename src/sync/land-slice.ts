@@ -166,12 +166,12 @@ async function readEarlierOf(
 }
 
 /**
- * What the ledger keeps of a reading: what of it is at rest, up to the first row that it changed or missed. Of a list
- * with a total that is what it changed nothing of, or read for the first time and verified. Of one without, what it
- * held the same as readings at least an hour earlier: that is `agreed`, and a slice of its own where the rest was read
- * for the first time. It is the later one, which names the partition, where nothing differed. What had settled and
- * has changed is settled no longer. An empty answer settles nothing where it is the first, or rows are known, removed
- * or not: the service may be empty for some nights.
+ * What the ledger keeps of a reading: the part of it that is at rest ends before the first row that it changed or
+ * missed. Of a list with a total that is what it read and verified for the first time, or found unchanged. Of a list
+ * without a total it is what readings at least an hour earlier held too: that part is `agreed`, and where the rest was
+ * read for the first time it is a slice of its own, the later of the two unless something differed: the later one says
+ * how the partition stands. What had settled and has changed is settled no longer. An empty answer settles nothing
+ * where it is the first, or where rows are known, removed or not: the service may be empty for some nights.
  */
 async function settleReading(
   trx: Transaction<Database>,

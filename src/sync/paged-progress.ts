@@ -63,9 +63,9 @@ function contentOf({ keys, rejected }: PageRows): readonly string[] {
 
 /**
  * What it means that the page after the last one holds nothing new, although rows have an id. The place where the list
- * would end is asked for at another page size: of pages one row shorter, the one that holds the last row ends with it
- * where the service gives an earlier page again past the end. `moved`: rows came that had not come before. `other`: of
- * the last page the page parameter has no effect, else the list has moved.
+ * would end is asked for with pages one row shorter. `end`: the page with the last row ends with it; past the end the
+ * service gives an earlier page again. `moved`: rows came that had not come before. `other`: where the repeated page is
+ * the last one, the service ignores the page parameter, else the list has moved.
  * @param read a page by number and size
  */
 export async function judgeRepeatedPage(

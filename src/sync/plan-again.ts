@@ -43,8 +43,9 @@ export async function planAgain(
 
 /**
  * The same plans, but where a slice has been begun that is read over days, it goes first, and what it reads is left out
- * of the others: nothing new is begun before it has ended. One of which nothing has landed is left to what has begun
- * it. `nowMs`: by the service's clock. `abandoned`: a backfill that is to be begun anew, whatever it has begun.
+ * of the others: nothing new is begun before it has ended. One of which nothing has landed is left to the sync or
+ * backfill that has begun it.
+ * @param nowMs by the service's clock @param abandoned a backfill that starts anew: what it has begun does not count
  */
 export async function resumeOpenFirst(
   db: Db,

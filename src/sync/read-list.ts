@@ -101,10 +101,11 @@ export async function isStill(reading: PageReading, number: number, { items, tot
 const BEYOND_ANY_END = 1_000_000
 
 /**
- * What it means that a page is refused, or is an earlier one again. Where a page beyond any end is another one, equal
- * rows fill both: `more`. Else a page of a smaller size tells, which holds the last row and would hold what lies behind
- * it: it ends with that row only where the list does, whatever the service gives behind the end. What was refused may
- * have been so for its number, or for once: then a page of such a number is served, or it comes at last.
+ * What it means that a page is refused, or is an earlier one again. Where a page far beyond any end is not the same
+ * page, the repeated page is one of equal rows: `more`. Else a page of a smaller size tells, on which the last row and
+ * what lies behind it would stand: it ends with that row only where the list does, whatever the service gives behind
+ * the end. A page may have been refused for its number, or only once: then a page of such a number is served, or it
+ * comes when it is asked for again.
  *
  * @param pages at least one, of at least one item
  * @returns `unknown` where no size tells, or what came is neither: the list moved, or lies too deep

@@ -53,9 +53,9 @@ export interface WaitingSlice {
  *
  * A run that goes on with it looks first at the page where the one before it stopped. Where that no longer holds what
  * it held, rows have moved between what was read and what was not: the slice is cut in two, and read anew, so that a
- * list that keeps moving is read in parts that fit in a day. So is one of which a later page is refused for days, and
- * that does not end there: it lies too deep. Where the first page is, or there is no half, or too many calls are said
- * to have been made, the slice fails in the words of the service; each day asks once more.
+ * list that keeps moving is read in parts that fit in a day. A slice is also cut in two where one of its later pages is
+ * refused for days, as lying too deep. Where its first page is refused for days, where it is too short to be cut, or
+ * where the service says that too many calls were made, it fails with the service's own words; each day asks once more.
  */
 export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice | WaitingSlice> {
   const { db, clock, timeZone, runId } = deps
