@@ -1,19 +1,11 @@
-import {
-  type DayWatched,
-  type Overview,
-  type OverviewQuestion,
-  readOnly,
-  readOverview,
-  readWatchedDays,
-} from '../ledger/health.ts'
+import { type OverviewQuestion, readOnly, readOverview, readWatchedDays } from '../ledger/health.ts'
 import { within } from './health.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { StreamName } from '../core/stream.ts'
 import type { Db } from '../store/database.ts'
-import { type QuarantineGroup, readQuarantine } from '../ledger/quarantine-reasons.ts'
-import { type DayActivity, type HourActivity, readDailyActivity, readHourlyCalls } from '../ledger/run-reports.ts'
-import type { RunReport } from '../ledger/run-reports.ts'
+import { readQuarantine } from '../ledger/quarantine-reasons.ts'
+import { readDailyActivity, readHourlyCalls, type RunReport } from '../ledger/run-reports.ts'
 
 /** A job as the page shows it. */
 export interface JobView {
@@ -34,14 +26,7 @@ export interface JobView {
 export const MOST_QUARANTINED = 100_000
 
 /** Everything that the overview shows, read at one time. */
-export interface Facts extends Overview {
-  readonly activity: readonly DayActivity[]
-  readonly hourly: readonly HourActivity[]
-  /** Undefined where there are too many records to add up. */
-  readonly watched: readonly DayWatched[] | undefined
-  readonly quarantine: readonly QuarantineGroup[]
-  readonly jobs: readonly JobView[]
-}
+export type Facts = Awaited<ReturnType<typeof collectFacts>>
 
 /** What facts are collected with. */
 export interface FactsDeps extends Pick<OverviewQuestion, 'budget'> {
@@ -65,7 +50,7 @@ const LONGEST_STATEMENT_MS = 20_000
  * of a day, never with all slices or the rows of the warehouse.
  * @throws db.… codes
  */
-async function collectFacts({ db, clock, readJobs, budget }: FactsDeps): Promise<Facts> {
+async function collectFacts({ db, clock, readJobs, budget }: FactsDeps) {
   const jobs = await readJobs()
   return await readOnly(db, LONGEST_STATEMENT_MS, async (snapshot) => {
     const overview = await readOverview(snapshot, { nowMs: clock.now(), budget })
@@ -74,6 +59,7 @@ async function collectFacts({ db, clock, readJobs, budget }: FactsDeps): Promise
       ...overview,
       activity: await readDailyActivity(snapshot, since, overview.timeZone),
       hourly: await readHourlyCalls(snapshot, new Date(overview.readAtMs - DAY_MS), overview.timeZone),
+      // Undefined where there are too many records to add up.
       watched: await readWatchedDays(snapshot, overview, since),
       quarantine: await readQuarantine(snapshot, { most: MOST_QUARANTINED + 1 }),
       jobs,
