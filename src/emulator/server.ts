@@ -97,7 +97,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   }
   const server = createServer((request, response) => {
     const gone = new AbortController()
-    response.once('close', () => gone.abort())
+    response.once('close', () => void (response.writableFinished || gone.abort()))
     const signal = AbortSignal.any([gone.signal, ended.signal])
     void answerRequest(request, response, signal).catch(() => response.destroy())
   })
