@@ -34,7 +34,7 @@ export function versionOfViews(timeZone: string): string {
 /** @returns statements for one transaction; none where everything is as this livehouse declares it. Pure. */
 export function planPublication({ language, timeZone, ...state }: BiState): readonly string[] {
   const definitions = definitionsOf(timeZone)
-  const below = [...createIndexes(timeZone), ...noteChanges(timeZone, versionOfViews(timeZone))]
+  const below = [...createIndexes(timeZone), ...noteChanges(timeZone, fingerprintOf(definitions))]
   const comments = [
     commentOnSchema(language),
     ...biViews.flatMap((view) => commentOnView(view, language)),
