@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1726,
   store: 3087,
   streams: 93 + 68 * allStreams.length,
-  sync: 5114,
+  sync: 5127,
   transform: 249,
   web: 3079,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_212 + 128 * allStreams.length, test: 27_947 }
+const MOST_LINES = { src: 32_225 + 128 * allStreams.length, test: 27_966 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -63,6 +63,8 @@ export async function extractKeyed(
   const all = { keys: undefined as KeySet | undefined, distinct: 0, count: 0, isStill: true }
   let { pageSize } = reading.pages
   let [served, largestBefore] = [1, 0]
+  /** A walk that was refused a page after more rows than its total says: one that brings fewer proves nothing. */
+  let refused: { readonly error: unknown; readonly distinct: number } | undefined
 
   for (let attempt = 1; ; attempt++) {
     if (attempt > 1) pageSize = await reading.sizeTaken(pageSize, attempt)
@@ -99,12 +101,14 @@ export async function extractKeyed(
       if (!halves && !isAgain) throw error
       await loader.flush()
       if (halves) return { kind: 'cut', parts: halves }
+      refused = { error, distinct: walk.summary().distinct }
       pageSize = sizeOfReading(largest, attempt + 1)
       continue
     }
     await requireFields(slice, walk.summary(), reading, deps)
     const { totals, received, distinct, twins, rejected } = walk.summary()
     const isUntrue = exceedsTotal(walk.summary())
+    if (refused !== undefined && !isUntrue && distinct < refused.distinct) throw refused.error
     // A total that is not true is none: then what came in all shows how many rows there are.
     const announced = isUntrue ? received : (totals?.last ?? 0)
     if (all.keys === undefined) Object.assign(all, { keys: walk.keys, distinct, count })

@@ -12,8 +12,9 @@ const MOST_EMPTY_PAGES = 2
 /**
  * Reads every page of a list that tells its total, in order, the later ones concurrently. No stop condition is trusted
  * alone: the list ends where its total has come and the last page is not full. Otherwise the walk goes on behind the
- * announced end until a page is refused or brings nothing new: some services give their first or last page again there,
- * and some announce fewer items than they have. Such a page is never yielded. A list without a total ends after page 1.
+ * announced end until a page is refused or brings nothing new, and nothing new comes behind it: some services give
+ * their first or last page again there, and some announce fewer items than they have. Such a page is never yielded. A
+ * list without a total ends after page 1.
  *
  * @returns pages with their numbers from 1; `lastPage`: how many the walk will have, as far as is known now
  * @param countKnown how many items of a page are among those of the pages that were yielded
@@ -48,10 +49,18 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
       const page = { ...next, total: next.total ?? first.total }
       total = Math.max(total, page.total ?? 0)
       lastPage = Math.max(lastPage, lastPageOf(total, size))
-      // Where each page has an order of its own, other rows that came before stand in the place of some that did not.
-      const isEither = (...pages: readonly Page[]) => pages.some(({ items }) => areSame(page.items, items))
-      if (number > lastPage && (page.items.length === 0 || isEither(first, previous))) return
-      if (number > lastPage) receivedAgain += countKnown(page)
+      if (number > lastPage) {
+        // Where each page has an order of its own, other rows that came before stand in the place of some that did not.
+        const isNothing = ({ items }: Page, ...known: readonly Page[]) =>
+          items.length === 0 || known.some((each) => areSame(items, each.items))
+        if (isNothing(page, first, previous)) {
+          if (page.items.length === 0 && received <= total) return
+          // In the middle of a list whose total is not true, one page alone may be empty, or come in another's place.
+          const behind = await fetchUnlessRefused(reading, number + 1)
+          if ('refusal' in behind || isNothing(behind, first, previous, page)) return
+        }
+        receivedAgain += countKnown(page)
+      }
       emptyPages = page.items.length === 0 ? emptyPages + 1 : 0
       if (emptyPages === MOST_EMPTY_PAGES) return
       // One equal row may be another one: a page of it shows nothing.

@@ -8,7 +8,7 @@ import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { refusal, withheldRows } from '../helpers/fault-effects.ts'
+import { refusal, repeatedPage, withheldRows } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
@@ -121,6 +121,25 @@ test('behind a total that is exceeded a refused page is the end, but where the p
   await expectTruth(account, ['visitors'])
   account.emulator.faults.push({ effect: refusal(404001), endpoint: 'visitorList', page: 8 })
   expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 3, errors: [{ stream: 'visitors' }] })
+})
+
+test('where pages are refused, a reading that brings just the rows of an untrue total proves nothing', async () => {
+  await using account = await startLists(12, 2)
+  const { emulator } = account
+  const refusesPage3 = { effect: refusal(400009), endpoint: 'visitorList', page: 3 } as const
+  emulator.faults.splice(0, 1, { effect: clampedTo(9) }, refusesPage3)
+  // Of 12 rows, which are two full pages of the third reading, nothing else shows that there are more.
+  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 3, errors: [{ stream: 'visitors' }] })
+  emulator.faults.splice(1)
+  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })
+  await expectTruth(account, ['visitors'])
+})
+
+test('a page that comes again in place of the next one is not the end where more came than was announced', async () => {
+  await using account = await startLists(10, 2)
+  account.emulator.faults.push({ effect: repeatedPage(), endpoint: 'visitorList', page: 8, times: 3 })
+  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })
+  await expectTruth(account, ['visitors'])
 })
 
 test('a range of which a round number of rows is counted, and comes, is not cut', async () => {
