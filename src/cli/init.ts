@@ -34,7 +34,7 @@ livehouse init < answers.txt`,
     await ask('LIVEHOUSE_BASE_URL', "The service's address, such as https://api.example.com")
     const token = await ask('LIVEHOUSE_API_TOKEN', 'A fixed bearer token; empty where you have an app id', true)
     if (token === '') {
-      await ask('LIVEHOUSE_AUTH_URL', 'The address that issues tokens')
+      await ask('LIVEHOUSE_AUTH_URL', 'The address that hands out tokens')
       await ask('LIVEHOUSE_APP_ID', 'The app id')
       await ask('LIVEHOUSE_APP_SECRET', 'Its secret', true)
     }

@@ -44,7 +44,7 @@ export function recordSlices(db: Db, slices: readonly SliceRecord[]): Statement 
     reads: window ? formatRange(window) : null,
     covers: covers ? formatRange(covers) : null,
     settled: settled ? formatRange(settled) : null,
-    // Only these count as covered. A list that moved has been read, but is read again.
+    // Only what has landed counts as covered. A list that moved has been read, but is read again.
     status: slice.proof === 'moving' ? slice.proof : isGreen(slice.proof) ? ('landed' as const) : ('failed' as const),
     firstTotal: totals?.first,
     lastTotal: totals?.last,

@@ -22,7 +22,7 @@ export interface AnswerOptions {
   readonly redact: Redact
   /** What fails because the connections have been closed is not repeated. */
   readonly closed: AbortSignal
-  /** Receives every answered call, repeated ones too, but those of 4.1 and 4.2, which carry secrets: personal data. */
+  /** Receives each answered call as it came, with personal data; not those of 4.1 and 4.2, which carry secrets. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined
   /** Receives every attempt, repeated ones too; one that a signal ended says nothing of the service and is left out. */
   readonly onCall?: OnCall | undefined

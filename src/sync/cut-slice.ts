@@ -186,7 +186,7 @@ function mayBeLimit(rows: number): boolean {
   return rows > 0 && rows % ROUND === 0
 }
 
-/** A shorter range is not doubted, unless it is a part of one that the service has shortened. */
+/** A shorter range is doubted where the service has shortened a range it is part of, or a round number of rows came. */
 const LONG_RANGE = 28 * DAY
 
 /**

@@ -36,13 +36,15 @@ test('how far a stream is never goes back, also where a slice turns out to be ma
 test('what is written right before its end is shown, and of an opening nothing but that is left', () => {
   const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 80 })
   let write = (_text: string): void => {}
+  let isReleased = false
   const divert = (writer: typeof write) => {
     write = writer
-    return () => {}
+    return () => void (isReleased = true)
   }
   const progress = createProgressBars(divert, systemClock, { opening: 'opening database', stream })
   write('database: here\n')
   progress[Symbol.dispose]()
+  expect(isReleased).toBe(true)
   const shown = String(stream.read())
   expect(shown).toContain('database: here\n')
   expect(shown).toContain('opening database ')
