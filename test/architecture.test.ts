@@ -118,21 +118,21 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1698,
+  app: 1696,
   bi: 3901,
-  cli: 4283,
+  cli: 4282,
   config: 578,
-  core: 1243,
+  core: 1239,
   emulator: 1776 + 60 * allStreams.length,
-  ledger: 3625,
+  ledger: 3617,
   log: 73,
   scheduler: 1323,
-  service: 1726,
+  service: 1725,
   store: 3087,
   streams: 93 + 68 * allStreams.length,
   sync: 5127,
   transform: 249,
-  web: 3079,
+  web: 3076,
   // The files beside the folders.
   '': 364,
 }
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_225 + 128 * allStreams.length, test: 27_968 }
+const MOST_LINES = { src: 32_206 + 128 * allStreams.length, test: 27_951 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -1,6 +1,5 @@
 import type { RunOutcome } from '../core/outcome.ts'
 import { noSlices } from '../core/slice.ts'
-import type { StreamName } from '../core/stream.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import { forgetCoverage, type ForgottenPartition } from '../ledger/forget-coverage.ts'
 import { readSource } from '../ledger/source.ts'
@@ -73,7 +72,7 @@ async function onRecord<T extends object>(
 export async function retryOnRecord(
   context: AppContext,
   db: Db,
-  names: readonly StreamName[] | undefined,
+  names: readonly string[] | undefined,
 ): Promise<Recorded<{ readonly read_again: RetryResult['readAgain'] }>> {
   return await onRecord(context, db, { command: 'quarantine retry', asked: { streams: names } }, async (signal) => {
     // Before the first sync there is nothing in quarantine, and no zone.

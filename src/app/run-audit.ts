@@ -1,7 +1,7 @@
 import type { ExtractionSettings } from './settings.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
-import type { Stream, StreamName } from '../core/stream.ts'
+import type { Stream } from '../core/stream.ts'
 import type { Difference } from '../sync/audit/partition-audit.ts'
 import { type AuditResult, runAudit } from '../sync/audit/run-audit.ts'
 import { endAcceptances } from '../ledger/acceptances.ts'
@@ -18,7 +18,7 @@ import { openProgressOnRecord } from './save-progress.ts'
 export interface AuditRequest extends Pick<ExtractionRequest, 'db' | 'streams' | 'namesChannels' | 'connection'> {
   readonly settings: ExtractionSettings
   /** Streams that were named and cannot be compared. */
-  readonly unaudited: readonly StreamName[]
+  readonly unaudited: readonly string[]
   /** Whether they were named: else streams that were never read are left out, where others were. */
   readonly namesStreams: boolean
   /** Undefined for all that is covered. */
@@ -85,7 +85,7 @@ async function compare(
 /** A run, and what it has found. */
 export interface AuditOutcome extends RunOutcome, Pick<AuditResult, 'partitions'> {
   /** Streams that were named and cannot be compared. */
-  readonly unaudited: readonly StreamName[]
+  readonly unaudited: readonly string[]
   /** Channels that the service no longer knows: nothing of them was compared. */
   readonly gone: readonly string[]
 }

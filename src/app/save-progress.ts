@@ -1,6 +1,5 @@
 import { callIfStillRunning } from '../core/clock.ts'
 import type { ProgressEvent } from '../core/outcome.ts'
-import type { StreamName } from '../core/stream.ts'
 import { type SavedProgress, saveProgress } from '../ledger/runs.ts'
 import type { Db } from '../store/database.ts'
 import type { AppContext, Progress } from './context.ts'
@@ -51,7 +50,7 @@ interface Counters {
 
 /** Adds up progress events: returns how far the stream of each has come, which never goes back. */
 export function createProgressTally(): (event: ProgressEvent) => SavedProgress {
-  const streams = new Map<StreamName, Counters>()
+  const streams = new Map<string, Counters>()
   return (event) => {
     const counters = streams.get(event.stream) ?? { planned: 0, rows: 0, ended: 0, share: 0, open: new Map() }
     streams.set(event.stream, counters)

@@ -1,6 +1,5 @@
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
-import type { StreamName } from '../core/stream.ts'
 import type { Progress } from '../app/context.ts'
 import { createProgressTally } from '../app/save-progress.ts'
 
@@ -10,7 +9,7 @@ const QUIET_MS = 300_000
 /** Progress as log lines: one when a stream starts, one when its last slice has ended, one every five minutes. */
 export function createPlainProgress(log: Log, clock: Clock): Progress {
   const tally = createProgressTally()
-  const loggedAt = new Map<StreamName, number>()
+  const loggedAt = new Map<string, number>()
   return {
     report: (event) => {
       const { stream } = event

@@ -1,11 +1,10 @@
 import { type ErrorCode, hasCode, LivehouseError, messageOf } from './errors.ts'
 import type { Counts, Proof } from './slice.ts'
-import type { StreamName } from './stream.ts'
 
 export type RunStatus = 'ok' | 'partial' | 'waiting' | 'failed'
 
 export interface RunProblem {
-  readonly stream: StreamName | null
+  readonly stream: string | null
   readonly partition: string | null
   readonly code: ErrorCode | 'internal'
   readonly message: string
@@ -27,7 +26,7 @@ export interface RunOutcome {
   readonly startedAt: string
   readonly finishedAt: string
   readonly resumesAt: string | null
-  readonly streams: Readonly<Record<StreamName, StreamOutcome>>
+  readonly streams: Readonly<Record<string, StreamOutcome>>
   readonly errors: readonly RunProblem[]
 }
 
@@ -41,12 +40,12 @@ export function describeError(error: unknown): Omit<RunProblem, 'stream' | 'part
 /** What a run reports while it is under way. `slice`: its partition, and its window if it has one. */
 export type ProgressEvent =
   /** Comes first: how many slices the plan has for a stream. */
-  | { readonly kind: 'stream.planned'; readonly stream: StreamName; readonly slices: number }
-  | { readonly kind: 'slice.started'; readonly stream: StreamName; readonly slice: string }
+  | { readonly kind: 'stream.planned'; readonly stream: string; readonly slices: number }
+  | { readonly kind: 'slice.started'; readonly stream: string; readonly slice: string }
   /** One page has been read. */
   | {
       readonly kind: 'page'
-      readonly stream: StreamName
+      readonly stream: string
       readonly slice: string
       /** Items of this page. */
       readonly rows: number
@@ -54,8 +53,8 @@ export type ProgressEvent =
       readonly totalPages: number | undefined
     }
   /** A slice turned out to be large and goes on in parts. */
-  | { readonly kind: 'slice.cut'; readonly stream: StreamName; readonly slice: string; readonly parts: number }
-  | { readonly kind: 'slice.ended'; readonly stream: StreamName; readonly slice: string; readonly proof: Proof }
+  | { readonly kind: 'slice.cut'; readonly stream: string; readonly slice: string; readonly parts: number }
+  | { readonly kind: 'slice.ended'; readonly stream: string; readonly slice: string; readonly proof: Proof }
 
 /** Never throws and never waits. */
 export type ReportProgress = (event: ProgressEvent) => void

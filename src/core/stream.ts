@@ -1,9 +1,6 @@
 import type { Columns, PartitionPart, Row, Words } from './column.ts'
 import type { Partition } from './slice.ts'
 
-/** As the registry has it (`streams/registry.ts`), such as `--streams` takes it. */
-export type StreamName = string
-
 /** An item that cannot become a row; it goes to quarantine and counts in the proof. */
 export interface Rejection {
   readonly kind: 'rejected'
@@ -38,7 +35,7 @@ export interface TableVersions {
   /** Holds the version that a row is of. */
   readonly column: string
   readonly own: number
-  readonly other: { readonly stream: StreamName; readonly version: number }
+  readonly other: { readonly stream: string; readonly version: number }
   /** Columns that are equal (times to the minute) where one key means one record; what is NULL contradicts nothing. */
   readonly sameIn: readonly string[]
 }
@@ -113,7 +110,7 @@ export interface Wire {
  * and how answers are read.
  */
 export interface Stream extends LoadTable {
-  readonly name: StreamName
+  readonly name: string
   /** What the status page calls it. */
   readonly label: Words
   /** Of the spec, such as `4.7`. */

@@ -1,5 +1,4 @@
 import { formatRanges, parseRanges, type Window } from '../core/slice.ts'
-import type { StreamName } from '../core/stream.ts'
 import type { Db } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import type { OpenReading } from './open-readings.ts'
@@ -7,7 +6,7 @@ import { ops, type Row } from './ops.ts'
 
 /** A shortfall that is to be accepted: one channel (null for the account) of one stream. */
 export interface NewAcceptance {
-  readonly stream: StreamName
+  readonly stream: string
   readonly channelId: string | null
   /** Not empty; each says how much is missing. */
   readonly shortfalls: readonly OpenReading[]
@@ -70,7 +69,7 @@ export async function recordAcceptance(db: Db, acceptance: NewAcceptance): Promi
 
 /** A slice that has fallen short. */
 export interface AcceptanceQuestion {
-  readonly stream: StreamName
+  readonly stream: string
   readonly channelId: string | null
   /** Undefined for a walk over the whole list. */
   readonly window: Window | undefined

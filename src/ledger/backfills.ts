@@ -1,4 +1,3 @@
-import type { StreamName } from '../core/stream.ts'
 import type { Db } from '../store/database.ts'
 import { ops, type Row } from './ops.ts'
 
@@ -7,7 +6,7 @@ export interface BackfillArguments {
   /** Wall-clock text; `to` exclusive, or `now`. */
   readonly from: string
   readonly to: string
-  readonly streams: readonly StreamName[]
+  readonly streams: readonly string[]
   readonly channels: readonly string[]
   readonly onlyGaps: boolean
 }

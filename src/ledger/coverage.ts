@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { parseRanges, subtractWindows, type Window } from '../core/slice.ts'
-import type { StreamName } from '../core/stream.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { anyOf, ops } from './ops.ts'
@@ -32,7 +31,7 @@ export interface CoverageFilter {
  */
 export async function readGaps(
   db: Db | undefined,
-  stream: StreamName,
+  stream: string,
   wanted: readonly WantedRange[],
   filter: CoverageFilter = {},
 ): Promise<ReadonlyMap<string, readonly Window[]>> {
@@ -63,7 +62,7 @@ function toWindows({ partition, ranges }: { readonly partition: string; readonly
 /** What the landed slices that count cover of each partition. */
 export async function readCovered(
   db: Db,
-  stream: StreamName,
+  stream: string,
   partitions: readonly string[],
   { backfillId, begunSince }: CoverageFilter,
 ): Promise<readonly CoveredPartition[]> {
@@ -89,7 +88,7 @@ export async function readCovered(
 /** From the slices only where some had a shorter lookback: what the database keeps as settled goes by their own. */
 async function readSettled(
   db: Db,
-  stream: StreamName,
+  stream: string,
   partitions: readonly string[],
   { lookbackDays, ofStream, timeZone }: NonNullable<CoverageFilter['settledFor']>,
 ): Promise<readonly CoveredPartition[]> {
@@ -114,7 +113,7 @@ async function readSettled(
 /** Found by the runs of that time, so that the cost does not grow with the ledger. */
 async function readRecent(
   db: Db,
-  stream: StreamName,
+  stream: string,
   { since, until, timeZone }: NonNullable<CoverageFilter['recent']>,
 ): Promise<readonly CoveredPartition[]> {
   const at = sql`${formatWallTime(since)}::timestamp at time zone ${timeZone}`

@@ -1,6 +1,5 @@
 import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { formatRange, parseRanges, type Place, subtractWindows, type Window } from '../core/slice.ts'
-import type { StreamName } from '../core/stream.ts'
 import type { Db } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import { readCovered } from './coverage.ts'
@@ -13,7 +12,7 @@ export interface LedgerPlace extends Place {
 
 /** A range that is to be read again, of all or some streams and partitions. */
 export interface Forgotten {
-  readonly streams: readonly StreamName[]
+  readonly streams: readonly string[]
   /** Undefined for every channel. */
   readonly channels: readonly string[] | undefined
   /** Only this one; every one when not given. */

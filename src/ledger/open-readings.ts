@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { parseRange, type Proof, subtractWindows, type Window } from '../core/slice.ts'
-import type { StreamName } from '../core/stream.ts'
 import type { Db } from '../store/database.ts'
 import { readGaps } from './coverage.ts'
 import { ops, type Row } from './ops.ts'
@@ -71,7 +70,7 @@ export async function readOpenReadings(db: Db, most: number, channelId?: string)
 }
 
 /** What is open of one stream but its gaps, also of channels that are not active, the newest first. */
-export async function readOpenOfStream(db: Db, stream: StreamName): Promise<readonly OpenReading[]> {
+export async function readOpenOfStream(db: Db, stream: string): Promise<readonly OpenReading[]> {
   const open = ops(db).selectFrom('open_readings').selectAll().where('kind', '!=', 'gap').where('stream', '=', stream)
   return (await open.orderBy('sliceId', 'desc').execute()).map(toReading)
 }
@@ -79,7 +78,7 @@ export async function readOpenOfStream(db: Db, stream: StreamName): Promise<read
 /** The shortfalls of a channel, or of the account (null), that no later reading has found again; the newest first. */
 export async function readShortfalls(
   db: Db,
-  stream: StreamName,
+  stream: string,
   channelId: string | null,
 ): Promise<readonly OpenReading[]> {
   const open = (await readOpenOfStream(db, stream)).filter((each) => each.channelId === channelId)
@@ -123,7 +122,7 @@ export interface LedgerQuestion {
 /** What the ledger holds of partitions of one stream, by partition. Each is asked for once. */
 export async function readLedger(
   db: Db,
-  stream: StreamName,
+  stream: string,
   questions: readonly LedgerQuestion[],
 ): Promise<ReadonlyMap<string, LedgerEntry>> {
   const wanted = questions.flatMap(({ partition, window }) => (window === undefined ? [] : [{ partition, window }]))
@@ -144,7 +143,7 @@ export async function readLedger(
   )
 }
 
-async function readLastLanded(db: Db, stream: StreamName) {
+async function readLastLanded(db: Db, stream: string) {
   const rows = await ops(db)
     .selectFrom('latest_readings')
     .select(['partition', 'landedAt as at', 'landedProof as proof'])

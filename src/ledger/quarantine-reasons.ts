@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { StreamName } from '../core/stream.ts'
 import type { Db } from '../store/database.ts'
 import { ops, type Row } from './ops.ts'
 
@@ -30,7 +29,7 @@ const LONG_NUMBER = String.raw`\d{5,}`
  */
 export async function readQuarantine(
   db: Db,
-  { streams, most }: { readonly streams?: readonly StreamName[] | undefined; readonly most?: number } = {},
+  { streams, most }: { readonly streams?: readonly string[] | undefined; readonly most?: number } = {},
 ): Promise<readonly QuarantineGroup[]> {
   const items = ops(db)
     .selectFrom('quarantine')

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
 import type { RejectedItem } from '../core/page.ts'
 import { formatRanges, type Place, type Window } from '../core/slice.ts'
-import type { StreamName } from '../core/stream.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { isAt, ops, ROWS_A_STATEMENT, type Row, type Statement } from './ops.ts'
@@ -146,7 +145,7 @@ const PAGE = 500
 /** The unresolved items, of every stream when none is named, page by page in the order of their key. */
 export async function* readKeptItems(
   db: Db,
-  streams: readonly StreamName[] | undefined,
+  streams: readonly string[] | undefined,
 ): AsyncIterable<readonly KeptItem[]> {
   let last: KeptItem | undefined
   for (;;) {

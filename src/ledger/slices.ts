@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { formatRange, isGreen, type Partition, partitionKey, type Place, type Window } from '../core/slice.ts'
-import type { StreamName } from '../core/stream.ts'
 import { cleanText } from '../core/text.ts'
 import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
@@ -8,7 +7,7 @@ import { isAt, ops, type Row, type Statement } from './ops.ts'
 
 /** What the ledger keeps of one extraction. */
 export interface SliceRecord extends Pick<Row<'slices'>, 'runId' | 'isDrop' | 'proof' | 'startedAt' | 'finishedAt'> {
-  readonly stream: StreamName
+  readonly stream: string
   readonly partition: Partition
   /** What it read; undefined for a snapshot walk. */
   readonly window: Window | undefined
@@ -130,7 +129,7 @@ export async function noteMissingFields(db: Db, place: Place, fields: readonly s
 /** Accepts that fields of a channel (null for the account) are missing. @returns their names, if any is missing */
 export async function acceptMissingFields(
   db: Db,
-  { stream, channelId, reason, at }: { stream: StreamName; channelId: string | null; reason: string; at: Date },
+  { stream, channelId, reason, at }: { stream: string; channelId: string | null; reason: string; at: Date },
 ): Promise<readonly string[]> {
   // A channel's partitions begin with its name.
   const place = channelId === null ? 'account' : `channel=${channelId}`
@@ -152,7 +151,7 @@ const LONGEST_NAME = 255
 /** Remembers fields that the spec does not know. @returns those that nobody has seen before */
 export async function rememberUnknownFields(
   db: Db,
-  stream: StreamName,
+  stream: string,
   fields: Iterable<string>,
   runId: string,
   seenAt: Date,

@@ -2,7 +2,6 @@ import { LivehouseError } from '../core/errors.ts'
 import { isObject } from '../core/text.ts'
 import type { Ask, FetchPage, ListPlace, ListRequest, Page, PageRequest } from '../core/page.ts'
 import { describeList, endpointOf } from '../core/slice.ts'
-import type { StreamName } from '../core/stream.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Answer, Call, Send } from './send.ts'
 
@@ -21,7 +20,7 @@ export function createAsk(send: Send, repeat?: 'once'): Ask {
  * @param configured the place that is tried first
  */
 export function createFetchPage(send: Send, configured: ListPlace): FetchPage {
-  const known = new Map<StreamName, ListPlace>()
+  const known = new Map<string, ListPlace>()
   const ask = createAsk(send)
 
   return async (request, context) => {

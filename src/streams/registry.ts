@@ -1,4 +1,4 @@
-import type { LoadTable, Stream, StreamName } from '../core/stream.ts'
+import type { LoadTable, Stream } from '../core/stream.ts'
 import { gifts } from './gifts.ts'
 import { managerUsage } from './manager-usage.ts'
 import { managers } from './managers.ts'
@@ -29,12 +29,12 @@ export const writtenTables: readonly LoadTable[] = allStreams
   .filter(({ table }, index) => allStreams.findIndex((each) => each.table === table) === index)
   .flatMap((stream) => (stream.children ? [stream, stream.children] : [stream]))
 
-export const streamNames: readonly StreamName[] = allStreams.map(({ name }) => name)
+export const streamNames: readonly string[] = allStreams.map(({ name }) => name)
 
 /** In the order of reports; what is not known comes last. */
 export const rankOf = (stream: string): number => streamNames.indexOf(stream) + 1 || Infinity
 
-export function findStream(name: StreamName): Stream | undefined {
+export function findStream(name: string): Stream | undefined {
   return allStreams.find((stream) => stream.name === name)
 }
 

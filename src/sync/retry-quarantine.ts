@@ -1,6 +1,6 @@
 import type { Row } from '../core/column.ts'
 import { addCounts, type Counts, noCounts, parsePartition, type Place, placeOf } from '../core/slice.ts'
-import type { Stream, StreamName } from '../core/stream.ts'
+import type { Stream } from '../core/stream.ts'
 import { formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { forgetCoverage } from '../ledger/forget-coverage.ts'
@@ -41,7 +41,7 @@ export interface RetryResult {
  * version has for another. A row without an id cannot be loaded alone, as its identity takes its whole slice: its
  * minute is taken out of what is covered, so that the next sync reads it again.
  */
-export async function retryQuarantine(deps: RetryDeps, names: readonly StreamName[] | undefined): Promise<RetryResult> {
+export async function retryQuarantine(deps: RetryDeps, names: readonly string[] | undefined): Promise<RetryResult> {
   const { db, timeZone, now, signal } = deps
   const streams = new Map<string, Counts>()
   const readAgain = new Map<string, Place>()

@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import { yieldToEventLoop } from '../core/clock.ts'
 import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
 import { partitionKey, placeOf, sliceName } from '../core/slice.ts'
-import type { Stream, StreamName } from '../core/stream.ts'
+import type { Stream } from '../core/stream.ts'
 import { type Leases, partitionLease } from '../ledger/leases.ts'
 import { type Reachability, watchReachability } from './page-reading.ts'
 import type { PartitionPlan } from './plan-slices.ts'
@@ -89,12 +89,12 @@ interface PhasedRun {
   readonly reach: Reachability
   readonly endRun: (error: unknown) => void
   /** Streams whose calls of the day are spent, whatever the partition. */
-  readonly spent: Set<StreamName>
+  readonly spent: Set<string>
 }
 
 async function runPhase(plans: readonly PartitionPlan[], run: PhasedRun): Promise<void> {
   const { deps, tally } = run
-  const counts = new Map<StreamName, number>()
+  const counts = new Map<string, number>()
   for (const { stream, slices } of plans) counts.set(stream.name, (counts.get(stream.name) ?? 0) + slices.length)
   for (const [stream, slices] of counts) deps.report({ kind: 'stream.planned', stream, slices })
 

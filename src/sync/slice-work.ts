@@ -4,7 +4,7 @@ import type { Log } from '../core/log.ts'
 import type { FetchPage } from '../core/page.ts'
 import type { ReportProgress } from '../core/outcome.ts'
 import type { Partition, Window } from '../core/slice.ts'
-import type { Stream, StreamName } from '../core/stream.ts'
+import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 
@@ -54,11 +54,11 @@ export interface RunDeps {
    * Makes sure, as the last statement of a transaction that writes, that this run still holds the partition.
    * @throws lease.lost
    */
-  readonly requireLease: (trx: Db, stream: StreamName, partition: Partition) => Promise<void>
+  readonly requireLease: (trx: Db, stream: string, partition: Partition) => Promise<void>
   /** Bounds the batches that are written at once, and so the rows that wait for the database. */
   readonly loadLimit: LimitFunction
   /** Of each stream, of how long a range the newest rows have come: the service serves it to its end. */
-  readonly longestServed: Map<StreamName, number>
+  readonly longestServed: Map<string, number>
   /** A slice of more pages is cut: shallow pages, steady progress, cheap resume. */
   readonly pagesPerSlice: number
 }

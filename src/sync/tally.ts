@@ -1,7 +1,7 @@
 import { hasCode } from '../core/errors.ts'
 import { describeError, type RunProblem, type RunStatus, type StreamOutcome } from '../core/outcome.ts'
 import { addCounts, type Counts, isGreen, noCounts, noSlices, placeOf, type Proof, proofs } from '../core/slice.ts'
-import type { Stream, StreamName } from '../core/stream.ts'
+import type { Stream } from '../core/stream.ts'
 import type { WaitingSlice } from './run-paged-slice.ts'
 import type { EndedSlice } from './run-slice.ts'
 import type { Slice } from './slice-work.ts'
@@ -9,7 +9,7 @@ import type { Slice } from './slice-work.ts'
 /** What a run brought, before it is written down. */
 export interface RunResult {
   readonly status: RunStatus
-  readonly streams: Readonly<Record<StreamName, StreamOutcome>>
+  readonly streams: Readonly<Record<string, StreamOutcome>>
   readonly errors: readonly RunProblem[]
   /** ISO instant from which on what waits can go on; null where nothing waits for a time. */
   readonly resumesAt: string | null
@@ -20,14 +20,14 @@ export type Tally = ReturnType<typeof createTally>
 
 /** Every stream of the run has its place, also one without slices. */
 export function createTally(names: readonly Stream[]) {
-  const streams: Record<StreamName, StreamOutcome> = Object.fromEntries(
+  const streams: Record<string, StreamOutcome> = Object.fromEntries(
     names.map(({ name }) => [name, { counts: noCounts, slices: noSlices }]),
   )
   const problems = new Map<unknown, RunProblem>()
   let left = 0
   let resumesAt: string | null = null
 
-  const addTo = (name: StreamName, counts: Partial<Counts>, ended: Partial<StreamOutcome['slices']>): void => {
+  const addTo = (name: string, counts: Partial<Counts>, ended: Partial<StreamOutcome['slices']>): void => {
     const before = streams[name] ?? { counts: noCounts, slices: noSlices }
     const slices = { ...before.slices }
     for (const proof of proofs) slices[proof] += ended[proof] ?? 0

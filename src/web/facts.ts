@@ -2,7 +2,6 @@ import { type OverviewQuestion, readOnly, readOverview, readWatchedDays } from '
 import { within } from './health.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
-import type { StreamName } from '../core/stream.ts'
 import type { Db } from '../store/database.ts'
 import { readQuarantine } from '../ledger/quarantine-reasons.ts'
 import { readDailyActivity, readHourlyCalls, type RunReport } from '../ledger/run-reports.ts'
@@ -14,7 +13,7 @@ export interface JobView {
   /** IANA. */
   readonly timeZone: string
   /** What it keeps up to date; empty for one that is not run by itself, or reads old days only. */
-  readonly streams: readonly StreamName[]
+  readonly streams: readonly string[]
   readonly channels: 'all' | readonly string[] | { readonly group: string }
   /** Undefined for a job that is not run by itself. */
   readonly next: Date | undefined

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { type Language, languages } from '../core/language.ts'
-import type { StreamName } from '../core/stream.ts'
 import { largestUnitOf } from '../core/wall-clock.ts'
 import { allStreams } from '../streams/registry.ts'
 import { labels } from './words/labels.ts'
@@ -13,7 +12,7 @@ type Chosen<Table> = {
 /** Every word of the page, with how its language writes numbers and times. */
 export interface Messages extends Chosen<typeof labels>, Chosen<typeof sentences> {
   readonly language: Language
-  readonly streams: Readonly<Record<StreamName, string>>
+  readonly streams: Readonly<Record<string, string>>
   readonly formats: ReturnType<typeof formatsOf>
 }
 

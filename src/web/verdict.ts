@@ -1,4 +1,3 @@
-import type { StreamName } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import { findStream, rankOf, streams } from '../streams/registry.ts'
 import type { LedgerUnit } from '../ledger/latest-readings.ts'
@@ -52,7 +51,7 @@ export function createExpectations(facts: Facts, rangeOf: RangeOf = () => ({})) 
  * Whether a stream of a channel, or of the account, is kept up to date. Where jobs read the stream, they say of which
  * channels; else, such as where cron runs a sync, of all.
  */
-type IsWanted = (stream: StreamName, channelId: string | null) => boolean
+type IsWanted = (stream: string, channelId: string | null) => boolean
 
 const nothing = {
   proofs: [],
@@ -102,7 +101,7 @@ function whatJobsRead({ jobs, channels }: Facts): IsWanted {
 }
 
 /** Ten calls a day: read when it is asked for, and never complete in a night. */
-export function isAskedFor(stream: StreamName): boolean {
+export function isAskedFor(stream: string): boolean {
   return findStream(stream)?.isBudgeted === true
 }
 

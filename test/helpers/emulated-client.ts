@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import type { Connection, ConnectOptions } from '../../src/service/connect.ts'
 import type { ListRequest } from '../../src/core/page.ts'
 import type { Partition, Window } from '../../src/core/slice.ts'
-import type { StreamName } from '../../src/core/stream.ts'
 import { findStream } from '../../src/streams/registry.ts'
 import type { Emulator } from '../../src/emulator/server.ts'
 import { connectClient } from './connect-client.ts'
@@ -17,6 +16,6 @@ export function connectTo(emulator: Emulator, overrides: Partial<ConnectOptions>
 }
 
 /** A list of the stream, such as that of a channel. */
-export function listOf(name: StreamName, partition: Partition = {}, window?: Window): ListRequest {
+export function listOf(name: string, partition: Partition = {}, window?: Window): ListRequest {
   return { stream: findStream(name) ?? assert.fail(`there is no stream ${name}`), partition, window }
 }

@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely'
 import type { ColumnType } from '../../src/core/column.ts'
-import type { StreamName } from '../../src/core/stream.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { TruthRow } from '../../src/emulator/truth.ts'
 import { findStream } from '../../src/streams/registry.ts'
@@ -8,7 +7,7 @@ import { findStream } from '../../src/streams/registry.ts'
 /** A stream's table in the form of the emulator's truth, in the order of its columns; internal keys are left out. `isRemoved`: only rows that are marked as such, or are not. */
 export async function readStreamTable(
   db: Kysely<Database>,
-  name: StreamName,
+  name: string,
   { isRemoved }: { readonly isRemoved?: boolean } = {},
 ): Promise<readonly TruthRow[]> {
   const stream = findStream(name)

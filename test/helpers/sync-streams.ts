@@ -4,7 +4,6 @@ import type { Clock } from '../../src/core/clock.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { FetchPage } from '../../src/core/page.ts'
 import type { ProgressEvent } from '../../src/core/outcome.ts'
-import type { StreamName } from '../../src/core/stream.ts'
 import { openWallClock, type WallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { Emulator } from '../../src/emulator/server.ts'
 import { registerChannels } from '../../src/ledger/channels.ts'
@@ -25,7 +24,7 @@ export interface SyncStreams {
   readonly emulator: Emulator
   readonly clock: Clock
   readonly fetchPage: FetchPage
-  readonly streams: readonly StreamName[]
+  readonly streams: readonly string[]
   readonly historyFrom: WallTime
   /** Rows a page, where the stream's own maximum is not less. */
   readonly pageSize: number

@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { parseExact } from '../../src/service/read-answer.ts'
-import type { StreamName } from '../../src/core/stream.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import type { Database } from '../../src/store/database.ts'
 import { retryQuarantine } from '../../src/sync/retry-quarantine.ts'
@@ -32,7 +31,7 @@ const newRun = async () => await startRun(db, { command: 'sync', settings: {}, s
 
 /** Puts items into quarantine as a new run would have. @returns that run */
 async function keep(
-  stream: StreamName,
+  stream: string,
   partition: string,
   raws: readonly string[],
   headers: string | null = null,
@@ -46,7 +45,7 @@ async function keep(
 const visitor = (userId: string, fields: Readonly<Record<string, unknown>> = {}) =>
   JSON.stringify({ user_id: userId, ...fields })
 
-const retry = async (names?: readonly StreamName[]) =>
+const retry = async (names?: readonly string[]) =>
   await retryQuarantine(
     {
       db,

@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely'
-import type { StreamName } from '../../../src/core/stream.ts'
 import type { Database } from '../../../src/store/database.ts'
 import type { Emulator } from '../../../src/emulator/server.ts'
 import type { TruthRow } from '../../../src/emulator/truth.ts'
@@ -9,10 +8,10 @@ import { identityOf, SETTLE, timesOf } from './model-world.ts'
 
 /** What the world held before a run, and who had been marked removed. */
 interface Before {
-  readonly truth: ReadonlyMap<StreamName, ReadonlySet<string>>
+  readonly truth: ReadonlyMap<string, ReadonlySet<string>>
   /** What its rows are the same by. */
-  readonly ids: ReadonlyMap<StreamName, ReadonlySet<string>>
-  readonly marked: ReadonlyMap<StreamName, ReadonlySet<string>>
+  readonly ids: ReadonlyMap<string, ReadonlySet<string>>
+  readonly marked: ReadonlyMap<string, ReadonlySet<string>>
 }
 
 export interface ModelProof {
@@ -30,15 +29,15 @@ export interface ModelProof {
 }
 
 /** Holds the tables against the truth, and knows which rows may linger: those that the world has given up. */
-export function createModelProof(db: Kysely<Database>, emulator: Emulator, names: readonly StreamName[]): ModelProof {
+export function createModelProof(db: Kysely<Database>, emulator: Emulator, names: readonly string[]): ModelProof {
   /** Rows that were there once, by what they are the same by. */
-  const gone = new Map<StreamName, Set<string>>(names.map((name) => [name, new Set()]))
-  let before: ReadonlyMap<StreamName, readonly TruthRow[]> = new Map()
+  const gone = new Map<string, Set<string>>(names.map((name) => [name, new Set()]))
+  let before: ReadonlyMap<string, readonly TruthRow[]> = new Map()
   const readTruth = () => new Map(names.map((name) => [name, emulator.truth()[name] ?? []]))
   const keysOf = (rows: readonly TruthRow[]) => new Set(rows.map(textOf))
-  const readMarked = async (name: StreamName) =>
+  const readMarked = async (name: string) =>
     findStream(name)?.marksRemoved ? await readStreamTable(db, name, { isRemoved: true }) : []
-  const readPresent = async (name: StreamName) =>
+  const readPresent = async (name: string) =>
     await readStreamTable(db, name, findStream(name)?.marksRemoved ? { isRemoved: false } : {})
 
   return {
@@ -103,11 +102,7 @@ export function createModelProof(db: Kysely<Database>, emulator: Emulator, names
 }
 
 /** Whether a row belongs to a slice that brought nothing at all. */
-async function readEmptyAnswers(
-  db: Kysely<Database>,
-  name: StreamName,
-  since: Date,
-): Promise<(row: TruthRow) => boolean> {
+async function readEmptyAnswers(db: Kysely<Database>, name: string, since: Date): Promise<(row: TruthRow) => boolean> {
   const { rows } = await sql<{ partition: string; lower: Date | null; upper: Date | null }>`
     select partition, lower(reads) at time zone 'Asia/Shanghai' as lower, upper(reads) at time zone 'Asia/Shanghai' as upper
     from livehouse_ops.slices
@@ -120,7 +115,7 @@ async function readEmptyAnswers(
     })
 }
 
-function requireThere(name: StreamName, expected: readonly TruthRow[], present: readonly TruthRow[]): void {
+function requireThere(name: string, expected: readonly TruthRow[], present: readonly TruthRow[]): void {
   const held = new Set(present.map(textOf))
   const missing = expected.filter((row) => !held.has(textOf(row)))
   if (missing.length === 0) return
@@ -130,14 +125,14 @@ function requireThere(name: StreamName, expected: readonly TruthRow[], present: 
   )
 }
 
-function requireIdentities(name: StreamName, expected: readonly TruthRow[], present: readonly TruthRow[]): void {
+function requireIdentities(name: string, expected: readonly TruthRow[], present: readonly TruthRow[]): void {
   const held = new Set(present.map((row) => identityOf(name, row)))
   const missing = expected.find((row) => !held.has(identityOf(name, row)))
   if (missing) throw new Error(`a row of ${name} is missing altogether: ${textOf(missing)}`)
 }
 
 function requireNoMore(
-  name: StreamName,
+  name: string,
   expected: readonly TruthRow[],
   present: readonly TruthRow[],
   mayLinger: (row: TruthRow) => boolean,
@@ -147,7 +142,7 @@ function requireNoMore(
   if (extra.length > 0) throw new Error(`${extra.length} rows of ${name} are there too many: ${textOf(extra[0] ?? {})}`)
 }
 
-function nameOf(stream: StreamName): (row: TruthRow) => string {
+function nameOf(stream: string): (row: TruthRow) => string {
   return (row) => `${identityOf(stream, row)}#${JSON.stringify(row.occurrence)}`
 }
 

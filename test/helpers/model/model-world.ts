@@ -1,4 +1,3 @@
-import type { StreamName } from '../../../src/core/stream.ts'
 import { DAY, MINUTE, type WallTime, wallTimeAt } from '../../../src/core/wall-clock.ts'
 import type { TruthRow } from '../../../src/emulator/truth.ts'
 import { createWorld } from '../../../src/emulator/world/create-world.ts'
@@ -27,7 +26,7 @@ export const streamOf = {
   records: 'watch_records',
   gifts: 'gifts',
   signups: 'signups',
-} as const satisfies Record<ListName, StreamName>
+} as const satisfies Record<ListName, string>
 
 /**
  * Nothing is claimed of rows that are younger: the ledger covers what is five minutes old, in whole minutes, and a list may
@@ -36,8 +35,8 @@ export const streamOf = {
 export const SETTLE = 6 * MINUTE
 
 /** What a row is the same by, and its time (an ISO instant; visitors have none). */
-export function identityOf(stream: StreamName, row: TruthRow): string {
-  const names: Partial<Record<StreamName, readonly string[]>> = {
+export function identityOf(stream: string, row: TruthRow): string {
+  const names: Partial<Record<string, readonly string[]>> = {
     visitors: ['user_id'],
     watch_records: ['record_id'],
     watch_records_v1: ['record_id'],

@@ -1,5 +1,4 @@
 import * as fc from 'fast-check'
-import type { StreamName } from '../../../src/core/stream.ts'
 import { defaultSwitches, type Switches } from '../../../src/emulator/switches.ts'
 
 /** The lists of the world that change. */
@@ -31,7 +30,7 @@ export type Step =
   | { readonly kind: 'sync'; readonly trouble: Trouble }
 
 export interface Schedule {
-  readonly streams: readonly StreamName[]
+  readonly streams: readonly string[]
   readonly pageSize: number
   readonly pagesPerSlice: number
   /** The service serves no larger pages; undefined where it serves what it is asked for. */
@@ -42,7 +41,7 @@ export interface Schedule {
   readonly steps: readonly Step[]
 }
 
-const groups: readonly { readonly streams: readonly StreamName[]; readonly lists: readonly ListName[] }[] = [
+const groups: readonly { readonly streams: readonly string[]; readonly lists: readonly ListName[] }[] = [
   { streams: ['visitors'], lists: ['visitors'] },
   { streams: ['watch_records'], lists: ['records'] },
   { streams: ['gifts'], lists: ['gifts'] },

@@ -7,7 +7,6 @@ import { exitCodeOfError } from '../../../src/cli/failure.ts'
 import { run } from '../../../src/cli/run.ts'
 import { sync } from '../../../src/cli/sync.ts'
 import type { Clock } from '../../../src/core/clock.ts'
-import type { StreamName } from '../../../src/core/stream.ts'
 import { type WallTime, wallTimeAt } from '../../../src/core/wall-clock.ts'
 import type { EndpointName } from '../../../src/emulator/endpoint.ts'
 import { status } from '../fault-effects.ts'
@@ -42,7 +41,7 @@ export const streamsOf = {
   records: ['watch_records'],
   old: ['watch_records_v1'],
   managers: ['managers'],
-} as const satisfies Record<Scenario['group'], readonly StreamName[]>
+} as const satisfies Record<Scenario['group'], readonly string[]>
 
 export interface Ended {
   readonly code: number
@@ -67,7 +66,7 @@ export interface WorldAccount extends AsyncDisposable {
   readonly database: TestDatabase
   readonly emulator: Emulator
   readonly worlds: readonly ModelWorld[]
-  readonly streams: readonly StreamName[]
+  readonly streams: readonly string[]
   readonly list: EndpointName
   /** Both in milliseconds; may be set. */
   readonly time: { serviceMs: number; ownAheadMs: number }

@@ -1,11 +1,10 @@
-import type { StreamName } from '../../../src/core/stream.ts'
 import type { TruthRow } from '../../../src/emulator/truth.ts'
 import { canonical } from '../read-table.ts'
 
 /** What is to be compared: rows as texts, each as often as it is there. */
 export type Bag = ReadonlyMap<string, { readonly row: TruthRow; readonly count: number }>
 /** What each table is to hold. */
-export type Rows = ReadonlyMap<StreamName, readonly TruthRow[]>
+export type Rows = ReadonlyMap<string, readonly TruthRow[]>
 
 /** How closely rows are compared in this scenario. */
 export interface Precision {

@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { StreamName } from '../../../src/core/stream.ts'
 import { DAY, MINUTE, type WallTime } from '../../../src/core/wall-clock.ts'
 import type { TruthRow } from '../../../src/emulator/truth.ts'
 import { findStream } from '../../../src/streams/registry.ts'
@@ -12,7 +11,7 @@ import { describe, isYounger, requireAgreed, requireThere, timeOf } from './requ
 
 export interface Before {
   readonly truth: Rows
-  readonly marked: ReadonlyMap<StreamName, ReadonlySet<string>>
+  readonly marked: ReadonlyMap<string, ReadonlySet<string>>
   readonly known: ReadonlyMap<string, number>
   /** Nothing later was there when any earlier run read. */
   readonly readTo: WallTime
@@ -61,7 +60,7 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
 
   const readTruth = (): Rows =>
     new Map(streams.map((name) => [name, (emulator.truth()[name] ?? []).filter((row) => !isHidden(row))]))
-  const readPresent = async (name: StreamName, isRemoved = false) =>
+  const readPresent = async (name: string, isRemoved = false) =>
     findStream(name)?.marksRemoved
       ? await readStreamTable(database.db, name, { isRemoved })
       : isRemoved
@@ -197,14 +196,14 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
   }
 }
 
-async function countWaiting({ database }: WorldAccount, name: StreamName): Promise<number> {
+async function countWaiting({ database }: WorldAccount, name: string): Promise<number> {
   const { rows } = await sql<{ n: string }>`select count(*) as n from livehouse_ops.quarantine
     where stream = ${name} and resolved_at is null`.execute(database.db)
   return Number(rows[0]?.n)
 }
 
 /** One of several equal rows may have gone. */
-function isTwice(name: StreamName, bag: Bag, text: string): boolean {
+function isTwice(name: string, bag: Bag, text: string): boolean {
   const row = bag.get(text)?.row
   return (
     row !== undefined &&
@@ -240,6 +239,6 @@ function channelOf({ channel_id }: TruthRow): string {
 }
 
 /** What a row is the same by. */
-function nameOf(name: StreamName, row: TruthRow): string {
+function nameOf(name: string, row: TruthRow): string {
   return `${name} ${channelOf(row)} ${identityOf(name, row)}`
 }

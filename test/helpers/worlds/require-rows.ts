@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { StreamName } from '../../../src/core/stream.ts'
 import { type WallTime, wallTimeAt } from '../../../src/core/wall-clock.ts'
 import type { TruthRow } from '../../../src/emulator/truth.ts'
 import { identityOf, timesOf } from '../model/model-world.ts'
@@ -43,7 +42,7 @@ const identify = ({ channel_id, gift_type, given_at, gift_id, amount }: TruthRow
 
 /** @throws where rows that are expected are not present as often */
 export function requireThere(
-  name: StreamName,
+  name: string,
   expected: readonly { readonly row: TruthRow; readonly count: number }[],
   present: Bag,
   toText: (row: TruthRow) => string,
@@ -59,7 +58,7 @@ export function requireThere(
 
 /** Says which rows are wrong, and what stands in their place. */
 export function describe(
-  name: StreamName,
+  name: string,
   what: string,
   rows: readonly TruthRow[],
   others: Bag,
