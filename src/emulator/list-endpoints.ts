@@ -1,9 +1,9 @@
 import { formatWallTime } from '../core/wall-clock.ts'
-import { accountLists } from './account-lists.ts'
 import { refusals } from './answer.ts'
 import type { EndpointName, Envelope, ListEndpoint, Served, Service } from './endpoint.ts'
 import type { ListQuery, ParamReader } from './params.ts'
 import {
+  accountEnvelope,
   bareEnvelope,
   byPages,
   errcodeEnvelope,
@@ -17,9 +17,23 @@ import * as fields from './fields.ts'
 import { wireInteger, wireOffset } from './wire.ts'
 import { hashText } from './world/random.ts'
 import type { RowList } from './world/row-list.ts'
-import type { Channel, Visitor, WatchRecord } from './world/world.ts'
+import type { Channel, Manager, Visitor, WatchRecord } from './world/world.ts'
 
 const byIndex = { family: 'errcode', version: 'v1', pageParam: 'page_index', sizeParam: 'page_size' } as const
+
+const ofAccount = { ...byPages, method: 'GET', version: 'v1', scope: 'account' } as const
+
+function managerList(shown: readonly fields.Field<Manager>[], envelope: Envelope): Pick<ListEndpoint, 'serve'> {
+  return {
+    serve: (query, { world, switches }) =>
+      serveRows(world.managers, query, switches, {
+        keep: (row) => !query.filters?.username || row.username === query.filters.username,
+        identity: (row) => row.id,
+        toWire: (row) => fields.wireRow(shown, row),
+        envelope,
+      }),
+  }
+}
 
 type ServeChannel = (query: ListQuery, service: Service, channel: Channel) => Served | undefined
 
@@ -131,7 +145,17 @@ export const listEndpoints: Readonly<Record<EndpointName, ListEndpoint>> = {
       filters: { direction: reader.choice('direction', ['desc', 'asc']) },
     }),
   },
-  ...accountLists,
+  managersUsage: {
+    ...ofAccount,
+    defaultPageSize: 1,
+    maxPageSize: 10,
+    readFilters: (reader) => ({ filters: { username: reader.text('username') } }),
+    ...managerList(fields.usageFields, accountEnvelope(Number)),
+  },
+  managers: {
+    ...ofAccount,
+    ...managerList(fields.managerFields, accountEnvelope(String)),
+  },
   getQuestionList: {
     ...ofChannel(serveQuestionnaires),
     ...byIndex,
