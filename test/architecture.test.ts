@@ -118,19 +118,19 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1696,
+  app: 1692,
   bi: 3901,
   cli: 4282,
   config: 578,
   core: 1239,
-  emulator: 1776 + 60 * allStreams.length,
+  emulator: 1767 + 60 * allStreams.length,
   ledger: 3617,
   log: 73,
   scheduler: 1323,
   service: 1725,
   store: 3087,
   streams: 93 + 68 * allStreams.length,
-  sync: 5127,
+  sync: 5129,
   transform: 249,
   web: 3076,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_206 + 128 * allStreams.length, test: 27_951 }
+const MOST_LINES = { src: 32_195 + 128 * allStreams.length, test: 27_951 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -96,13 +96,15 @@ export async function extractKeyed(
       const isDeep = isRefusal(error) && walk.summary().received > 0
       const whole = isDeep ? halveSlice(slice, timesOfWalk, deps) : undefined
       const halves = whole && (await addUp(whole, walk.summary().totals?.first ?? 0, pages)) ? whole : undefined
-      // A full page may have been the last one, of a list whose total is not true: at another size it is not full.
+      // A full page may have been the last one, where the total is not true: at a size that leaves a rest it is not full.
       const isAgain = isDeep && exceedsTotal(walk.summary()) && attempt < MOST_READINGS
       if (!halves && !isAgain) throw error
       await loader.flush()
       if (halves) return { kind: 'cut', parts: halves }
       refused = { error, distinct: walk.summary().distinct }
-      pageSize = sizeOfReading(largest, attempt + 1)
+      served = Math.max(served, largest)
+      pageSize = sizeOfReading(served, attempt + 1)
+      while (pageSize > 2 && walk.summary().received % pageSize === 0) pageSize -= 1
       continue
     }
     await requireFields(slice, walk.summary(), reading, deps)

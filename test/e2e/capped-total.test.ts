@@ -155,9 +155,11 @@ test('a range of which a round number of rows is counted, and comes, is not cut'
   expect(emulator.calls.filter(({ params }) => 'start_time' in params)).toHaveLength(12 + 28)
 })
 
-test.each([1, 2])('of a list of %i rows of which one is not counted, a refused page 2 is the end', async (rows) => {
+// Forty fill the last page of 5, of 4 and of 2 rows.
+test.each([1, 2, 40])('behind %i rows of which fewer are counted, a refused page is the end', async (rows) => {
   await using account = await startAccount({ channels: 1, viewers: rows })
-  Object.assign(account.emulator.switches, { beyondLastPage: 'error', largestTotal: rows - 1 })
+  Object.assign(account.emulator.switches, { beyondLastPage: 'error', largestTotal: Math.min(rows - 1, 6) })
+  account.emulator.faults.push({ effect: clampedTo(5), endpoint: 'visitorList' })
   const { code, errors } = await syncStreams(account, 'visitors,watch_records')
   expect([code, errors]).toEqual([0, []])
   await expectTruth(account, ['visitors', 'watch_records'])
