@@ -220,10 +220,10 @@ function editHeaders({ emulator }: WorldAccount, pick: number): void {
 async function loseRows({ database, streams, time: { serviceMs } }: WorldAccount): Promise<number> {
   const name = streams.at(-1) ?? 'gifts'
   const stream = findStream(name)
-  const time = stream?.timeColumns[0]
   const table = sql.table(`livehouse.${stream?.table ?? name}`)
   const covered = new Date(serviceMs - SETTLE * 1000)
-  const old = time === undefined ? sql`` : sql`where ${sql.ref(time)} < ${covered}`
+  const areOld = stream?.timeColumns.map((name) => sql`${sql.ref(name)} < ${covered}`) ?? []
+  const old = areOld.length === 0 ? sql`` : sql`where ${sql.join(areOld, sql` and `)}`
   const { numAffectedRows } = await sql`
     delete from ${table} where ctid = (select ctid from ${table} ${old} order by ctid limit 1)`.execute(database.db)
   return Number(numAffectedRows ?? 0)
