@@ -127,7 +127,7 @@ const budgets: Readonly<Record<string, number>> = {
   ledger: 3617,
   log: 73,
   scheduler: 1323,
-  service: 1725,
+  service: 1724,
   store: 3087,
   streams: 93 + 68 * allStreams.length,
   sync: 5129,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_195 + 128 * allStreams.length, test: 27_951 }
+const MOST_LINES = { src: 32_194 + 128 * allStreams.length, test: 27_951 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

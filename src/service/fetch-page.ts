@@ -188,6 +188,7 @@ function describe(json: unknown): string {
   return `an object of ${size} fields${names.length === 0 ? '' : ` (${names.join(', ')})`}`
 }
 
-function badShape(name: string, reason: string): LivehouseError<'api.badShape'> {
+/** @param reason what the answer is, goes on behind "the answer is" */
+export function badShape(name: string, reason: string): LivehouseError<'api.badShape'> {
   return new LivehouseError('api.badShape', `${name}: the answer is ${reason}`, { call: name, reason })
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
-import { channelIn } from './fetch-page.ts'
+import { badShape, channelIn } from './fetch-page.ts'
 import type { Send } from './send.ts'
 
 export const ticketScopes = ['sub_manager', 'guest', 'emcee', 'outer_visitor', 'act_assistant'] as const
@@ -27,7 +26,7 @@ export async function requestTicket(send: Send, query: TicketParameters, context
   const { json } = await send({ ...call, authorization: 'query', repeat: 'never' }, context)
   const read = ticketEnvelope.safeParse(json)
   const ticket = read.success ? (read.data.tikect ?? read.data.ticket) : undefined
-  if (ticket === undefined) throw badShape(name, 'the answer holds no login ticket (tikect)')
+  if (ticket === undefined) throw badShape(name, 'without a login ticket (tikect)')
   return ticket
 }
 
@@ -74,10 +73,6 @@ export async function saveMenu(
     repeat: isNew ? 'never' : 'idempotent',
   } as const
   const read = menuEnvelope.safeParse((await send(call, context)).json)
-  if (!read.success) throw badShape(name, 'the answer does not say which menu was saved (menu_id, result)')
+  if (!read.success) throw badShape(name, 'without the saved menu (menu_id, result)')
   return { menuId: read.data.menu_id, result: read.data.result }
-}
-
-function badShape(call: string, reason: string): LivehouseError<'api.badShape'> {
-  return new LivehouseError('api.badShape', `${call}: ${reason}`, { call, reason })
 }
