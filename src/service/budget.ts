@@ -6,9 +6,10 @@ import type { Send } from './send.ts'
 import type { ServiceClock } from './service-clock.ts'
 
 /**
- * Charges every attempt of a call of 4.6 to the day's budget. Without `reserve` it is not made at all. A refusal means
- * that the day is spent: someone else may share the account. The error then has the refusal as its cause.
- * @param getToken fetches one where none is there, or throws: trouble of the token service costs no call of the day
+ * Counts every attempt of a call of 4.6 against the day's budget, before it is made. A refusal means that the day is
+ * spent, since another client may share the account; the error then has the refusal as its cause.
+ * @param reserve without it, such a call must not be made
+ * @param getToken makes sure of a token first, so that a failing token service costs no call of the day
  */
 export function budget(
   next: Send,

@@ -8,11 +8,11 @@ export interface GatePace {
   /** The calls a second that were last found to be its limit; 0 while all are refused. */
   readonly limit?: number | undefined
   readonly limitedAtMs: number
-  /** What was known before it was found, with the share of calls that was refused then. */
+  /** What was known before this limit was found, and the share of calls refused while it was. */
   readonly before?: Pick<GatePace, 'limit' | 'limitedAtMs' | 'usual'> | undefined
   /** The share that is refused whatever the rate. */
   readonly usual?: number
-  /** The last three seconds that are over, and those that are not. */
+  /** By the second: the last three that are over, and the current one. */
   readonly ended: readonly Ended[]
 }
 
@@ -23,14 +23,14 @@ export interface CallPace {
   readonly gates: Readonly<Record<string, GatePace>>
 }
 
-/** A larger share is never refused whatever the rate (BBR: 50/256). */
+/** Where a larger share is refused, it is always because of the rate (BBR: 50/256). */
 const POLICED = 0.2
-/** The rate is so much below a limit, and rises by as much a second after `HOLD_MS`, until it meets a limit again. */
+/** The rate stays this share below a limit for `HOLD_MS`, then rises by as much each second until it meets a limit. */
 export const MARGIN = 0.05
 const HOLD_MS = 120_000
 const FORGET_MS = 600_000
 
-/** @returns nothing known for what is older than ten minutes, of a clock that was ahead, or of another version */
+/** @returns an empty pace for one that is older than ten minutes, from the future, or of another livehouse version */
 export function parseCallPace(value: unknown, nowMs: number): CallPace {
   const { atMs = 0, pausedUntilMs = 0, gates = {} }: Partial<CallPace> = Object(value)
   const isCurrent = atMs > nowMs - FORGET_MS && atMs <= nowMs + 1000
@@ -43,20 +43,21 @@ export function rateAt({ limit = Number.POSITIVE_INFINITY, limitedAtMs }: GatePa
   return Math.max(1, limit * (1 - MARGIN) * (1 + MARGIN) ** (Math.max(0, nowMs - limitedAtMs - HOLD_MS) / 1000))
 }
 
-/** How many of so many calls may be refused at that share: two standard errors more, or fewer. */
+/** How many of these calls are refused at most where a share of all is, or at least: by so many standard errors. */
 const mostOf = (share: number, calls: number, errors = 2) => share * calls + errors * Math.sqrt(share * calls)
 
 /**
- * Two seconds in a row refuse more than one call and than is usual: the limit is the median of what they and the next
- * were answered (calls may have been saved up in one, or a process held up), or their mean where few are refused (BBR's
- * policers, ACM Queue 14(5), 2016). It is an experiment (PCC, Dong et al., NSDI 2015): where as many are refused below
- * it, all is as before, and that share is usual. A limit of nothing ends with the first answer.
+ * Finds a limit where two seconds in a row refuse more than one call, and more than is usual. It is the median of the
+ * calls answered in these and the next second (a service may let saved-up calls pass in one, or a process may have been
+ * held up), or their mean where few are refused (BBR's policers, ACM Queue 14(5), 2016). Each limit is an experiment
+ * (PCC, Dong et al., NSDI 2015): where as many calls are refused below it, it is dropped, and that share is usual. A
+ * limit of 0 ends with the first answer.
  */
 export function learn(kept: GatePace | undefined, ended: readonly Ended[], nowMs: number): GatePace {
   const known = kept ?? { nextAtMs: 0, limitedAtMs: 0, ended: [] }
   const { limit = Number.POSITIVE_INFINITY, limitedAtMs, usual = 0 } = known
   if (limit === 0 && ended.some(({ calls, refused }) => calls > refused)) return { ...known, limit: undefined }
-  // A second is over when all processes have reported; the one in which a limit is found has calls that left before.
+  // The second in which a limit was found does not count: some of its calls had left before.
   const parts = [...known.ended, ...ended].filter(({ atMs }) => atMs >= limitedAtMs)
   const sum = (of: 'calls' | 'refused', from: readonly Ended[]) => from.reduce((total, each) => total + each[of], 0)
   const at = Math.floor(nowMs / 1000)
@@ -69,13 +70,13 @@ export function learn(kept: GatePace | undefined, ended: readonly Ended[], nowMs
   const [calls, refused] = [sum('calls', over), sum('refused', over)]
   const isLight = refused - 1 <= POLICED * calls
   const isTried = known.before && nowMs >= limitedAtMs + 3000 && nowMs < limitedAtMs + HOLD_MS
-  // What waits for the ceiling has passed at the rate before: nothing is concluded until it has left.
+  // Calls that wait for the ceiling passed their gate at the old rate: nothing is concluded until they have left.
   if (isTried && over.some((each) => each.calls > limit)) return next
   if (isTried && isLight && refused > Math.max(1, mostOf(known.before.usual ?? 0, calls, -2)))
     return { ...next, limit: undefined, ...known.before, usual: refused / calls, before: undefined }
   const refuse = (share: number, errors?: number) =>
     over.slice(0, 2).every((each) => each.refused - 1 > mostOf(share, each.calls, errors))
-  // A pause, or a process that was held up, makes a second look poor.
+  // After a pause, or where a process was held up, a second has few calls and says little.
   const isSteady = over.every((each) => over.every((other) => 2 * each.calls > other.calls))
   if (refuse(POLICED, 0) || (isSteady && refuse(usual))) {
     const [, median = 0] = over.map((each) => each.calls - each.refused).toSorted((a, b) => a - b)

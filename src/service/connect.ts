@@ -41,11 +41,11 @@ export interface ConnectOptions
   readonly pace?: Pace
   /** Counts the calls of 4.6; without it 4.6 is never called. */
   readonly reserve?: Reserve
-  /** A list of the account: asked for where the time in the bare address's answer may be an old one. */
+  /** A list of the account, asked for where the answer of the bare address may tell an old time. */
   readonly accountList: ListRequest
 }
 
-/** The service with everything before it. Disposing ends its connections and what still waits for a token. */
+/** The service behind all layers of a call. Disposing ends its connections and what still waits for a token. */
 export interface Connection extends AsyncDisposable {
   readonly fetchPage: FetchPage
   readonly ask: Ask
@@ -53,14 +53,14 @@ export interface Connection extends AsyncDisposable {
   readonly send: Send
   /** API 4.1: asks for a new access token and shares it. */
   readonly accessToken: (context: CallContext) => Promise<AccessToken>
-  /** What every bound of what is read is measured by. */
+  /** By which every range to be read is bounded. */
   readonly serviceClock: ServiceClock
   /** Asks the bare address once, without a token. @returns the HTTP status @throws `api.unreachable`, `api.timeout` */
   readonly reach: (context: CallContext) => Promise<number>
 }
 
 /**
- * Puts `send` together: retry, gate, places, budget, token, ceiling, answer, clock, http (ARCHITECTURE). Makes no call.
+ * Puts the layers of a call together (ARCHITECTURE, "A call"). Makes no call.
  * @throws LivehouseError `config.invalid` without any credentials.
  */
 export function connect(options: ConnectOptions): Connection {
@@ -78,7 +78,7 @@ export function connect(options: ConnectOptions): Connection {
       return call(bareCall, { signal })
     },
     (signal) => {
-      // Without a place: the call that waits for the time may have the last one.
+      // Needs no place: the call that waits for the time may hold the last one.
       const ask = createAsk(retry(pace.outer(authorized), repeating), 'once')
       return ask({ list: options.accountList, page: 1, pageSize: 1 }, { signal })
     },
@@ -101,7 +101,7 @@ export function connect(options: ConnectOptions): Connection {
       addSecret: options.addSecret,
       closed,
     })
-  // Of the token that the operator configured there is no other.
+  // A token that the operator configured cannot be renewed.
   const bearer = apiToken === null ? fetched : { current: async () => ({ value: apiToken }), reject: () => false }
   if (!bearer) throw noCredentials()
 
@@ -110,7 +110,7 @@ export function connect(options: ConnectOptions): Connection {
   const budgeted = budget(unbudgeted, options.reserve, serviceClock, bearer.current)
   const authorized: Send = (call, context) => (call.isBudgeted ? budgeted : unbudgeted)(call, context)
   const places = pLimit(concurrency)
-  // Behind the pace: the calls of an endpoint that is slow must not hold every place while they wait for their turn.
+  // Places come after the gate: calls that wait for a slow endpoint's turn must not hold them all.
   const placed: Send = (call, context) => orAborted(places(authorized, call, context), context.signal)
   const send = retry(pace.outer(placed), repeating)
   return {

@@ -3,7 +3,7 @@ import { LivehouseError } from '../core/errors.ts'
 import { headerOf, type RawAnswer } from './http.ts'
 import type { Call, Redact } from './send.ts'
 
-/** What `msg` says where the codes are not documented: that the channel is not there. */
+/** How services say in `msg` that a channel does not exist, where no code is documented. */
 const channelIsUnknown = [
   /no such (activity|channel)|(activity|channel)( id)?( is| does)?( not|n't) (exist|found)/i,
   /(频道|活动)[^,，。]{0,8}不存在|不存在[^,，。]{0,4}(频道|活动)/,
@@ -21,7 +21,7 @@ interface Report {
   readonly clock: Clock
 }
 
-/** What such an answer means, by the code in its body or else its status. */
+/** The error for a failed answer, by the code in its body or else its status. */
 export function errorOf({ call, raw, code, said, clock }: Report): LivehouseError {
   const { name, channelId } = call
   const isSuccess = raw.status >= 200 && raw.status < 300
@@ -49,7 +49,7 @@ export function errorOf({ call, raw, code, said, clock }: Report): LivehouseErro
   return new LivehouseError('api.status', message, { ...details, status, ...(code === undefined ? {} : { code }) })
 }
 
-/** Of an answer that sends the call elsewhere. */
+/** The error for a redirect. */
 export function redirect(call: Call, raw: RawAnswer, redact: Redact): LivehouseError {
   const why = 'livehouse does not follow, because the bearer token would go there too'
   const repair = 'set the address of the service to where it lives now'
@@ -67,7 +67,7 @@ function statusOf(code: number | string | undefined): number | undefined {
   return status >= 400 && status <= 599 ? status : undefined
 }
 
-/** Where the service asks for a longer wait, the call is repeated after this one. */
+/** A call waits no longer, even where the service asks for it. */
 const LONGEST_RETRY_AFTER_MS = 60_000
 
 /** `Retry-After` is seconds or an HTTP date (RFC 9110, 10.2.3). */
@@ -78,13 +78,13 @@ function readRetryAfter(header: string | undefined, clock: Clock): number | unde
   return Number.isNaN(askedMs) ? undefined : Math.max(0, askedMs)
 }
 
-/** Of a body that is no JSON. */
+/** The error for a body that is no JSON. */
 export function badBody(call: Call, raw: RawAnswer): LivehouseError {
   const reason = describeBody(raw)
   return new LivehouseError('api.badBody', `${call.name}: ${raw.status} with ${reason}`, { call: call.name, reason })
 }
 
-/** Of a body that is not parsed. @param excess why */
+/** The error for a body that is not parsed. @param excess why */
 export function refused({ name }: Call, { status, text }: RawAnswer, excess: string): LivehouseError {
   const reason = `a body of ${text.length} characters that is not read: ${excess}`
   return new LivehouseError('api.bodyRefused', `${name}: ${status} with ${reason}`, { call: name, reason })

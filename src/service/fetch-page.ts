@@ -5,7 +5,7 @@ import { describeList, endpointOf } from '../core/slice.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Answer, Call, Send } from './send.ts'
 
-/** @param repeat `once` to learn how the service takes it: a refusal is then an answer and is not repeated */
+/** @param repeat `once` for a caller to whom a refusal is an answer */
 export function createAsk(send: Send, repeat?: 'once'): Ask {
   return async (request, context, place) => {
     const call = listCall(request, place)
@@ -50,14 +50,14 @@ function isHeeded(request: PageRequest, { echoedPage, echoedPageSize = request.p
   return (echoedPage ?? page) === page && (echoedPageSize === pageSize || isClamped)
 }
 
-/** The echo of a default proves nothing, nor does that of a size which was not asked for: it may be another default. */
+/** An echoed default proves nothing. Neither does a size that was not asked for: it may be another default. */
 function isProof(request: PageRequest, { echoedPage, echoedPageSize }: Page): boolean {
   const { page, pageSize, list } = request
   const isOwnSize = echoedPageSize === pageSize && pageSize !== list.stream.wire.defaultSize
   return (echoedPage ?? page) === page && (isOwnSize || (echoedPage !== undefined && page > 1))
 }
 
-/** A service that refuses the other place has answered the question; any other failure is one. */
+/** A refusal answers whether the other place is right. Any other error is thrown on. */
 function onlyRefused(error: unknown): undefined {
   if (error instanceof LivehouseError && ['api.status', 'api.refused', 'api.badShape'].includes(error.code)) return
   throw error
@@ -125,7 +125,7 @@ function windowOf({ stream, window }: ListRequest): Readonly<Record<string, stri
 function readListPage(request: PageRequest, name: string, { json, serviceTimeMs }: Answer): Page {
   const { envelope } = request.list.stream.wire
   if (envelope === undefined) {
-    // In place of an empty array; not of version 1, whose list one reading ends for ever.
+    // Null stands for an empty array, but not in 4.6: there an empty page ends the reading for good.
     const items = json === null && !request.list.stream.isBudgeted ? [] : json
     if (!Array.isArray(items)) throw badShape(name, `${describe(json)} where an array belongs`)
     const nothing = { total: undefined, echoedPage: undefined, echoedPageSize: undefined, title: undefined }
@@ -174,7 +174,7 @@ function listAt(json: unknown, path: string, name: string): readonly unknown[] |
   throw badShape(name, `${describe(json)} where a list belongs (${path}: ${describe(list)})`)
 }
 
-/** Field names that show which envelope came in place of the expected one; any other may itself be a value, an id. */
+/** Field names that show which envelope came instead. No others are shown: a name may itself be an id. */
 const telling = ['errcode', 'msg', 'code', 'message', 'status', 'page', 'data', 'results', 'total', 'total_num']
 
 /** Names the shape, never the values. */

@@ -7,10 +7,10 @@ import { codeOf, LivehouseError, messageOf } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import type { Call, Redact } from './send.ts'
 
-// As undici's index does, which also loads fetch, web sockets, caches and mocks: 50 ms and 13 MB of every start.
+// As undici's index does; that one also loads fetch, web sockets, caches and mocks: 50 ms and 13 MB of every start.
 Object.assign(Base.prototype, methods)
 
-/** A connection whose answer has come can be used a moment later (undici): another one takes the next call. */
+/** undici frees a connection a moment after its answer came: until then another one takes the next call. */
 const SPARE_CONNECTIONS = 2
 const MAX_BODY_BYTES = 32 * 1024 * 1024
 
@@ -18,7 +18,7 @@ export interface HttpOptions {
   /** The two addresses of the spec, without a trailing slash. */
   readonly baseUrl: string
   readonly authUrl: string | null
-  /** Calls at once to one host; it has two connections more. */
+  /** Most simultaneous calls to one host. */
   readonly concurrency: number
   /** For the headers, for each pause within the body, and for the whole call. */
   readonly timeoutMs: number
@@ -48,7 +48,7 @@ export interface Http extends AsyncDisposable {
 
 /**
  * Owns the connections to the service. Proxies come from the options only, redirects are not followed, and bodies are
- * asked for unencoded, so that the cap counts what is held in memory.
+ * asked for uncompressed, so that the cap counts what is held in memory.
  */
 export function createHttp(options: HttpOptions): Http {
   const { proxies, timeoutMs, concurrency } = options
@@ -69,7 +69,7 @@ export function createHttp(options: HttpOptions): Http {
       }
       const limit = new AbortController()
       const stopListening = whenAborted(signal, () => limit.abort())
-      // undici limits pauses alone: an answer that drips is caught here. By the real clock, as sockets go by it.
+      // undici limits pauses only: an answer that comes in drops ends here. By the real clock, as sockets use it.
       const callOff = callIfStillRunning(options.timeoutMs, () => limit.abort())
       const received = { bytes: 0, hasHeaders: false }
       try {
@@ -92,7 +92,7 @@ export function createHttp(options: HttpOptions): Http {
         const { headers, statusCode, body } = response
         const bytes = await readBody(call, response, options.maxBodyBytes ?? MAX_BODY_BYTES, received).catch(
           (error: unknown) => {
-            // Unread, it would keep its connection; destroyed, it emits an error, which nobody needs.
+            // Unread, the body would keep its connection. Destroyed, it emits an error that nobody needs.
             body.on('error', () => {}).destroy()
             throw error
           },
@@ -111,14 +111,14 @@ export function createHttp(options: HttpOptions): Http {
   }
 }
 
-/** Where proxies come from: the settings. */
+/** Proxies by scheme, and the hosts that need none, as the environment variables spell them; null for none. */
 export interface Proxies {
   readonly http: string | null
   readonly https: string | null
   readonly none: string | null
 }
 
-/** Connections to every host that is asked, with `request`. */
+/** Keeps connections to every host that is called. */
 export function createAgent({ http, https, none }: Proxies, options: EnvHttpProxyAgent.Options): EnvHttpProxyAgent {
   // Empty text, not undefined: undici would read the environment.
   return new Agent({ ...options, httpProxy: http ?? '', httpsProxy: https ?? '', noProxy: none ?? '' })

@@ -30,9 +30,9 @@ export async function requestTicket(send: Send, query: TicketParameters, context
   return ticket
 }
 
-/** The payload of 4.3 and 4.4 by the names of the spec; what is left out takes the default of the service. */
+/** The payload of 4.3 and 4.4 by the names of the spec. What is left out takes the service's default. */
 export interface Menu {
-  /** At most 4 Chinese or 8 narrow characters. */
+  /** At most 4 Chinese characters. */
   readonly name?: string | undefined
   /** 1 chat interaction, 2 rich text, 3 video (the default), 4 topic interaction. */
   readonly type?: number | undefined

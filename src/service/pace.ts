@@ -8,22 +8,22 @@ import { type Ended, learn, MARGIN, parseCallPace, rateAt } from './call-rate.ts
 type Sends<C, A> = (call: C, context: CallContext) => Promise<A>
 type Layer = <C extends { readonly endpoint: string }, A>(next: Sends<C, A>) => Sends<C, A>
 
-/** A call passes the outer layer at the rate of its endpoint, gets a place and token, and leaves by the inner one. */
+/** `outer` holds a call to the rate of its endpoint; `inner`, behind places and token, holds all to the ceiling. */
 export type Pace = Readonly<Record<'outer' | 'inner', Layer>>
 
-/** Instants are taken for so long at once; what was shared holds as long, or one second that is counted (ADR 0082). */
+/** How far ahead instants are taken, and how often processes share: each second while nothing limits them (ADR 0082) */
 const LEASE_MS = 250
-/** A call that is later has lost its instant: half of what the margin below the ceiling leaves within a second. */
+/** A call that comes this late has lost its instant. It is half of what the margin leaves free in a second. */
 const LATE_MS = (1000 * MARGIN) / 2
 
-/** One call at a time, in the order of coming, at instants of this process; the rate is 0 before the first exchange. */
+/** Lets calls through one by one, in order, at `instants` by the own clock; the rate is 0 before the first exchange. */
 const createGate = () => ({ turn: pLimit(1), rate: 0, instants: new Array<number>(), ended: new Array<Ended>() })
 type Gate = ReturnType<typeof createGate>
 
 /**
  * Paces calls together with all processes that share the cell: each endpoint at the rate that `call-rate.ts` finds,
- * all of them below the ceiling (0: none). A gate is a generic cell rate algorithm (ITU-T I.371): a process takes the
- * next free instants, evenly spaced, for as many calls as wait without one, so processes take turns; by its own clock.
+ * all of them below the ceiling (0: none). By the generic cell rate algorithm (ITU-T I.371): a process takes the next
+ * free instants, evenly spaced, for its waiting calls, so that processes take turns.
  */
 export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clock): Pace {
   const now = clock.monotonicMs ?? clock.now
@@ -42,7 +42,7 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
     const { pace, given, aheadMs } = await cell((value, nowMs) => {
       const kept = parseCallPace(value, nowMs)
       const aheadMs = nowMs - now()
-      // The shared clock was set: instants by the old time count no more, and others know it once they have shared.
+      // The shared clock was set: instants by the old time are void. The others notice when they next share.
       const isMoved = Math.abs(aheadMs - wasAheadMs) > LATE_MS
       if (isMoved) for (const gate of Object.values(gates)) gate.instants = []
       pausedUntilMs = Math.max(pausedUntilMs, kept.pausedUntilMs - aheadMs)
@@ -65,12 +65,12 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
     wasAheadMs = aheadMs
     const isHeld = given.some(({ rate, known }) => Number.isFinite(rate) || known.ended.some((one) => one.refused > 0))
     untilMs = now() + (isHeld ? LEASE_MS : 1000)
-    // What is taken next begins when it will have come. By a lease more at most: one slow exchange may be an exception.
+    // How long an exchange takes. It grows slowly: one slow exchange may be an exception.
     leadMs = Math.min(now() + aheadMs - pace.atMs, leadMs + LEASE_MS)
     for (const { gate, rate, instants } of given) Object.assign(gate, { rate }).instants.push(...instants)
   }
 
-  /** One exchange at a time; what comes up while it is under way takes another. */
+  /** Joins the exchange that is under way, or starts one. */
   const share = (): Promise<void> => (flight ??= exchange().finally(() => (flight = undefined)))
 
   const pass = async (gate: Gate, signal: AbortSignal): Promise<void> => {
@@ -79,7 +79,7 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
       const atMs = now()
       gate.instants = gate.instants.filter((instant) => instant >= Math.max(atMs - LATE_MS, pausedUntilMs))
       const nextMs = gate.rate === Number.POSITIVE_INFINITY ? pausedUntilMs : gate.instants[0]
-      // An exchange, in the background, as long before the call leaves as it takes: waiting would make it late.
+      // In the background, and early enough to end before the call leaves: waiting for it would make the call late.
       const dueMs = Math.max(untilMs, nextMs ?? atMs) - 2 * leadMs
       if (dueMs <= atMs) void share()
       if (nextMs === undefined || (nextMs <= atMs && untilMs <= atMs)) await orAborted(share(), signal)

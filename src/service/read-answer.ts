@@ -6,7 +6,7 @@ import { badBody, errorOf, redirect, refused } from './failure.ts'
 import { headerOf, type RawAnswer } from './http.ts'
 import type { Answer, Call, Redact, Send } from './send.ts'
 
-/** A call with the bearer token as it went out, and what came back, whatever it was. */
+/** A call that carried the bearer token, and what came back, whatever it was. */
 export interface Exchange {
   /** Without its token. */
   readonly call: Omit<Call, 'bearer'>
@@ -20,7 +20,7 @@ export interface AnswerOptions {
   /** Turns dates of the service into durations. */
   readonly serviceClock: Clock
   readonly redact: Redact
-  /** What fails because the connections have been closed is not repeated. */
+  /** Aborted when the connections are closed: what fails because of that is not repeated. */
   readonly closed: AbortSignal
   /** Receives each answered call as it came, with personal data; not those of 4.1 and 4.2, which carry secrets. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined
@@ -122,24 +122,24 @@ function readCode(code: unknown, redact: Redact): number | string | undefined {
   return /^-?\d{1,15}$/.test(text) ? Number(text) : quote(text, redact).slice(0, LONGEST_CODE)
 }
 
-/** What a double may not hold (IEEE 754): 16 digits or dots, or an exponent of three digits. Ids stand in quotes. */
+/** Numbers that a double may not hold (IEEE 754) have 16 digits or dots, or an exponent of three digits. */
 const LONG = 16
 const LONG_NUMBER = /(?:^|[:,[\s-])[\d.]{16}/
-/** What stands before is looked at last, for ids hold many. */
+/** By looking behind: ids hold many places like an exponent, and few have the digits of a number before. */
 const FAR_EXPONENT = /[eE][+-]?\d{3}(?<=(?:^|[:,[\s-])[\d.]+[eE][+-]?\d{3})/
-/** A number of more digits than any column holds stays text: to make an integer of a million digits takes minutes. */
+/** Longer than any column holds. A longer number stays text: making an integer of a million digits takes minutes. */
 const LONGEST_NUMBER = 100
 
 /** Characters; a page of 100 visitors has a quarter. Only larger bodies are checked before they are parsed. */
 const LARGE_BODY = 1 << 18
 /** A page of 50 signups with 200 answers each holds 10,000. */
 const MOST_VALUES = 200_000
-/** What recurses ends with an overflow a few thousand levels down, and Postgres refuses such `jsonb`. */
+/** A few thousand levels down recursion overflows the stack, and Postgres refuses such `jsonb`. */
 const DEEPEST = 200
 
 /**
  * Parses JSON without losing digits: integers beyond 2^53 become `bigint`, decimals that a double would change and
- * numbers of over 100 characters become their source text. The slower way is taken where the text seems to have any.
+ * numbers of over 100 characters become their source text. The slower parser is used only where there may be one.
  * @throws SyntaxError whose message quotes the text: never pass it on.
  */
 export function parseExact(text: string): unknown {
@@ -148,7 +148,7 @@ export function parseExact(text: string): unknown {
 }
 
 const isDigit = (unit: number): boolean => (unit >= 48 && unit <= 57) || unit === 46
-/** A run covers one of every 16 places: to look at these alone takes a tenth of what a pattern takes. */
+/** A run of 16 covers one of every 16 places: looking at these alone takes a tenth of the time of a pattern. */
 function hasLongRun(text: string): boolean {
   for (let place = LONG - 1; place < text.length; place += LONG) {
     let [start, end] = [place, place]
@@ -164,7 +164,7 @@ function hasLongRun(text: string): boolean {
  * @returns undefined for a body of up to 200,000 values and 200 levels
  */
 function findExcess(text: string): string | undefined {
-  // Each level has a bracket of its own, and nearly no page has so many: to look at every character takes longer.
+  // With so few brackets it is not too deep. Counting them is quicker than looking at every character.
   if (text.length < LARGE_BODY && countOf('{', text) + countOf('[', text) <= DEEPEST) return undefined
   let values = 0
   let depth = 0
@@ -215,7 +215,7 @@ function exactNumber(_key: string, value: unknown, context?: { readonly source?:
   return isKept(value, source) ? value : source
 }
 
-/** Whether the double says the same as its source: 15 significant digits always survive (IEEE 754). */
+/** Whether the double equals its source: 15 significant digits always survive (IEEE 754). */
 function isKept(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return false
   const [mantissa = ''] = source.split(/[eE]/)

@@ -10,9 +10,9 @@ const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idemp
 const MOST_ERRCODE_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 30_000
-/** A 429 is no failure of the call: it uses up no attempt until the service has refused it for so long. */
+/** A 429 uses up no attempt until the service has refused the call for this long. */
 const LONGEST_RATE_LIMITED_MS = 600_000
-/** So many repetitions within a minute are worth a warning, and that the service asks to wait for one. */
+/** So many repetitions within a minute are worth a warning. So is a service that asks to wait for a minute. */
 const STORM_RETRIES = 20
 const STORM_MS = 60_000
 
@@ -37,7 +37,7 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   return async (call, context) => {
     let isRenewed = false
     let failures = 0
-    /** A call that waits for a token has not left yet: these use up none of its own attempts. */
+    /** Of fetching a token. They use up none of the call's own attempts: it has not left yet. */
     let tokenFailures = 0
     let refusedSinceMs: number | undefined
     for (let attempt = 1; ; attempt += 1) {
@@ -124,7 +124,7 @@ export interface TokenOptions {
 
 /**
  * Gives every attempt a token. On a 401 a fetched token is given up, and the error says that the next attempt carries
- * another: that attempt is again paced and charged.
+ * another. That attempt is paced and counted like any other.
  */
 export function token(next: Send, { bearer, ticket }: TokenOptions): Send {
   return async (call, context) => {

@@ -13,13 +13,14 @@ export interface Call {
   /** What is undefined is left out, as in a body. */
   readonly query?: Readonly<Record<string, string | undefined>>
   readonly body?: Readonly<Record<string, unknown>>
-  /** Whose turn it takes; undefined for calls of the whole account. */
+  /** The channel that it is about; undefined for calls of the whole account. */
   readonly channelId?: string
   /** `query` is 4.2, whose app id and token travel as parameters; `none` is 4.1. */
   readonly authorization: 'bearer' | 'query' | 'none'
   /**
-   * `read`: also after an unknown errcode; `idempotent`: only after failures of transport or service; `once`: one
-   * repetition (4.6, ten calls a day); `never`: not even then (4.2 and 4.3 do something each time).
+   * When a failed call is repeated. `read`: after failures of transport or service, and after an unknown errcode;
+   * `idempotent`: only after the former; `once`: at most once (4.6, ten calls a day); `never` (4.2 and 4.3 do something
+   * each time).
    */
   readonly repeat: 'read' | 'idempotent' | 'once' | 'never'
   /** Whether it counts as one of the few that the service allows a day. */
@@ -28,7 +29,7 @@ export interface Call {
   readonly bearer?: string
 }
 
-/** Keeps out of messages what a service may repeat in its error texts: the log's own redaction. */
+/** Blanks known secrets in a text, as the log does: a service may repeat them in its errors. */
 export type Redact = (text: string) => string
 
 /** A well-formed answer that reports no failure. */
@@ -39,7 +40,7 @@ export interface Answer {
 }
 
 /**
- * Makes one call. The client's behaviours (retry, pace, budget, token) are each a function from `Send` to `Send`.
+ * Makes one call. Each layer of the client (retry, pace, budget, token) is a function from `Send` to `Send`.
  * @throws LivehouseError with an `api.…` code, or the signal's reason.
  */
 export type Send = (call: Call, context: CallContext) => Promise<Answer>

@@ -2,32 +2,32 @@ import type { Clock } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
 import { type Http, headerOf, type RawAnswer } from './http.ts'
 
-/** The service's clock as its answers tell it; before the first, and without a `Date` header, this machine's. */
+/** The service's clock as its answers tell it. Before the first answer, and without `Date` headers, this machine's. */
 export interface ServiceClock extends Clock {
-  /** Asks the service where none of its answers has told the time within the last minute. @throws what `ask` throws */
+  /** Asks the service for its time if no answer told it within the last minute. @throws what `ask` throws */
   readonly refresh: (signal: AbortSignal) => Promise<void>
-  /** How far this machine's clock is ahead of it, in milliseconds; undefined where no answer has told. */
+  /** How far this machine's clock is ahead of the service's (ms); undefined before an answer told the time. */
   readonly ownAheadMs: () => number | undefined
   /**
-   * The instant (ms) up to which rows may count as read: its now, or this machine's where that is over a minute before.
-   * A clock that is ahead would cover what has yet to come; which of the two is wrong cannot be known.
+   * The instant (ms) up to which rows may count as read: the service's now, or this machine's if that is more than a
+   * minute earlier. A clock that is ahead would cover rows yet to come, and which of the two is wrong cannot be known.
    */
   readonly claimableMs: () => number
 }
 
-/** An older time is asked for again where a minute matters. */
+/** `refresh` asks again for a time that is older. */
 const FRESH_MS = 60_000
-/** Clocks that differ by less are the same: a call takes its time. */
+/** Clocks that differ by no more count as equal: calls take time. */
 export const LARGEST_DIFFERENCE_SECONDS = 60
 /** A `Date` has whole seconds. */
 const RESOLUTION_MS = 1000
 
 /**
  * Follows the `Date` of every answer by Cristian's algorithm: an answer bounds the difference of the two clocks by when
- * its call left and when it came. What is known stays while it lies within; else the least counts, which is never ahead
- * of the service. Between answers a clock that no adjustment moves carries it on.
- * Where the two clocks differ by over a minute, a cache in front of the bare address may have told an old time, and a
- * list is asked for too: no cache answers what is asked with a token (RFC 9111, 3.5).
+ * its call left and when it came. A known difference within the bounds stays; otherwise the least one counts, which is
+ * never ahead of the service. Between answers the monotonic clock carries it on.
+ * Where the two clocks differ by over a minute, a cache before the bare address may have told an old time. So a list is
+ * asked for too: no cache answers a call with a token (RFC 9111, 3.5).
  * @param ask makes any harmless call over `timed`
  * @param askList makes one with the token
  * @returns the clock, and the exchange from whose answers it reads the time
@@ -58,7 +58,7 @@ export function createServiceClock(
     if (call.host === 'base') learn(answer, leftAtMs)
     return answer
   }
-  /** By both clocks: one that nothing adjusts may stand still while the machine sleeps. */
+  /** By both clocks: the monotonic one may stand still while the machine sleeps. */
   const isFresh = (): boolean =>
     told !== undefined && elapsed() - told.elapsedMs < FRESH_MS && Math.abs(clock.now() - told.ownMs) < FRESH_MS
   const now = (): number => (told === undefined ? clock.now() : elapsed() + told.offsetMs)
@@ -71,11 +71,11 @@ export function createServiceClock(
       refresh: async (signal) => {
         if (isFresh()) return
         await ask(timed, signal).catch((error: unknown) => {
-          // Something answers without a time: the calls that follow show what it is.
+          // Something that is no JSON answered without a time: the calls that follow will report it.
           if (!hasCode(error, 'api.bodyRefused') && !hasCode(error, 'api.badBody')) throw error
         })
         if (Math.abs(ownAheadMs() ?? 0) <= LARGEST_DIFFERENCE_SECONDS * 1000) return
-        // A refusal tells the time as well.
+        // A refusal tells the time too.
         await askList(signal).catch(() => signal.throwIfAborted())
       },
       ownAheadMs,

@@ -5,10 +5,10 @@ import { hasCode, isFinalStatus, LivehouseError } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import type { Answer, Call, Send } from './send.ts'
 
-/** Renewed when less than a quarter of its validity is left, or this, whichever is less. */
+/** A token is renewed when less than a quarter of its validity is left, or less than this. */
 const LONGEST_EARLY_MS = 5 * 60_000
 
-/** A token as it was given out. One that is issued again is another, also where its value is the same. */
+/** A token as it was given out. One that is issued later is another one, even with the same value. */
 type IssuedToken = Pick<AccessToken, 'value'>
 
 /** Where calls get their tokens from. */
@@ -19,7 +19,7 @@ export interface Tokens {
   readonly reject: (token: IssuedToken) => boolean
 }
 
-/** @param why goes on behind "are not set" */
+/** @param why stands behind "are not set" */
 export function noCredentials(why = ''): LivehouseError<'config.invalid'> {
   const problem =
     `LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET are not set${why}: set both, and LIVEHOUSE_AUTH_URL; ` +
@@ -32,7 +32,7 @@ export interface FetchedTokensOptions {
   readonly requestToken: (context: CallContext) => Promise<AccessToken>
   readonly store: TokenStore
   readonly clock: Clock
-  /** Called with each token that is used, also one that another process fetched: no message may show it. */
+  /** Called with each token that is used, whichever process fetched it: no message may show it. */
   readonly addSecret: (value: string, kind: 'passing') => void
   /** Ends a fetch in flight. Not a caller's own signal: several callers wait for one fetch. */
   readonly closed: AbortSignal
@@ -53,7 +53,7 @@ export function fetchedTokens(options: FetchedTokensOptions) {
     const early = Math.min((token.expiresAtMs - token.issuedAtMs) / 4, LONGEST_EARLY_MS)
     return clock.now() < token.expiresAtMs - early
   }
-  /** @param isNew whatever is there */
+  /** @param isNew to fetch one even where a usable one is there */
   const fetch = async (context: CallContext, isNew: boolean): Promise<AccessToken> => {
     const shared = isNew ? undefined : await store.read(context.signal)
     const make = async (kept?: AccessToken) => (!isNew && isUsable(kept) ? kept : await requestToken(context))
@@ -83,18 +83,18 @@ export function fetchedTokens(options: FetchedTokensOptions) {
 interface AccessTokenOptions {
   readonly appId: string
   readonly appSecret: string
-  /** Where it is asked for, for messages. */
+  /** For messages. */
   readonly authUrl: string | null
   readonly clock: Clock
 }
 
-/** How messages and errors name it. */
+/** How messages and errors name API 4.1. */
 export const TOKEN_CALL = 'GET token'
 /** API 3.1, where the answer's own `expire_time` cannot be read. */
 const USUAL_VALIDITY_SECONDS = 7200
-/** The call that waits for a token uses it at once, whatever is left of it. */
+/** So that the call that waits for a token still uses it, however little is left. */
 const SHORTEST_VALIDITY_SECONDS = 1
-/** Ten years, for ever: dates beyond the calendar fit into no column. */
+/** Ten years: later dates may fit into no column. */
 const LONGEST_VALIDITY_SECONDS = 315_576_000
 
 const tokenEnvelope = z.object({ access_token: z.string().trim().min(1), expire_time: z.unknown().optional() })
@@ -137,7 +137,7 @@ export function isOfTokenCall(error: unknown): boolean {
   return error instanceof LivehouseError && 'call' in error.details && error.details.call === TOKEN_CALL
 }
 
-/** An answer of success without a token comes from a service of tokens; any other one from something else. */
+/** Errcode 1000 without a token is the token service's own trouble. Any other answer comes from something else. */
 function withoutToken({ json }: Answer, options: AccessTokenOptions, cause: unknown): LivehouseError {
   const isSuccess = z.object({ errcode: z.literal([1000, '1000']) }).safeParse(json).success
   if (!isSuccess) return wrongAddress(`${TOKEN_CALL}: the answer holds no access_token`, options, cause)
@@ -156,9 +156,9 @@ function readValidity(expireTime: unknown): number {
 const UNKNOWN_USER = 404001
 
 /**
- * 400, 401, 403 and the codes that stand for them can only be about the app id and the secret: the call carries nothing
- * else. Any other errcode (API 5.2: not shown) may be a busy service. What else no later attempt changes is about the
- * address; it must not look like an answer to the call that waits for the token, such as that there is no such page.
+ * 400, 401, 403 and their codes can only be about the app id and secret: the call carries nothing else. Any other
+ * errcode (API 5.2: not shown) may mean a busy service. A status that no later attempt changes is about the address; it
+ * gets a code of its own, lest a 404 here be taken for an answer to the call that waits for the token.
  */
 function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
   if (hasCode(error, 'api.refused')) {

@@ -12,7 +12,7 @@ export type WebhookAnswer =
   | { readonly status: number; readonly text: string }
   | { readonly status: undefined; readonly failure: string }
 
-/** Asks addresses of others than the service: robots, heartbeats. */
+/** Calls addresses other than the service's: chat robots, heartbeat monitors. */
 export interface Webhook extends AsyncDisposable {
   readonly ask: (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookAnswer>
 }
@@ -39,7 +39,7 @@ export function createWebhook({ proxies, timeoutMs }: Pick<HttpOptions, 'proxies
           },
           ...(body === undefined ? {} : { body }),
         })
-        // The status has come; a body that does not is none.
+        // The status has come; a body that fails counts as empty.
         return { status: response.statusCode, text: await response.body.text().catch(() => '') }
       } catch (error) {
         signal.throwIfAborted()
