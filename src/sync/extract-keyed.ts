@@ -96,7 +96,7 @@ export async function extractKeyed(
       const isDeep = isRefusal(error) && walk.summary().received > 0
       const whole = isDeep ? halveSlice(slice, timesOfWalk, deps) : undefined
       const halves = whole && (await addUp(whole, walk.summary().totals?.first ?? 0, pages)) ? whole : undefined
-      // A full page may have been the last one, where the total is not true: at a size that leaves a rest it is not full.
+      // A full page may have been the last one, where the total is not true: at a size that leaves a rest it is short.
       const isAgain = isDeep && exceedsTotal(walk.summary()) && attempt < MOST_READINGS
       if (!halves && !isAgain) throw error
       await loader.flush()
