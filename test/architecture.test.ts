@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1724,
   store: 3087,
   streams: 93 + 68 * allStreams.length,
-  sync: 5129,
+  sync: 5125,
   transform: 249,
   web: 3076,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_194 + 128 * allStreams.length, test: 27_951 }
+const MOST_LINES = { src: 32_190 + 128 * allStreams.length, test: 27_951 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

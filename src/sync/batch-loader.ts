@@ -14,30 +14,30 @@ const BATCH = 2000
 const LOADERS = 2
 
 export interface BatchLoader {
-  /** Has also the first rows copied: nothing is known to be there. */
+  /** Has the first rows copied too, as no row is there yet. */
   readonly expectNew: () => void
   /**
-   * Takes rows; of a stream whose rows have a key it commits every full batch, after `check`, while more rows are
-   * taken. Waits for the turn of a batch, and fails with the error of an earlier one.
+   * Takes rows. Where they have a key, each full batch is committed, after `check`, while more rows are taken. Waits
+   * for the turn of a batch, and fails with the error of an earlier one.
    */
   readonly add: (rows: readonly Row[], check?: () => Promise<void>) => Promise<void>
   /** Commits what is held back, so that another walk may bring the same keys. */
   readonly flush: () => Promise<void>
-  /** Commits what is left together with `land`, after all other batches. `written`: all that came to be. */
+  /** Commits what is left together with `land`, after all other batches. `written`: counts of all batches. */
   readonly finish: (land: (trx: Transaction<Database>, written: Counts) => Promise<void>) => Promise<void>
-  /** Waits for batches that are under way, however they end: before, the slice is not over. */
+  /** Waits for batches that are under way, however they end. */
   readonly drain: () => Promise<void>
-  /** Of what has been committed. */
+  /** What has been committed. */
   readonly counts: () => Counts
 }
 
-/** A batch that is being filled, and its rows where they are looked at. */
+/** A batch that is being filled, and its rows where `looksAtRows`. */
 interface Filling {
   readonly batch: Batch
   readonly rows: Row[]
 }
 
-/** What bounds the batches of a run. */
+/** Bounds the batches that a run writes at once. */
 export function limitLoads(): LimitFunction {
   return pLimit(LOADERS)
 }
@@ -53,12 +53,12 @@ export function createBatchLoader(
   const isWhole = stream.identity !== undefined
   const underway = new Set<Promise<void>>()
   let failure: { readonly error: unknown } | undefined
-  /** Rows that are looked at when they are written. */
+  /** Whether writing needs the rows themselves. */
   const looksAtRows = stream.versions !== undefined || stream.children !== undefined
-  /** What is not committed yet: of rows that have no key all of them, of others less than a batch. */
+  /** Rows that are not committed yet: all of those that have no key; of others less than a batch, in `filling`. */
   let whole: Row[] = []
   let filling: Filling | undefined
-  /** Whether the last rows were all new: the next are then copied. Where they are not new, only that takes longer. */
+  /** Whether the last batch held only new rows: then the next is copied, which is slower only for known rows. */
   let areNew = false
   let counts = noCounts
 
@@ -73,7 +73,7 @@ export function createBatchLoader(
     const loaded = await batch.write(trx)
     areNew = loaded.inserted === batch.size()
     if (stream.children) await replaceChildren(trx, stream.children, rows, runId)
-    // Those of the lower version stay out of the table.
+    // Conflicting rows of the lower version stay out of the table.
     const isLower = stream.versions !== undefined && stream.versions.own < stream.versions.other.version
     const quarantined = isLower ? conflicts : 0
     return addCounts(noCounts, { ...loaded, unchanged: loaded.unchanged - quarantined, quarantined })
@@ -146,7 +146,7 @@ export function createBatchLoader(
     finish: async (land) => {
       await drain()
       throwFailure()
-      // What was held is written at once, in texts of its own: few at a time.
+      // Rows held to the end are written at once and take memory: few slices at a time.
       const writeLast = async () =>
         await commit(async (trx) => {
           const sum = filling ? await write(trx, filling) : await writeWhole(trx)
@@ -165,7 +165,7 @@ export function createBatchLoader(
 /** Characters a statement, for rows of hundreds of answers. */
 const MOST_TEXT = 2_000_000
 
-/** All rows in their order, in chunks of up to `most` and of no more text than a statement takes, but for one row. */
+/** Rows in their order, in chunks of up to `most` rows and `MOST_TEXT` characters; a longer row is a chunk alone. */
 export function* lightChunksOf(rows: readonly Row[], most: number): Iterable<readonly Row[]> {
   let chunk: Row[] = []
   let text = 0

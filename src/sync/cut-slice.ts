@@ -19,18 +19,19 @@ import { addUp, boundWithin, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { APART, cutWindow, cutWindowAt, minutesWithin, requireFiltered, secondOf, SHORTEST_WINDOW } from './windows.ts'
 
-/** Where there is a total, a longer part costs no call, and fewer cuts leave fewer minutes to be read twice. */
+/** With a total, parts may be longer: they cost no more calls, and fewer cuts leave fewer minutes to be read twice. */
 const COUNTED_FACTOR = 4
-/** What is only a little too large is not worth a cut. */
+/** A slice that is only a little too large is not cut. */
 const TOLERANCE = 1.2
-/** Characters in rows that are held until their slice is proven: one of 200 questions has up to 50,000. */
+/** Characters of rows that are held until their slice is proven; a signup of 200 questions has up to 50,000. */
 const MOST_HELD_TEXT = 4_000_000
-/** More at once would take looks at too many deep pages: such a list is cut into parts that are cut again. */
+/** More parts at once would mean looking at too many deep pages: parts that are still too large are cut again. */
 const MOST_PARTS = 24
 
 /**
- * How many pages a slice of a stream has at most before it is cut: less than one where rows are heavy and are held.
- * @param rows those of its first page, for what a page weighs
+ * How many pages a slice may have before it is cut: fewer where rows are long and are held in memory, even less than
+ * one.
+ * @param rows those of its first page, for the length of a page
  */
 export function longestSlice(
   { isCounted, identity }: Stream,
@@ -44,15 +45,15 @@ export function longestSlice(
 
 /**
  * Looks at page 1 of a window and cuts a large slice into parts, newest first: by its total into parts of about equally
- * many rows, and without a total where a part is long enough. The pages at which parts should begin are
- * looked at: in a list in order of time, and as a sample of any other, they show the times. Whatever the list's order,
- * and whatever moves meanwhile, the parts together are the window; one that is still too large is cut again. So is one
- * of which the service does not count all rows.
+ * many rows, and without a total behind a part that is long enough. The pages at which parts should begin show the
+ * times to cut at: exactly in a list in order of time, as a sample in any other. Whatever the list's order, and
+ * whatever moves meanwhile, the parts together are the window; a part that is still too large is cut again. A slice of
+ * which the service does not count all rows is cut too.
  *
- * @param isLong reading it has shown that it is too large
+ * @param isLong whether reading has shown that it is too large
  * @returns undefined for one that is small enough, no longer than a few minutes, or whose rows lie too close together
- * @throws LivehouseError `paging.ignored` when most rows of a page lie outside of what was asked, or none is found
- * by its time
+ * @throws LivehouseError `paging.ignored` when most rows of a page lie outside of what was asked, or none is found by
+ * its time
  */
 export async function cutSlice(
   slice: Slice,
@@ -82,13 +83,13 @@ export async function cutSlice(
   const looks = await Promise.all(numbers.map(async (number) => await lookAt(pages, number)))
   const served = looks.filter((page) => page !== undefined)
   const areSame = sameItems(stream)
-  // A page that shows page 1 again says nothing. Where all do, reading shows whether the page parameter is ignored. An
-  // empty one is past the end, but where the total says that it is not.
+  // A page that is page 1 again says nothing; where all are, reading shows whether the page parameter is ignored. An
+  // empty one is past the end, unless the total says otherwise.
   const isEnd = (items: readonly unknown[]) => count === undefined && items.length === 0
   const seen = served.filter(({ items }) => !isEnd(items) && !areSame(items, first.items))
   if (seen.length === 0 && (count === undefined || served.length > 0)) return undefined
-  // Without a total it is cut where a part is long enough, not where it is too long: what lies around a cut is read
-  // with both parts. Past the end some services give the last page again: then it says nothing.
+  // Without a total the cut is where a part is long enough, as the minutes around a cut are read with both parts. Past
+  // the end some services give the last page again: then the look says nothing.
   const enough = Math.floor(mostPages / TOLERANCE)
   const nearer = count === undefined && enough > 1 ? await lookAt(pages, enough) : first
   if (nearer && seen[0] && areSame(nearer.items, seen[0].items)) return undefined
@@ -106,8 +107,8 @@ export async function cutSlice(
 }
 
 /**
- * Asks for the minute of a row without an id that the service has shown. If it filters by another time than it shows,
- * or in another zone, none comes: cut by such a filter, rows near each bound would be in no part.
+ * Asks for the minute of a row without an id that the service has shown. If the service filters by another time than it
+ * shows, or in another zone, no row comes; cut by such a filter, rows near each bound would be in no part.
  * @throws LivehouseError `paging.ignored`
  */
 async function requireFound(
@@ -121,7 +122,7 @@ async function requireFound(
   const minute = { from, to: from + MINUTE }
   const list = { ...pages.list, window: askedOf({ window: minute }) }
   const page = await fetchUnlessRefused({ ...pages, list }, 1)
-  // More may lie behind a page as long as any.
+  // Behind a full page more rows may lie.
   if ('refusal' in page || page.items.length >= Math.min(pages.pageSize, first.items.length)) return
   if (minutesWithin(minute, rowsOf(page, readItem), stream, timeZone).length > 0) return
   const call = describeList(list)
@@ -141,13 +142,13 @@ function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
   })
 }
 
-/** The numbers of the pages at which parts of about as many pages begin, but for the first. */
+/** The numbers of the pages at which parts of about equally many pages begin, without the first part. */
 function startsOfParts(count: number, mostPages: number): readonly number[] {
   const parts = Math.min(MOST_PARTS, count, Math.ceil((count * TOLERANCE) / mostPages))
   return Array.from({ length: parts - 1 }, (_, index) => Math.floor(((index + 1) * count) / parts) + 1)
 }
 
-/** A page that is only looked at; undefined where it is not served: the reading of its rows reports what is wrong. */
+/** A page that is only looked at; undefined where it is not served: reading its rows will report the error. */
 async function lookAt(pages: PageReading, number: number): Promise<Page | undefined> {
   try {
     return await fetchNumbered(pages, number)
@@ -157,7 +158,7 @@ async function lookAt(pages: PageReading, number: number): Promise<Page | undefi
   }
 }
 
-/** Bounds inside of the window. A minute that fills a page is read as it is, and no other question reaches into it. */
+/** The bounds inside of the window. A minute that fills a page becomes a part that no other request overlaps. */
 function keepWhole(
   { from, to }: Window,
   bounds: readonly WallTime[],
@@ -172,31 +173,31 @@ function keepWhole(
     .filter(isInside)
 }
 
-/** How many pages a list with a total has: a short page although more is announced shows the size that is served. */
+/** How many pages a list with a total has: a first page shorter than it should be shows what size is served. */
 function pagesOf({ items, total = 0 }: Page, pageSize: number): number {
   const served = items.length > 0 && items.length < Math.min(pageSize, total) ? items.length : pageSize
   return Math.ceil(total / served)
 }
 
-/** What a service counts to at most, and shows nothing behind, is a multiple of it: 10,000 or 500, or some pages. */
+/** The most rows that a service counts or shows is a multiple of this: 10,000 or 500, or some pages. */
 const ROUND = 100
 
-/** Whether so many rows may be the most that the service counts or shows, and more there. */
+/** Whether so many rows may be the most that the service counts or shows, and not all there are. */
 function mayBeLimit(rows: number): boolean {
   return rows > 0 && rows % ROUND === 0
 }
 
-/** A shorter range is doubted where the service has shortened a range it is part of, or a round number of rows came. */
+/** A shorter range is doubted only where a range around it was served in part, or a round number of rows came. */
 const LONG_RANGE = 28 * DAY
 
 /**
- * Cuts a range of which the service may have served only a part: a long one, or one of which as many rows came as may
- * be the most that the service shows. What lies before the earliest row is asked for by itself, and so is what lies
- * behind the latest: of a long range only its newest days, unless the service has served them of as long a range. Where
- * a row comes that did not come with the others, the range is cut, and each part is read and doubted in the same way.
- * A refusal says nothing, nor do rows outside of what was asked.
- * @param came rows of the window or not, and how many items
- * @returns undefined where nothing more is shown
+ * Cuts a range of which the service may have served only a part: a long range, or one with as many rows as may be the
+ * most that the service shows. What lies before the earliest row is asked for by itself, and so is what lies behind the
+ * latest one: of a long range only its newest days, unless the service has served those of an equally long range
+ * before. Where a row comes that had not come, the range is cut, and each part is read and doubted in the same way. A
+ * refusal shows nothing, nor do rows outside of what was asked.
+ * @param came the rows that came, of the window or not, and the number of items
+ * @returns undefined where nothing more came
  */
 export async function cutShortened(
   slice: Slice & { readonly window: Window },
@@ -206,7 +207,7 @@ export async function cutShortened(
 ): Promise<readonly Slice[] | undefined> {
   const { window, stream, covers, isShortened = false } = slice
   const length = window.to - window.from
-  // Where there is a total, it tells whether a round number is all there is.
+  // A total tells whether a round number is all there is.
   const isLimited = !stream.isCounted && mayBeLimit(came.received)
   if (!isShortened && !isLimited && length <= LONG_RANGE) return undefined
   const minutes = minutesWithin(window, came.rows, stream, timeZone)
@@ -216,7 +217,7 @@ export async function cutShortened(
   const served = longestServed.get(stream.name) ?? 0
   const longest = !isShortened && latest >= window.to - DAY ? Math.max(served, length) : served
   longestServed.set(stream.name, longest)
-  // Beyond a time without rows that is longer than what is served, only what came before shows where to ask.
+  // Beyond a gap longer than the service serves, only rows of the warehouse show where to ask.
   const heldAt = await latestHeld(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
   const known = { from: window.from, to: heldAt === undefined ? window.from : floorToMinute(heldAt) + MINUTE }
   const before = { from: window.from, to: minutes.length > 0 ? earliest : window.from }
@@ -224,7 +225,7 @@ export async function cutShortened(
   const newest = Math.max(MINUTE, Math.min(LONG_RANGE, floorToMinute(length / 2)))
   const isServed = !isNear && !isShortened && length <= longest
   const behind = { from: isServed ? to : isNear ? latest + APART : Math.max(latest + APART, window.to - newest), to }
-  // The minute in which the answer ended may have come in part: it is read with what did not come.
+  // The minute in which the answer ended may have come in part: it belongs to the part that did not come.
   const cutAt = (at: WallTime) =>
     cutWindowAt(window, [Math.max(window.from + MINUTE, Math.min(at, window.to - MINUTE))])
   const sides = [

@@ -23,19 +23,19 @@ import { liesWithin, mayBeHalved, minuteOf, requireFiltered } from './windows.ts
 
 /** What became of reading a slice whose rows have no id. */
 export type UnkeyedReading =
-  /** `isRestless`: it did not come to rest although it was read often enough, and its rows are not one answer. */
+  /** `isRestless`: it moved in each reading, and has more rows than one answer. */
   | {
       readonly kind: 'read'
       readonly extraction: Extraction
       readonly isRestless: boolean
       readonly rows: readonly Row[]
     }
-  /** Its end was not reached. `rows`: what has come of it, of the window or not. */
+  /** Its end was not reached. `rows`: all that have come, of the window or not. */
   | { readonly kind: 'unread'; readonly cause: NonNullable<ListReading['unread']>; readonly rows: readonly Row[] }
 
 /**
- * Reads a slice whose rows have no id: the whole of it into memory, again until a reading is clean, and gives its rows
- * to `loader` only then. A row that came twice because the list moved would otherwise be a second row for ever.
+ * Reads a slice whose rows have no id: all of it into memory, again until a reading is clean, and only then gives its
+ * rows to `loader`. Otherwise a row that came twice because the list moved would be two rows for ever.
  */
 export async function extractUnkeyed(
   slice: Slice,
@@ -78,17 +78,17 @@ export async function extractUnkeyed(
     const summary = walk.summary()
     const mayBeWhole = doubt !== undefined && !stream.isCounted && isEndUnknown !== true
     const contents = mayBeWhole ? kept.map(declaredText).sort() : undefined
-    // Two readings in a row, both to the end of the list, hold the same rows of the window, none of them twice: what
-    // moved lies beside it, in the minute more that is asked for.
+    // Two readings in a row, both to the end of the list, hold the same rows of the window, none of them twice: then
+    // what moved lies outside of it, in the minutes that are asked for in addition.
     const isSame = isDeepStrictEqual(contents, earlier) && new Set(contents).size === contents?.length
     const judged = judgeWalk(summary)
-    // A doubt is a list that moved; without a total a clean reading is all that there can be.
+    // A doubt means a list that moved.
     const isDoubtful = isConclusive(judged) && doubt !== undefined && !isSame
     const verdict: Verdict = isDoubtful ? { proof: 'moving', reason: doubt } : judged
     earlier = contents
     const isOneAnswer = list.pages.length < 2 && summary.received < reading.pages.pageSize
     const isRestless = verdict.proof === 'moving' && !isOneAnswer
-    // Of a list with rows that are too young to be claimed, the others are read apart before they are read again.
+    // Where some rows are too young to be claimed, the others are first read apart from them.
     const hasTail = isRestless && tooYoungFrom(slice) !== undefined
     if (!isConclusive(verdict) && attempt < MOST_READINGS && !hasTail) continue
     if (whole === undefined && !isConclusive(verdict) && !mayBeHalved(window) && attempt < MOST_WALKS) continue
@@ -98,7 +98,7 @@ export async function extractUnkeyed(
     if (isConclusive(verdict)) await loader.add(identified)
     const unproven = isConclusive(verdict) ? [] : identified
     const title = isWhole ? pages.find(({ title: headers }) => headers?.length)?.title : undefined
-    // A list that moved has a count, but no keys.
+    // Empty for a list that moved: it has a count, but no keys.
     const keys = new Set(identified.map((row) => String(row[identity.keyColumn])))
     const found = { count: kept.length, has: (key: string) => keys.has(key) }
     const known = { channelFacts: undefined, title: title && headersText(title) }
@@ -109,14 +109,14 @@ export async function extractUnkeyed(
 }
 
 /**
- * Compares readings of one list without ids, each at a page size of its own, that ended with it and saw no change.
+ * Compares clean readings of one list without ids, each at another page size.
  *
- * Equal items on two pages are real, or one came twice and another not at all: the list has moved between two pages, or
- * it is sorted by what is not unique, and equal rows stand anew on each page. So a reading with such items shows what
- * the list has only where the one before it, at another page size, held the same items, or where the readings together
- * hold as many different ones as each brought: an item counts as often as one page held it at most. The pages that had
- * what the last one lacks must still be as they were: an item that has changed since would count twice.
- * @returns takes the next reading; gives the pages of the list, undefined where none shows yet what is in it
+ * Equal items on two pages are two items, or one came twice and another did not come: the list moved between two pages,
+ * or it is sorted by a value that is not unique, and each page orders equal rows anew. So a reading with such items
+ * shows the list only where the reading before it, at another page size, held the same items, or where the readings
+ * together hold as many different ones as each brought (an item counts as often as one page held it at most). Then the
+ * pages with what the last reading lacks must still be as they were: an item that has changed since would count twice.
+ * @returns a function that takes the next reading, and gives the pages of the list once readings show them
  */
 function compareReadings(
   stream: Stream,
@@ -150,7 +150,7 @@ function compareReadings(
   }
 }
 
-/** By its text, each item as often as one page held it at most, and that page. */
+/** By its text: each item as often as one page held it at most, and that page. */
 type Items = ReadonlyMap<string, { readonly items: readonly unknown[]; readonly page: Page }>
 
 function collect(pages: readonly Page[], before: Items, textOf: (item: unknown) => string): Items {
@@ -166,12 +166,10 @@ function itemsOf(known: Items): readonly unknown[] {
 }
 
 /**
- * Gives rows without an id their key: the minute of their time, what else never changes of them, and a number among
- * those of the same minute, in the order of their seconds and then of their remaining values. So two real, equal gifts
- * of one second are two rows, reading again adds none, a phone that appears later updates in place, and so does a time
- * that comes with seconds later. Pure; the order in which the rows came does not matter.
- *
- * The rows of a minute are read together: windows are whole minutes.
+ * Gives rows without an id their key: a hash of their minute, of what else never changes of them, and of a number among
+ * those that share these, in the order of their seconds and then of their other values. So two equal gifts of one
+ * second are two rows, reading them again adds none, and a phone or the seconds of a time that appear later update a
+ * row in place. Pure; the order in which the rows came does not matter. All rows of a minute must be given together.
  */
 export function identifyRows(
   stream: Stream,
@@ -225,7 +223,7 @@ function valuesOf(cell: Cell, type: ColumnType | undefined): readonly Cell[] {
   return values
 }
 
-/** As JSON text that Postgres takes: operators' free text, and what is no text as that of its JSON. */
+/** Headers as JSON text that Postgres takes; a header that is no text as its JSON. */
 export function headersText(title: readonly unknown[]): string {
   return JSON.stringify(title.map((header) => cleanText(typeof header === 'string' ? header : jsonText(header))))
 }

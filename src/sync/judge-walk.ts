@@ -14,20 +14,20 @@ import { declaredText, type HeldRow, type WalkSummary } from './walk.ts'
 export interface Verdict {
   readonly proof: Exclude<Proof, 'agreed' | 'accepted' | 'failed'>
   readonly reason: string | undefined
-  /** The list did not change while it was read, and yet some of its rows came twice and others did not come. */
+  /** The list did not change while it was read, yet some of its rows came twice and others did not come. */
   readonly isStill?: boolean
   /** False where it is `short` because it did not come to rest: how many rows are missing is not known. */
   readonly isAtRest?: boolean
 }
 
-/** Whether more rows came than the source says there are: then its total is not true, and proves nothing. */
+/** Whether more rows came than the source says there are: then its total is wrong and proves nothing. */
 export function exceedsTotal({ totals, distinct, rejected }: WalkSummary): boolean {
   return totals !== undefined && distinct + rejected.length > totals.largest
 }
 
 /**
- * Judges one walk over a list with a key. `verified`: the source's total was the same in every answer, and distinct and
- * quarantined items, as received, add up to it. It is a proof of the count.
+ * Judges one walk by itself. `verified`: the source told the same total in every answer, and the distinct rows and
+ * quarantined items that came add up to it. That proves the count only.
  */
 export function judgeWalk({ totals, received, distinct, rejected }: WalkSummary): Verdict {
   if (totals === undefined) return { proof: 'unverifiable', reason: undefined }
@@ -53,42 +53,42 @@ export interface FoundRows {
   readonly has: (key: string) => boolean
 }
 
-/** What reading a slice brought. Its rows have been given to the loader, but for those that came more than once. */
+/** What reading a slice brought. Its rows have gone to the loader, except those whose keys came more than once. */
 export interface Extraction {
   readonly summary: WalkSummary
   readonly verdict: Verdict
   /** Rows of the slice's window, or of the walk. */
   readonly found: FoundRows
-  /** Rows without an id of a reading that fell short at its end: they are written only where that is accepted. */
+  /** Rows without an id of a reading that fell short: written only where an operator has accepted that. */
   readonly unproven?: readonly Row[]
-  /** Of rows without an id: how many the largest page held; undefined where all lay on one. */
+  /** For rows without an id: how many the largest page held; undefined where all were on one page. */
   readonly pageSize?: number | undefined
   readonly channelFacts: ChannelFacts | undefined
   /** Column headers as JSON text (API 4.11), also of an answer without rows; undefined where there are none. */
   readonly title: string | undefined
 }
 
-/** What became of a slice: it was read, or it was too large and is parts, of which nothing has been read. */
+/** What became of a slice: it was read, or it is cut into parts that are still to be read. */
 export type Extracted =
-  /** `rows`: those that came, or their times alone. */
+  /** `rows`: those that came; only their times where rows have a key. */
   | { readonly kind: 'read'; readonly extraction: Extraction; readonly rows: readonly Row[] }
   | { readonly kind: 'cut'; readonly parts: readonly Slice[] }
 
-/** A reading that does not prove itself is repeated up to two times; each is judged alone. */
+/** How often a slice that does not prove itself is read; each reading is judged by itself. */
 export const MOST_READINGS = 3
-/** Where rows come twice in each, and there is nothing to cut: together they may bring all. */
+/** How often, where rows come twice in each reading and the slice cannot be cut: together they may bring all. */
 export const MOST_WALKS = 10
 
-/** Whether more readings would prove no more: then what did not come is missing. */
+/** Whether more readings would prove no more: then a row that did not come is not there. */
 export function isConclusive({ proof }: Pick<FullVerdict, 'proof'>): boolean {
   return proof === 'verified' || proof === 'unverifiable'
 }
 
 /**
- * Judges a walk and the one before it. Equal keys in a still list are real duplicates only when two walks in a row show
- * the same keys more than once with the same differing contents: a row that a moving list has shifted comes twice as it
- * is, and one that changes does not come the same way again. Equal items on two pages that cannot be read are two only
- * when both walks show them as often among the same keys, on pages of other sizes.
+ * Judges a walk together with the one before it. Equal keys are real duplicates only where two walks in a row show the
+ * same keys more than once with the same differing contents: a row that a moving list shifts comes twice unchanged, and
+ * a row that changes does not come the same way again. Equal unreadable items on two pages are two only where both
+ * walks show them as often among the same keys, on pages of different sizes.
  * @param isSameElsewhere whether both brought the same keys, on pages of other sizes
  */
 export function judgeWalks(summary: WalkSummary, previous: WalkSummary | undefined, isSameElsewhere: boolean): Verdict {
@@ -110,13 +110,13 @@ function unreadOf({ rejected, rejectedAgain }: WalkSummary): readonly string[] {
   return [...rejected, ...rejectedAgain].map(({ raw }) => raw).sort()
 }
 
-/** What came more than once, as sorted texts in an order of their own. */
+/** The contents of keys that came more than once, as sorted texts, in the order of the keys. */
 function contentsOf({ held }: WalkSummary): readonly (readonly string[])[] {
   const groups = [...held].filter(([, rows]) => rows.length > 1).sort(([a], [b]) => (a < b ? -1 : 1))
   return groups.map(([, rows]) => rows.map(({ row }) => declaredText(row)).sort())
 }
 
-/** Of the rows held back, those that count: the freshest of each key, whatever the order in which they came. */
+/** The freshest row of each key that was held back, in whatever order they came. */
 export function winnersOf(stream: Stream, held: WalkSummary['held']): readonly Row[] {
   return [...held.values()].flatMap((rows) => rank(stream, rows).slice(0, 1)).map(({ row }) => row)
 }
@@ -153,7 +153,6 @@ export interface FullVerdict {
   readonly acceptanceId?: string
 }
 
-/** What a reading came to. */
 interface Finding {
   readonly verdict: Verdict
   readonly found: Pick<Extraction['found'], 'count'>
@@ -164,9 +163,9 @@ interface Finding {
 const SMALLEST_HELD = 20
 
 /**
- * Holds what a reading found against what was there before: a walk against the last one, a window against the
- * warehouse. A surprise drop, such as an empty answer, is never green at once, whatever the source's total says.
- * @param lastWalk rows of the last walk; undefined where windows are read, and before the first
+ * Compares what a reading found with what was there before: a whole list with its last reading, a window with the
+ * warehouse. A sudden drop, such as an empty answer, is never green at once, whatever the source's total says.
+ * @param lastWalk rows of the last reading of a whole list; undefined for windows, and before the first
  */
 export async function compareWithEarlier(
   slice: Slice,
@@ -191,7 +190,7 @@ export async function compareWithEarlier(
   return { proof: 'short', reason, isDrop: true, missingRows: held - count }
 }
 
-/** Lets a shortfall pass that an operator has acknowledged, up to its size, until it expires: never proven by that. */
+/** Makes a shortfall `accepted` that an operator has acknowledged, up to its size and until that expires. */
 export async function acceptShortfall(
   { stream, partition, window }: Slice,
   verdict: FullVerdict,

@@ -10,12 +10,12 @@ import { keyField } from './judge-walk.ts'
 import { minuteOf } from './windows.ts'
 import { rowKey } from './walk.ts'
 
-/** By which run a conflict is found, and when. */
+/** Who found a conflict, and when. */
 type Finder = Pick<QuarantineOrigin, 'runId' | 'seenAt' | 'timeZone'>
 
 /**
- * Before rows of a table with two versions are loaded: where a row and one of the other version have the same key but
- * are not the same record, the one of the lower version goes to quarantine, whichever came first.
+ * To be called before rows of a table with two versions are loaded: where a row and one of the other version have the
+ * same key but differ, the one of the lower version goes to quarantine, whichever came first.
  * @returns how many rows are in conflict
  */
 export async function keepConflicts(
@@ -50,14 +50,14 @@ export async function keepConflicts(
   return items.length
 }
 
-/** What is not known contradicts nothing. Times are compared to the minute: either version may give no more. */
+/** A missing value differs from none. Times are compared by the minute: either version may tell no seconds. */
 function differs(row: Row, otherRow: Row, name: string, { columns }: Stream, { timeZone }: Finder): boolean {
   const isTime = columns[name]?.type === 'timestamptz'
   const [one, other] = [row, otherRow].map((each) => (isTime ? minuteOf(each[name], timeZone) : each[name]) ?? null)
   return one !== null && other !== null && one !== other
 }
 
-/** What came of the row, as JSON text by column: the same for the same row, whichever version found the conflict. */
+/** The values of the row that came from the service, as JSON text: the same, whichever version found the conflict. */
 function itemOf(row: Row, { columns }: Stream): string {
   const names = Object.keys(columns).filter((name) => columns[name]?.source.kind === 'field')
   const values = [...names, 'extra'].flatMap((name) => ((row[name] ?? null) === null ? [] : [[name, row[name]]]))

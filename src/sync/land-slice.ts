@@ -26,8 +26,8 @@ import type { RunDeps, Slice } from './slice-work.ts'
 import { rowKey } from './walk.ts'
 
 /**
- * What was read, with the headers of its questionnaire. Some services leave them out of an empty answer: then they are
- * asked for without a window, once a run, so that headers which were edited while nobody signed up are noticed.
+ * Adds the headers of the questionnaire to what was read. Some services leave them out of an empty answer: then they
+ * are asked for without a window, once a run, so that headers edited while nobody signed up are noticed.
  *
  * @throws LivehouseError `api.…` of the call
  */
@@ -43,7 +43,7 @@ export async function completeHeaders(
   if (!(await hasHeaders(db, partitionKey(partition)))) return extraction
   const asked = { ...pages, list: { stream, partition }, pageSize: FEWEST_ROWS }
   const page = await fetchUnlessRefused(asked, 1)
-  // A service that serves no range that is so long does not tell them.
+  // Refused by a service that serves no range that is so long.
   const title = 'refusal' in page ? undefined : page.title
   return title?.length ? { ...extraction, title: headersText(title) } : extraction
 }
@@ -52,9 +52,9 @@ export async function completeHeaders(
 export interface Landing {
   /** Rows that were marked removed. */
   readonly removed: number
-  /** Of each slice that the ledger has of the reading; the last one names it. */
+  /** Of each slice that the ledger keeps of the reading; the last one counts as its proof. */
   readonly proofs: readonly Proof[]
-  /** Whether the headers of a questionnaire are not what they were. */
+  /** Whether the headers of a questionnaire have changed. */
   readonly hasNewHeaders: boolean
 }
 
@@ -64,13 +64,13 @@ interface LandingSlice {
   readonly extraction: Extraction
   readonly verdict: FullVerdict
   readonly record: SliceRecord
-  /** What was there before it was read. */
+  /** What the ledger knew before it was read. */
   readonly earlier: EarlierReadings
 }
 
 /**
- * Ends a slice: in one transaction its last rows, what they say of the channel, the rows that are gone, and its entry
- * in the ledger. So coverage is never ahead of rows.
+ * Ends a slice: writes, in one transaction, its last rows, what they say of the channel, marks on rows that are gone,
+ * and its record in the ledger. So coverage is never ahead of rows.
  */
 export async function landSlice(
   slice: Slice,
@@ -84,11 +84,11 @@ export async function landSlice(
   const at = new Date(clock.now())
   let landing = nothingLanded
   await loader.finish(async (trx, written) => {
-    // Of rows with one key, the one that came last: the freshest where a list moved.
+    // Of rows with the same key the one that came last: the freshest, where a list moved.
     const latest = new Map(summary.repeated.map((row) => [rowKey(stream)(row), row]))
     await loadRows(trx, stream, [...latest.values()], runId, { onlyNewer: true })
     const name = placeOf(slice)
-    // Of a reading that fell short no row is written that has no id, so none has these headers.
+    // Of a reading that fell short rows without an id are not written, so none has these headers.
     const isWritten = verdict.proof !== 'short' || verdict.isDrop
     const covered = await readEarlierOf(trx, record, stream)
     const mayMiss = stream.marksRemoved || covered.seen !== '{}'
@@ -116,7 +116,7 @@ export async function landSlice(
         isWritten && title !== undefined && (await rememberHeaders(trx, { ...name, title, runId, seenAt: at })),
     }
     const origin = { ...name, runId, seenAt: at, timeZone, asked: askedOf(slice) }
-    // What could not be read and did not come again is gone, but for an empty answer, which never says so.
+    // An unreadable item that did not come again is gone. An empty answer does not show that.
     const mayResolve = earlier.hasWaiting && isConclusive(verdict) && !isEmpty
     const statements = [
       recordSlices(trx, records),
@@ -130,8 +130,8 @@ export async function landSlice(
 }
 
 /**
- * By when an earlier reading must have missed a row that this one misses for it to be marked. An empty answer takes as
- * long as a second reading of a list without a total. Never marks a walk with duplicates.
+ * By when an earlier reading must have missed a row for this one to mark it as removed: an hour before an empty answer,
+ * as for a second reading of a list without a total. Undefined where rows are not marked, or keys came twice.
  */
 function missedBy({ marksRemoved }: Stream, { summary }: Extraction, at: Date): Date | undefined {
   const { received, repeated } = summary
@@ -139,20 +139,20 @@ function missedBy({ marksRemoved }: Stream, { summary }: Extraction, at: Date): 
   return received > 0 ? at : new Date(at.getTime() - AGREEMENT_SECONDS * 1000)
 }
 
-/** What a reading came to, before it lands. */
+/** A reading that is about to land. */
 interface LandingReading {
   readonly record: SliceRecord
   readonly earlier: EarlierCoverage
   /** Whether it has written or marked any row. */
   readonly hasWritten: boolean
-  /** Keys of rows of which it and the reading before it do not say the same. */
+  /** Keys of rows on which this reading and the one before it do not agree. */
   readonly disputed: readonly string[]
-  /** Whether it brought more unreadable items than earlier readings had: the next one may be able to read them. */
+  /** Whether it brought more unreadable items than earlier readings: the next one may be able to read them. */
   readonly hasNewUnreadable: boolean
   readonly isEmpty: boolean
 }
 
-/** What a reading can be held against: of a list without a total only those that it can agree with. */
+/** The earlier readings to compare with: of a list without a total only those that this one can agree with. */
 async function readEarlierOf(
   trx: Transaction<Database>,
   record: SliceRecord,
@@ -166,12 +166,12 @@ async function readEarlierOf(
 }
 
 /**
- * What the ledger keeps of a reading: the part of it that is at rest ends before the first row that it changed or
- * missed. Of a list with a total that is what it read and verified for the first time, or found unchanged. Of a list
- * without a total it is what readings at least an hour earlier held too: that part is `agreed`, and where the rest was
- * read for the first time it is a slice of its own, the later of the two unless something differed: the later one says
- * how the partition stands. What had settled and has changed is settled no longer. An empty answer settles nothing
- * where it is the first, or where rows are known, removed or not: the service may be empty for some nights.
+ * What the ledger keeps of a reading. Its part at rest ends before the first row that it changed or missed. In a list
+ * with a total that part is what it read and verified for the first time, or found unchanged. In a list without a total
+ * it is what readings at least an hour earlier held too: that part is `agreed`, and the rest, read for the first time,
+ * is a slice of its own. That one comes first unless something differed, as the last one says how the partition stands.
+ * A settled range that has changed is settled no longer. An empty answer settles nothing where it is the first, or
+ * where rows are known, removed or not: a service may answer nothing for some nights.
  */
 async function settleReading(
   trx: Transaction<Database>,

@@ -12,7 +12,7 @@ import { partUntil, claimableUntil } from './windows.ts'
 /** What every way of reading a slice begins with. */
 export type SliceReading = ReturnType<typeof openReading>
 
-/** Whether the filters include their ends is not shown: each request asks for this much more on both sides. */
+/** The spec does not say whether filters include their ends: each request asks for this much more on both sides. */
 const OVERLAP_SECONDS = 60
 
 /** What goes on the wire for a slice; undefined for a walk over the whole list. */
@@ -47,17 +47,17 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
   return {
     pages,
     readItem: itemReader(stream, { partition, serviceDay: formatWallDate(deps.wallTimeAt(startedAtMs)) }),
-    /** What the slice may claim to cover: nothing that a clock, also the service's, had not shown by its answer. */
+    /** What the slice may claim to cover: nothing later than what each clock showed when the service answered. */
     covers: (): Window | undefined => {
       const seenMs = Math.min(claimableMs, servedAtMs ?? claimableMs)
       return slice.covers && partUntil(slice.covers, claimableUntil(deps.wallTimeAt(seenMs)))
     },
-    /** Page 1; what asks for it of this list next gets this one. */
+    /** Page 1, kept for the next one who asks for it. */
     firstPage: async (): Promise<Page> => {
       first = { page: await fetchNumbered(pages, 1), pageSize: pages.pageSize }
       return first.page
     },
-    /** This size of pages where the service takes it, else one that its interface names, another in each attempt. */
+    /** The page size if the service takes it, else one that its interface names, a different one in each attempt. */
     sizeTaken: async (size: number, attempt: number): Promise<number> => {
       const page = await fetchUnlessRefused({ ...pages, pageSize: size }, 1)
       if ('refusal' in page) {
@@ -67,7 +67,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       first = { page, pageSize: size }
       return size
     },
-    /** What was there before it; asked once. */
+    /** What the ledger knows of earlier readings; asked once. */
     earlier: async (): Promise<EarlierReadings> => {
       earlier ??= readEarlier(deps.db, placeOf(slice), window === undefined)
       return await earlier
@@ -126,7 +126,7 @@ export function watchReachability(fetchPage: FetchPage) {
 export const FEWEST_ROWS = 10
 /** What the interface names beside the largest sizes (API 8): some services take no other. */
 export const NAMED_SIZES: readonly number[] = [50, 20, FEWEST_ROWS]
-/** No service serves so few rows a page where more are asked for: they are the whole list, whatever its total says. */
+/** No service serves pages of so few rows where more are asked for: so few are the whole list, whatever its total. */
 export const SURELY_ALL = 2
 
 /** What reading the pages of one list takes. */
@@ -153,8 +153,8 @@ export interface RefusedPage {
 }
 
 /**
- * A page that need not be there, or why the service refuses it for good, as some do past the last page. That alone
- * tells nothing of where a list ends: a total shows it, or other pages.
+ * A page that need not be there, or why the service refuses it for good, as some do past the last page. A refusal alone
+ * does not show where a list ends: a total does, or other pages.
  */
 export async function fetchUnlessRefused(reading: PageReading, number: number): Promise<Page | RefusedPage> {
   try {
@@ -171,9 +171,9 @@ export function isRefusal(error: unknown): boolean {
 }
 
 /**
- * How many rows of a page to ask for where a list is read once more: fewer each time, by a sixteenth of those that the
- * service serves, so that rows lie on other pages. A service that sorts by what is not unique may leave it to each page
- * how equal rows stand: then some come on two pages and others on none, in the same way each time that it is asked so.
+ * The page size for another reading of a list: each time smaller by a sixteenth of what the service serves, so that
+ * rows lie on other pages. A service that sorts by a value that is not unique may order equal rows anew on each page:
+ * then some come on two pages and others on none, and the same ones whenever pages have that size.
  *
  * @param attempt from 1
  */
@@ -181,14 +181,14 @@ export function sizeOfReading(served: number, attempt: number, fewest = 1): numb
   return Math.max(Math.min(served, fewest), served - Math.ceil(served / 16) * (attempt - 1))
 }
 
-/** How many items the largest of these pages holds: the service serves no fewer where more are asked for. */
+/** How many items the largest of these pages holds: the service serves at least that many. */
 export function largestPage(pages: readonly Page[]): number {
   return Math.max(...pages.map(({ items }) => items.length))
 }
 
 /**
- * An item by the fields that its stream declares, as text. By these alone are answers compared: what the spec does not
- * know may differ each time, such as the time of the answer.
+ * An item as text, by the fields that its stream declares. Answers are compared by these only: other fields may differ
+ * each time, such as the time of the answer.
  */
 export function itemText({ columns, readItem }: Stream, item: unknown): string {
   if (readItem !== undefined || typeof item !== 'object' || item === null || Array.isArray(item)) return jsonText(item)
@@ -200,12 +200,12 @@ export function itemText({ columns, readItem }: Stream, item: unknown): string {
 
 /** Whether two answers hold the same items in the same order. */
 export function sameItems(stream: Stream): (items: readonly unknown[], others: readonly unknown[]) => boolean {
-  // The first ones differ on nearly every page: the others need not be looked at.
+  // Item by item: on nearly every page the first ones differ already.
   return (items, others) =>
     items.length === others.length && items.every((item, at) => itemText(stream, item) === itemText(stream, others[at]))
 }
 
-/** A page is an earlier one again. */
+/** The error for a page that is an earlier one again. */
 export function pageIgnored(
   { list }: PageReading,
   { items, echoedPage }: Page,

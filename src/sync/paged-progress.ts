@@ -56,16 +56,16 @@ export function isLastPage({ lastPageKeys }: OpenSlice, page: ReadPage): boolean
   return content.length === lastPageKeys.length && content.every((key, index) => key === lastPageKeys[index])
 }
 
-/** Keys in their order; what could not be read has none, and stands for itself. */
+/** The keys of a page in their order; an item that could not be read counts by its hash. */
 function contentOf({ keys, rejected }: PageRows): readonly string[] {
   return [...keys, ...rejected.map(({ raw }) => `?${hashItem(raw)}`)]
 }
 
 /**
- * What it means that the page after the last one holds nothing new, although rows have an id. The place where the list
- * would end is asked for with pages one row shorter. `end`: the page with the last row ends with it; past the end the
- * service gives an earlier page again. `moved`: rows came that had not come before. `other`: where the repeated page is
- * the last one, the service ignores the page parameter, else the list has moved.
+ * What it means that the page after the last one holds nothing new. Asks for the place where the list would end with
+ * pages one row shorter. `end`: that page ends with the last row, so past the end the service gives an earlier page
+ * again. `moved`: it has rows that had not come. `other`: if the repeated page is the last one, the service ignores the
+ * page parameter, else the list has moved.
  * @param read a page by number and size
  */
 export async function judgeRepeatedPage(
@@ -73,7 +73,7 @@ export async function judgeRepeatedPage(
   read: (page: number, pageSize: number) => Promise<ReadPage>,
 ): Promise<'end' | 'moved' | 'other'> {
   const { rows, size } = placeOfEnd({ pagesRead, pageSize, lastPageKeys })
-  // Of one row there is no shorter page: it is taken for the whole list.
+  // A page of one row cannot be shortened: it is taken for the whole list.
   if (size < 1) return 'end'
   const page = await read(Math.ceil(rows / size), size)
   if (page.items.length === 0 || page.keys.some((key) => !keys.has(key))) return 'moved'
@@ -83,8 +83,8 @@ export async function judgeRepeatedPage(
 }
 
 /**
- * What it means that the page after the last one was refused on another day: it may lie behind the end. The place where
- * the list would end is asked for at another page size, which shows as well whether anything before it has moved.
+ * What it means that the page after the last one was refused on another day: it may lie behind the end. Asks for the
+ * place where the list would end at another page size, which also shows whether anything before it has moved.
  * @param read a page by number and size
  */
 export async function judgeRefusedPage(
@@ -100,7 +100,7 @@ export async function judgeRefusedPage(
   return content.length === before ? 'end' : 'more'
 }
 
-/** How many rows have come by their places, and a page size, smaller than theirs, of which no page ends with them. */
+/** How many places have been read, and a smaller page size at which no page ends just there. */
 function placeOfEnd({ pagesRead, pageSize, lastPageKeys }: Pick<OpenSlice, 'pagesRead' | 'pageSize' | 'lastPageKeys'>) {
   const rows = (pagesRead - 1) * pageSize + lastPageKeys.length
   let size = Math.min(pageSize, rows) - 1
@@ -108,22 +108,22 @@ function placeOfEnd({ pagesRead, pageSize, lastPageKeys }: Pick<OpenSlice, 'page
   return { rows, size }
 }
 
-/** What one page brought, judged alone. */
+/** What one page brought. */
 interface PageRows extends Pick<WalkSummary, 'degraded' | 'unknownFields' | 'absentFields'> {
-  /** One a key; of several the freshest. */
+  /** One for each key: the freshest. */
   readonly rows: readonly Row[]
   /** Their keys, in the order of the page. */
   readonly keys: readonly string[]
-  /** What cannot be read, and rows beside a fresher one of their key. */
+  /** Items that cannot be read, and rows with a fresher one of their key. */
   readonly rejected: readonly RejectedItem[]
 }
 
-/** Reads the items of a page with keys. One answer cannot have moved: equal keys in it are real duplicates. */
+/** Reads the items of a page. Within one answer nothing can have moved: equal keys are real duplicates. */
 export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): PageRows {
   const walk = startWalk(stream, readItem, { has: () => true })
   walk.add(page)
   const summary = walk.summary()
-  // An item that comes twice as it is says nothing.
+  // Not so an item that comes twice unchanged.
   const differing = [...summary.held].map(
     ([key, rows]) => [key, [...new Map(rows.map((row) => [row.raw, row])).values()]] as const,
   )

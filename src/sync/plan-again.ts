@@ -8,8 +8,8 @@ import { partOf } from './slice-parts.ts'
 import type { Slice } from './slice-work.ts'
 
 /**
- * What is left of a partition that another run held: what that has landed counts where it was begun after this run,
- * since it was read no earlier than this run would have. A backfill counts only what has landed under itself.
+ * Plans what is left of a partition that another run held: without slices that began after this run did, as this run
+ * would have read no more. For a backfill, only what has landed under itself is left out.
  */
 export async function planAgain(
   db: Db,
@@ -31,7 +31,7 @@ export async function planAgain(
     const gapsIn = async (part: Window, filter: CoverageFilter) =>
       (await readGaps(db, stream.name, [{ partition, window: part }], filter)).get(partition) ?? [part]
     let gaps = await gapsIn(window, landed)
-    // Such a slice may have begun days before this run: it counts where its rows no longer changed.
+    // A slice with few calls a day may have begun days before this run: it counts where its rows no longer changed.
     const lookbackDays = slice.lookbackDays ?? stream.lookbackDays
     const settledFor = { lookbackDays, ofStream: stream.lookbackDays, timeZone }
     if (stream.isBudgeted && backfillId === undefined)
@@ -42,10 +42,10 @@ export async function planAgain(
 }
 
 /**
- * The same plans, but where a slice has been begun that is read over days, it goes first, and what it reads is left out
- * of the others: nothing new is begun before it has ended. One of which nothing has landed is left to the sync or
- * backfill that has begun it.
- * @param nowMs by the service's clock @param abandoned a backfill that starts anew: what it has begun does not count
+ * The same plans, but a slice that is read over days and has been begun goes first, and its range is left out of the
+ * others: nothing new begins before it has ended. If none of its pages has landed, only the sync or backfill that began
+ * it goes on with it.
+ * @param abandoned a backfill that starts anew: a slice that it has begun does not count
  */
 export async function resumeOpenFirst(
   db: Db,
@@ -62,7 +62,7 @@ export async function resumeOpenFirst(
       if (pagesRead === 0 && plan.slices.every((slice) => slice.backfillId !== backfillId)) return plan
       const progress = { pagesRead, isRefused: isRefusedForDays(open, nowMs) }
       const begun = { stream, partition, window, covers, ...progress, ...(backfillId !== undefined && { backfillId }) }
-      // A backfill reads its range whatever others have read of it.
+      // A backfill reads its range whatever else has read it.
       const rest = plan.slices.flatMap((slice) =>
         slice.window === undefined || slice.backfillId !== backfillId
           ? [slice]
@@ -75,12 +75,12 @@ export async function resumeOpenFirst(
   )
 }
 
-/** Newest first: yesterday is there in minutes, and history fills in behind. */
+/** Newest first brings yesterday within minutes, and history after it. */
 export type SliceOrder = 'newest-first' | 'oldest-first'
 
 /**
- * What goes first. `priority`: among all slices; with few calls a day partitions take turns, behind what has been begun
- * and is not refused for days. `rank`: among those of a partition; what has been begun goes first.
+ * Which slice goes first. `priority`: among all slices; with few calls a day partitions take turns, after slices that
+ * have been begun and are not refused for days. `rank`: within a partition; a slice that has been begun goes first.
  */
 export function rankOf({ stream, window, pagesRead, isRefused }: Slice, turn = 0, order: SliceOrder = 'newest-first') {
   const inTime = window && (order === 'newest-first' ? window.to : -window.to)

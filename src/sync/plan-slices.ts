@@ -29,9 +29,9 @@ export interface SyncPlan {
 }
 
 /**
- * What brings streams up to now: every snapshot, and of time-filtered streams what has not been seen to rest: what the
- * ledger does not cover, the lookback, in which rows still change, and what the last reading changed, missed or (of a
- * list without a total) read for the first time. That waits until a second reading can agree.
+ * Plans what brings streams up to now: of lists without a time filter everything, of the others what is not settled.
+ * That is what the ledger does not cover, the lookback, in which rows still change, and what the last reading changed,
+ * missed or, in a list without a total, read for the first time; there the next reading waits until it can agree.
  */
 export async function planSync(
   db: Db | undefined,
@@ -72,7 +72,7 @@ export interface PartitionPlan {
   readonly slices: readonly Slice[]
 }
 
-/** A partition of a stream, and the channel that it belongs to; undefined for the account's. */
+/** A partition, and its channel; undefined for the account's. */
 interface PlannedPartition {
   readonly partition: Partition
   readonly channel: PlannedChannel | undefined
@@ -100,17 +100,17 @@ export function partitionsOf(
   }
 }
 
-/** What the operator wants of a channel's history, within `window`. */
+/** The part of `window` that the operator wants of a channel. */
 export function clipToChannel({ from, to }: Window, channel: PlannedChannel | undefined): Window {
   return { from: Math.max(from, channel?.from ?? from), to: Math.min(to, channel?.until ?? to) }
 }
 
-/** A partition of a time-filtered stream and the part of its history that is wanted, by its name in the ledger. */
+/** A partition of a time-filtered stream, and the range wanted of it, as the ledger names it. */
 interface WantedPartition extends WantedRange {
   readonly of: Partition
 }
 
-/** What is wanted of each partition, as far as the operator wants its channel; none where nothing is left of it. */
+/** The partitions of a time-filtered stream, with what is wanted of each; without those of which nothing is wanted. */
 export function wantedPartitions(
   stream: Stream,
   channels: readonly PlannedChannel[],
@@ -127,10 +127,10 @@ export function wantedPartitions(
 }
 
 /**
- * What is not covered of each wanted partition, as slices.
+ * Makes slices of what is not covered of each wanted partition.
  * @param gapsOf by partition; undefined for nothing covered
  * @param now the service's wall clock at the start of the run
- * @param more what else is said of each slice
+ * @param more further properties of each slice
  */
 function planGaps(
   stream: Stream,
@@ -157,15 +157,15 @@ export interface BackfillPlan {
   readonly window: Window
   /** The service's wall clock at the start of the run. */
   readonly now: WallTime
-  /** Undefined for a plan that is only looked at. */
+  /** Undefined for a dry run of a new one. */
   readonly backfillId: string | undefined
-  /** Leaves alone what is covered. */
+  /** Leaves out what is covered. */
   readonly onlyGaps: boolean
 }
 
 /**
- * What is left of a backfill: its range without what has landed under itself, covered or not; with `onlyGaps` without
- * anything that is covered. It never moves or blocks a sync, and its slices are coverage too.
+ * Plans what is left of a backfill: its range without what this backfill has landed, covered or not; with `onlyGaps`,
+ * without anything that is covered. Its slices are coverage too, and it never blocks a sync.
  */
 export async function planBackfill(
   db: Db | undefined,

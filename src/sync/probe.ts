@@ -18,15 +18,15 @@ export interface ProbeResult {
   readonly failures: ReadonlyMap<Stream, LivehouseError>
 }
 
-/** What came of one question: a page, or half a sentence that says why none came. */
+/** The answer to one call: a page, or in half a sentence why none came. */
 type Reply = Page | { readonly isRefused: boolean; readonly reason: string }
 
-/** A page size that is no default: an echo of it, or as many items, shows that it was read. */
+/** No list has this default page size: an echo of it, or so many items, shows that the parameter was read. */
 const SIZE = 7
 
 /**
- * Finds where the lists read their parameters of which the spec does not show it (API 4.8, 4.9), with one or two calls
- * a list that change nothing; first where the list before reads them. The evidence says why an answer is unknown.
+ * Finds out where lists read their parameters if the spec does not show it (API 4.8, 4.9), with one or two harmless
+ * calls a list: first where the list before reads them. The evidence says why an answer is unknown.
  * @throws LivehouseError what ends a run, such as `api.unauthorized`, and what shows that the service is out of reach
  */
 export async function probe({ ask, streams, signal }: ProbeDeps): Promise<ProbeResult> {
@@ -73,13 +73,13 @@ export async function probe({ ask, streams, signal }: ProbeDeps): Promise<ProbeR
   return { facts, calls, failures }
 }
 
-/** Without the service's own words: nobody knows what they hold. */
+/** Without the service's own words, which may hold anything. */
 function codeOf(error: LivehouseError): string {
   if (hasCode(error, 'api.status')) return `HTTP status ${error.details.status}`
   return hasCode(error, 'api.refused') ? `code ${error.details.code}` : error.code
 }
 
-/** A place that is refused is not the place; undefined where the answer leaves it open. */
+/** Whether the service read the page size; undefined where the answer leaves it open. */
 function isSizeRead(reply: Reply, { wire }: Stream): boolean | undefined {
   if ('reason' in reply) return reply.isRefused ? false : undefined
   const { echoedPageSize, items, total } = reply

@@ -17,7 +17,7 @@ import {
 } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
 
-/** Equal rows fill no more pages in a row: the service repeats a page, though not far behind the last one. */
+/** Equal rows fill no more pages in a row than this: then the service repeats a page. */
 const MOST_REPEATS = 100
 
 /** What reading a list into memory brought. */
@@ -25,17 +25,17 @@ export interface ListReading {
   readonly pages: readonly Page[]
   /** Why the list is to be read again; undefined for a clean reading. */
   readonly doubt: string | undefined
-  /** Whether nothing shows where it ends: what lies behind has not come, however often it is read so. */
+  /** Whether nothing shows where it ends: more readings of this kind would not bring what lies behind. */
   readonly isEndUnknown?: boolean
   /** Why its end was not reached, so that the window is cut: it is too long to be held, or a page was refused. */
   readonly unread?: 'too long' | RefusedPage
 }
 
 /**
- * Reads every page of a bare array (API 4.12), which tells no total. It ends at an empty page with nothing on the next
- * one: a short page may be one of which rows are hidden. A page that is refused, or that repeats an earlier one, is the
- * end only where a page of a smaller size shows that nothing lies behind the last row. A first or last page that has
- * changed is a doubt.
+ * Reads every page of a bare array (API 4.12), which tells no total. It ends at an empty page if the next one is empty
+ * too; a short page is no end, as the service may hide rows of it. A page that is refused, or that repeats an earlier
+ * one, is the end only where a page of a smaller size shows that nothing lies behind the last row. A first or last page
+ * that has changed by then casts doubt on the reading.
  *
  * @param mostPages that may be held: a longer list is read no further
  * @throws LivehouseError `paging.ignored` when every page is page 1 again, or one comes again and again; `api.…`.
@@ -52,7 +52,7 @@ export async function readBareList(
     const next = number === 1 ? await fetchNumbered(reading, 1) : await fetchUnlessRefused(reading, number)
     const isRefused = 'refusal' in next
     if (!isRefused && next.items.length === 0) {
-      // Of a longer list the service may have hidden every row of a page.
+      // In a longer list the service may have hidden every row of a page.
       const isShort = pages.length < 2 && (pages[0]?.items.length ?? 0) < reading.pageSize
       const behind = isShort ? next : await fetchUnlessRefused(reading, number + 1)
       if ('refusal' in behind || behind.items.length === 0) break
@@ -60,7 +60,7 @@ export async function readBareList(
       const meaning = await lookBehind(reading, pages, next)
       if (meaning === 'end') break
       if (isRefused) {
-        // What fits one answer would come in one when it is cut, too: then there is no other way to read it.
+        // One page would come as one page also when it is cut: there is no other way to read it.
         if (isOneAnswer(reading, pages)) throw next.refusal
         return { pages, doubt: undefined, unread: next }
       }
@@ -72,17 +72,17 @@ export async function readBareList(
     if (pages.length > mostPages) return { pages, doubt: undefined, unread: 'too long' }
     reportPage(next.items.length, undefined)
   }
-  // Such a page held all there was when it was read; behind a full one a removed row may have drawn another into it.
+  // One short page held all there was when it was read. Over several, a removed row shifts others to earlier pages.
   if (isOneAnswer(reading, pages)) return { pages, doubt: undefined }
   return { pages, doubt: await findChange(reading, pages) }
 }
 
-/** Whether it is clear that one page is all. */
+/** Whether the list is surely one page. */
 function isOneAnswer({ pageSize }: PageReading, pages: readonly Page[]): boolean {
   return pages.length < 2 && (pages[0]?.items.length ?? 0) < pageSize
 }
 
-/** Reads the first and the last page again; what came the first time is doubtful when one of them has changed. */
+/** Reads the first and the last page again. @returns that one of them has changed, in words */
 async function findChange(reading: PageReading, pages: readonly Page[]): Promise<string | undefined> {
   for (const number of new Set([1, pages.length])) {
     const page = pages[number - 1]
@@ -101,11 +101,11 @@ export async function isStill(reading: PageReading, number: number, { items, tot
 const BEYOND_ANY_END = 1_000_000
 
 /**
- * What it means that a page is refused, or is an earlier one again. Where a page far beyond any end is not the same
- * page, the repeated page is one of equal rows: `more`. Else a page of a smaller size tells, on which the last row and
- * what lies behind it would stand: it ends with that row only where the list does, whatever the service gives behind
- * the end. A page may have been refused for its number, or only once: then a page of such a number is served, or it
- * comes when it is asked for again.
+ * What it means that a page is refused, or is an earlier one again. If a page far beyond any end is not that page too,
+ * it holds equal rows, and there is `more`. Otherwise a smaller page is asked for that would hold the last row and the
+ * next: it ends with the last row only if the list does, whatever the service gives behind the end. A page may
+ * also be refused for its number, or only once: so the look takes a page of as high a number, and asks for the refused
+ * one again.
  *
  * @param pages at least one, of at least one item
  * @returns `unknown` where no size tells, or what came is neither: the list moved, or lies too deep
@@ -122,13 +122,13 @@ async function lookBehind(
     const far = await fetchUnlessRefused(reading, BEYOND_ANY_END)
     if (!('refusal' in far) && !areSame(far.items, next.items)) return 'more'
   }
-  // The first time it may have been refused for once.
+  // It may have been refused only once.
   const isOver = async () => !isRefused || 'refusal' in (await fetchUnlessRefused(reading, pages.length + 1))
   const rows = pages.flatMap(({ items }) => items)
   const size = largestPage(pages)
-  // What the service has counted up to the last row: some may be hidden.
+  // The place of the last row as the service counts: rows before it may be hidden.
   const end = (pages.length - 1) * size + (pages.at(-1)?.items.length ?? 0)
-  // Of smaller sizes, as larger ones may be clamped, one that is named, or that shows most of what lies behind.
+  // A smaller size, as larger ones may be clamped: one that the interface names, or that shows most of what is behind.
   const shown = ({ pageSize, known }: Readonly<Record<'pageSize' | 'known', number>>) =>
     pageSize - known + (NAMED_SIZES.includes(pageSize) && pageSize - known >= FEWEST_ROWS ? reading.pageSize : 0)
   const [look] = Array.from({ length: size - 1 }, (_, index) => index + 1)
@@ -144,20 +144,20 @@ async function lookBehind(
   if ('refusal' in page)
     return (await endsInTens(reading, pages, end, pageSize)) && (await isOver()) ? 'end' : 'unknown'
   const { items } = page
-  // Some rows of it may be hidden; it ends with the last one.
+  // Some of its rows may be hidden: it must end with the last one.
   const isEnd = items.length > 0 && items.length <= known && areSame(items, rows.slice(-items.length))
   if (isRefused) return isEnd && (await isOver()) ? 'end' : 'unknown'
   if (isEnd) return 'end'
   if (areSame(items, [...rows.slice(-known), ...next.items].slice(0, pageSize))) return 'more'
-  // Behind other pages the first one may come again because what was asked for lies too deep.
+  // Where more pages came, the first one may come again because the page lies too deep.
   const isFirst = items.length >= pageSize && areSame(items, rows.slice(0, items.length))
   if (isFirst && pages.length === 1) throw pageIgnored(reading, page, number)
   return 'unknown'
 }
 
 /**
- * Whether the list ends at this place where the service takes only sizes that its interface names: a page of ten then
- * has the last row and room for another, or of a list that fits one answer is the last that is served.
+ * Whether the list ends at this place, for a service that takes only the sizes that its interface names: a page of ten
+ * then holds the last row and has room for another, or, of a list that fits one answer, no further page is served.
  */
 async function endsInTens(reading: PageReading, pages: readonly Page[], end: number, other: number): Promise<boolean> {
   if (!('refusal' in (await fetchUnlessRefused({ ...reading, pageSize: other }, 1)))) return false
@@ -172,9 +172,9 @@ async function endsInTens(reading: PageReading, pages: readonly Page[], end: num
 }
 
 /**
- * A list with a total. The count alone is no proof here: a repeated page beside a missing one would count right. So
- * each page must be named as the one that was asked for, under the same headers. Where more rows come than it says, it
- * is not true, and a list that may be cut is read no further.
+ * Reads a list of rows without an id that tells a total. The count alone proves nothing here: a repeated page beside a
+ * missing one would count right. So each page must echo its number and have the same headers. More rows than the total
+ * disprove it; then a list that may be cut is read no further.
  */
 export async function readCountedList(
   { pages: reading, reportPage }: SliceReading,

@@ -21,16 +21,16 @@ import { askedOf, type CallMeter, type SliceReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { expectedFields, type WalkSummary } from './walk.ts'
 
-/** What a slice tells while it goes on, and what the ledger keeps of it. */
+/** Reports on a slice while it runs, and makes its record for the ledger. */
 export interface SliceLog {
   /** `covers`: what it claims to cover. */
   readonly record: (verdict: FullVerdict, extraction: Extraction | undefined, covers: Window | undefined) => SliceRecord
   readonly end: (proof: Proof, counts: Counts, error: unknown) => void
-  /** It goes on later: the service has refused it, its list has moved, or livehouse asks for no more today. */
+  /** Reports that it goes on later: the service refused a call, its list moved, or the day's calls are spent. */
   readonly wait: (event: 'slice.refused' | 'slice.moved' | 'slice.waiting', counts: Counts, facts: LogFields) => void
 }
 
-/** Says that a slice has begun. */
+/** Reports that a slice has begun. */
 export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDeps, meter: CallMeter): SliceLog {
   const { stream, partition, window, backfillId } = slice
   const startedAt = new Date(clock.now())
@@ -76,12 +76,12 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
   }
 }
 
-/** An error of ours says all in its message; any other is a bug, and its stack is wanted. */
+/** Our own errors say all in their message; any other is a bug, and its stack is needed. */
 function causeOf(error: unknown): LogFields {
   return error instanceof LivehouseError ? { code: error.code, reason: error.message } : { err: error }
 }
 
-/** Why a slice is `short`. */
+/** The error of a slice that is not green. */
 export function shortfall(slice: Slice, reason = ''): LivehouseError {
   const message = `${slice.stream.name} ${sliceName(slice)} is short: ${reason}. The next sync reads it again.`
   return new LivehouseError('slice.short', message, { ...placeOf(slice), reason })
@@ -89,7 +89,7 @@ export function shortfall(slice: Slice, reason = ''): LivehouseError {
 
 type Deps = Pick<RunDeps, 'db' | 'requireLease'>
 
-/** Writes something of a slice that has no rows to be committed with. @throws lease.lost */
+/** Writes something of a slice in a transaction of its own. @throws lease.lost */
 export async function writeAlone(
   { stream, partition }: Slice,
   write: (trx: Transaction<Database>) => Promise<void>,
@@ -101,14 +101,13 @@ export async function writeAlone(
   })
 }
 
-/** The same of one that failed, as far as it may be written. @returns the error that it ends with */
+/** The same for a slice that failed, unless the lease or the database is lost. @returns the error that it ends with */
 export async function writeFailure(
   slice: Slice,
   error: unknown,
   write: (trx: Transaction<Database>) => Promise<void>,
   deps: Deps,
 ): Promise<unknown> {
-  // Nothing can be written down any more, or may be.
   if (error instanceof LivehouseError && (error.code === 'lease.lost' || error.code.startsWith('db.'))) return error
   try {
     await writeAlone(slice, write, deps)
@@ -119,7 +118,7 @@ export async function writeFailure(
   }
 }
 
-/** Keeps in the ledger why a slice failed, as far as it may be written. @returns the error that it ends with */
+/** Records why a slice failed, where that can be written. @returns the error that it ends with */
 export async function recordFailure(
   slice: Slice,
   error: unknown,
@@ -132,7 +131,7 @@ export async function recordFailure(
   return await writeFailure(slice, error, async (trx) => void (await recordSlices(trx, [record]).execute()), deps)
 }
 
-/** Keeps what could not become a row, whatever becomes of the slice, and reports fields that are new. */
+/** Puts unreadable items into quarantine, whatever becomes of the slice, and logs fields that are new. */
 export async function keepRejected(
   slice: Slice,
   { rejected, unknownFields }: Pick<WalkSummary, 'rejected' | 'unknownFields'>,
@@ -154,7 +153,7 @@ export async function keepRejected(
   if (fields.length > 0) log.warn('fields.unknown', { stream: place.stream, fields: fields.map(withoutPhones) })
 }
 
-/** Remembers which fields a reading had that no earlier one had last, in the transaction of its rows. */
+/** Remembers fields that a reading had and the ledger does not know as present yet, in the transaction of its rows. */
 export function rememberPresentFields(
   db: Db,
   slice: Slice,
@@ -169,9 +168,9 @@ export function rememberPresentFields(
 type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
 
 /**
- * Refuses, before rows are written, a reading in which a field is missing that rows of its range have: what is known
- * would be overwritten with nothing. New rows alone may have none: some services leave out what is empty. Of a few
- * items only a part of an identity tells: without it, each would be another row.
+ * Refuses, before rows are written, a reading in which no item has a field that rows of its range have: their values
+ * would be overwritten with nothing. Where no such row has it, it may be missing: some services leave out empty fields.
+ * Among few items only fields of an identity count: without one, each item would become another row.
  * @throws LivehouseError `interface.changed`
  */
 export async function requireFields(
@@ -201,12 +200,12 @@ export async function requireFields(
   )
 }
 
-/** Below this many items a few bad ones say nothing about the interface. */
+/** Among fewer items a few bad ones say nothing about the interface. */
 const SMALLEST_SAMPLE = 20
 const LARGEST_SHARE = 0.1
 
 /**
- * Refuses a slice of which too much could not be read: that is a changed interface, not bad rows.
+ * Refuses a slice of which too many items could not be read: that is a changed interface, not bad rows.
  * @throws LivehouseError `rows.unreadable`, with three sample reasons.
  */
 export function requireReadable({ received, rejected: quarantined }: Pick<WalkSummary, 'received' | 'rejected'>): void {

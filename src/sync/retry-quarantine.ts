@@ -24,8 +24,9 @@ export interface RetryDeps {
 }
 
 /**
- * `streams`: of each stream, how many items were tried (`extracted`) and what became of them; `unchanged`: the
- * warehouse holds an equal or a newer row of the key; `quarantined`: still unreadable. `readAgain`: without an id.
+ * `streams`: for each stream, how many items were tried (`extracted`), and what became of them. `unchanged`: the
+ * warehouse holds an equal or a newer row of the key; `quarantined`: still unreadable. `readAgain`: places of rows
+ * without an id, which the next sync reads again.
  */
 export interface RetryResult {
   readonly streams: ReadonlyMap<string, Counts>
@@ -36,10 +37,10 @@ export interface RetryResult {
  * Puts what is in quarantine through today's transformers; rows are committed with the resolution of their items.
  *
  * A row with a key is loaded as of the run that last received it: it never overwrites what that run or a later one has
- * written, nor, where a column says which of two rows is fresher, a row that is as fresh. The loser of a known
- * duplicate is never loaded, and stays: by it the next reading knows the key. So does a record whose key a higher
- * version has for another. A row without an id cannot be loaded alone, as its identity takes its whole slice: its
- * minute is taken out of what is covered, so that the next sync reads it again.
+ * written, nor, where a column tells which of two rows is fresher, an equally fresh one. The staler row of a known
+ * duplicate is never loaded and stays in quarantine, so that the next reading knows the key; so does a row whose key
+ * belongs to another record of a higher version. A row without an id cannot be loaded alone, as its key takes all rows
+ * of its minute: that minute is taken out of what is covered, so that the next sync reads it again.
  */
 export async function retryQuarantine(deps: RetryDeps, names: readonly string[] | undefined): Promise<RetryResult> {
   const { db, timeZone, now, signal } = deps
@@ -67,7 +68,7 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly string[] 
       if (!stream.identity || items.length === 0) continue
       const { timeColumn } = stream.identity
       const minutes = rows.flatMap((row) => minuteOf(row[timeColumn], timeZone) ?? [])
-      // Before they are resolved: a crash in between has something read twice, and loses nothing.
+      // Before they are resolved: a crash in between means that a minute is read twice, and loses nothing.
       await forgetCoverage(db, {
         streams: [stream.name],
         channels: partition.channel === undefined ? undefined : [partition.channel],
@@ -91,7 +92,7 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly string[] 
   return { streams, readAgain: [...readAgain.values()] }
 }
 
-/** Of items of one run, partition and day those that can be read now; undefined where these are not known. */
+/** Those items of one run, partition and day that can be read now; undefined for an unknown stream or partition. */
 function readGroup(items: readonly KeptItem[], { streams, parse, timeZone }: RetryDeps) {
   const [first] = items
   const stream = streams.find(({ name }) => name === first?.stream)
@@ -111,7 +112,7 @@ function readGroup(items: readonly KeptItem[], { streams, parse, timeZone }: Ret
   }
 }
 
-/** Equal keys in one statement would be refused; the rows stand in no order of their own. */
+/** One row a key: Postgres refuses equal keys in one statement. */
 function freshestOfEach(stream: Stream, rows: readonly Row[]): readonly Row[] {
   const keyOf = rowKey(stream)
   const held = rows.map((row) => ({ row, raw: '' }))

@@ -37,7 +37,7 @@ import { type CutSlice, type EndedSlice, failedBy } from './run-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { cutWindow, lookbackStart, partUntil, requireFiltered } from './windows.ts'
 
-/** The day's calls are spent, or may not be made now: what has been read is committed, and another day goes on. */
+/** The day's calls are spent, or may not be made now: what has been read is committed, and another day continues. */
 export interface WaitingSlice {
   readonly kind: 'waiting'
   readonly counts: Partial<Counts>
@@ -48,14 +48,15 @@ export interface WaitingSlice {
 }
 
 /**
- * Extracts a slice of which only some calls a day may be made (API 4.6): page by page, each committed together with how
- * far the reading has come, over as many runs and days as it takes. An empty page ends it, or one with nothing new.
+ * Extracts a slice for which few calls a day are allowed (API 4.6): page by page, over as many runs and days as it
+ * takes. Each page is committed together with how far the reading has come. An empty page ends it, or one with nothing
+ * new.
  *
- * A run that goes on with it looks first at the page where the one before it stopped. Where that no longer holds what
- * it held, rows have moved between what was read and what was not: the slice is cut in two, and read anew, so that a
- * list that keeps moving is read in parts that fit in a day. A slice is also cut in two where one of its later pages is
- * refused for days, as lying too deep. Where its first page is refused for days, where it is too short to be cut, or
- * where the service says that too many calls were made, it fails with the service's own words; each day asks once more.
+ * A run that continues it first asks for the last page again. Where that has changed, rows have moved between read and
+ * unread pages: the slice is cut in two and read anew, so that a list that keeps moving is read in parts that fit in a
+ * day. It is also cut where a later page is refused for days, as that may lie too deep. Where its first page is refused
+ * for days, where it is too short to be cut, or where the service says that too many calls were made, it fails with the
+ * service's own words; each day asks once more.
  */
 export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice | WaitingSlice> {
   const { db, clock, timeZone, runId } = deps
@@ -63,7 +64,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   const meter = createCallMeter()
   const loader = createBatchLoader(slice, deps)
   const log = openSliceLog(slice, deps, meter)
-  // By the earlier clock, since it may end when that shows more.
+  // By the earlier of the two clocks: rows that came after it are not covered.
   const startedAt = new Date(Math.min(clock.now(), deps.claimableMs()))
   const open = await readOpenSlice(db, place)
   const isThis = open?.backfillId === slice.backfillId && isDeepStrictEqual(open?.window, slice.window)
@@ -73,7 +74,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   let state: OpenSlice = begun
   let read: Counts = noCounts
   const counts = (): Counts => ({ ...addCounts(loader.counts(), read), ...meter.counts() })
-  /** With the calls of this run. */
+  /** The same with the calls of this run. */
   const upToNow = (): OpenSlice => {
     const { calls, retries } = meter.counts()
     return { ...state, calls: begun.calls + calls, retries: begun.retries + retries }
@@ -89,7 +90,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
       const page = await fetchNumbered({ ...pages, pageSize }, number)
       return { ...page, ...readPageRows(slice.stream, page, readItem) }
     }
-    /** Keeps what cannot be read, and commits the rows together with how far the reading has come. */
+    /** Quarantines what cannot be read, and commits the rows together with how far the reading has come. */
     const commit = async (page: ReadPage): Promise<void> => {
       const { items, rejected, degraded, absentFields } = page
       read = addCounts(read, { extracted: items.length, quarantined: rejected.length, degraded })
@@ -145,7 +146,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   } catch (error) {
     await loader.drain()
     if (!hasCode(error, 'api.budgetSpent')) return end('failed', await recordFailure(slice, error, log, deps))
-    // Without a cause nothing was asked: livehouse itself has counted the calls.
+    // Without a cause livehouse itself counted the calls, and made none.
     const isRefused = error.cause !== undefined
     if (isRefused) {
       const { refused, pagesRead } = state
@@ -153,7 +154,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
       state = { ...state, refused: refused?.page === page ? refused : { page, since: new Date(clock.now()) } }
       const isForDays = isRefusedForDays(state, clock.now())
       const [half, other] = halvesOf(slice)
-      // Too many calls are those of another client.
+      // A 429 is not about depth: another client has made the calls.
       const isOfDepth = !hasCode(error.cause, 'api.rateLimited')
       const isTooDeep = isForDays && isOfDepth && pagesRead > 0 && other !== undefined
       const next = isTooDeep && half ? { ...beginSlice(half, startedAt), refused } : upToNow()
@@ -183,7 +184,7 @@ function refusedForDays(cause: unknown, since: Date | undefined): unknown {
   )
 }
 
-/** Newest first. One of a minute is read anew as it is. */
+/** Newest first. A slice of one minute stays whole. */
 function halvesOf(slice: Slice): readonly Slice[] {
   return slice.window === undefined ? [slice] : cutWindow(slice.window, 2).map((half) => partOf(slice, half))
 }
@@ -194,7 +195,7 @@ async function judge(slice: Slice, { foundRows, keys }: OpenSlice, deps: RunDeps
   return await compareWithEarlier(slice, { verdict, found: { count: foundRows }, summary }, deps, undefined)
 }
 
-/** Of the whole slice, from its first day on. */
+/** The record of the whole slice, from its first day on. */
 function recordOf(record: SliceRecord, slice: OpenSlice, { stream }: Slice, deps: RunDeps): SliceRecord {
   const { covers, startedAt, calls, retries } = slice
   const readAt = deps.wallTimeAt(Math.min(startedAt.getTime(), deps.claimableMs()))

@@ -12,35 +12,35 @@ import { type EndedSlice, failedBy, runSlice } from './run-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { createTally, type RunResult, type Tally } from './tally.ts'
 
-/** What can be planned with what the phases before have brought. */
+/** Plans what can be read once the phases before have ended. */
 export type Phase = () => Promise<readonly PartitionPlan[]>
 
 export interface RunOptions {
   /** Slices side by side. */
   readonly concurrency: number
-  /** One runner a partition, over all processes. */
+  /** Give each partition to one runner at a time, over all processes. */
   readonly leases: Pick<Leases, 'tryTake' | 'holds' | 'release' | 'isWanted'>
-  /** Makes way, after the slice in flight, for a run that waits for its partition: a backfill never blocks a sync. */
+  /** Gives a partition up, after the slice in flight, to a run that waits for it: a backfill never blocks a sync. */
   readonly isPatient?: boolean
   /** What is left of a partition that another run held until now. */
   readonly planAgain: (plan: PartitionPlan) => Promise<readonly Slice[]>
-  /** From this instant (ms) on nothing is begun; undefined for no end. */
+  /** No slice begins after this instant (ms). */
   readonly stopAtMs?: number | undefined
   /** Which windows go first; the newest when not given. */
   readonly order?: SliceOrder
   readonly onEnd?: (slice: Slice, result: EndedSlice) => void
 }
 
-/** How long a partition that another run holds is waited for. */
+/** How long to wait for partitions that other runs hold. */
 const LONGEST_WAIT_MS = 1_800_000
 const LEASE_POLL_MS = 1000
 
 /**
- * Extracts slices side by side, phase after phase: whole walks first, then windows in their order, whatever their
- * partition. Every slice runs under the lease of its partition, taken with its first slice and given back with its
- * last. One that fails does not stop the others; an error that none could survive (credentials refused, service or
- * database out of reach) and an interruption end the run: what is in flight ends, the rest is not begun. A partition
- * that another run holds is waited for, last.
+ * Extracts slices side by side, phase after phase: whole lists first, then windows by time, whatever their partition.
+ * Every slice runs under the lease of its partition, which is taken with its first slice and released with its last.
+ * A failed slice does not stop the others. An error that none could survive (credentials refused, service or database
+ * out of reach) or an interruption ends the run: slices in flight end, no other begins. Partitions that another run
+ * holds come last.
  */
 export async function runPhases(
   streams: readonly Stream[],
@@ -72,8 +72,8 @@ interface OpenPartition {
   /** Slices that are waiting or in flight. */
   open: number
   /**
-   * What becomes of the slices that wait. `given up`: the service ignores what is asked, or what was begun cannot be
-   * ended. `left`: for another day. `put off`: another run holds it, or is to have it; they are planned again.
+   * What becomes of the slices that wait. `given up`: the service ignores a parameter, or a begun slice cannot end.
+   * `left`: for another day. `put off`: another run holds the partition, or waits for it; they are planned again.
    */
   rest: 'to read' | 'given up' | 'left' | 'put off'
   /** Undefined until it has been asked for; resolves to undefined where it is another's. */
@@ -116,10 +116,10 @@ async function runPhase(plans: readonly PartitionPlan[], run: PhasedRun): Promis
   }
 }
 
-/** Runs partitions to their end. @returns those that another run holds, or that have made way for one */
+/** Runs partitions to their end. @returns those that another run holds, or was given */
 async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRun): Promise<OpenPartition[]> {
   const { deps, options, tally, reach } = run
-  // With few calls a day, one slice is ended before the next is begun.
+  // With few calls a day, each slice ends before the next begins.
   const isScarce = partitions.some(({ plan }) => plan.stream.isBudgeted)
   const queue = new PQueue({ concurrency: isScarce ? 1 : options.concurrency })
   const turns = new Map(partitions.map((partition, turn) => [partition, turn]))
@@ -127,7 +127,6 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
 
   const own = async (partition: OpenPartition): Promise<boolean> => {
     const { leases, isPatient = false } = options
-    // A patient run lets those that wait go first.
     partition.lease ??= leases.tryTake(leaseOf(partition), { isPatient, forRun: deps.runId })
     return (await partition.lease) !== undefined && leases.holds(leaseOf(partition))
   }
@@ -143,13 +142,13 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
       await enqueue(result.parts.map((part) => ({ slice: part, partition })))
       deps.report({ kind: 'slice.cut', stream: slice.stream.name, slice: sliceName(slice), parts: result.parts.length })
     } else if (hasCode(result.error, 'lease.lost')) {
-      // Another may have it by now, as after a machine was asleep: what that lands counts, the rest is read after it.
+      // Another run may have the partition by now, as after this machine slept: what is left then is read after it.
       tally.addCut(slice, result.counts)
       partition.rest = 'put off'
     } else {
       if (recoveryFrom(result.error) === 'abort' || reach.isLost(result.error)) run.endRun(result.error)
       const isStuck = (isBudgeted && result.proof === 'failed') || hasCode(result.error, 'paging.ignored')
-      // What is put off is planned again, whatever becomes of what was in flight.
+      // A partition that is put off stays so, whatever becomes of slices in flight.
       if (isStuck && partition.rest !== 'put off') partition.rest = 'given up'
       options.onEnd?.(slice, result)
       tally.add(slice, result, deps.signal.aborted)
@@ -162,7 +161,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
     if (deps.signal.aborted || partition.rest === 'given up') return tally.addNotBegun(slice)
     if (isPastStop(run) || partition.rest === 'left' || run.spent.has(slice.stream.name)) return tally.addLeft()
     const isOurs = await own(partition).catch((error: unknown) => {
-      // Whether another is at work on it is not known.
+      // It is not known whether another run holds it.
       run.endRun(error)
       tally.add(slice, failedBy(error), true)
     })
@@ -185,7 +184,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
       errors.push(error)
     }
   }
-  // Sorted, for the queue begins with the first at once, and has no place to look for.
+  // Sorted, as the queue starts the first at once, and so need not search for a place.
   const enqueue = async (waiting: readonly { readonly slice: Slice; readonly partition: OpenPartition }[]) => {
     const ranked = waiting.map(({ slice, partition }) => {
       return { slice, partition, ...rankOf(slice, turns.get(partition), options.order) }
@@ -208,8 +207,8 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
 }
 
 /**
- * `wasHeld`: by another run, since it was planned; what that has landed is left out. Of few calls a day none goes to
- * what another run has landed between the plan and the lease, so there the same holds for each.
+ * @param wasHeld whether another run held it since it was planned: then it is planned again under the lease, and so is
+ * any partition with few calls a day, as no call may go to what another run has landed meanwhile
  */
 function openPartition(plan: PartitionPlan, wasHeld = false): OpenPartition {
   const isPlannedUnderLease = !wasHeld && plan.stream.isBudgeted !== true

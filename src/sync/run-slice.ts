@@ -25,14 +25,14 @@ import { isReadTwice, newestAt, SHORTEST_WINDOW } from './windows.ts'
 export interface EndedSlice {
   readonly kind: 'ended'
   readonly proof: Proof
-  /** Of further slices that the ledger has of the same reading. */
+  /** Where the ledger keeps the reading as several slices: those of the others. */
   readonly otherProofs?: readonly Proof[]
   readonly counts: Partial<Counts>
   /** Why the slice is not green; undefined where it is. */
   readonly error: unknown
   /** Undefined where the reading did not come to its end. */
   readonly found: FoundRows | undefined
-  /** Whether the headers of a questionnaire are not what they were: all of it is to be read again. */
+  /** Whether the headers of a questionnaire have changed: then all of it is read again. */
   readonly hasNewHeaders: boolean
 }
 
@@ -40,7 +40,7 @@ export function failedBy(error: unknown): EndedSlice {
   return { kind: 'ended', proof: 'failed', counts: noCounts, error, found: undefined, hasNewHeaders: false }
 }
 
-/** It was too large, or did not prove itself: nothing is claimed of it, though rows with a key may be written. */
+/** The slice was too large, or did not prove itself. It covers nothing, though rows with a key may be written. */
 export interface CutSlice {
   readonly kind: 'cut'
   readonly parts: readonly Slice[]
@@ -48,7 +48,7 @@ export interface CutSlice {
 }
 
 /**
- * Extracts one slice: reads its pages, loads the rows, proves their count against the source's total, and lands the
+ * Extracts one slice: reads its pages, loads the rows, compares their count with the source's total, and records the
  * slice in the ledger in the transaction of its last rows. A slice that fails leaves rows, but no coverage.
  *
  * What goes wrong is part of the result: one failing slice does not stop the others.
@@ -108,8 +108,8 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
 }
 
 /**
- * How many rows of a page to ask for: every other time one less than the service has served, so that rows lie on other
- * pages, and what goes wrong at the borders of pages shows.
+ * The page size to ask for: every other time one row less than the service last served, so that rows lie on other pages
+ * and faults at the borders of pages show.
  */
 async function choosePageSize(slice: Slice, { db }: Pick<RunDeps, 'db'>): Promise<number> {
   const { stream, window } = slice
@@ -119,9 +119,9 @@ async function choosePageSize(slice: Slice, { db }: Pick<RunDeps, 'db'>): Promis
 }
 
 /**
- * A slice that may mark rows which an earlier reading missed, with a question for a day more on both sides, as far as
- * there is one; undefined for any other. A service may filter by another time than it shows, or in another zone: then
- * rows near the ends of a range do not come though they are there.
+ * A slice that may mark rows as removed asks for a day more on both sides, as far as that has passed: a service may
+ * filter by another time than it shows, or in another zone, and then rows near the ends of a range do not come though
+ * they are there. Undefined where no row is waiting to be marked.
  */
 async function askWider(
   slice: Slice,
@@ -158,7 +158,7 @@ function countsOf(extraction: Extraction | undefined, { inserted, updated, uncha
     extracted: Math.max(distinct + rejected.length, inserted + updated),
     inserted,
     updated,
-    // A walk that was repeated found the rows unchanged that the one before it had written.
+    // A repeated walk finds rows unchanged that the walk before it has written.
     unchanged: Math.min(unchanged, Math.max(0, distinct - inserted - updated)),
     removed: 0,
     quarantined: rejected.length,
@@ -168,14 +168,14 @@ function countsOf(extraction: Extraction | undefined, { inserted, updated, uncha
   }
 }
 
-/** What turns out longer than a slice is meant to be is read on for a while: a part may be larger than it seemed. */
+/** A list that turns out longer than a slice should be is read on up to this factor: a part may exceed its estimate. */
 const MOST_FACTOR = 1.5
-/** So many pages of one minute are no list: the service begins again behind its end, or ignores the page parameter. */
+/** No minute has more pages: then the service begins again behind the end, or ignores the page parameter. */
 const MOST_PAGES = 2000
 
 /**
- * Reads the rows of a slice, or cuts it where it is large: before it is read, or where reading shows that it is, or
- * that the service serves only a part of it.
+ * Reads the rows of a slice, or cuts it: where it is too large, known before or while it is read, or where the service
+ * serves only a part of it.
  *
  * @throws LivehouseError `paging.ignored` also where the list of one minute has no end, `api.…` of a call
  */
@@ -206,7 +206,7 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const mayBeCut = window !== undefined && window.to - window.from > SHORTEST_WINDOW
   const mostPages = mayBeCut ? longestSlice(stream, deps.pagesPerSlice) * MOST_FACTOR : MOST_PAGES
   const read = await extractUnkeyed(slice, identity, reading, deps, loader, mostPages)
-  // What is too young to be claimed may move: it is read again next time, and nothing is claimed of it.
+  // Rows too young to be claimed may move: they are read again next time in any case.
   if (read.kind === 'read' && (read.extraction.verdict.proof !== 'moving' || slice.covers === undefined)) return read
   const isCut = read.kind === 'unread' || read.isRestless
   const more =

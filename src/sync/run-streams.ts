@@ -11,16 +11,16 @@ import { type RunOptions, runPhases } from './run-phases.ts'
 import type { RunDeps } from './slice-work.ts'
 import type { RunResult } from './tally.ts'
 
-/** So long a questionnaire that has left the list is still asked for. */
+/** How long a questionnaire that has left the list is still asked for. */
 const STILL_ASKED_MS = 7 * DAY * 1000
 
-/** Plans streams with what is known by then. */
+/** Plans streams, given the questionnaires known by then. */
 export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf) => Promise<readonly PartitionPlan[]>
 
 /** Runs what is planned, phase after phase. */
 export type RunPhases = typeof runPhases
 
-/** Each day another partition comes first: one that spends the day by being refused keeps no other from its calls. */
+/** Each day another partition comes first, so that one whose refusal spends the day does not starve the others. */
 function takeTurns(plans: readonly PartitionPlan[], { clock, wallTimeAt }: RunDeps): readonly PartitionPlan[] {
   const first = Math.ceil(wallTimeAt(clock.now()) / DAY) % Math.max(1, plans.length)
   return [...plans.slice(first), ...plans.slice(0, first)]
@@ -29,7 +29,7 @@ function takeTurns(plans: readonly PartitionPlan[], { clock, wallTimeAt }: RunDe
 /**
  * Runs streams in their order: first those that stand on their own, then those that are read questionnaire by
  * questionnaire, then again those questionnaires whose headers have changed, and last those with few calls a day.
- * `run`: in this process where it is not given.
+ * @param run in this process when not given
  */
 export async function runStreams(
   streams: readonly Stream[],
@@ -51,17 +51,17 @@ export async function runStreams(
     const slice = { stream, partition, window: undefined, covers: undefined }
     try {
       const { items, total = 0 } = await fetchNumbered(openReading(slice, deps, createCallMeter(), 1).pages, 1)
-      // One without signups was emptied: what was there stays.
+      // An empty one may have been emptied: its signups stay, and it is not asked for.
       return items.length + total > 0
     } catch (error) {
-      // What cannot be answered now is told when its signups are read.
+      // Any other error is reported when its signups are read.
       return !isRefusal(error) && !hasCode(error, 'api.forbidden') && !hasCode(error, 'api.channelUnknown')
     }
   }
 
   /**
-   * A questionnaire that a proven list no longer has is asked for some days longer, unless it is refused: it may be
-   * closed, and not deleted, after its last signups. Where the list could not be read, or suddenly empty, all are.
+   * A questionnaire that a proven list no longer has is asked for some days longer, unless the service refuses it: it
+   * may have been closed after its last signups. Where the list was not read, or is suddenly empty, all are asked for.
    */
   const readQuestionsOf = async (): Promise<QuestionsOf> => {
     const questions = await readQuestions(deps.db)
@@ -101,7 +101,7 @@ export async function runStreams(
   return await run(streams, phases, deps, {
     ...options,
     onEnd: ({ stream, partition }, { proof, counts, found, hasNewHeaders }) => {
-      // One of them may stand in quarantine: then it is listed, and only its id could not be read.
+      // With items in quarantine the list is not complete: one of them may be a listed questionnaire.
       const isList = stream.listsQuestions && proof === 'verified' && !counts.quarantined
       if (isList && partition.channel && found) listed.set(partition.channel, found)
       if (hasNewHeaders) changed.add(partitionKey(partition))

@@ -17,14 +17,14 @@ export function toSlices(slice: Slice, windows: readonly Window[]): readonly Sli
   return windows.length < 2 ? undefined : windows.map((window) => partOf(slice, window))
 }
 
-/** From when on rows of a slice are too young to be claimed, where others are older: a live list moves only there. */
+/** From when on rows are too young to count as covered; undefined where all or none are. Only they move. */
 export function tooYoungFrom({ window, covers }: Slice): WallTime | undefined {
   return window !== undefined && covers !== undefined && covers.to < window.to ? covers.to : undefined
 }
 
 /**
- * Cuts a slice that could not be read as it is (a page of it was refused, or it did not come to rest): what is too
- * young to be claimed apart, else where half of the rows that came lie before, at a whole minute.
+ * Cuts a slice in two that could not be read as it is (a page was refused, or the list kept moving): before the rows
+ * too young to count as covered, else at the minute in the middle of the rows that came.
  * @returns undefined for one minute
  */
 export function halveSlice(
@@ -41,15 +41,15 @@ export function halveSlice(
 }
 
 /**
- * Whether the parts of a window show all that it shows together. A row with two times may be shown only where both lie
- * in the range: those across a cut would be in no part.
- * @param total that of the window
+ * Whether the parts of a window together show as many rows as it does. A service may show a row with two times only in
+ * a range that holds both: then a row across a cut would be in no part.
+ * @param total of the window
  */
 export async function addUp(parts: readonly Slice[], total: number, pages: PageReading): Promise<boolean> {
   const { stream, window } = pages.list
   if (window === undefined || !stream.isCounted || stream.timeColumns.length < 2) return true
-  // Within a minute, where no time of a row lies that is told to the minute. They overlap by as little as no service
-  // leaves out, whichever of its ends belong to a range.
+  // Within a minute, where times told in whole minutes do not lie. The ranges overlap by a second, so that a row at a
+  // cut is in one, whichever of its ends a range includes.
   const cuts = parts.flatMap((part) => (part.window ? [part.window.to + MINUTE / 2] : [])).sort((a, b) => a - b)
   const ends = [...cuts.slice(0, -1), window.to]
   const counts = await Promise.all(
@@ -57,7 +57,7 @@ export async function addUp(parts: readonly Slice[], total: number, pages: PageR
       async (to, index) => await countIn({ from: index === 0 ? window.from : (ends[index - 1] ?? 0) - 1, to }, pages),
     ),
   )
-  // What has left the range since is in no part.
+  // Rows that have left the range since are in no part.
   const now = await countIn(window, pages)
   return counts.reduce((sum, count) => sum + count, 0) >= Math.min(total, now)
 }
@@ -68,13 +68,13 @@ async function countIn(window: Window | undefined, pages: PageReading): Promise<
   return (await fetchNumbered({ ...pages, pageSize: FEWEST_ROWS, list }, 1)).total ?? 0
 }
 
-/** What is asked for is a day: a minute more on both sides. */
+/** With the minute more on both sides a day is asked for. */
 const SHORTEST_RANGE = DAY - 2 * MINUTE
 
 /**
- * Cuts a slice of which the service refuses the first page: it may serve no range that is so long. Of its newest end a
- * day is asked for, then twice as much each time, until the longest that it serves is known well enough.
- * @throws the refusal of a day, and any other error
+ * Cuts a slice whose first page the service refuses: it may serve no range that is so long. Asks for the newest day,
+ * then for twice as much each time, until the longest range that is served is known well enough.
+ * @throws `error` where it is no refusal, or the window no longer than a day; the refusal of a day
  */
 export async function cutToServed(
   { window, ...slice }: Slice,
@@ -99,9 +99,8 @@ export async function cutToServed(
 }
 
 /**
- * Where a window is to be cut whose total may be no count but the most that the service counts to: both halves are
- * counted, and of the half that has as many its halves, until they have more together, which shows the limit, or fewer
- * each.
+ * Finds where to cut a window whose total may be only the most that the service counts to. Counts both halves, then
+ * those of a half with the same total, until two halves together have more, which shows the limit, or each has fewer.
  * @returns undefined where the total is true, or all rows lie within the shortest window
  */
 export async function boundWithin(
@@ -112,13 +111,13 @@ export async function boundWithin(
   if (to - from <= SHORTEST_WINDOW) return undefined
   const middle = floorToMinute((from + to) / 2)
   const [older, newer] = [
-    // Where the service counts what lies at both ends, a row is in one of them.
+    // A second apart: also where ranges include both ends, a row is in one of them only.
     { from, to: middle - 1 },
     { from: middle, to },
   ]
   const [ofOlder, ofNewer] = await Promise.all([countIn(older, pages), countIn(newer, pages)])
   const sum = ofOlder + ofNewer
-  // A live list has grown since it was counted.
+  // A live list may have grown since it was counted.
   if (sum > total) return sum > (await countIn({ from, to }, pages)) ? middle : undefined
   const whole = ofNewer === total ? newer : ofOlder === total ? older : undefined
   return whole && (await boundWithin(whole, total, pages))

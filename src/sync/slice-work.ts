@@ -12,17 +12,17 @@ import type { Db } from '../store/database.ts'
 export interface Slice {
   readonly stream: Stream
   readonly partition: Partition
-  /** Whose rows it brings, half-open; the service is asked for more. Undefined for a walk over the whole list. */
+  /** The rows that it brings, half-open; the service is asked for more. Undefined for a whole list. */
   readonly window: Window | undefined
-  /** What goes on the wire; a minute more than the window on both sides when not given. */
+  /** The range that the service is asked for; a minute more than the window on both sides when not given. */
   readonly asked?: Window | undefined
-  /** What a landed slice covers: at most its window. Undefined for a snapshot. */
+  /** What it covers once it has landed: at most its window. Undefined for a whole list. */
   readonly covers: Window | undefined
   /** The backfill that it belongs to. */
   readonly backfillId?: string
-  /** So many of its pages have landed, where it has been begun: it goes before the others of its partition. */
+  /** How many of its pages have landed, if it was begun before: then it goes before the others of its partition. */
   readonly pagesRead?: number
-  /** Whether its next page is refused for days: then it waits for the turn of its partition. */
+  /** Whether its next page has been refused for days: then it waits for its partition's turn. */
   readonly isRefused?: boolean
   /** How long its rows may still change; as the stream says when not given. */
   readonly lookbackDays?: number
@@ -30,7 +30,7 @@ export interface Slice {
   readonly hasWritten?: boolean
   /** Whether it was cut out of a range of which the service has served only a part. */
   readonly isShortened?: boolean
-  /** Whether a row without an id was asked for by its time, and came, before it was cut out of a longer one. */
+  /** Whether the longer slice that it was cut from has shown that rows without an id are found by their time. */
   readonly isFound?: boolean
 }
 
@@ -46,27 +46,27 @@ export interface RunDeps {
   readonly timeZone: string
   /** The instant (ms) up to which rows may count as read, as the service's clock tells it. */
   readonly claimableMs: () => number
-  /** What its clock shows at an instant, opened once: to know a zone takes longer than all else of a small slice. */
+  /** What the service's clock shows at an instant. Made once a run: opening a time zone is slow. */
   readonly wallTimeAt: (instantMs: number) => WallTime
   readonly runId: string
   readonly readAhead: ReadAhead
   /**
-   * Makes sure, as the last statement of a transaction that writes, that this run still holds the partition.
+   * Makes sure that this run still holds the partition; the last statement of each transaction that writes.
    * @throws lease.lost
    */
   readonly requireLease: (trx: Db, stream: string, partition: Partition) => Promise<void>
   /** Bounds the batches that are written at once, and so the rows that wait for the database. */
   readonly loadLimit: LimitFunction
-  /** Of each stream, of how long a range the newest rows have come: the service serves it to its end. */
+  /** By stream: the longest range (seconds) of which the newest rows have come: the service serves it to its end. */
   readonly longestServed: Map<string, number>
   /** A slice of more pages is cut: shallow pages, steady progress, cheap resume. */
   readonly pagesPerSlice: number
 }
 
 /**
- * How far the lists that are read at once may be read ahead. Together they hold no more than so many pages, however
- * many they are; and of long ones only a few are read at once: more of them would fetch no faster, but each would hold
- * rows that wait for a batch to fill. Resolves when a list of so many pages may be read beyond its first.
+ * Bounds the pages that all lists being read hold together, and how many long lists are read at once: more would be no
+ * faster, but each would hold rows that wait for a batch to fill. Resolves when a list of so many pages may be read
+ * beyond its first.
  */
 export type ReadAhead = (pages: number) => Promise<PageShare>
 

@@ -38,11 +38,11 @@ export function createTally(names: readonly Stream[]) {
   const countEnded = (which: readonly Proof[]): number =>
     Object.values(streams).reduce((sum, { slices }) => which.reduce((all, proof) => all + slices[proof], sum), 0)
   return {
-    /** A slice that was cut, or lost to another run: what it did counts, how it ends is told by what comes of it. */
+    /** A slice that was cut, or lost to another run: its counts count, its end is that of its parts. */
     addCut: (slice: Slice, counts: Partial<Counts>): void => count(slice, undefined, counts),
-    /** A slice that the end of the run came before. */
+    /** A slice that was not begun, as the run ended early. */
     addNotBegun: (slice: Slice): void => count(slice, 'failed', noCounts),
-    /** A slice that is left for the next run, since this one was to stop by now. */
+    /** A slice that is left for the next run, as this one was to stop by now, or the day's calls are spent. */
     addLeft: (): void => {
       left++
     },
@@ -52,7 +52,7 @@ export function createTally(names: readonly Stream[]) {
       left++
       if (resumesAt === null || waiting.resumesAt < resumesAt) resumesAt = waiting.resumesAt
     },
-    /** `isEnding`: whether the run comes to an early end: then its reason is told once, and not by every slice. */
+    /** @param isEnding whether the run ends early: then the reason is told once, not for every slice */
     add: (slice: Slice, { proof, otherProofs = [], counts, error }: EndedSlice, isEnding: boolean): void => {
       count(slice, proof, counts)
       for (const other of otherProofs) count(slice, other, noCounts)

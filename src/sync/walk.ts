@@ -5,17 +5,17 @@ import type { Stream } from '../core/stream.ts'
 import type { SliceRecord } from '../ledger/slices.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
 
-/** The source's own counts, over every answer of a walk. */
+/** The totals that the source told, over every answer of a walk. */
 type Totals = NonNullable<SliceRecord['totals']>
 
-/** A row whose key may come more than once, with its item as it came. */
+/** A row that is held back, as its key may come more than once, with its item as it came. */
 export interface HeldRow {
   readonly row: Row
   /** JSON text. */
   readonly raw: string
 }
 
-/** What one walk over the pages of a slice brought, judged alone. */
+/** What a walk (one reading of all pages of a slice) brought. */
 export interface WalkSummary {
   /** Undefined where the source gives no total. */
   readonly totals: Totals | undefined
@@ -24,13 +24,13 @@ export interface WalkSummary {
   /** Rows with different keys; all rows where the source gives them none. */
   readonly distinct: number
   readonly rejected: readonly RejectedItem[]
-  /** Where rows have keys: items that had come as they are on an earlier page, since the list has moved or has two. */
+  /** Where rows have keys: unreadable items that had come on an earlier page, as the list has moved or holds two. */
   readonly rejectedAgain: readonly RejectedItem[]
   /** Rows whose key had come before in this walk, in the order in which they came. */
   readonly repeated: readonly Row[]
-  /** How many rows came on the page that held another of their key: one answer cannot have moved. */
+  /** Rows that came on one page with another of their key: within one answer nothing can have moved. */
   readonly twins: number
-  /** Rows that were held back, by key. They are in none of the others, but that each key is a distinct row. */
+  /** Rows that were held back, by key. They count nowhere else, but each key is a distinct row. */
   readonly held: ReadonlyMap<string, readonly HeldRow[]>
   readonly degraded: number
   /** Names of fields that the spec does not know. */
@@ -42,8 +42,8 @@ export interface WalkSummary {
 export type Walk = ReturnType<typeof startWalk>
 
 /**
- * Starts counting a walk. Holds the keys that came, not the rows, but for those of `suspects`: keys that came more than
- * once before, of whose rows only the last knows which one counts.
+ * Starts counting a walk. It holds the keys that came, not the rows. Only the rows of `suspects`, keys that came more
+ * than once in an earlier walk, are held back: which of them counts is known at the end.
  */
 export function startWalk(
   stream: Stream,
@@ -104,7 +104,7 @@ export function startWalk(
       for (const { raw } of rejectedHere) rejectedBefore.add(raw)
       return fresh
     },
-    /** How many items of a page have come in this walk. Of streams with a key. */
+    /** How many items of a page have come in this walk before. For streams with a key. */
     countKnown: (page: Page): number =>
       page.items.filter((item) => {
         const read = readItem(item, page)
@@ -123,7 +123,7 @@ export function startWalk(
       unknownFields,
       absentFields,
     }),
-    /** Those that this walk has brought (without the parts that the partition names). */
+    /** The keys that came in this walk (without the parts that the partition names). */
     keys,
   }
 }
@@ -139,7 +139,7 @@ function addTotal(totals: Totals | undefined, total: number | undefined): Totals
   }
 }
 
-/** The fields that every item has where the service gives them at all; none where they are rows of cells (API 4.11). */
+/** The fields that every item should have, by their stream; none where items are rows of cells (API 4.11). */
 export function expectedFields(
   { columns, readItem }: Stream,
   names: readonly string[] = Object.keys(columns),
@@ -151,7 +151,7 @@ export function expectedFields(
   })
 }
 
-/** A row without the fields that the spec does not know, as text: they may differ in every answer. */
+/** A row as text, without the fields that the spec does not know: those may differ in every answer. */
 export function declaredText(row: Row): string {
   return jsonText({ ...row, extra: null })
 }
@@ -162,7 +162,7 @@ export function rowKey(stream: Stream): (row: Row) => string {
   return (row) => String(row[column])
 }
 
-/** Keys that have come, by their hashes: 10 bytes a key instead of the 100 that a set of texts takes. */
+/** A set of keys, kept as hashes: 10 bytes a key instead of the 100 that a set of texts takes. */
 export type KeySet = ReturnType<typeof createKeySet>
 
 const FIRST_SLOTS = 64
@@ -170,9 +170,9 @@ const FULLEST = 0.9
 const GROWTH = 1.5
 
 /**
- * A set that tells keys apart by 53-bit hashes. Among three million keys two have one hash with a chance of one in two
- * thousand; the second counts as one that came twice, so the walk does not prove itself, is repeated, and then holds
- * that key as text (`startWalk`, suspects).
+ * Tells keys apart by 53-bit hashes. Among three million keys the chance that two share a hash is one in two thousand.
+ * Then the second counts as one that came twice: the walk does not prove itself, and the next holds that key as text
+ * (`startWalk`, suspects).
  */
 function createKeySet() {
   let size = 0

@@ -5,12 +5,12 @@ import { describeList, formatWindow, isEmptyWindow, type Window } from '../core/
 import type { Stream } from '../core/stream.ts'
 import { DAY, floorToMinute, MINUTE, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 
-/** What the service may not show yet is not asked for. */
+/** A minute that began less than this ago is not asked for: the service may not show its rows yet. */
 const NEWEST_SECONDS = 2
-/** What is younger lands, but counts as covered only when it has been read again. */
+/** Rows younger than this land, but count as covered only once they have been read again. */
 const CLAIM_DELAY_SECONDS = 300
 
-/** How far a run reads, in whole minutes: what is there now lands, also of the minute that has begun. */
+/** How far a run reads, in whole minutes: to the end of the minute that has begun. */
 export function newestAt(now: WallTime): WallTime {
   return Math.ceil((now - NEWEST_SECONDS) / MINUTE) * MINUTE
 }
@@ -20,7 +20,7 @@ export function claimableUntil(now: WallTime): WallTime {
   return floorToMinute(now - CLAIM_DELAY_SECONDS)
 }
 
-/** The part of a window that ends by then; undefined for none. */
+/** The part of a window before `end`; undefined for none. */
 export function partUntil({ from, to }: Window, end: WallTime): Window | undefined {
   const part = { from, to: Math.min(to, end) }
   return isEmptyWindow(part) ? undefined : part
@@ -31,12 +31,12 @@ export function lookbackStart(now: WallTime, lookbackDays: number): WallTime {
   return floorToMinute(now) - lookbackDays * DAY
 }
 
-/** A shorter part at rest is not worth a call of its own. */
+/** A shorter range of settled rows is not worth a call of its own. */
 const SHORTEST_REST_DAYS = 30
 
 /**
- * A window as the slices that it is read in, newest first. What may be read over several days is cut where rows no
- * longer change: a list that moves meanwhile would have to be read anew.
+ * The windows of the slices in which a window is read, newest first. One that is read over several days is cut where
+ * rows no longer change: a list that moves meanwhile has to be read anew.
  */
 export function restingApart(
   window: Window,
@@ -48,9 +48,9 @@ export function restingApart(
   return cutWindowAt(window, [at])
 }
 
-/** A part whose question must not reach into a minute keeps so far from it: each asks for a minute more. */
+/** How far a part keeps from a minute that its request must not reach into: each asks for a minute more. */
 export const APART = 2 * MINUTE
-/** The parts of a shorter window would ask for nearly the same. */
+/** Parts of a shorter window would ask for nearly the same rows. */
 export const SHORTEST_WINDOW = 2 * APART
 
 /** Equal parts of whole minutes, newest first; fewer where there are not as many minutes. */
@@ -70,20 +70,20 @@ export function cutWindowAt({ from, to }: Window, times: readonly WallTime[]): r
     .toReversed()
 }
 
-/** Whether it can be cut in two: one minute cannot, nor can a list without a time filter. */
+/** Whether a window can be cut in two: one minute cannot, nor can a list without a time filter. */
 export function mayBeHalved(window: Window | undefined): boolean {
   return window !== undefined && window.to - window.from > MINUTE
 }
 
-/** How long after a reading of a list without a total another one can agree with it. */
+/** How much later another reading of a list without a total must be to agree with the first. */
 export const AGREEMENT_SECONDS = 3600
 
-/** Whether no total proves a list, so that it is read a second time. Few calls a day do not allow for that. */
+/** Whether a list tells no total, and so is read a second time. Few calls a day do not allow that. */
 export function isReadTwice({ isCounted, isTimeFiltered, isBudgeted }: Stream): boolean {
   return isTimeFiltered && !isCounted && isBudgeted !== true
 }
 
-/** Whether a walk brings the rows of its day: what an earlier day brought is not made good by it. */
+/** Whether a reading brings the rows of its day: then a later day's reading does not repair an earlier one. */
 export function isOfDay({ columns }: Stream): boolean {
   return Object.values(columns).some(({ source }) => source.kind === 'serviceDay')
 }
@@ -104,8 +104,8 @@ export function minuteOf(time: Cell | undefined, timeZone: string): WallTime | u
 }
 
 /**
- * In which minute an item (JSON text) lies that could not become a row; undefined where that cannot be read either.
- * Only of an object are the fields known by name: an array of cells has been refused as such.
+ * The minute of an item (JSON text) that could not become a row; undefined where that cannot be read either. Items that
+ * are no objects have no fields.
  */
 export function minuteOfItem(raw: string, { columns, timeColumns }: Stream, timeZone: string): WallTime | undefined {
   const fields: Readonly<Record<string, unknown>> = Object(JSON.parse(raw))
@@ -128,7 +128,7 @@ export function minutesWithin(
   return rows.flatMap((row) => minuteOf(row[name], timeZone) ?? []).filter((at) => at >= from && at < to)
 }
 
-/** Whether all readable times of a row lie in a window, its own among them: it comes whichever is filtered by. */
+/** Whether a row has its first time, and all readable ones lie in a window: then it comes whichever is filtered by. */
 export function liesWithin(row: Row, timeColumns: readonly string[], window: Window, timeZone: string): boolean {
   const minutes = timeColumns.map((name) => minuteOf(row[name], timeZone))
   return (
@@ -138,7 +138,7 @@ export function liesWithin(row: Row, timeColumns: readonly string[], window: Win
 }
 
 /**
- * Most rows of a page lie outside what was asked: then the service ignored the filter, and the page is no answer.
+ * Refuses a page of which most rows lie outside of what was asked: the service has ignored the filter.
  * @throws LivehouseError `paging.ignored`
  */
 export function requireFiltered(list: ListRequest, rows: readonly Row[], timeZone: string): void {
@@ -160,7 +160,7 @@ export function requireFiltered(list: ListRequest, rows: readonly Row[], timeZon
   )
 }
 
-/** From the earliest to the latest of its times, the row touches neither the window nor its ends. */
+/** Whether a row, from its earliest to its latest time, touches neither the window nor its ends. */
 function isOutside(row: Row, timeColumns: readonly string[], { from, to }: Window, timeZone: string): boolean {
   const minutes = timeColumns.map((name) => minuteOf(row[name], timeZone)).filter((minute) => minute !== undefined)
   if (minutes.length === 0) return false

@@ -12,7 +12,7 @@ import { cutWindowAt, isOfDay, minuteOfItem } from '../windows.ts'
 import { compareRange, hasTimes, mayStillChange } from './compare-range.ts'
 import { type AuditTask, askTotal, type Comparison, mergeComparisons, nothingCompared } from './partition-audit.ts'
 
-/** Compares one partition in the cheapest way that its stream allows. */
+/** Compares one partition with as few calls as its stream allows. */
 export async function auditPartition(task: AuditTask, deps: RunDeps, meter: CallMeter): Promise<Comparison> {
   const { stream, partition, covered, uncovered } = task
   if (task.isLeftOut) return nothingCompared
@@ -42,27 +42,27 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
   }
 }
 
-/** A range with no more rows at the source is read rather than halved. */
+/** A range with at most so many rows at the source is read, not halved. */
 const SMALL_ROWS = 300
-/** So many are read where a range cannot be halved, or is of the last days, where rows still change. */
+/** At most so many are read where a range cannot be halved, or lies in the last days, where rows still change. */
 const MOST_READ_ROWS = 20_000
-/** How often the range of a partition is halved at most. */
+/** The range of a partition is halved this often at most. */
 const MOST_CUTS = 40
 
 /** A partition, and what its ranges are compared with. */
 interface Sides {
   readonly stream: Stream
   readonly partition: Partition
-  /** Of what is in quarantine: its hashes, and the minutes in which it lies, undefined where that cannot be read. */
+  /** Hashes of the items in quarantine, and their minutes, undefined where that cannot be read. */
   readonly quarantined: ReadonlySet<string>
   readonly minutes: readonly (WallTime | undefined)[]
   readonly deps: RunDeps
   readonly meter: CallMeter
-  /** Whether no reading claims what is compared: then a row that is not here is missing, however new it is. */
+  /** Whether the range is not covered: then a row that the warehouse lacks is missing, however new it is. */
   readonly isUncovered?: boolean
 }
 
-/** Of a range that is halved. */
+/** What halving a range may still do. */
 interface Left {
   /** How often it may be halved still. */
   cuts: number
@@ -71,11 +71,11 @@ interface Left {
 }
 
 /**
- * Compares a range: by its total where the source tells one, else by reading it. By which time the service counts a
- * row, and whether the ends of its filter belong to it, is not known. So only rows that lie in the range by all of
- * their times count as held, and the source is asked for a minute more before them: it never counts fewer than are
- * there. Where the numbers are equal, nothing is missing. Where they are not, the range is halved at minutes that no
- * row touches until it is small, and then read.
+ * Compares a range: by its total where the source tells one, else by reading it. It is not known by which time the
+ * service counts a row, and whether its filter includes the ends. So only rows with all of their times in the range
+ * count as held, and the source is asked for a minute more before it: it never counts fewer than are there. Equal
+ * numbers mean that nothing is missing. Otherwise the range is halved, at minutes that no row touches, until it is
+ * small enough to be read.
  */
 async function auditRange(range: Window, sides: Sides): Promise<Comparison> {
   if (!sides.stream.isCounted) return await compareByReading(range, sides)
@@ -89,15 +89,15 @@ async function auditRange(range: Window, sides: Sides): Promise<Comparison> {
   return mergeComparisons(parts)
 }
 
-/** @returns its parts, oldest first. What cancels out within a part is not seen. */
+/** @returns its parts, oldest first. Missing and surplus rows of one part may cancel out unseen. */
 async function compareByCount(window: Window, sides: Sides, left: Left): Promise<readonly Comparison[]> {
   const { stream, partition, deps, meter, isUncovered = false } = sides
   const { rows: warehouseRows, quarantined: quarantinedRows } = await countRows(window, sides)
-  // What is covered beside a gap is not asked for again.
+  // Of a gap, only itself: what is covered beside it is not asked for again.
   const asked = isUncovered ? { from: window.from, to: window.to - 1 } : { from: window.from - MINUTE, to: window.to }
   const told = await askTotal({ stream, partition, window: asked }, deps, meter).catch(async (error: unknown) => {
     if (!isRefusal(error) || window.to - window.from < DAY) throw error
-    // The service may serve no range that is so long: if it serves a day.
+    // The service may serve no range that is so long. One that refuses a day too refuses everything.
     const day = { from: window.to - DAY, to: window.to }
     if (!left.isDayServed) await askTotal({ stream, partition, window: day }, deps, meter)
     left.isDayServed = true
@@ -114,12 +114,12 @@ async function compareByCount(window: Window, sides: Sides, left: Left): Promise
   }
   const counted = { ...nothingCompared, window, sourceRows: told, warehouseRows, quarantinedRows }
   const rows = told - warehouseRows
-  // Of a list without a total one page is known.
+  // In a list without a total only page 1 has been counted.
   if (!stream.isCounted && warehouseRows > 0 && rows <= 0) return [{ ...counted, verdict: 'unverifiable' }]
   if (rows === 0) return [{ ...counted, verdict: 'equal' }]
   if (isUncovered) return [await judgeCount(counted, rows, window, sides)]
 
-  // Rows that are here alone cost no call.
+  // Rows that only the warehouse has cost no call.
   const mostRead = mayStillChange(stream, window.from, deps) ? MOST_READ_ROWS : SMALL_ROWS
   const isSmall = told <= mostRead && warehouseRows <= MOST_READ_ROWS
   const mayBeHalved = warehouseRows > 0 && !isSmall && left.cuts > 0
@@ -132,7 +132,7 @@ async function compareByCount(window: Window, sides: Sides, left: Left): Promise
   return [await judgeCount(counted, rows, window, sides)]
 }
 
-/** Rows that touch an end may be counted on either side of it, and rows without a readable time anywhere. */
+/** A row that touches an end may count on either side of it, and a row without a readable time anywhere. */
 async function judgeCount(counted: Comparison, rows: number, window: Window, sides: Sides): Promise<Comparison> {
   let unclear = (await countRows(undefined, sides)).rows
   for (const end of [window.from, window.to]) unclear += (await findQuiet({ from: end, to: end }, end, sides)).touching
@@ -142,7 +142,7 @@ async function judgeCount(counted: Comparison, rows: number, window: Window, sid
   return { ...counted, verdict: 'unverifiable', notes: [note] }
 }
 
-/** Reads every row of a range, and holds it against what is here. */
+/** Reads every row of a range, and compares it with the warehouse. */
 async function compareByReading(window: Window, sides: Sides): Promise<Comparison> {
   const { stream, partition, quarantined, deps, meter } = sides
   const range = { stream, partition, window, quarantined }
@@ -160,7 +160,7 @@ async function compareByReading(window: Window, sides: Sides): Promise<Compariso
   }
 }
 
-/** How many rows and quarantined items lie in a range; without one, those whose time could not be read. */
+/** How many rows and quarantined items lie in a range; without a range, those whose time could not be read. */
 async function countRows(window: Window | undefined, { stream, partition, minutes, deps }: Sides) {
   const part = { stream, partition, window, timeZone: deps.timeZone }
   const rows = await (window ? countHeld : countUntimed)(deps.db, part)
@@ -171,7 +171,7 @@ async function countRows(window: Window | undefined, { stream, partition, minute
   return { rows: rows + quarantined, quarantined }
 }
 
-/** The minute inside of a range that no row touches which is closest to the middle of its rows. */
+/** The minute inside of a range, touched by no row, that is closest to the middle of its rows. */
 async function middleOf(window: Window, heldRows: number, sides: Sides): Promise<WallTime | undefined> {
   const { stream, partition, deps } = sides
   const part = { stream, partition, window, timeZone: deps.timeZone }
@@ -181,7 +181,7 @@ async function middleOf(window: Window, heldRows: number, sides: Sides): Promise
   return await findUntouched(inside, middle, sides)
 }
 
-/** The minute that no row touches which is closest to a time; undefined where rows touch each minute of the window. */
+/** The minute of the window, touched by no row, that is closest to a time; undefined for none. */
 async function findUntouched(window: Window, near: WallTime, sides: Sides): Promise<WallTime | undefined> {
   const { at, touching } = await findQuiet(window, near, sides)
   return touching === 0 ? at : undefined
@@ -193,7 +193,7 @@ async function findQuiet(window: Window, near: WallTime, { stream, partition, de
 
 /**
  * Compares a list without a time filter: one call for its total. Where that differs, the list is read once and compared
- * row by row, with in mind that it may have moved on since the last reading.
+ * row by row; what may have changed since its last reading is no difference.
  */
 async function auditList(stream: Stream, partition: Partition, deps: RunDeps, meter: CallMeter): Promise<Comparison> {
   const { db, timeZone, wallTimeAt } = deps
@@ -214,7 +214,7 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
   const warehouseRows = held + quarantinedRows
   const sourceRows = await askTotal({ stream, partition }, deps, meter)
   const counted = { ...nothingCompared, sourceRows, warehouseRows, quarantinedRows }
-  // Where rows are kept that are gone from the source, they would stand in for others that are missing.
+  // Where the warehouse keeps rows that are gone from the source, these could make up for missing ones.
   const isCountEnough = stream.marksRemoved || isDaily
   if (sourceRows === warehouseRows && isCountEnough) return { ...counted, verdict: 'equal' }
 

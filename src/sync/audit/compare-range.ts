@@ -14,11 +14,11 @@ import type { RunDeps, Slice } from '../slice-work.ts'
 import { lookbackStart, minuteOf, minuteOfItem, newestAt, partUntil } from '../windows.ts'
 import type { Difference } from './partition-audit.ts'
 
-/** What is read and compared, row by row. */
+/** A range to compare row by row. */
 export interface ComparedRange extends Omit<TablePart, 'timeZone'> {
   /** Hashes of the items that are in quarantine. */
   readonly quarantined: ReadonlySet<string>
-  /** Of a list without times, how many rows its last reading had. */
+  /** For a list without times: how many rows its last reading had. */
   readonly knownRows?: number | undefined
 }
 
@@ -27,8 +27,8 @@ const BATCH = 1000
 const MOST_KEYS = 20
 
 /**
- * Reads a range and holds its rows against the warehouse by their keys, both ways. Writes nothing. What differs only
- * because the source has moved on since it was last read is a note and no difference.
+ * Reads a range and compares the keys of its rows with the warehouse, both ways. Writes nothing. What differs only
+ * because the source has changed since its last reading is a note, not a difference.
  */
 export async function compareRange(range: ComparedRange, deps: RunDeps, meter: CallMeter) {
   const { stream, partition, window } = range
@@ -52,7 +52,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
   await compare()
 
   const received = readings.reduce((sum, { summary }) => sum + summary.distinct, 0)
-  // As many as the last reading had are here: the others have come since.
+  // All rows of the last reading are here: the others have come since.
   const areNew = range.knownRows !== undefined && received - missing.size >= range.knownRows
   const lost = areNew ? [] : await withoutNewRows([...missing.values()], range, deps)
   const unknown = readings
@@ -85,7 +85,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
   }
 }
 
-/** Where rows still change, up to now: one that a viewer takes along to a later time is there. */
+/** Where rows still change, the window is read up to now: a viewer who came back may have moved a row's later time. */
 function widened(range: ComparedRange, deps: RunDeps): Window | undefined {
   const { window, stream } = range
   if (window === undefined || stream.timeColumns.length < 2 || !mayStillChange(stream, window.to, deps)) return window
@@ -99,10 +99,10 @@ function touches(row: Row, { window, stream }: ComparedRange, timeZone: string):
   return window === undefined || minutes.length === 0 || minutes.some((at) => at >= window.from && at < window.to)
 }
 
-/** What happened so shortly before a reading need not have been shown to it yet. */
+/** How old a row must have been at a reading for the service to have shown it for sure. */
 const DELAY_SECONDS = 300
 
-/** Without rows that came only after their minute was last read: the next sync brings them. */
+/** Leaves out rows that came only after their minute was last read: the next sync brings them. */
 async function withoutNewRows(
   rows: readonly Row[],
   range: ComparedRange,
@@ -118,7 +118,7 @@ async function withoutNewRows(
   })
 }
 
-/** By which time a row was there; of a date its end. */
+/** By when a row existed; for a date, the end of the day. */
 function thereSince(row: Row, stream: Stream, timeZone: string): WallTime | undefined {
   const { bornColumn: born, columns } = stream
   const minutes = (born === undefined ? timesOf(stream) : [born]).flatMap((name) => minuteOf(row[name], timeZone) ?? [])
@@ -130,12 +130,12 @@ function timesOf({ timeColumns, freshnessColumn }: Stream): readonly string[] {
   return [...timeColumns, ...(freshnessColumn === undefined ? [] : [freshnessColumn])]
 }
 
-/** Whether rows tell when they came about. Of what does not, only the number shows what is new. */
+/** Whether rows tell when they came about. If not, only their number shows what is new. */
 export function hasTimes(stream: Stream): boolean {
   return stream.bornColumn !== undefined || timesOf(stream).length > 0
 }
 
-/** The minutes in which rows lie; those of the range where one of them tells no time. */
+/** The range from the first to the last minute of these rows; the whole window where one of them tells no time. */
 function hullOf(rows: readonly Row[], { stream, window }: ComparedRange, timeZone: string): Window | undefined {
   const minutes = rows.map((row) => minuteOf(row[stream.timeColumns[0] ?? ''], timeZone))
   const known = minutes.filter((minute) => minute !== undefined)
@@ -143,7 +143,7 @@ function hullOf(rows: readonly Row[], { stream, window }: ComparedRange, timeZon
   return { from: Math.min(...known), to: Math.max(...known) + MINUTE }
 }
 
-/** Whether rows of this time may change by themselves: it lies within the lookback of their stream. */
+/** Whether rows of this time may still change: whether it lies within the lookback of their stream. */
 export function mayStillChange(
   { lookbackDays }: Stream,
   at: WallTime,
@@ -152,7 +152,7 @@ export function mayStillChange(
   return at > lookbackStart(wallTimeAt(clock.now()), lookbackDays)
 }
 
-/** One that no longer changes should be in quarantine as it came. */
+/** Whether an unreadable item no longer changes: then it should be in quarantine as it came. */
 function isOldItem(raw: string, { stream, window }: ComparedRange, deps: RunDeps): boolean {
   const at = minuteOfItem(raw, stream, deps.timeZone) ?? window?.to
   return at !== undefined && !mayStillChange(stream, at, deps)
@@ -167,8 +167,8 @@ function named(
 }
 
 /**
- * Rows of the warehouse that did not come. A list that moved or was cut short says nothing about them. `kept`: old
- * ones, of streams of which every row is kept: no loss, and nothing that a reading would change.
+ * Rows of the warehouse that did not come; none where the list moved or fell short, which shows nothing of them.
+ * `kept`: old ones, of streams that keep every row: no fault, and nothing that another reading would change.
  */
 async function findSurplus(
   range: ComparedRange,
@@ -183,7 +183,6 @@ async function findSurplus(
   if (window === undefined) return { surplus: [], kept: await absentOf(window) }
   const old = partUntil(window, lookbackStart(wallTimeAt(clock.now()), stream.lookbackDays))
   const kept = old ? await absentOf(old) : []
-  // As sets: there may be many of both.
   return { surplus: [...new Set(await absentOf(window)).difference(new Set(kept))], kept }
 }
 
@@ -193,8 +192,8 @@ function withheldBy({ verdict, summary }: Extraction): number {
 }
 
 /**
- * Reads a slice as a sync does, cut into parts where it is large, and lands nothing: its rows go to `take`, where a
- * walk is repeated more than once. @returns the readings of its parts
+ * Reads a slice as a sync does, cut into parts where it is large, but lands nothing: its rows go to `take`, those of a
+ * repeated walk again. @returns the readings of its parts
  */
 async function readRange(
   whole: Slice,

@@ -7,14 +7,14 @@ import { type CallMeter, FEWEST_ROWS } from '../page-reading.ts'
 import type { RunDeps } from '../slice-work.ts'
 
 /**
- * How the warehouse and the source stand to each other in one partition. `equal`: as many rows, or what is different
- * has come about since the last reading. `different`: not what the ledger claims. `accepted`: the source delivers fewer
- * rows than it says, and an operator has acknowledged that. `moving`: the list moved while it was compared.
- * `unverifiable`: there is nothing to compare with, or the count does not show it. `unread`: nothing of it is claimed.
+ * How the warehouse compares with the source in one partition. `equal`: as many rows, or only changes since the last
+ * reading. `different`: not what the ledger claims. `accepted`: the source delivers fewer rows than it says, and an
+ * operator has acknowledged that. `moving`: the list moved while it was compared. `unverifiable`: there is nothing to
+ * compare with, or counts cannot show it. `unread`: nothing of it is covered.
  */
 export type AuditVerdict = 'equal' | 'different' | 'accepted' | 'moving' | 'unverifiable' | 'unread' | 'failed'
 
-/** What is not the same on both sides, in whole minutes of the service's wall clock where rows have times. */
+/** A difference between source and warehouse; its window is in whole minutes of the service's wall clock. */
 export type Difference = { readonly window: Window | undefined } & (
   | {
       /** `missing`: at the source and not in the warehouse; `surplus`: the other way round. */
@@ -31,7 +31,7 @@ export type Difference = { readonly window: Window | undefined } & (
   | { readonly kind: 'reopened'; readonly rows: 0 }
 )
 
-/** What comparing one partition, or a part of it, has shown. */
+/** The result of comparing a partition, or a part of one. */
 export interface Comparison {
   readonly verdict: AuditVerdict
   /** What was compared, from its beginning to its end; undefined for a whole list, and where nothing was. */
@@ -65,7 +65,7 @@ export interface AuditTask {
   readonly partition: Partition
   /** What is covered of what is asked for, oldest first; undefined for a list without a time filter. */
   readonly covered: readonly Window[] | undefined
-  /** What is asked for and no reading covers, though one should by now. */
+  /** What is asked for and not covered, though it should be by now. */
   readonly uncovered: readonly Window[]
   /** Whether nothing of it is to be compared. */
   readonly isLeftOut: boolean
@@ -98,7 +98,7 @@ export function sumOfRows(differences: readonly Difference[]): number {
   return differences.reduce((sum, { rows }) => sum + Math.abs(rows), 0)
 }
 
-/** How many rows the source says that it has, by a call for a few rows; of a list without a total, those of page 1. */
+/** How many rows the source says it has, by a call for a few rows; for a list without a total, those of page 1. */
 export async function askTotal(
   list: ListRequest,
   { fetchPage, signal }: Pick<RunDeps, 'fetchPage' | 'signal'>,
@@ -110,7 +110,7 @@ export async function askTotal(
   return total ?? items.length
 }
 
-/** What parts of a partition have come to, together. */
+/** The comparison of a whole partition, from those of its parts. */
 export function mergeComparisons(parts: readonly Comparison[]): Comparison {
   const [first, last] = [parts[0], parts.at(-1)]
   if (first === undefined || last === undefined) return nothingCompared

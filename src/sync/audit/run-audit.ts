@@ -28,12 +28,12 @@ import {
 
 export interface AuditRequest {
   readonly streams: readonly Stream[]
-  /** Whether nothing of a stream is compared, since nothing of it was ever to be read. */
+  /** Whether a stream is not compared, as it was never to be read. */
   readonly isLeftOut: (stream: Stream) => boolean
   readonly channels: readonly PlannedChannel[]
   /** Undefined for all that is covered. */
   readonly window: Window | undefined
-  /** What a sync reads of a partition of which nothing has been read. */
+  /** From when on a sync reads a partition of which nothing has been read. */
   readonly historyFrom: WallTime
   /** The known questionnaires of a channel. */
   readonly questionsOf: QuestionsOf
@@ -48,8 +48,8 @@ export interface AuditResult extends RunResult {
 }
 
 /**
- * Holds the source's totals against the warehouse, partition by partition, and names what differs. Writes nothing but
- * the ledger's note that a range is to be read again. One partition that fails does not stop the others.
+ * Compares the source's totals with the warehouse, partition by partition, and names what differs. Writes only in the
+ * ledger, that a range is to be read again. One partition that fails does not stop the others.
  */
 export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<AuditResult> {
   const fatal = new AbortController()
@@ -65,7 +65,7 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
     if (recoveryFrom(error) === 'abort' || reach.isLost(error)) fatal.abort(error)
     return audited
   }
-  // Signups are those of questionnaires: which of these are still there is known by then.
+  // Signups second: by then it is known which questionnaires are still there.
   for (const isOfQuestions of [false, true]) {
     const streams = request.streams.filter((each) => (each.partitionedBy === 'channel/question') === isOfQuestions)
     const tasks = await planAudit(deps, streams, request, stillThere(request, partitions))
@@ -108,8 +108,8 @@ async function auditOne(task: AuditTask, reopens: boolean, deps: RunDeps): Promi
 }
 
 /**
- * What a comparison comes to: what an operator has acknowledged is accepted, what differs is to be read again.
- * `reopens`: by the next sync, whatever the ledger covers.
+ * Concludes a comparison: what an operator has acknowledged is accepted, and with `reopens` what differs is taken out
+ * of what is covered, so that the next sync reads it again.
  */
 async function conclude(
   task: AuditTask,
@@ -127,7 +127,7 @@ async function conclude(
   const repaired = comparison.differences.filter((each) => isToReopen && isRepairedByReading(each, stream))
   const reopened: Window[] = []
   const windows = repaired.flatMap((each) => each.window ?? [])
-  // Their union: what is not beside them.
+  // The union of the windows: all times without those outside of them.
   for (const window of subtractWindows(ALL_TIMES, subtractWindows(ALL_TIMES, windows))) {
     const { partition } = place
     const forgotten = await forgetCoverage(db, { streams: [stream.name], channels: undefined, partition, window })
@@ -139,7 +139,7 @@ async function conclude(
   return { ...comparison, differences: [...comparison.differences, ...unread], verdict, reopened }
 }
 
-/** Only what the source withholds can have been accepted: where that was acknowledged, and up to its size. */
+/** Only rows that the source withholds can be accepted: where that was acknowledged, and up to its size. */
 function areAccepted(differences: readonly Difference[], accepted: AuditTask['accepted']): boolean {
   if (differences.length === 0 || differences.some(({ kind }) => kind !== 'withheld')) return false
   const meeting = accepted.filter((part) => differences.some(({ window }) => areOverlapping(part.window, window)))
@@ -183,8 +183,8 @@ function differenceError(
 const ALL_TIMES: Window = { from: parseWallTime('1000-01-01') ?? 0, to: parseWallTime('9999-12-31') ?? 0 }
 
 /**
- * Of lists with times what the ledger covers is compared, and of a range that was asked for, or where nothing has been
- * read yet, what it does not cover. What came since the last reading is no fault, unless the range ends before now.
+ * In lists with times, compares what the ledger covers. What it does not cover is compared where a range was asked for
+ * or nothing has been read yet; rows since the last reading are no fault unless that range has ended.
  */
 async function planAudit(
   { db, claimableMs, wallTimeAt }: RunDeps,
