@@ -15,8 +15,8 @@ import { createCallMeter, fetchNumbered, openReading, pageIgnored } from './page
 import {
   addPage,
   beginSlice,
+  endsWithLastPage,
   isLastPage,
-  judgeRefusedPage,
   judgeRepeatedPage,
   type ReadPage,
   readPageRows,
@@ -128,7 +128,8 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     let next: Awaited<ReturnType<typeof readOn>> = 'more'
     if (begun.pagesRead > 0) {
       const isRefused = begun.refused?.page === begun.pagesRead + 1
-      next = isRefused ? await judgeRefusedPage(begun, readPage) : (await hasMoved()) ? 'moved' : 'more'
+      if (await hasMoved()) next = 'moved'
+      else if (isRefused && (await endsWithLastPage(begun, readPage))) next = 'end'
     }
     while (next === 'more') next = await readOn()
     if (next === 'moved') {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
-import { ignoredPage, missingRow } from '../helpers/fault-effects.ts'
+import { ignoredPage, missingRow, refusal, withheldRows } from '../helpers/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { ofTest } from '../helpers/of-file.ts'
@@ -54,6 +54,22 @@ test.each([30, 200, 850])('%d rows end where pages past the end are refused, on 
   expect(await runForDays()).toMatchObject({ code: 0 })
   await expectTruth(account, ['watch_records_v1'])
   expect(account.callsByDay()).toHaveLength(2)
+})
+
+test('where a page is refused for a day, a record that is deleted meanwhile hides none behind one that is not shown', async () => {
+  account.setRecords(250)
+  const { emulator } = account
+  const [channel] = emulator.world.channels.values()
+  const rows = channel?.oldRecords.rows.toSorted((a, b) => b.enteredAt - a.enteredAt) ?? []
+  const hidden = rows[150]?.recordId
+  emulator.faults.push({ effect: withheldRows((item) => String(Object(item).record_id) === hidden) })
+  emulator.faults.push({ effect: refusal(400009), endpoint: 'userRecords', page: 3 })
+  expect(await runForDays(1)).toMatchObject({ code: 4 })
+  emulator.faults.pop()
+  if (rows[20]) channel?.oldRecords.remove(rows[20])
+  account.nextDay()
+  expect(await runForDays()).toMatchObject({ code: 0 })
+  expect((await readIds()).size).toBe(249)
 })
 
 test.each([
