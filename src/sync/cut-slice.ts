@@ -218,8 +218,8 @@ export async function cutShortened(
   const longest = !isShortened && latest >= window.to - DAY ? Math.max(served, length) : served
   longestServed.set(stream.name, longest)
   // Beyond a gap longer than the service serves, only rows of the warehouse show where to ask.
-  const heldAt = await latestHeld(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
-  const known = { from: window.from, to: heldAt === undefined ? window.from : floorToMinute(heldAt) + MINUTE }
+  const held = await latestHeld(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
+  const known = { from: window.from, to: held?.to ?? window.from }
   const before = { from: window.from, to: minutes.length > 0 ? earliest : window.from }
   const { to } = covers ?? window
   const newest = Math.max(MINUTE, Math.min(LONG_RANGE, floorToMinute(length / 2)))

@@ -14,7 +14,7 @@ import { executeTogether } from '../ledger/ops.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices.ts'
 import { describeChannel } from '../ledger/channels.ts'
 import type { Database } from '../store/database.ts'
-import { compareWithHeld, countHeld, findChangedRange, nothingDisputed } from '../store/load/table-part.ts'
+import { compareWithHeld, countHeld, findChangedRange, latestHeld, nothingDisputed } from '../store/load/table-part.ts'
 import { loadRows } from '../store/load/load.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { headersText } from './extract-unkeyed.ts'
@@ -27,7 +27,8 @@ import { rowKey } from './walk.ts'
 
 /**
  * Adds the headers of the questionnaire to what was read. Some services leave them out of an empty answer: then they
- * are asked for without a window, once a run, so that headers edited while nobody signed up are noticed.
+ * are asked for without a window, once a run, so that headers edited while nobody signed up are noticed. Where that is
+ * refused, since no range so long is served, the minute of the latest signup is asked for.
  *
  * @throws LivehouseError `api.…` of the call
  */
@@ -35,15 +36,20 @@ export async function completeHeaders(
   { stream, partition, window, covers }: Slice,
   extraction: Extraction,
   pages: PageReading,
-  { db }: Pick<RunDeps, 'db'>,
+  { db, timeZone }: Pick<RunDeps, 'db' | 'timeZone'>,
 ): Promise<Extraction> {
   const isNewest = window !== undefined && (covers === undefined || covers.to < window.to)
   const mayLackTitle = stream.wire.envelope?.title !== undefined && extraction.title === undefined
   if (!mayLackTitle || !isNewest || !isConclusive(extraction.verdict)) return extraction
   if (!(await hasHeaders(db, partitionKey(partition)))) return extraction
-  const asked = { ...pages, list: { stream, partition }, pageSize: FEWEST_ROWS }
-  const page = await fetchUnlessRefused(asked, 1)
-  // Refused by a service that serves no range that is so long.
+  const ask = async (range: Window | undefined) => {
+    const list = { stream, partition, window: range && askedOf({ window: range }) }
+    return await fetchUnlessRefused({ ...pages, list, pageSize: FEWEST_ROWS }, 1)
+  }
+  const whole = await ask(undefined)
+  const latest =
+    'refusal' in whole ? await latestHeld(db, { stream, partition, window: undefined, timeZone }) : undefined
+  const page = latest ? await ask(latest) : whole
   const title = 'refusal' in page ? undefined : page.title
   return title?.length ? { ...extraction, title: headersText(title) } : extraction
 }

@@ -39,12 +39,13 @@ async function readCounts({ database }: TestAccount) {
 }
 
 test.each([
-  ['noticed', 'array', 0],
-  ['asked for, once a run and questionnaire', 'missing', 1],
-] as const)('headers that are edited while nobody signs up are %s, and all get them', async (_, emptyLists, times) => {
+  ['noticed', 'array', 0, undefined],
+  ['asked for, once a run and questionnaire', 'missing', 1, undefined],
+  ['asked for by a signup, where all times are no range', 'missing', 1, 4000],
+] as const)('headers edited while nobody signs up are %s, and all get them', async (_, emptyLists, times, days) => {
   await using account = await startAccount()
   const { emulator, run, clock } = account
-  emulator.switches.emptyLists = emptyLists
+  Object.assign(emulator.switches, { emptyLists, longestWindowDays: days })
   expect(await run(sync, streams)).toMatchObject({ code: 0 })
   await readAgain(account)
   await readAgain(account)

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely'
 import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
 import type { LoadTable, Stream } from '../../core/stream.ts'
-import { floorToMinute, formatWallTime, MINUTE, parseWallTime, type WallTime } from '../../core/wall-clock.ts'
+import { floorToMinute, formatWallTime, MINUTE, parseWallTime } from '../../core/wall-clock.ts'
 import type { Database, Db } from '../database.ts'
 
 /** The part of a stream's table that one reading is held against. */
@@ -26,12 +26,13 @@ export async function countHeld(db: Db, part: TablePart): Promise<number> {
   return Number(rows[0]?.held ?? 0)
 }
 
-/** The latest of their times on the service's wall clock; undefined where there is none. */
-export async function latestHeld(db: Db, part: TablePart): Promise<WallTime | undefined> {
+/** The minute, on the service's wall clock, of the latest of their times; undefined where there is none. */
+export async function latestHeld(db: Db, part: TablePart): Promise<Window | undefined> {
   const latest = sql`(max(t.${sql.ref(part.stream.timeColumns[0] ?? '')}) at time zone ${part.timeZone})::text`
   const { rows } = await sql<{ latest: string | null }>`
     select ${latest} as latest from ${tableOf(part)} as t where ${isOfPart(part)}`.execute(db)
-  return parseWallTime(rows[0]?.latest?.slice(0, 19) ?? '')
+  const at = parseWallTime(rows[0]?.latest?.slice(0, 19) ?? '')
+  return at === undefined ? undefined : { from: floorToMinute(at), to: floorToMinute(at) + MINUTE }
 }
 
 /** Which of these fields have a value in any row of this part: rows that come again would lose it. */
