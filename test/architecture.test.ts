@@ -128,9 +128,9 @@ const budgets: Readonly<Record<string, number>> = {
   log: 73,
   scheduler: 1323,
   service: 1724,
-  store: 3087,
+  store: 3088,
   streams: 93 + 68 * allStreams.length,
-  sync: 5125,
+  sync: 5143,
   transform: 249,
   web: 3076,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_190 + 128 * allStreams.length, test: 27_951 }
+const MOST_LINES = { src: 32_209 + 128 * allStreams.length, test: 28_017 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

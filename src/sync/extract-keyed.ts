@@ -6,6 +6,7 @@ import { readDuplicates } from '../ledger/quarantine.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import {
+  accountedFor,
   type Extracted,
   exceedsTotal,
   isConclusive,
@@ -63,8 +64,10 @@ export async function extractKeyed(
   const all = { keys: undefined as KeySet | undefined, distinct: 0, count: 0, isStill: true }
   let { pageSize } = reading.pages
   let [served, largestBefore] = [1, 0]
-  /** A walk that was refused a page after more rows than its total says: one that brings fewer proves nothing. */
-  let refused: { readonly error: unknown; readonly distinct: number } | undefined
+  /** The most rows that a walk has brought where its total says fewer: then no smaller total is true. */
+  let beyondTotal = 0
+  /** Why such a walk was refused its next page. */
+  let refused: { readonly error: unknown } | undefined
 
   for (let attempt = 1; ; attempt++) {
     if (attempt > 1) pageSize = await reading.sizeTaken(pageSize, attempt)
@@ -101,7 +104,8 @@ export async function extractKeyed(
       if (!halves && !isAgain) throw error
       await loader.flush()
       if (halves) return { kind: 'cut', parts: halves }
-      refused = { error, distinct: walk.summary().distinct }
+      refused = { error }
+      beyondTotal = Math.max(beyondTotal, accountedFor(walk.summary()))
       served = Math.max(served, largest)
       pageSize = sizeOfReading(served, attempt + 1)
       while (pageSize > 2 && walk.summary().received % pageSize === 0) pageSize -= 1
@@ -109,20 +113,28 @@ export async function extractKeyed(
     }
     await requireFields(slice, walk.summary(), reading, deps)
     const { totals, received, distinct, twins, rejected } = walk.summary()
-    const isUntrue = exceedsTotal(walk.summary())
-    if (refused !== undefined && !isUntrue && distinct < refused.distinct) throw refused.error
+    const isExceeded = exceedsTotal(walk.summary())
+    if (isExceeded) beyondTotal = Math.max(beyondTotal, accountedFor(walk.summary()))
+    const isUntrue = beyondTotal > (totals?.largest ?? 0)
+    if (refused && isUntrue && !isExceeded) throw refused.error
     // A total that is not true is none: then what came in all shows how many rows there are.
     const announced = isUntrue ? received : (totals?.last ?? 0)
     if (all.keys === undefined) Object.assign(all, { keys: walk.keys, distinct, count })
     const isSame = distinct === all.distinct && distinct === previous?.distinct
-    const own = judgeWalks(walk.summary(), previous, isSame && largest !== largestBefore)
+    const isSameElsewhere = isSame && largest !== largestBefore
+    const alone = judgeWalks(walk.summary(), previous, isSameElsewhere)
+    const why = `the source says ${totals?.last}, but ${beyondTotal} rows came before: its total is not true`
+    const own: Verdict = isUntrue && isConclusive(alone) ? { proof: 'moving', reason: why, isStill: true } : alone
     largestBefore = largest
     all.isStill &&= own.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
     const missing = () => announced - all.distinct - twins - rejected.length
     for (const key of walk.summary().held.keys()) if (all.keys?.add(key)) all.distinct++
+    // Where more came than was announced, the total is not believed before pages of another size bring the same rows.
+    const isMoreThanTotal = received > announced
     // Equal keys with other contents are found by two walks that bring them alike.
-    const isSure = twins === 0 || attempt >= MOST_READINGS
-    const isWhole = window !== undefined && all.isStill && !isUntrue && missing() === 0 && isSure
+    const isSure = isMoreThanTotal ? isSameElsewhere : twins === 0 || attempt >= MOST_READINGS
+    const isProvable = window !== undefined || isMoreThanTotal
+    const isWhole = isProvable && all.isStill && !isUntrue && missing() === 0 && isSure
     const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : own
     // A live list moves where its rows are too young to be claimed: the others are read apart.
     const hasTail = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined

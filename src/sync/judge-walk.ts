@@ -20,14 +20,20 @@ export interface Verdict {
   readonly isAtRest?: boolean
 }
 
+/** How many items a walk has brought, each counted once. */
+export function accountedFor({ distinct, rejected }: Pick<WalkSummary, 'distinct' | 'rejected'>): number {
+  return distinct + rejected.length
+}
+
 /** Whether more rows came than the source says there are: then its total is wrong and proves nothing. */
-export function exceedsTotal({ totals, distinct, rejected }: WalkSummary): boolean {
-  return totals !== undefined && distinct + rejected.length > totals.largest
+export function exceedsTotal(summary: WalkSummary): boolean {
+  return summary.totals !== undefined && accountedFor(summary) > summary.totals.largest
 }
 
 /**
- * Judges one walk by itself. `verified`: the source told the same total in every answer, and the distinct rows and
- * quarantined items that came add up to it. That proves the count only.
+ * Judges one walk by itself. `verified`: the source told the same total in every answer, the distinct rows and
+ * quarantined items that came add up to it, and no more items came. That proves the count only. Where more came, some
+ * twice, the total may be wrong and other rows may be missing.
  */
 export function judgeWalk({ totals, received, distinct, rejected }: WalkSummary): Verdict {
   if (totals === undefined) return { proof: 'unverifiable', reason: undefined }
@@ -36,14 +42,14 @@ export function judgeWalk({ totals, received, distinct, rejected }: WalkSummary)
     return { proof: 'moving', reason: `the source's total moved between ${smallest} and ${largest} while it was read` }
   }
   const accounted = distinct + rejected.length
-  if (accounted === first) return { proof: 'verified', reason: undefined }
+  if (accounted === first && received === first) return { proof: 'verified', reason: undefined }
   if (accounted > first) {
     const reason = `the source says ${first}, but ${accounted} rows came: its total is not true`
     return { proof: 'moving', reason, isStill: accounted < received }
   }
   const came = `${distinct} distinct and ${rejected.length} quarantined rows came, ${received - accounted} came twice`
   if (received < first) return { proof: 'short', reason: `the source says ${first}, but ${came}` }
-  return { proof: 'moving', reason: `the source says ${first}; ${came}`, isStill: accounted < first }
+  return { proof: 'moving', reason: `the source says ${first}; ${came}`, isStill: accounted <= first }
 }
 
 /** Which rows a reading found at the source, by key (without the parts that the partition names). */

@@ -54,7 +54,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
         const isNothing = ({ items }: Page, ...known: readonly Page[]) =>
           items.length === 0 || known.some((each) => areSame(items, each.items))
         if (isNothing(page, first, previous)) {
-          if (page.items.length === 0 && received <= total) return
+          if (received <= total) return
           // In the middle of a list whose total is not true, one page alone may be empty, or come in another's place.
           const behind = await fetchUnlessRefused(reading, number + 1)
           if ('refusal' in behind || isNothing(behind, first, previous, page)) return

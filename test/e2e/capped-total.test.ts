@@ -2,45 +2,15 @@ import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { isObject } from '../../src/core/text.ts'
-import { DAY, formatWallDate, MINUTE, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { DAY, formatWallDate, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type Answer, jsonAnswer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
-import { createRowList } from '../../src/emulator/world/row-list.ts'
+import { ROWS, startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { refusal, repeatedPage, withheldRows } from '../helpers/fault-effects.ts'
+import { withheldRows } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
-import { clampedTo } from '../helpers/worlds/furnish.ts'
-
-const ROWS = 130
-
-/** So many of each, so many in each minute, of which the service counts no more than it is asked to. */
-async function startLists(largestTotal: number, rowsPerMinute: number, rows = ROWS): Promise<TestAccount> {
-  const account = await startAccount({ channels: 1, viewers: 5 })
-  const { emulator, clock } = account
-  Object.assign(emulator.switches, { largestTotal })
-  emulator.faults.push({ effect: clampedTo(10) })
-  const [channel] = emulator.world.channels.values()
-  const [form] = channel?.questionnaires.rows ?? []
-  const [visitor, record, signup] = [channel?.visitors.rows[0], channel?.records.rows[0], form?.signups.rows[0]]
-  if (!channel || !form || !visitor || !record || !signup) throw new Error('the world is empty')
-  const timeOf = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - (60 + Math.floor(n / rowsPerMinute)) * MINUTE
-  const numbers = Array.from({ length: rows }, (_, n) => n)
-  channel.visitors.add(...numbers.map((n) => ({ ...visitor, userId: `v${n}` })))
-  channel.records.add(
-    ...numbers.map((n) => ({ ...record, recordId: String(900_000 + n), enteredAt: timeOf(n), leftAt: timeOf(n) })),
-  )
-  const signups = numbers.map((n) => ({ ...signup, userId: `s${n}`, signedUpAt: timeOf(n) }))
-  channel.questionnaires.replace(form, { ...form, signups: createRowList(signups) })
-  return account
-}
-
-async function syncStreams({ run, clock }: TestAccount, names = 'visitors,watch_records,questionnaires,signups') {
-  clock.nowMs += 7_200_000
-  const { code, printed } = await run(sync, ['--json', '--streams', names])
-  return { code, ...JSON.parse(printed.join()) }
-}
+import { startAccount } from '../helpers/start-account.ts'
 
 test.each([10, 25])('of lists of which no more than %i rows are counted, none is lost', async (largestTotal) => {
   await using account = await startLists(largestTotal, 2)
@@ -114,34 +84,6 @@ test('a round total that has grown by the next call is no limit: a visit across 
   expect(held.map(({ record_id: id }) => id)).toContain('100')
 })
 
-test('behind a total that is exceeded a refused page is the end, but where the page before it is as long as any', async () => {
-  await using account = await startLists(20, 2, ROWS - 5)
-  account.emulator.switches.beyondLastPage = 'error'
-  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })
-  await expectTruth(account, ['visitors'])
-  account.emulator.faults.push({ effect: refusal(404001), endpoint: 'visitorList', page: 8 })
-  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 3, errors: [{ stream: 'visitors' }] })
-})
-
-test('where pages are refused, a reading that brings just the rows of an untrue total proves nothing', async () => {
-  await using account = await startLists(12, 2)
-  const { emulator } = account
-  const refusesPage3 = { effect: refusal(400009), endpoint: 'visitorList', page: 3 } as const
-  emulator.faults.splice(0, 1, { effect: clampedTo(9) }, refusesPage3)
-  // Of 12 rows, which are two full pages of the third reading, nothing else shows that there are more.
-  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 3, errors: [{ stream: 'visitors' }] })
-  emulator.faults.splice(1)
-  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })
-  await expectTruth(account, ['visitors'])
-})
-
-test('a page that comes again in place of the next one is not the end where more came than was announced', async () => {
-  await using account = await startLists(10, 2)
-  account.emulator.faults.push({ effect: repeatedPage(), endpoint: 'visitorList', page: 8, times: 3 })
-  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })
-  await expectTruth(account, ['visitors'])
-})
-
 test('a range of which a round number of rows is counted, and comes, is not cut', async () => {
   await using account = await startLists(10_000, 2, 1000)
   const { emulator, run } = account
@@ -153,16 +95,6 @@ test('a range of which a round number of rows is counted, and comes, is not cut'
   await expectTruth(account, ['watch_records'])
   // Ten pages, the empty one behind them, a look at what lies before, and two counts each time that half of the range has all.
   expect(emulator.calls.filter(({ params }) => 'start_time' in params)).toHaveLength(12 + 28)
-})
-
-// Forty fill the last page of 5, of 4 and of 2 rows.
-test.each([1, 2, 40])('behind %i rows of which fewer are counted, a refused page is the end', async (rows) => {
-  await using account = await startAccount({ channels: 1, viewers: rows })
-  Object.assign(account.emulator.switches, { beyondLastPage: 'error', largestTotal: Math.min(rows - 1, 6) })
-  account.emulator.faults.push({ effect: clampedTo(5), endpoint: 'visitorList' })
-  const { code, errors } = await syncStreams(account, 'visitors,watch_records')
-  expect([code, errors]).toEqual([0, []])
-  await expectTruth(account, ['visitors', 'watch_records'])
 })
 
 test('of a minute of which fewer rows are counted than it has, nothing is claimed: it moves, or is named', async () => {

@@ -33,9 +33,8 @@ async function readCounts({ database }: TestAccount) {
       (select sum(amount)::text from livehouse.gifts where removed_at is null) as amount,
       (select count(*)::int from livehouse.signups where removed_at is null) as signups,
       (select count(*)::int from livehouse_ops.quarantine where resolved_at is null) as waiting`.execute(database.db)
-  const [counts] = rows
-  if (!counts) throw new Error('no counts')
-  return counts
+  if (!rows[0]) throw new Error('no counts')
+  return rows[0]
 }
 
 test.each([
@@ -52,13 +51,13 @@ test.each([
   const [channel] = emulator.world.channels.values()
   const [form] = channel?.questionnaires.rows ?? []
   if (!channel || !form) throw new Error('no questionnaire')
-  const questions = ['改名', ...form.questions.slice(1, -1)]
   const rows = form.signups.rows.map((row): Signup => ({ ...row, answers: row.answers.slice(0, -1) }))
+  const questions = ['改名', ...form.questions.slice(1, -1)]
   channel.questionnaires.replace(form, { ...form, questions, signups: createRowList(rows) })
   clock.nowMs += 3_600_000
-  const before = emulator.calls.length
+  emulator.calls.length = 0
   const { printed } = await run(sync, [...streams, '--json'])
-  const asked = emulator.calls.slice(before).flatMap(({ endpoint, params }) => {
+  const asked = emulator.calls.flatMap(({ endpoint, params }) => {
     return endpoint === 'signupRecord' && params.start_time === undefined ? [String(params.question_id)] : []
   })
   // Once more as all of it is read again.

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest'
+import type { ListQuery } from '../../src/emulator/params.ts'
+import { ROWS, startLists, syncStreams } from '../helpers/capped-lists.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { refusal, repeatedPage, withheldRows } from '../helpers/fault-effects.ts'
+import { startAccount } from '../helpers/start-account.ts'
+import { clampedTo } from '../helpers/worlds/furnish.ts'
+
+test('behind a total that is exceeded a refused page is the end, but where the page before it is as long as any', async () => {
+  await using account = await startLists(20, 2, ROWS - 5)
+  account.emulator.switches.beyondLastPage = 'error'
+  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })
+  await expectTruth(account, ['visitors'])
+  account.emulator.faults.push({ effect: refusal(404001), endpoint: 'visitorList', page: 8 })
+  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 3, errors: [{ stream: 'visitors' }] })
+})
+
+test('where pages are refused, a reading that brings just the rows of an untrue total proves nothing', async () => {
+  await using account = await startLists(12, 2)
+  const { emulator } = account
+  const refusesPage3 = { effect: refusal(400009), endpoint: 'visitorList', page: 3 } as const
+  emulator.faults.splice(0, 1, { effect: clampedTo(9) }, refusesPage3)
+  // Of 12 rows, which are two full pages of the third reading, nothing else shows that there are more.
+  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 3, errors: [{ stream: 'visitors' }] })
+  emulator.faults.splice(1)
+  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })
+  await expectTruth(account, ['visitors'])
+})
+
+test('a page that comes again in place of the next one is not the end where more came than was announced', async () => {
+  await using account = await startLists(10, 2)
+  account.emulator.faults.push({ effect: repeatedPage(), endpoint: 'visitorList', page: 8, times: 3 })
+  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })
+  await expectTruth(account, ['visitors'])
+})
+
+// Forty fill the last page of 5, of 4 and of 2 rows.
+test.each([1, 2, 40])('behind %i rows of which fewer are counted, a refused page is the end', async (rows) => {
+  await using account = await startAccount({ channels: 1, viewers: rows })
+  Object.assign(account.emulator.switches, { beyondLastPage: 'error', largestTotal: Math.min(rows - 1, 6) })
+  account.emulator.faults.push({ effect: clampedTo(5), endpoint: 'visitorList' })
+  const { code, errors } = await syncStreams(account, 'visitors,watch_records')
+  expect([code, errors]).toEqual([0, []])
+  await expectTruth(account, ['visitors', 'watch_records'])
+})
+
+test.each([15, 16, 17])(
+  'of 20 visitors of which %i are counted, in an order of each page, none is lost',
+  async (cap) => {
+    await using account = await startLists(cap, 20, 15)
+    account.emulator.switches.ties = 'by-page'
+    account.emulator.faults.splice(0, 1, { effect: clampedTo(14) })
+    const { streams } = await syncStreams(account, 'visitors')
+    expect(streams.visitors).toMatchObject({ quarantined: 0, slices: { verified: 0, moving: 1 } })
+    await expectTruth(account, ['visitors'])
+  },
+)
+
+test('a total that a reading has exceeded proves no other one that ends with it', async () => {
+  await using account = await startLists(10, 2)
+  let readings = 0
+  const query = (asked: ListQuery) => {
+    readings++
+    return asked
+  }
+  const endsSecond = { ...withheldRows(() => readings === 2), query }
+  account.emulator.faults.push({ effect: endsSecond, endpoint: 'visitorList', page: 2 })
+  expect((await syncStreams(account, 'visitors')).streams.visitors.slices).toMatchObject({ verified: 0, moving: 1 })
+})
+
+test('a total that a reading has exceeded proves no other one that ends with it', async () => {
+  await using account = await startLists(10, 2)
+  let readings = 0
+  const query = (asked: ListQuery) => {
+    readings++
+    return asked
+  }
+  const endsSecond = { ...withheldRows(() => readings === 2), query }
+  account.emulator.faults.push({ effect: endsSecond, endpoint: 'visitorList', page: 2 })
+  expect((await syncStreams(account, 'visitors')).streams.visitors.slices).toMatchObject({ verified: 0, moving: 1 })
+})
