@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1724,
   store: 3088,
   streams: 93 + 68 * allStreams.length,
-  sync: 5143,
+  sync: 5146,
   transform: 249,
   web: 3076,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_209 + 128 * allStreams.length, test: 28_017 }
+const MOST_LINES = { src: 32_212 + 128 * allStreams.length, test: 28_026 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

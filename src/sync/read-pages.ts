@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import pLimit from 'p-limit'
 import { yieldToEventLoop } from '../core/clock.ts'
 import type { CallContext, Page } from '../core/page.ts'
-import type { PageReading } from './page-reading.ts'
+import type { PageReading, RefusedPage } from './page-reading.ts'
 import { fetchNumbered, fetchUnlessRefused, pageIgnored, sameItems, SURELY_ALL } from './page-reading.ts'
 import type { PageShare, ReadAhead } from './slice-work.ts'
 
@@ -12,7 +12,7 @@ const MOST_EMPTY_PAGES = 2
 /**
  * Reads every page of a list that tells its total, in order, the later ones concurrently. No stop condition is trusted
  * alone: the list ends where its total has come and the last page is not full. Otherwise the walk goes on behind the
- * announced end until a page is refused or brings nothing new, and nothing new comes behind it: some services give
+ * announced end until a page is refused twice, or brings nothing new and nothing new comes behind it: some services give
  * their first or last page again there, and some announce fewer items than they have. Such a page is never yielded. A
  * list without a total ends after page 1.
  *
@@ -39,7 +39,10 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
     for (let number = 2; number <= lastPage || received !== total || previous.items.length >= size; number++) {
       // A moving list of which the service gives a page again behind the end has no end: each brings a row that is new.
       if (receivedAgain * 2 > received) return
-      const next = number > lastPage ? await fetchUnlessRefused(reading, number) : await ahead.take(number, lastPage)
+      let next: Page | RefusedPage =
+        number > lastPage ? await fetchUnlessRefused(reading, number) : await ahead.take(number, lastPage)
+      // Once may be by chance, and the total the most that the service counts.
+      if ('refusal' in next) next = await fetchUnlessRefused(reading, number)
       if ('refusal' in next) {
         const isFull = previous.items.length >= (number > 2 ? largest : Math.min(SURELY_ALL + 1, size))
         if (received > total && isFull) throw next.refusal

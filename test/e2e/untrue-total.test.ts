@@ -79,3 +79,12 @@ test('a total that a reading has exceeded proves no other one that ends with it'
   account.emulator.faults.push({ effect: endsSecond, endpoint: 'visitorList', page: 2 })
   expect((await syncStreams(account, 'visitors')).streams.visitors.slices).toMatchObject({ verified: 0, moving: 1 })
 })
+
+test('behind a full page of a list whose total is a limit, one refusal is not the end', async () => {
+  await using account = await startLists(100, 2, 195)
+  const { emulator } = account
+  emulator.switches.beyondLastPage = 'error'
+  emulator.faults.splice(0, 1, { effect: refusal(400009), endpoint: 'visitorList', page: 2, times: 1 })
+  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })
+  await expectTruth(account, ['visitors'])
+})
