@@ -12,9 +12,9 @@ const MOST_EMPTY_PAGES = 2
 /**
  * Reads every page of a list that tells its total, in order, the later ones concurrently. No stop condition is trusted
  * alone: the list ends where its total has come and the last page is not full. Otherwise the walk goes on behind the
- * announced end until a page is refused twice, or brings nothing new and nothing new comes behind it: some services give
- * their first or last page again there, and some announce fewer items than they have. Such a page is never yielded. A
- * list without a total ends after page 1.
+ * announced end until a page is refused twice, or brings nothing new and nothing new comes behind it: some services
+ * give their first or last page again there, and some announce fewer items than they have. Such a page is never
+ * yielded. A list without a total ends after page 1.
  *
  * @returns pages with their numbers from 1; `lastPage`: how many the walk will have, as far as is known now
  * @param countKnown how many items of a page are among those of the pages that were yielded
