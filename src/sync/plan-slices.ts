@@ -149,14 +149,10 @@ function planGaps(
   })
 }
 
-export interface BackfillPlan {
-  /** Time-filtered ones. */
-  readonly streams: readonly Stream[]
-  readonly channels: readonly PlannedChannel[]
+/** Its streams are time-filtered ones. */
+export interface BackfillPlan extends Pick<SyncPlan, 'streams' | 'channels' | 'now'> {
   /** Of the service's wall clock, whole minutes, half-open. */
   readonly window: Window
-  /** The service's wall clock at the start of the run. */
-  readonly now: WallTime
   /** Undefined for a dry run of a new one. */
   readonly backfillId: string | undefined
   /** Leaves out what is covered. */
