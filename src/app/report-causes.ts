@@ -12,14 +12,14 @@ interface AlertingSettings {
   readonly service: Pick<ServiceSettings, 'proxies'>
 }
 
-/** For one exchange with the receiver. */
+/** For one call to the receiver. */
 const ALERT_TIMEOUT_MS = 5000
-/** For all of it; after that the process of the run ends without it. */
+/** For all alerts of a run: then it ends without them. */
 const PATIENCE_MS = 10_000
 
 /**
- * Sends alerts after a run, of what has gone wrong and of what is well again, where a receiver is set. Waits some
- * seconds at most and never fails: what could not be sent is sent after the next run, or by `livehouse serve`.
+ * Sends alerts after a run, where a receiver is set, of what has gone wrong and of what is well again. Waits some
+ * seconds at most and never fails: an alert that could not be sent is sent after the next run, or by `livehouse serve`.
  */
 export async function reportCauses(
   { clock, log, signal }: Pick<AppContext, 'clock' | 'log' | 'signal'>,
@@ -40,21 +40,18 @@ export async function reportCauses(
   }
 }
 
-/** Sends a request and gives what came back, or why nothing did (without the address: that may carry a key). */
-export type Post = Webhook['ask']
-
 /** How alerts go out. */
 export interface AlertChannel extends AlertStyle {
   readonly url: string
-  readonly post: Post
+  readonly post: Webhook['ask']
   readonly clock: Clock
   readonly log: Log
 }
 
-/** What the receiver refuses is sent again after this time: one that answers too late may have taken it. */
+/** An alert is sent again no sooner than this: a receiver that answers too late may have taken it. */
 const HOLD_MS = 5 * 60_000
 
-/** Sends what is due. @returns whether everything went out; why not is logged */
+/** Sends what is due, and logs why it did not go out. @returns whether it did */
 export async function deliverNotices(db: Db, channel: AlertChannel, signal: AbortSignal): Promise<boolean> {
   const { clock, log, url, post, format } = channel
   const notices = await claimNotices(db, new Date(clock.now()), HOLD_MS)
@@ -68,7 +65,7 @@ export async function deliverNotices(db: Db, channel: AlertChannel, signal: Abor
 
 const POLL_MS = 60_000
 
-/** The same each minute while jobs are served: for what no run has reported, or the receiver did not take. */
+/** The same each minute while jobs are served: for causes that no run has reported, or the receiver did not take. */
 export async function watchCauses(
   context: Pick<AppContext, 'clock' | 'log' | 'signal'>,
   db: Db,

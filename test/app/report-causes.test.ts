@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type AlertChannel, deliverNotices, type Post } from '../../src/app/report-causes.ts'
+import { type AlertChannel, deliverNotices } from '../../src/app/report-causes.ts'
 import { run as runJob } from '../../src/cli/run.ts'
 import { serve } from '../../src/cli/serve.ts'
 import { sync } from '../../src/cli/sync.ts'
@@ -110,10 +110,10 @@ describe('notices that are due', () => {
     await recordCauses(ofNotices.db, new Date(0))
   })
 
-  function channel(answers: readonly Awaited<ReturnType<Post>>[]) {
+  function channel(answers: readonly Awaited<ReturnType<AlertChannel['post']>>[]) {
     const { log, lines } = createRecordingLog()
     let sent = 0
-    const post: Post = async () =>
+    const post: AlertChannel['post'] = async () =>
       answers[Math.min(sent++, answers.length - 1)] ?? { status: undefined, failure: 'none' }
     const made: AlertChannel = {
       url: KEY,
@@ -152,7 +152,7 @@ describe('notices that are due', () => {
     const robot = channel([ok])
     const controller = new AbortController()
     const { post } = robot.channel
-    const isTakenThenStopped: Post = async (request, own) => {
+    const isTakenThenStopped: AlertChannel['post'] = async (request, own) => {
       const answer = await post(request, own)
       controller.abort()
       return answer
