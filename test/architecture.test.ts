@@ -118,9 +118,9 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1692,
+  app: 1688,
   bi: 3901,
-  cli: 4282,
+  cli: 4257,
   config: 578,
   core: 1239,
   emulator: 1767 + 60 * allStreams.length,
@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1724,
   store: 3088,
   streams: 93 + 68 * allStreams.length,
-  sync: 5146,
+  sync: 5142,
   transform: 249,
   web: 3076,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_212 + 128 * allStreams.length, test: 28_026 }
+const MOST_LINES = { src: 32_179 + 128 * allStreams.length, test: 28_026 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { ReportProgress } from '../core/outcome.ts'
 
-/** What verbs, jobs and workers work with. */
+/** What every verb, job and worker gets. */
 export interface AppContext {
   readonly clock: Clock
   readonly log: Log

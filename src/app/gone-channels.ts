@@ -14,8 +14,8 @@ import {
 } from '../ledger/channels.ts'
 
 /**
- * Asks for each channel that is gone, with one small call once a day of the service. One that is known again is read by
- * this run, and active afterwards. Where the call fails for another reason, the next run asks.
+ * Asks for each channel that is gone, with one small call once a day. A channel that the service knows again is read by
+ * this run, and is active afterwards. If the call fails for another reason, the next run asks.
  * @param streams those of the run
  * @returns the channels that are still gone: they are left out
  */
@@ -50,8 +50,8 @@ interface HearingRun {
 }
 
 /**
- * Counts the channels that the service did not know in this run. One that is gone by now is reported once: a log line,
- * and one problem in place of those of its streams.
+ * Counts the channels that the service did not know in this run. A channel that is now gone is reported once: by a log
+ * line, and one problem in place of those of its streams.
  * @returns the problems of the run
  */
 export async function settleChannels(

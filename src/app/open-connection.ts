@@ -15,12 +15,12 @@ import { readSourceFacts } from '../ledger/source.ts'
 
 type Additions = Partial<Pick<ConnectOptions, 'random' | 'longestRefusedMs' | 'reserve' | 'onExchange' | 'onCall'>>
 
-/** How long a single call is repeated while it is refused with 429 and a person waits for it. */
+/** How long a call is repeated after 429 where a person waits for it. */
 export const WATCHED_REFUSED_MS = 5000
 
 /**
- * The client as the settings describe it. Fetched tokens, the ceiling of the call rate and the rate that is found are
- * shared with every process of the database `db`; without one this process is alone with them.
+ * The client as the settings describe it. Fetched tokens and the pace of calls are shared with all processes of the
+ * database `db`; without one, this process keeps them for itself.
  */
 export function openConnection(
   { clock, log, addSecret, redact }: AppContext,
@@ -41,7 +41,7 @@ export function openConnection(
   })
 }
 
-/** The client for a run of slices: with the budget of ten calls, and with what a probe has found. */
+/** The client for a run: with the budget of ten calls, and with what a probe has found. */
 export async function openRunConnection(
   context: AppContext,
   service: ServiceSettings,
@@ -53,8 +53,8 @@ export async function openRunConnection(
 }
 
 /**
- * The settings with the place of list parameters that a probe has found, which is then tried first unless an operator
- * has named one. A wrong place costs a call and no row: where it has no effect, the other one is tried.
+ * The settings with the place of list parameters that a probe has found, unless an operator has named one. A wrong
+ * place costs a call and no row: where it has no effect, the other one is tried.
  */
 export async function withKnownListParams(service: ServiceSettings, db: Db): Promise<ServiceSettings> {
   if (service.isListParamsGiven) return service
@@ -65,8 +65,8 @@ export async function withKnownListParams(service: ServiceSettings, db: Db): Pro
 }
 
 /**
- * Asks the service for its time before anything is planned: every bound of what is read goes by its clock. Warns where
- * this machine's clock differs, and where the service sends no time: then this machine's clock is used.
+ * Asks the service for its time before anything is planned, as all ranges go by its clock. Warns where this machine's
+ * clock differs, and where the service sends no time: then this machine's clock counts.
  * @returns the service's clock
  * @throws LivehouseError `api.unreachable`, `api.timeout`
  */
@@ -88,8 +88,8 @@ export async function readServiceTime(
 }
 
 /**
- * What the service's clock shows now, and the earlier of it and this machine's: nothing later can count as read. Asked
- * over a connection of its own, for bounds given on a command line.
+ * What the service's clock shows now, and the earlier of it and this machine's: nothing later can count as read. For
+ * bounds given on a command line.
  * @throws LivehouseError `api.unreachable`, `api.timeout`
  */
 export async function askWallTime(

@@ -91,9 +91,9 @@ export function refusePending({ isMigrated, pending }: Awaited<ReturnType<typeof
 }
 
 /**
- * The warehouse for a verb that can do without one, to share the token with other processes of the account. A database
- * that lacks a migration or the right to write is not used; nor one that is out of reach or belongs to another source,
- * which is reported. `settings`: undefined where none is set.
+ * The warehouse for a verb that needs it only to share the token with other processes of the account. It is not used
+ * where it lacks a migration or the right to write, nor, with a remark, where it is out of reach or of another source.
+ * @param settings undefined where none is set
  */
 export async function openSharedDatabase(
   context: AppContext,

@@ -10,7 +10,7 @@ import { openConfiguredDatabase, OPENING, type OpeningContext } from './open-dat
 
 interface WarehouseRequest {
   readonly settings: DatabaseSettings
-  /** Whose records it holds or will hold; undefined for a verb that only reads and does not know. */
+  /** Whose records it holds; undefined for a verb that does not call the service. */
   readonly source: Source | undefined
   readonly maxConnections?: number
 }
@@ -41,7 +41,7 @@ export async function openWarehouse(
       if (notice !== undefined) remark(notice)
       for (const each of (await publishForms(db, signal)).notices) remark(each)
     } else {
-      // A mask is a setting, not a change of the schema: it holds at once.
+      // A mask is a setting and no change of the schema.
       if (settings.bi !== undefined) await writeBiSettings(db, settings.bi)
       const outdated = [...((await planBi(db)).length > 0 ? [SCHEMA] : []), ...(await planForms(db)).keys()]
       if (outdated.length > 0)

@@ -19,7 +19,7 @@ export interface AuditRequest extends Pick<ExtractionRequest, 'db' | 'streams' |
   readonly settings: ExtractionSettings
   /** Streams that were named and cannot be compared. */
   readonly unaudited: readonly string[]
-  /** Whether they were named: else streams that were never read are left out, where others were. */
+  /** Whether streams were named: else those that were never read are left out, if any others were read. */
   readonly namesStreams: boolean
   /** Undefined for all that is covered. */
   readonly window: Window | undefined

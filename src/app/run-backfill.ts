@@ -11,7 +11,7 @@ import { closeBackfill } from '../ledger/backfills.ts'
 import type { AppContext } from './context.ts'
 import { type ExtractionRequest, runExtraction } from './run-extraction.ts'
 
-/** What a sync reads now. `db`: undefined for a database without a schema. */
+/** Plans a sync. `db`: undefined for a database without a schema. */
 export function syncPlan(
   db: Db | undefined,
   { channels, historyFrom, service: { timeZone } }: ExtractionSettings,
@@ -28,7 +28,7 @@ interface BackfillRange {
   readonly onlyGaps: boolean
 }
 
-/** What a backfill reads now. Lists without a time filter, which others depend on, are read as a sync would. */
+/** Plans a backfill. Lists without a time filter, which other streams depend on, are read as in a sync. */
 export function backfillPlan(
   db: Db | undefined,
   settings: ExtractionSettings,

@@ -36,7 +36,7 @@ export interface ExtractionRequest extends Pick<RecordRequest<RunOutcome>, 'db' 
   readonly planStreams: (now: WallTime) => PlanStreams
   /** Which windows go first; the newest when not given. */
   readonly order?: SliceOrder
-  /** Yields to other runs on the same partitions. */
+  /** Gives partitions up to other runs that wait for them. */
   readonly isPatient?: boolean
   /** `HH:MM` of the service's clock: from then on nothing is begun. */
   readonly until?: string | undefined
@@ -46,7 +46,7 @@ export interface ExtractionRequest extends Pick<RecordRequest<RunOutcome>, 'db' 
   readonly runPhases?: RunPhases | undefined
 }
 
-/** Slices at work for each concurrent call: the first page comes alone, and the end waits for the database. */
+/** Slices read at once for each concurrent call: their first page comes alone, and their end waits for the database. */
 export const SLICES_A_CALL = 1.5
 
 function withoutChannels(planStreams: PlanStreams, gone: ReadonlySet<string>): PlanStreams {
@@ -63,7 +63,7 @@ function secondsUntil(now: WallTime, time: string): number {
   return ahead > 0 ? ahead : ahead + DAY
 }
 
-/** Runs slices and records the run, however it ends: what all verbs that read have in common. */
+/** Runs slices and records the run, however it ends: what all verbs that read rows have in common. */
 export async function runExtraction(context: AppContext, request: ExtractionRequest): Promise<RunOutcome> {
   const { signal } = context
   const { db, settings } = request
@@ -75,13 +75,13 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
     async (run) => await extract({ ...context, signal: run.signal }, request, run, connection),
   )
   if ('error' in recorded) {
-    // That the service is out of reach is a result, not an error of the program.
+    // A service out of reach is a result, not an error of the program.
     if (recoveryFrom(recorded.error) === 'retry') return recorded.failure
     throw recorded.error
   }
   const now = new Date(connection.serviceClock.now())
   if (!signal.aborted) {
-    // After a first load they take seconds.
+    // After a first load these take seconds.
     using _waiting = await context.openProgress('updating figures')
     await mergeSlices(db, now)
     await pruneSlices(db, now)
@@ -103,7 +103,6 @@ async function extract(
   const { log, signal } = context
   const { command, settings, db } = request
   const { service, configured } = settings
-  // First, so that something is shown at once.
   await using progress = await openProgressOnRecord(context, db, runId)
   log.info('run.started', { runId, command })
   // Without LIVEHOUSE_CHANNELS nothing is known of the channels: none is retired.
@@ -113,7 +112,7 @@ async function extract(
   const startedAt = new Date(clock.now())
   await endAcceptances(db, startedAt)
   const latest = new Date(startedAt.getTime() + LARGEST_DIFFERENCE_SECONDS * 1000)
-  // Only where the service told its time: another machine may have written them by its own clock.
+  // Only where the service told its time: by this machine's clock alone, those of another machine may seem later.
   const isTold = connection.serviceClock.ownAheadMs() !== undefined
   const forgotten = isTold ? await forgetReadingsAfter(db, latest) : 0
   if (forgotten > 0)
@@ -154,11 +153,11 @@ interface Run {
   readonly progress: Pick<Progress, 'report'>
 }
 
-/** Pages requested or held over all slices, for each concurrent call: one late page does not stop others. */
+/** Pages requested or held over all slices, for each concurrent call: one late page does not stop the others. */
 const PAGES_AHEAD = 3
 const PAGES_PER_SLICE = 50
 
-/** What the slices of a run share, whether they write rows or compare them. */
+/** What the slices of a run share, in a sync and in an audit. */
 export function createSliceDeps(
   context: Pick<AppContext, 'clock' | 'log' | 'signal'>,
   { fetchPage, serviceClock }: RunConnection,

@@ -64,7 +64,7 @@ async function runAuditJob(context: AppContext, { range }: AuditJob, { db, conne
   return await executeAudit(context, {
     settings,
     db,
-    // Where calls are limited by the day, none is spent on a comparison.
+    // Calls that are limited by the day are not spent on a comparison.
     streams: streams.filter(({ isBudgeted }) => !isBudgeted),
     unaudited: streams.filter(({ isBudgeted }) => isBudgeted).map(({ name }) => name),
     namesStreams: job.definition.streams !== undefined,
@@ -76,7 +76,7 @@ async function runAuditJob(context: AppContext, { range }: AuditJob, { db, conne
   })
 }
 
-/** Reads the range of a job again. One with fixed dates is resumed when the job is due again. */
+/** Reads the range of a job again. A range of fixed dates is resumed when the job is due again. */
 async function runBackfillJob(
   context: AppContext,
   definition: BackfillJob,
@@ -109,7 +109,7 @@ async function runBackfillJob(
     connection,
     runPhases,
   })
-  // Tomorrow the range is another one, and this backfill is not resumed.
+  // Any other range is another one tomorrow: this backfill would never be resumed.
   const isFixed = !('lastDays' in range) && range.to !== undefined
   if (!isFinished && !isFixed && !signal.aborted)
     await closeBackfill(db, backfillId, 'abandoned', new Date(clock.now()))
@@ -144,7 +144,7 @@ function rangeWindow(range: JobRange, historyFrom: WallTime, now: WallTime): Win
   }
 }
 
-/** Those of the configured channels that a job is for. @throws config.invalid for channels that there are not */
+/** The configured channels that a job is for. @throws config.invalid for unknown channels or groups */
 export function jobChannels(
   { name, definition }: Job,
   configured: readonly ChannelSetting[],
@@ -174,7 +174,7 @@ function refused(name: string, problems: readonly string[]): LivehouseError<'con
   return new LivehouseError('config.invalid', 'a job does not fit the settings', { problems: told })
 }
 
-/** The streams that a job reads: those of its command where it names none. Signups bring their questionnaires along. */
+/** The streams that a job reads, those of its command where it names none, with the lists that they depend on. */
 export function jobStreams({ kind, definition }: Job): readonly Stream[] {
   const named = definition.streams?.flatMap((name) => findStream(name) ?? [])
   const chosen = named ?? streams.filter(({ isTimeFiltered }) => kind !== 'backfill' || isTimeFiltered)

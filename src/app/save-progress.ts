@@ -8,8 +8,8 @@ import type { AppContext, Progress } from './context.ts'
 const SAVE_AFTER_MS = 1000
 
 /**
- * A run's progress, shown and kept on record. Use it with `await using`. Progress that cannot be saved is lost: the run
- * goes on, and reports itself what is wrong with the database.
+ * A run's progress, shown and kept on record. Use it with `await using`. Progress that cannot be saved is dropped: the
+ * run itself reports what is wrong with the database.
  */
 export async function openProgressOnRecord(
   { openProgress }: Pick<AppContext, 'openProgress'>,

@@ -7,7 +7,7 @@ import type { PlannedChannel } from '../sync/plan-slices.ts'
 
 /** The service and how to call it. */
 export interface ServiceSettings extends ServiceAccess, BudgetSettings {
-  /** Whether an operator has said where list parameters belong: then nothing else is tried first. */
+  /** Whether an operator has said where list parameters belong: then that place is tried first. */
   readonly isListParamsGiven: boolean
 }
 
@@ -58,7 +58,7 @@ export interface ExtractionSettings {
   readonly database: DatabaseSettings
   /** Every configured channel. */
   readonly configured: readonly ChannelSetting[]
-  /** Those that are meant. */
+  /** Those to be read. */
   readonly channels: readonly PlannedChannel[]
   readonly historyFrom: WallTime
   readonly alerts: AlertSettings

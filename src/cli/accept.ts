@@ -16,7 +16,6 @@ import { wrongUse } from './failure.ts'
 const DEFAULT_DAYS = 30
 const MOST_DAYS = 3650
 
-/** `livehouse accept`: shortfalls that an operator acknowledges. */
 export const accept = defineCommand(
   {
     about: `Acknowledges a shortfall that status or ledger shows, up to its size: it no longer makes runs partial, and

@@ -33,7 +33,6 @@ const neededFlags: Readonly<Record<string, readonly (keyof typeof flags)[]>> = {
   'menu update': ['channel', 'menu-id'],
 }
 
-/** API 4.1 to 4.4 for people. */
 export const api = defineCommand(
   {
     about: `The service's calls that read no records (API 4.1 to 4.4). The service judges the values.

@@ -10,7 +10,6 @@ import { channelsOf, namesOf, OF_CHANNELS, readRange, readStreams, refuseFarAhea
 import { printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
 
-/** `livehouse audit`: the service's totals against the warehouse. */
 export const audit = defineCommand(
   {
     about: `Asks the service how many rows it has, and holds that against the warehouse: as far as they are covered,

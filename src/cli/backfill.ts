@@ -27,7 +27,6 @@ import { checkUsage, type Refuse } from './failure.ts'
 
 const filtered = streams.filter(({ isTimeFiltered }) => isTimeFiltered)
 
-/** `livehouse backfill`: a date range again. */
 export const backfill = defineCommand(
   {
     about: `Reads a date range again, whether it is covered or not. Interrupted, the same command resumes it and

@@ -19,7 +19,6 @@ import { exitCodes, wrongUse } from './failure.ts'
 import { namesOf, readStreams } from './flags.ts'
 import { defineCommand } from './usage.ts'
 
-/** `livehouse capture`: answers without anybody's data. */
 export const capture = defineCommand(
   {
     about: `Writes real answers of the service to files, for bug reports and tests, with one or two small calls
@@ -85,7 +84,7 @@ const ROWS = 20
 /** Questionnaires that are tried for signups. */
 const MOST_QUESTIONS = 3
 
-/** Asks each list for a small first page and keeps what came on the wire, errors of the service too. */
+/** Asks each list for a small first page, and keeps the answers as they came, errors of the service too. */
 async function captureAnswers(context: CliContext, request: CaptureRequest) {
   const { service, database, channel } = request
   let last: Exchange | undefined
@@ -125,10 +124,10 @@ async function captureAnswers(context: CliContext, request: CaptureRequest) {
   return { answers: [...answers].map(([file, exchange]) => ({ file: `${file}.json`, exchange })), failures }
 }
 
-/** A real answer as it may be shown to others: its file's text. */
+/** The text of a file: an answer without anybody's data. */
 function capturedAnswer({ call, answer, elapsedMs }: Exchange, disguise: Disguise, capturedAt: Date): string {
   const { method, query, channelId } = call
-  // Of a request only the ids of channel and questionnaire have to be hidden.
+  // In a request only the ids of channel and questionnaire have to be hidden.
   const path = channelId === undefined ? call.path : call.path.replace(`/${channelId}/`, `/${disguise(channelId)}/`)
   const question = call.body?.question_id
   const body = typeof question === 'string' ? { ...call.body, question_id: disguise(question) } : call.body
@@ -153,7 +152,7 @@ function bodyOf({ text, headers }: Exchange['answer'], disguise: Disguise): obje
   try {
     return { body: disguiseBody(parseAsWritten(text), disguise) }
   } catch {
-    // What cannot be taken apart cannot be disguised.
+    // What cannot be parsed cannot be disguised.
     return {
       body_withheld: `no JSON: ${text.length} characters of ${String(headers['content-type'] ?? 'no content type')}`,
     }

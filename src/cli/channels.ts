@@ -12,7 +12,6 @@ interface ShownChannel extends Omit<ChannelState, 'state'> {
   readonly state: ChannelState['state'] | 'new'
 }
 
-/** `livehouse channels`: configured channels and what is known of them. */
 export const channels = defineCommand(
   {
     about: `The channels of LIVEHOUSE_CHANNELS and of the warehouse. Needs only the database. States: active; new
@@ -36,7 +35,7 @@ livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .chan
   },
 )
 
-/** The configured ones in their order, then the others. What is configured now counts, also before a run. */
+/** The configured channels in their order, then the others. The configuration counts as it is, even before a run. */
 function mergeChannels(
   configured: readonly ChannelSetting[],
   known: ReadonlyMap<string, ChannelState>,

@@ -15,7 +15,6 @@ import { type Refuse, wrongUse } from './failure.ts'
 
 const databases = [EMBEDDED_DATABASE, 'livehouse_demo'] as const
 
-/** `livehouse db`: the embedded PostgreSQL. */
 export const db = defineCommand(
   {
     about: `The PostgreSQL 18 that livehouse keeps in LIVEHOUSE_DATA_DIR (.livehouse), used with DATABASE_URL=embedded

@@ -30,10 +30,9 @@ const DATABASE = 'livehouse_demo'
 const TIME_ZONE = 'Asia/Shanghai'
 const DAYS = 30
 const SEED = 1
-/** npx does not remember a package that it was given as a file: it would ask the registry for the name. */
+/** `npx livehouse` would ask the registry where the package was given to npx as a file. */
 const launcher = /[\\/]_npx[\\/]/.test(packageFolder) ? join(packageFolder, '../.bin/livehouse') : 'npx livehouse'
 
-/** `livehouse demo`: emulator, PostgreSQL, sync, and what came of it. */
 export const demo = defineCommand(
   {
     about: `All in one command, without an account and without a database: an emulator of the service with

@@ -8,7 +8,6 @@ import { languages } from '../core/language.ts'
 import { allStreams } from '../streams/registry.ts'
 import { defineCommand } from './usage.ts'
 
-/** `livehouse dictionary`: what every table, view and column is. */
 export const dictionary = defineCommand(
   {
     about: `The data dictionary as Markdown: every table and view for analysts with its columns, their types, meanings
@@ -73,7 +72,7 @@ function describeTable(name: string, { words, key, columns }: BaseTable, languag
   return describeRelation(`livehouse.${name}`, words[language], rows, language)
 }
 
-/** As `withSource` writes it behind the words. */
+/** The source as `withSource` writes it behind the words. */
 const sourcePattern = / ?[(（]API ([^)）]+)[)）]/
 
 function describeView({ name, grain, remarks, key, columns }: BiView, language: Language): readonly string[] {

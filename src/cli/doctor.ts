@@ -12,7 +12,6 @@ import { wrongUse } from './failure.ts'
 const signs = { ok: '✓', failed: '✗', warning: '!', skipped: '–' } as const
 const NAME_WIDTH = 20
 
-/** `livehouse doctor`: what is wrong, and how to repair it. */
 export const doctor = defineCommand(
   {
     about: `Checks what a sync needs and says how to repair it: settings, service, token, the smallest call on each

@@ -23,7 +23,6 @@ const flags = {
   'time-zone': ['ZONE', `zone of the service's clock (default ${TIME_ZONE})`],
 } as const
 
-/** `livehouse emulate`. */
 export const emulate = defineCommand(
   {
     about: `Serves the whole interface of the channel service on this machine, with made-up channels, viewers and

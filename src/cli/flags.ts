@@ -15,14 +15,14 @@ import {
 } from '../core/wall-clock.ts'
 import { checkUsage, type Refuse } from './failure.ts'
 
-/** What flags of several verbs do, for `--help`. */
+/** The help of flags that several verbs have. */
 export const JSON_OF_RUN = 'prints one JSON object with what was done instead of a table'
 export const JSON_OF_LIST = 'prints one JSON object instead'
 export const DRY_RUN = 'shows what would be read: slices and their range; reads and writes nothing'
 export const BY_QUEUE = 'queues the partitions for livehouse worker and livehouse serve, instead of reading them here'
 export const OF_CHANNELS = 'only these channels of LIVEHOUSE_CHANNELS (default: all of them)'
 
-/** For `--help`. */
+/** Their names in a sentence. */
 export function namesOf(streams: readonly Stream[]): string {
   return streams.map(({ name }) => name).join(', ')
 }
@@ -101,7 +101,7 @@ export function refuseBackwards({ from, to }: Window, refuse: Refuse): void {
   refuse(`--from ${formatWallMinute(from)} is not before --to ${formatWallMinute(to)}; --to is exclusive`)
 }
 
-/** No clock is that wrong: what lies further ahead of this machine's is in the future for every service. */
+/** No clock is so wrong: a time further ahead of this machine's clock is in the future for every service. */
 export const FARTHEST_AHEAD = 30 * DAY
 
 /** Refuses ends of a range that lie in the future by any clock, before the service is asked for its time. */

@@ -39,7 +39,7 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
 
 const require = createRequire(import.meta.url)
 
-/** Places in a terminal. What knows them of all characters takes 25 ms to load: it is left alone by plain text. */
+/** The width of a text on a terminal. Plain text needs no library for that, which takes 25 ms to load. */
 function widthOf(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length
   const { default: known }: { readonly default: typeof stringWidth } = require('string-width')

@@ -19,7 +19,6 @@ interface Asked {
   readonly isUndone: boolean
 }
 
-/** `livehouse forms`: wide views of questionnaires, and questions whose answers may be seen. */
 export const forms = defineCommand(
   {
     about: `Questionnaires for analysts: a published one has a view of its own in livehouse_forms, a row a signup and a
@@ -86,7 +85,7 @@ async function act(
       for (const notice of notices) remark(notice)
       const own = notices.find((notice) => notice.includes(`${FORMS_SCHEMA}.${view} `))
       if (own !== undefined) {
-        // Else every later command would try again, and say the same.
+        // Else every later command would try again and fail.
         if (form.view === null) await removePublishedForm(db, form, view)
         throw new LivehouseError('db.refused', own, { reason: own, sqlState: '42501' })
       }

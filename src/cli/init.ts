@@ -10,7 +10,6 @@ import { wrongUse } from './failure.ts'
 const FILE = '.env'
 const { stdin, stderr } = process
 
-/** `livehouse init`: from nothing to a checked `.env`. */
 export const init = defineCommand(
   {
     about: `Asks for the settings that a sync needs, writes them to .env in this folder (mode 0600), and checks them as

@@ -17,7 +17,6 @@ import { defineCommand } from './usage.ts'
 import type { Db } from '../store/database.ts'
 import { openTimetable } from '../scheduler/timetable.ts'
 
-/** `livehouse jobs`: the jobs, when they are due and how they ended. */
 export const jobs = defineCommand(
   {
     about: `Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it ran last and what came of it.

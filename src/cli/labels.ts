@@ -11,7 +11,6 @@ import type { Refuse } from './failure.ts'
 
 const COLUMNS = ['gift_type', 'gift_id', 'label', 'gift_group'] as const
 
-/** `livehouse labels`: what operators call the gifts. */
 export const labels = defineCommand(
   {
     about: `What you call the gifts: the service gives them numbers only. The labels stand in livehouse_bi.dim_gift

@@ -32,7 +32,6 @@ interface Asked {
 const MOST_PARTITIONS = 20
 const MOST_LINES = 10
 
-/** `livehouse ledger`: what is covered, and taking a range out of it. */
 export const ledger = defineCommand(
   {
     about: 'What has been read and what has not, from the ledger of slices. Needs only the database.',

@@ -6,7 +6,6 @@ import { readAsAnalyst } from '../store/analyst-session.ts'
 import { readInteger } from './flags.ts'
 import { defineCommand } from './usage.ts'
 
-/** `livehouse mcp`: the analysts' views for an assistant. */
 export const mcp = defineCommand(
   {
     about: `Serves the views of livehouse_bi to an assistant over the Model Context Protocol, on standard input and
@@ -38,7 +37,7 @@ DATABASE_URL_FILE=/run/secrets/analyst livehouse mcp --max-rows 200 --timeout 60
     const ask = async (queries: readonly string[], asked: AbortSignal) =>
       await readAsAnalyst(url, queries, { ...limits, timeZone, password, signal: AbortSignal.any([signal, asked]) })
     const { completenessQuery, serveViews } = await import('./mcp/serve-views.ts')
-    // What is wrong with the login ends the command, before an assistant asks.
+    // A wrong login ends the command before an assistant asks.
     await ask([completenessQuery], signal)
     const server = serveViews({ ...limits, version, ask, log })
     try {

@@ -14,7 +14,6 @@ import type { CliContext } from './command.ts'
 import { minuteIn } from './format.ts'
 import { defineCommand } from './usage.ts'
 
-/** `livehouse migrate`: the schema. */
 export const migrate = defineCommand(
   {
     about: `The schema of the database in DATABASE_URL. Commands apply pending migrations by themselves, unless
@@ -61,7 +60,7 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
   },
 )
 
-/** The schema of the queue, for commands that may not make it themselves. It is needed only where work is queued. */
+/** Makes the schema of the queue, for commands that may not. A remark where it may not: not everybody queues work. */
 async function makeQueue(context: CliContext, settings: DatabaseSettings): Promise<void> {
   try {
     await (await openQueue(context, { ...settings, isAutoMigrated: true }))[Symbol.asyncDispose]()

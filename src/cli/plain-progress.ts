@@ -3,7 +3,7 @@ import type { Log } from '../core/log.ts'
 import type { Progress } from '../app/context.ts'
 import { createProgressTally } from '../app/save-progress.ts'
 
-/** Between two lines of one stream. */
+/** The time between two lines of one stream. */
 const QUIET_MS = 300_000
 
 /** Progress as log lines: one when a stream starts, one when its last slice has ended, one every five minutes. */

@@ -8,7 +8,6 @@ import { defineCommand } from './usage.ts'
 
 const NAME_WIDTH = 20
 
-/** `livehouse probe`: what the spec leaves open. */
 export const probe = defineCommand(
   {
     about: `Finds out what the service's documents leave open and a setting depends on, namely where the manager lists

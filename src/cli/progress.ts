@@ -8,7 +8,7 @@ import { formatDuration } from './format.ts'
 /** Widths within a line of sixty columns. */
 const [NAME_WIDTH, BAR_WIDTH, ROWS_WIDTH] = [16, 8, 9]
 
-/** What a line shows. It is drawn several times a second, so that its clock moves. */
+/** What a line shows, several times a second. */
 export interface Line {
   readonly name: string
   readonly startedAtMs: number
@@ -18,9 +18,9 @@ export interface Line {
 }
 
 /**
- * Progress on a terminal: how long the plan takes, then a line a stream with its bar, rows, and time left. `divert`:
- * hands what else is written to a function, until the one that it returns is called. `opening`: what is waited for in
- * place of a plan; then nothing is left on the screen at the end.
+ * Progress on a terminal: how long planning takes, then a line a stream with its bar, rows, and time left.
+ * @param divert hands everything else that is written to a function, until the one that it returns is called
+ * @param opening what is waited for instead of planning; nothing of it stays on the screen
  */
 export function createProgressBars(
   divert: (write: (text: string) => void) => () => void,
@@ -61,7 +61,7 @@ export function createProgressBars(
       shown.bar.update(state.share, line)
     },
     [Symbol.dispose]: () => {
-      // What was written since the last drawing is shown only by another one.
+      // Lines written since the last drawing need another one.
       display.update()
       display.stop()
       release()

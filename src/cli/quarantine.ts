@@ -8,7 +8,6 @@ import { JSON_OF_LIST, readStreams } from './flags.ts'
 import { counted, formatTable, minuteIn, printResult, snakeCased } from './format.ts'
 import { defineCommand } from './usage.ts'
 
-/** `livehouse quarantine`: what could not be read, and another try. */
 export const quarantine = defineCommand(
   {
     about: `Received items that could not become rows, kept with the reason. Needs only the database. Samples are

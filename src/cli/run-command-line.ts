@@ -14,7 +14,7 @@ export interface CommandLine {
   readonly argv: readonly string[]
   readonly version: string
   readonly commands: Readonly<Record<string, CommandEntry>>
-  /** Undefined for that of the process and of `.env`. */
+  /** Undefined for the environment of the process and `.env`. */
   readonly environment: Environment | undefined
   readonly clock: Clock
   readonly signal: AbortSignal
@@ -43,7 +43,7 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
   let runId: string | null = null
   try {
     const command = await loadVerb(line.commands, verb)
-    // Not before: Node's own modules are there compiled for an engine without it (docs/adr/0025).
+    // Not earlier: Node's own modules come compiled for an engine without it (docs/adr/0025).
     setFlagsFromString('--heap-growing-percent=100')
     if (isGiven(argv, '--help') || isGiven(argv, '-h')) return show(command.help(verb))
     const opened = await openLog(line, terminal)
@@ -96,7 +96,7 @@ Settings come from the environment and from .env; .env.example lists them all.
 Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial, 4 waiting, 130 or 143 interrupted.`
 }
 
-/** Whether a flag is among the arguments, also with a value that it does not take; what follows `--` is none. */
+/** Whether a flag is among the arguments before `--`, also with a value that it does not take. */
 function isGiven(argv: readonly string[], flag: string): boolean {
   const end = argv.indexOf('--')
   const flags = argv.slice(0, end === -1 ? argv.length : end)

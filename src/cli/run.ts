@@ -18,7 +18,6 @@ import { loadConfiguredJob, readJobSettings } from './jobs.ts'
 import { summarize } from './summary.ts'
 import { defineCommand } from './usage.ts'
 
-/** `livehouse run`: one job, now. */
 export const run = defineCommand(
   {
     about: `Runs one job now, also one that is off, and ends with it: the way for cron, systemd and Kubernetes. A job
@@ -80,7 +79,7 @@ async function runNamed(context: CliContext, name: string): Promise<RunOutcome |
   try {
     await runByHand(job, { db, clock, log, signal, runJob })
   } finally {
-    // A run reports itself; what fails before there is one is reported here.
+    // A run sends its own alerts; these are for failures before there is one.
     await reportCauses(context, db, { alerts, service })
   }
   return result ?? heldBy(name, startedAt, new Date(clock.now()).toISOString())

@@ -35,7 +35,6 @@ import type { JobView } from '../web/facts.ts'
 const SHARED_CONNECTIONS = 7
 const CONNECTIONS_PER_JOB = 3
 
-/** `livehouse serve`: the jobs, by their schedule. */
 export const serve = defineCommand(
   {
     about: `Runs the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR, when they are due, until Ctrl-C or SIGTERM; any number of

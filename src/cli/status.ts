@@ -8,7 +8,6 @@ import { collectStatus, findStale } from './status/collect-status.ts'
 import { describeStale, describeStatus, statusObject } from './status/report.ts'
 import { defineCommand } from './usage.ts'
 
-/** `livehouse status`: freshness, coverage, proof, the last runs and quarantine. */
 export const status = defineCommand(
   {
     about: `What the warehouse in DATABASE_URL holds and how fresh it is. Needs only the database, and changes nothing.

@@ -8,7 +8,6 @@ import { fanOut } from '../scheduler/fan-out.ts'
 import { defineCommand } from './usage.ts'
 import { printOutcome } from './summary.ts'
 
-/** `livehouse sync`: every stream up to now. */
 export const sync = defineCommand(
   {
     about: `Reads what the ledger does not cover yet and the last days before that, where rows still change, and writes

@@ -17,9 +17,9 @@ type Value<F extends Flag> = F extends string | readonly ['', ...unknown[]] ? bo
 export interface Usage<A extends string, F extends Flags> {
   readonly about: string
   readonly actions?: Readonly<Record<A, string>>
-  /** The one that is meant where none is given. */
+  /** The action where none is given. */
   readonly defaultAction?: NoInfer<A>
-  /** Stands for the words behind the action, one each; a `…` at its end allows any number. */
+  /** Names of the words behind the action; a `…` at the end allows any number. */
   readonly words?: string
   readonly flags: F
   /** Behind the flags: exit codes, for instance. */
@@ -35,7 +35,7 @@ export interface Given<A extends string, F extends Flags> {
 }
 
 /**
- * A verb from its usage. `read` makes of what was typed what `act` needs, and refuses what is wrong.
+ * Makes a verb of its usage. `read` turns what was typed into what `act` needs, and refuses what is wrong.
  * `run` @throws LivehouseError `usage.invalid` with every problem of the command line at once.
  */
 export function defineCommand<const A extends string, const F extends Flags, T>(
@@ -77,7 +77,7 @@ function parserOf({ about, flags }: Usage<string, Flags>): Parser {
     const [value, does, ...actions] = partsOf(flag)
     const where = actions.length === 0 ? '' : `${actions.join(', ')}: `
     const option = new Option(value === '' ? `--${name}` : `--${name} <${value}>`, where + does)
-    // A value that is required ends the parsing where it is missing; this one is reported with everything else.
+    // A missing required value would end the parsing; this one is reported with all other problems.
     option.optional = option.required
     option.required = false
     parser.addOption(option)

@@ -10,7 +10,6 @@ import { defineCommand } from './usage.ts'
 /** Partitions that a process reads at once by default. */
 export const DEFAULT_CONCURRENCY = 8
 
-/** `livehouse worker`: one more machine for the work of the same warehouse. */
 export const worker = defineCommand(
   {
     about: `Reads queued partitions until Ctrl-C or SIGTERM: those of the jobs of livehouse serve, and of sync and

@@ -16,7 +16,7 @@ function raised(cause: Cause): readonly [english: string, chinese: string] {
   switch (cause.kind) {
     case 'run': {
       const name = named(cause.name)
-      // What never became a run is on record of its job alone.
+      // A failure before there was a run is on record with the job only.
       const where = cause.runId === null ? 'livehouse jobs' : 'livehouse status'
       const ended = cause.status === 'failed' ? '运行失败' : '只完成了一部分'
       const [run, its] = [`${cause.status}${runOf(cause, ' (run ', ')')}`, `${ended}${runOf(cause, '（运行 ', '）')}`]

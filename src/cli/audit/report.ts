@@ -4,7 +4,7 @@ import { findStream } from '../../streams/registry.ts'
 import { describeDifference, type PartitionAudit } from '../../sync/audit/partition-audit.ts'
 import { formatTable, rangeText, type TableCell } from '../format.ts'
 
-/** Of more partitions than this, only those that differ are listed; the others are counted by stream. */
+/** Where there are more partitions, only those that differ are listed; the others are counted by stream. */
 const MOST_PARTITIONS = 40
 
 function wordOf({ verdict, sourceRows }: PartitionAudit): string {

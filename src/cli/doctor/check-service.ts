@@ -25,9 +25,9 @@ export async function checkService(
   report: Report,
 ): Promise<void> {
   const { signal } = context
-  // A new token may end the one that a run uses, so it is shared. What is wrong with the database is said later.
+  // A new token may end the one that a run uses, so it is shared. Problems of the database are reported later.
   await using shared = await openSharedDatabase({ ...context, remark: () => {} }, service, database)
-  // A person waits: what is repeated is repeated at once.
+  // A person waits: repeated calls follow at once.
   const watched = { random: () => 0, longestRefusedMs: WATCHED_REFUSED_MS }
   await using connection = openConnection(context, service, shared, watched)
   /** `look`: what was seen. @returns undefined when all is well */
@@ -42,7 +42,7 @@ export async function checkService(
   }
   const unreached = await check('base URL', async () => {
     const status = await connection.reach({ signal }).catch((error: unknown) => {
-      // An answer that is too large is one, too.
+      // Too large an answer is an answer, too.
       if (hasCode(error, 'api.bodyRefused')) return 'too much'
       throw error
     })
@@ -77,12 +77,12 @@ export async function checkService(
   checkClock(connection, report)
 }
 
-/** Those of the account first: they need no channel. */
+/** Streams of the account first: they need no channel. */
 const askedStreams = allStreams.toSorted(
   (a, b) => Number(b.partitionedBy === 'account') - Number(a.partitionedBy === 'account'),
 )
 
-/** Which part of a stream is asked for, or why none is. `pages`: what the streams before it have brought. */
+/** The partition of a stream to ask for, or why none is asked for. @param pages of the streams before it */
 function partitionOf(
   stream: Stream,
   channel: string | undefined,
