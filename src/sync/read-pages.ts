@@ -57,8 +57,8 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
         const isNothing = ({ items }: Page, ...known: readonly Page[]) =>
           items.length === 0 || known.some((each) => areSame(items, each.items))
         if (isNothing(page, first, previous)) {
-          if (received <= total) return
-          // In the middle of a list whose total is not true, one page alone may be empty, or come in another's place.
+          if (received < total) return
+          // The total may be a limit: behind it one page alone may be empty, or come in the place of another.
           const behind = await fetchUnlessRefused(reading, number + 1)
           if ('refusal' in behind || isNothing(behind, first, previous, page)) return
         }

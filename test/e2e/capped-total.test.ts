@@ -93,8 +93,8 @@ test('a range of which a round number of rows is counted, and comes, is not cut'
   for (const each of others) channel?.records.remove(each)
   expect(await run(sync, ['--streams', 'watch_records'])).toMatchObject({ code: 0 })
   await expectTruth(account, ['watch_records'])
-  // Ten pages, the empty one behind them, a look at what lies before, and two counts each time that half of the range has all.
-  expect(emulator.calls.filter(({ params }) => 'start_time' in params)).toHaveLength(12 + 28)
+  // Ten pages, the two empty ones behind them, a look at what lies before, and two counts each time that half of the range has all.
+  expect(emulator.calls.filter(({ params }) => 'start_time' in params)).toHaveLength(13 + 28)
 })
 
 test('of a minute of which fewer rows are counted than it has, nothing is claimed: it moves, or is named', async () => {

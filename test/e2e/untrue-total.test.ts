@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { ROWS, startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { refusal, repeatedPage, withheldRows } from '../helpers/fault-effects.ts'
+import { noRows, refusal, repeatedPage, withheldRows } from '../helpers/fault-effects.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
@@ -80,11 +80,14 @@ test('a total that a reading has exceeded proves no other one that ends with it'
   expect((await syncStreams(account, 'visitors')).streams.visitors.slices).toMatchObject({ verified: 0, moving: 1 })
 })
 
-test('behind a full page of a list whose total is a limit, one refusal is not the end', async () => {
-  await using account = await startLists(100, 2, 195)
-  const { emulator } = account
-  emulator.switches.beyondLastPage = 'error'
-  emulator.faults.splice(0, 1, { effect: refusal(400009), endpoint: 'visitorList', page: 2, times: 1 })
-  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })
-  await expectTruth(account, ['visitors'])
-})
+test.each([refusal(400009), noRows(), repeatedPage()])(
+  '$name behind a full page is not the end of it',
+  async (effect) => {
+    await using account = await startLists(100, 2, 195)
+    const { emulator } = account
+    emulator.faults.splice(0, 1, { effect: clampedTo(50) }, { effect, endpoint: 'visitorList', page: 3, times: 1 })
+    emulator.switches.beyondLastPage = 'error'
+    expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })
+    await expectTruth(account, ['visitors'])
+  },
+)
