@@ -118,21 +118,21 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1688,
+  app: 1667,
   bi: 3901,
   cli: 4257,
   config: 578,
-  core: 1239,
+  core: 1240,
   emulator: 1767 + 60 * allStreams.length,
-  ledger: 3617,
+  ledger: 3614,
   log: 73,
-  scheduler: 1323,
+  scheduler: 1316,
   service: 1724,
   store: 3088,
   streams: 93 + 68 * allStreams.length,
-  sync: 5142,
+  sync: 5128,
   transform: 249,
-  web: 3076,
+  web: 3070,
   // The files beside the folders.
   '': 364,
 }
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_179 + 128 * allStreams.length, test: 28_029 }
+const MOST_LINES = { src: 32_129 + 128 * allStreams.length, test: 28_029 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

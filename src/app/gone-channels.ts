@@ -1,10 +1,9 @@
 import { hasCode } from '../core/errors.ts'
-import type { Log } from '../core/log.ts'
 import type { RunProblem } from '../core/outcome.ts'
 import type { FetchPage } from '../core/page.ts'
 import { parsePartition } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import type { Db } from '../store/database.ts'
+import type { RunDeps } from '../sync/slice-work.ts'
 import {
   DAYS_UNTIL_GONE,
   readAnsweredChannels,
@@ -42,10 +41,7 @@ export async function askGoneChannels(
 }
 
 /** A run that asked for channels. `serviceDay`: the service's, `YYYY-MM-DD`. */
-interface HearingRun {
-  readonly db: Db
-  readonly log: Log
-  readonly runId: string
+interface HearingRun extends Pick<RunDeps, 'db' | 'log' | 'runId'> {
   readonly serviceDay: string
 }
 

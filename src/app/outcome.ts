@@ -3,13 +3,9 @@ import { describeError, type RunOutcome, type RunProblem } from '../core/outcome
 import { noCounts, noSlices, type Window } from '../core/slice.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 
-/** What stopped a command, and when. */
-export interface Failure {
-  /** The verb, or what was typed in its place. */
-  readonly command: string
+/** What stopped a command, and when. `command`: the verb, or what was typed in its place. */
+export interface Failure extends Pick<RunOutcome, 'command' | 'startedAt' | 'finishedAt'> {
   readonly error: unknown
-  readonly startedAt: string
-  readonly finishedAt: string
 }
 
 /** What `--json` prints, on one line, and the record of the run keeps. */

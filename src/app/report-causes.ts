@@ -1,7 +1,5 @@
 import type { ServiceSettings, AlertSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
-import type { Clock } from '../core/clock.ts'
-import type { Log } from '../core/log.ts'
 import { createWebhook, type Webhook } from '../service/webhook.ts'
 import type { Db } from '../store/database.ts'
 import { type AlertStyle, formatAlert, refusalIn } from './alerts/alert-formats.ts'
@@ -41,11 +39,9 @@ export async function reportCauses(
 }
 
 /** How alerts go out. */
-export interface AlertChannel extends AlertStyle {
+export interface AlertChannel extends AlertStyle, Pick<AppContext, 'clock' | 'log'> {
   readonly url: string
   readonly post: Webhook['ask']
-  readonly clock: Clock
-  readonly log: Log
 }
 
 /** An alert is sent again no sooner than this: a receiver that answers too late may have taken it. */

@@ -2,10 +2,9 @@ import type { ExtractionSettings } from './settings.ts'
 import type { PerStream } from '../core/define-job.ts'
 import type { Clock } from '../core/clock.ts'
 import type { RunOutcome } from '../core/outcome.ts'
-import type { Window } from '../core/slice.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
-import { planBackfill, planSync } from '../sync/plan-slices.ts'
+import { type BackfillPlan, planBackfill, planSync } from '../sync/plan-slices.ts'
 import type { PlanStreams } from '../sync/run-streams.ts'
 import { closeBackfill } from '../ledger/backfills.ts'
 import type { AppContext } from './context.ts'
@@ -22,11 +21,7 @@ export function syncPlan(
     planSync(db, { streams, channels, historyFrom, now, timeZone, lookbackDays }, questionsOf)
 }
 
-interface BackfillRange {
-  readonly window: Window
-  readonly backfillId: string | undefined
-  readonly onlyGaps: boolean
-}
+type BackfillRange = Pick<BackfillPlan, 'window' | 'backfillId' | 'onlyGaps'>
 
 /** Plans a backfill. Lists without a time filter, which other streams depend on, are read as in a sync. */
 export function backfillPlan(

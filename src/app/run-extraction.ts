@@ -1,19 +1,18 @@
 import type { DatabaseSettings, ServiceSettings, ExtractionSettings } from './settings.ts'
 import type { Connection } from '../service/connect.ts'
 import { LARGEST_DIFFERENCE_SECONDS } from '../service/service-clock.ts'
-import type { Clock } from '../core/clock.ts'
 import { recoveryFrom } from '../core/errors.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallDate, MINUTE, openWallClock, type WallTime } from '../core/wall-clock.ts'
 import { keepFigures } from '../bi/publish/keep-figures.ts'
 import { publishForms } from '../bi/publish/publish-forms.ts'
-import type { Db } from '../store/database.ts'
 import { limitLoads } from '../sync/batch-loader.ts'
 import type { PartitionPlan } from '../sync/plan-slices.ts'
 import { planAgain, type SliceOrder } from '../sync/plan-again.ts'
 import { createReadAhead } from '../sync/read-pages.ts'
 import { type PlanStreams, type RunPhases, runStreams } from '../sync/run-streams.ts'
+import type { RunDeps } from '../sync/slice-work.ts'
 import type { RunResult } from '../sync/tally.ts'
 import { endAcceptances } from '../ledger/acceptances.ts'
 import { forgetReadingsAfter } from '../ledger/forget-coverage.ts'
@@ -144,12 +143,9 @@ async function extract(
 /** What a run needs of a connection. */
 export type RunConnection = Pick<Connection, 'fetchPage' | 'serviceClock'>
 
-interface Run {
-  readonly db: Db
+/** `clock`: the service's. */
+interface Run extends Pick<RunDeps, 'db' | 'clock' | 'runId'> {
   readonly service: ServiceSettings
-  /** The service's. */
-  readonly clock: Clock
-  readonly runId: string
   readonly progress: Pick<Progress, 'report'>
 }
 

@@ -25,6 +25,7 @@ export interface RunOutcome {
   /** ISO instants. */
   readonly startedAt: string
   readonly finishedAt: string
+  /** When what waits can go on; null where nothing waits for a time. */
   readonly resumesAt: string | null
   readonly streams: Readonly<Record<string, StreamOutcome>>
   readonly errors: readonly RunProblem[]

@@ -2,22 +2,19 @@ import { formatRange, parseRange, type Place, type Window } from '../core/slice.
 import { DAY } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { isAt, ops, type Row } from './ops.ts'
+import type { SliceRecord } from './slices.ts'
 
 /** How far a slice that is read over several days has come. `pagesRead`: pages whose rows are committed. */
-export interface OpenSlice extends Pick<Row<'open_slices'>, 'pagesRead' | 'pageSize' | 'startedAt' | 'readAt'> {
+export interface OpenSlice
+  extends Pick<Row<'open_slices'>, 'pagesRead' | 'pageSize' | 'startedAt' | 'readAt'>,
+    Pick<SliceRecord, 'covers' | 'backfillId' | 'quarantinedRows' | 'calls' | 'retries'> {
   readonly window: Window
-  /** What of it will count as covered; undefined for nothing. */
-  readonly covers: Window | undefined
-  readonly backfillId: string | undefined
   /** Of the rows that came so far. */
   readonly keys: ReadonlySet<string>
   /** In the order of the page. */
   readonly lastPageKeys: readonly string[]
   /** Rows inside the window. */
   readonly foundRows: number
-  readonly quarantinedRows: number
-  readonly calls: number
-  readonly retries: number
   /** The page that the service refuses, and since when; undefined once it is committed. A half keeps it until then. */
   readonly refused: { readonly page: number; readonly since: Date } | undefined
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { runProblemsOf } from '../app/outcome.ts'
+import type { AppContext } from '../app/context.ts'
 import type { JobOutcome, RunJob } from '../app/run-job.ts'
-import type { Clock } from '../core/clock.ts'
 import type { Job } from '../core/define-job.ts'
-import type { Log } from '../core/log.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import { beginJobRun, type EndedJobRun, endJobRun, type HeldJobRun, type JobLease, takeJob } from '../ledger/jobs.ts'
 import { thisProcess } from '../ledger/leases.ts'
@@ -24,10 +23,8 @@ export interface AskedRun {
   readonly askedBy: string
 }
 
-export interface PerformDeps {
+export interface PerformDeps extends Pick<AppContext, 'clock' | 'log'> {
   readonly db: Db
-  readonly clock: Clock
-  readonly log: Log
   readonly runJob: RunJob
 }
 

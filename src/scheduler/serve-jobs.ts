@@ -1,17 +1,13 @@
 import type { Job } from '../core/define-job.ts'
-import type { Clock } from '../core/clock.ts'
+import type { AppContext } from '../app/context.ts'
 import { LivehouseError } from '../core/errors.ts'
-import type { Log } from '../core/log.ts'
 import type { Db } from '../store/database.ts'
 import { readHeldJobs, readLastTicks, registerJobs } from '../ledger/jobs.ts'
 import type { QueuedRun } from './perform-run.ts'
 import { openTimetable, type Timetable } from './timetable.ts'
 
-export interface ServeOptions {
+export interface ServeOptions extends Pick<AppContext, 'clock' | 'log' | 'signal'> {
   readonly db: Db
-  readonly clock: Clock
-  readonly log: Log
-  readonly signal: AbortSignal
   readonly jobs: readonly Job[]
   /** Queues a run; one that has been queued before is left alone. */
   readonly send: (run: QueuedRun) => Promise<void>
@@ -77,7 +73,7 @@ function untilNext(served: readonly ServedJob[], nowMs: number): number {
  * Records all jobs of the process first, and again where the clock was ahead when they were recorded.
  * @returns reads after when each job may be due: its last tick on record, or since when its schedule is so
  */
-function createReadHistories(db: Db, clock: Clock, jobs: readonly Job[]) {
+function createReadHistories(db: Db, clock: ServeOptions['clock'], jobs: readonly Job[]) {
   const names = jobs.map(({ name }) => name)
   const schedules = jobs.map(({ name, cron, timeZone, isEnabled }) => ({ job: name, cron, timeZone, isEnabled }))
   let since: ReadonlyMap<string, Date> | undefined

@@ -2,25 +2,21 @@ import type { Row } from '../core/column.ts'
 import { addCounts, type Counts, noCounts, parsePartition, type Place, placeOf } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
-import type { Db } from '../store/database.ts'
 import { forgetCoverage } from '../ledger/forget-coverage.ts'
 import { isSuperseded, type KeptItem, readKeptItems, resolveItems } from '../ledger/quarantine.ts'
 import { loadRows, prepareToLoad } from '../store/load/load.ts'
 import { itemReader } from '../transform/read-item.ts'
 import { keepConflicts } from './keep-conflicts.ts'
 import { winnersOf } from './judge-walk.ts'
+import type { RunDeps } from './slice-work.ts'
 import { minuteOf } from './windows.ts'
 import { rowKey } from './walk.ts'
 
-export interface RetryDeps {
-  readonly db: Db
+export interface RetryDeps extends Pick<RunDeps, 'db' | 'timeZone' | 'signal'> {
   readonly streams: readonly Stream[]
   /** Reads JSON text without losing digits. */
   readonly parse: (json: string) => unknown
-  /** The service's zone. */
-  readonly timeZone: string
   readonly now: () => number
-  readonly signal: AbortSignal
 }
 
 /**

@@ -1,5 +1,5 @@
 import { hasCode } from '../core/errors.ts'
-import { describeError, type RunProblem, type RunStatus, type StreamOutcome } from '../core/outcome.ts'
+import { describeError, type RunOutcome, type RunProblem, type StreamOutcome } from '../core/outcome.ts'
 import { addCounts, type Counts, isGreen, noCounts, noSlices, placeOf, type Proof, proofs } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { WaitingSlice } from './run-paged-slice.ts'
@@ -7,13 +7,7 @@ import type { EndedSlice } from './run-slice.ts'
 import type { Slice } from './slice-work.ts'
 
 /** What a run brought, before it is written down. */
-export interface RunResult {
-  readonly status: RunStatus
-  readonly streams: Readonly<Record<string, StreamOutcome>>
-  readonly errors: readonly RunProblem[]
-  /** ISO instant from which on what waits can go on; null where nothing waits for a time. */
-  readonly resumesAt: string | null
-}
+export type RunResult = Pick<RunOutcome, 'status' | 'streams' | 'errors' | 'resumesAt'>
 
 /** What the slices of a run have come to so far. */
 export type Tally = ReturnType<typeof createTally>

@@ -1,17 +1,13 @@
 import { type OverviewQuestion, readOnly, readOverview, readWatchedDays } from '../ledger/health.ts'
 import { within } from './health.ts'
-import type { Clock } from '../core/clock.ts'
-import type { Log } from '../core/log.ts'
+import type { AppContext } from '../app/context.ts'
+import type { Job } from '../core/define-job.ts'
 import type { Db } from '../store/database.ts'
 import { readQuarantine } from '../ledger/quarantine-reasons.ts'
 import { readDailyActivity, readHourlyCalls, type RunReport } from '../ledger/run-reports.ts'
 
 /** A job as the page shows it. */
-export interface JobView {
-  readonly name: string
-  readonly cron: string
-  /** IANA. */
-  readonly timeZone: string
+export interface JobView extends Pick<Job, 'name' | 'cron' | 'timeZone'> {
   /** What it keeps up to date; empty for one that is not run by itself, or reads old days only. */
   readonly streams: readonly string[]
   readonly channels: 'all' | readonly string[] | { readonly group: string }
@@ -28,10 +24,8 @@ export const MOST_QUARANTINED = 100_000
 export type Facts = Awaited<ReturnType<typeof collectFacts>>
 
 /** What facts are collected with. */
-export interface FactsDeps extends Pick<OverviewQuestion, 'budget'> {
+export interface FactsDeps extends Pick<OverviewQuestion, 'budget'>, Pick<AppContext, 'clock' | 'log'> {
   readonly db: Db
-  readonly clock: Clock
-  readonly log: Log
   readonly readJobs: () => Promise<readonly JobView[]>
 }
 

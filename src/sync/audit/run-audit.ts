@@ -7,7 +7,7 @@ import { parseWallTime, type WallTime } from '../../core/wall-clock.ts'
 import { forgetCoverage, readReopened, recordReopened } from '../../ledger/forget-coverage.ts'
 import { areOverlapping, type LedgerEntry, readLedger } from '../../ledger/open-readings.ts'
 import { rowKeyColumn } from '../../store/load/table-part.ts'
-import { partitionsOf, type PlannedChannel, type QuestionsOf, wantedPartitions } from '../plan-slices.ts'
+import { partitionsOf, type QuestionsOf, type SyncPlan, wantedPartitions } from '../plan-slices.ts'
 import { claimableUntil } from '../windows.ts'
 import { createCallMeter, watchReachability } from '../page-reading.ts'
 import type { RunDeps } from '../slice-work.ts'
@@ -26,15 +26,11 @@ import {
   sumOfRows,
 } from './partition-audit.ts'
 
-export interface AuditRequest {
-  readonly streams: readonly Stream[]
+export interface AuditRequest extends Pick<SyncPlan, 'streams' | 'channels' | 'historyFrom'> {
   /** Whether a stream is not compared, as it was never to be read. */
   readonly isLeftOut: (stream: Stream) => boolean
-  readonly channels: readonly PlannedChannel[]
   /** Undefined for all that is covered. */
   readonly window: Window | undefined
-  /** From when on a sync reads a partition of which nothing has been read. */
-  readonly historyFrom: WallTime
   /** The known questionnaires of a channel. */
   readonly questionsOf: QuestionsOf
   /** Whether the next sync is to read again what differs. */
