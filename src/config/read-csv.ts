@@ -79,11 +79,11 @@ export function readTable(
   })
 }
 
-/** Each with the line that it ends on; why it is no CSV, where it is none. */
+/** Each with the line that it ends on; why it is no CSV, where it is none. Lines may end in more ways than one. */
 function parseRecords(text: string, delimiter: string): z.infer<typeof recordsSchema> | string {
   try {
     const options = { comment: '#', comment_no_infix: true, info: true, relax_column_count: true, trim: true }
-    return recordsSchema.parse(parse(text, { ...options, delimiter, skip_empty_lines: true }))
+    return recordsSchema.parse(parse(text.replace(/\r\n?/g, '\n'), { ...options, delimiter, skip_empty_lines: true }))
   } catch (error) {
     if (error instanceof CsvError) return error.message
     throw error

@@ -64,8 +64,8 @@ export function readFlag(source: SettingSource, name: string, fallback: '0' | '1
 
 /** Whether what is sent there cannot be read on the way, or an operator has allowed that. */
 export function isSafeAddress(source: SettingSource, { protocol, hostname }: URL): boolean {
-  if (protocol === 'https:') return true
-  return protocol === 'http:' && (isLoopback(hostname) || readFlag(source, 'LIVEHOUSE_ALLOW_HTTP', '0'))
+  const isPlainAllowed = readFlag(source, 'LIVEHOUSE_ALLOW_HTTP', '0')
+  return protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || isPlainAllowed))
 }
 
 /** Whether this is a date that exists, written `YYYY-MM-DD`. */

@@ -162,8 +162,8 @@ const UNKNOWN_USER = 404001
  */
 function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
   if (hasCode(error, 'api.refused')) {
-    const advice = 'no code that refuses the app id and secret: trouble of the service; the next run asks again'
-    const message = `${error.message}: ${advice}`
+    const advice = 'the service is in trouble, or LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET are wrong: check both'
+    const message = `${error.message}: ${advice}; the next run asks again`
     return new LivehouseError('api.noToken', message, error.details, { cause: error })
   }
   const isRefusal =

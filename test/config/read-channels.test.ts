@@ -50,7 +50,7 @@ test.each<[string, Uint8Array]>([
   ['UTF-16, the other way round', Buffer.from('\ufeffchannel_id,label\n9,大会\n', 'utf16le').swap16()],
   ['UTF-16 without a mark', Buffer.from('channel_id,label\n9,大会\n', 'utf16le')],
   ['UTF-16 without a mark, the other way round', Buffer.from('channel_id,label\n9,大会\n', 'utf16le').swap16()],
-  ['semicolons', Buffer.from('channel_id;label\n9;大会\n')],
+  ['semicolons, its lines ending in two ways', Buffer.from('channel_id;label\r\n9;大会\n# ours\n')],
 ])('a file in %s is read', (_, content) => {
   expect(read(channelsFile(content))).toEqual([{ ...plain, channelId: '9', label: '大会' }])
 })
