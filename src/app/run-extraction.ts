@@ -4,7 +4,7 @@ import { LARGEST_DIFFERENCE_SECONDS } from '../service/service-clock.ts'
 import { recoveryFrom } from '../core/errors.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
-import { DAY, formatWallDate, MINUTE, openWallClock, type WallTime } from '../core/wall-clock.ts'
+import { DAY, formatWallDate, MINUTE, wallTimeAt, type WallTime } from '../core/wall-clock.ts'
 import { keepFigures } from '../bi/publish/keep-figures.ts'
 import { publishForms } from '../bi/publish/publish-forms.ts'
 import { limitLoads } from '../sync/batch-loader.ts'
@@ -170,7 +170,7 @@ export function createSliceDeps(
     report: progress.report,
     timeZone,
     claimableMs: serviceClock.claimableMs,
-    wallTimeAt: openWallClock(timeZone),
+    wallTimeAt: (instantMs: number) => wallTimeAt(instantMs, timeZone),
     runId,
     readAhead: createReadAhead(PAGES_AHEAD * concurrency),
     longestServed: new Map(),

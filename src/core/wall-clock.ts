@@ -60,18 +60,15 @@ export function floorToMinute(wallTime: WallTime): WallTime {
   return Math.floor(wallTime / MINUTE) * MINUTE
 }
 
+/** One of each zone that was asked: to know a zone takes longer than to ask it. */
+const formatters = new Map<string, Intl.DateTimeFormat>()
+
 /** What the wall clock of `timeZone` (an IANA name) shows at an instant, in whole seconds. */
 export function wallTimeAt(instantMs: number, timeZone: string): WallTime {
-  return openWallClock(timeZone)(instantMs)
-}
-
-/** The same for many instants of one zone: to know a zone takes longer than to ask it. */
-export function openWallClock(timeZone: string): (instantMs: number) => WallTime {
-  const formatter = formatterOf(timeZone)
-  return (instantMs) => {
-    const parts = Object.fromEntries(formatter.formatToParts(instantMs).map(({ type, value }) => [type, Number(value)]))
-    return Date.UTC(parts.year ?? 0, (parts.month ?? 1) - 1, parts.day, parts.hour, parts.minute, parts.second) / 1000
-  }
+  const formatter = formatters.get(timeZone) ?? formatterOf(timeZone)
+  formatters.set(timeZone, formatter)
+  const parts = Object.fromEntries(formatter.formatToParts(instantMs).map(({ type, value }) => [type, Number(value)]))
+  return Date.UTC(parts.year ?? 0, (parts.month ?? 1) - 1, parts.day, parts.hour, parts.minute, parts.second) / 1000
 }
 
 /**

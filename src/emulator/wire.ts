@@ -1,4 +1,4 @@
-import { DAY, formatWallTime, openWallClock, type WallTime } from '../core/wall-clock.ts'
+import { DAY, formatWallTime, wallTimeAt, type WallTime } from '../core/wall-clock.ts'
 
 /** An id that the spec calls an integer: exact also beyond 2^53. */
 export function wireInteger(digits: string): number | object {
@@ -25,7 +25,7 @@ export function wireOffset(time: WallTime, timeZone: string): string {
  * before it.
  */
 export function createInstantReader(timeZone: string): (wallTime: WallTime) => number {
-  const clock = openWallClock(timeZone)
+  const clock = (instantMs: number) => wallTimeAt(instantMs, timeZone)
   const offsets = new Map<number, number>()
   const offsetOn = (day: number): number => {
     const offset = offsets.get(day) ?? clock(day * DAY * 1000) - day * DAY

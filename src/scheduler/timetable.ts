@@ -1,4 +1,4 @@
-import { DAY, openWallClock, type WallTime, MINUTE } from '../core/wall-clock.ts'
+import { DAY, wallTimeAt, type WallTime, MINUTE } from '../core/wall-clock.ts'
 import assert from 'node:assert/strict'
 import { createTask, validateDetailed } from 'node-cron'
 
@@ -23,8 +23,8 @@ const MOST_SHIFT_MS = (DAY + 2 * 3600) * 1000
  */
 export function openTimetable(cron: string, timeZone: string) {
   const schedule = parseCron(cron)
-  const wallTimeAt = openWallClock(timeZone)
-  const offsetAt = (instantMs: number) => wallTimeAt(instantMs) - Math.floor(instantMs / 1000)
+  const clock = (instantMs: number) => wallTimeAt(instantMs, timeZone)
+  const offsetAt = (instantMs: number) => clock(instantMs) - Math.floor(instantMs / 1000)
 
   /** By how many seconds the clock changes around an instant. */
   const shiftAround = (instantMs: number): number => {
@@ -35,12 +35,12 @@ export function openTimetable(cron: string, timeZone: string) {
   const instantsOf = (localTime: WallTime): readonly number[] => {
     const around = [-MOST_SHIFT_MS, MOST_SHIFT_MS].map((shift) => offsetAt(localTime * 1000 + shift))
     const candidates = [...new Set(around)].map((offset) => (localTime - offset) * 1000).sort((a, b) => a - b)
-    const shown = candidates.filter((instant) => wallTimeAt(instant) === localTime)
+    const shown = candidates.filter((instant) => clock(instant) === localTime)
     if (shown.length > 0) return shown
     let [before = 0, after = 0] = candidates
     while (after - before > 1000) {
       const middle = Math.floor((before + after) / 2000) * 1000
-      if (wallTimeAt(middle) < localTime) before = middle
+      if (clock(middle) < localTime) before = middle
       else after = middle
     }
     return [after]
@@ -48,7 +48,7 @@ export function openTimetable(cron: string, timeZone: string) {
   /** The first tick later than an instant; undefined where there is none. */
   const next = (afterMs: number): Tick | undefined => {
     let repeated: Tick | undefined
-    let localTime = schedule.next(wallTimeAt(afterMs) - shiftAround(afterMs) - 1)
+    let localTime = schedule.next(clock(afterMs) - shiftAround(afterMs) - 1)
     for (; localTime !== undefined; localTime = schedule.next(localTime)) {
       const [firstMs = 0, againMs] = instantsOf(localTime)
       if (schedule.isHourly && againMs !== undefined && againMs > afterMs) {

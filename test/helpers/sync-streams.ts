@@ -4,7 +4,7 @@ import type { Clock } from '../../src/core/clock.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { FetchPage } from '../../src/core/page.ts'
 import type { ProgressEvent } from '../../src/core/outcome.ts'
-import { openWallClock, type WallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { type WallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { Emulator } from '../../src/emulator/server.ts'
 import { registerChannels } from '../../src/ledger/channels.ts'
 import { Leases } from '../../src/ledger/leases.ts'
@@ -71,7 +71,7 @@ export async function syncStreams(
       runId,
       timeZone: TIME_ZONE,
       claimableMs: clock.now,
-      wallTimeAt: openWallClock(TIME_ZONE),
+      wallTimeAt: (instantMs) => wallTimeAt(instantMs, TIME_ZONE),
       readAhead: createReadAhead(12),
       longestServed: new Map(),
       requireLease: leases.requirePartition,
