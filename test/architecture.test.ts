@@ -118,11 +118,11 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1667,
+  app: 1666,
   bi: 3901,
-  cli: 4257,
+  cli: 4258,
   config: 578,
-  core: 1240,
+  core: 1237,
   emulator: 1767 + 60 * allStreams.length,
   ledger: 3614,
   log: 73,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_129 + 128 * allStreams.length, test: 28_026 }
+const MOST_LINES = { src: 32_126 + 128 * allStreams.length, test: 28_024 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -1,11 +1,13 @@
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { ReportProgress } from '../core/outcome.ts'
+import type { openDatabase } from '../store/pool.ts'
 
 /** What every verb, job and worker gets. */
 export interface AppContext {
   readonly clock: Clock
   readonly log: Log
+  readonly openDatabase: typeof openDatabase
   /** From now on the log and error messages never show this value: fetched tokens, tickets, made passwords. */
   readonly addSecret: (value: string, kind?: 'passing') => void
   /** The text without any secret. */

@@ -6,12 +6,8 @@ import { describeTarget } from '../store/translate-error.ts'
 import type { Db } from '../store/database.ts'
 import { isEmbeddedRunning, startEmbedded } from '../store/embedded.ts'
 import { readMigrationStatus } from '../store/migrate.ts'
-import { openDatabase } from '../store/pool.ts'
 import { mayShareToken } from '../ledger/shared-token-store.ts'
 import { checkSource } from '../ledger/source.ts'
-
-/** The parts of a verb's context that opening a database needs. */
-export type OpeningContext = Pick<AppContext, 'clock' | 'signal' | 'remark' | 'addSecret' | 'openProgress'>
 
 /** Shown on a terminal while a database is opened: the embedded one may have to be made first. */
 export const OPENING = 'opening database'
@@ -20,7 +16,7 @@ export const OPENING = 'opening database'
  * The URL of the database of the settings, which is named on standard error; if embedded, it is started.
  * @throws db.embedded
  */
-export async function configuredUrl(context: OpeningContext, settings: DatabaseSettings): Promise<string> {
+export async function configuredUrl(context: AppContext, settings: DatabaseSettings): Promise<string> {
   const { target, dataDir } = settings
   const url = target.kind === 'url' ? target.url : await embeddedUrl(context, dataDir)
   const { from = target.kind === 'url' ? 'DATABASE_URL' : `the embedded PostgreSQL in ${dataDir}` } = settings
@@ -33,12 +29,12 @@ export async function configuredUrl(context: OpeningContext, settings: DatabaseS
  * @throws db.embedded, db.unreachable, db.refused, db.tooOld
  */
 export async function openConfiguredDatabase(
-  context: OpeningContext,
+  context: AppContext,
   settings: DatabaseSettings,
   maxConnections?: number,
 ): Promise<Db> {
   const url = await configuredUrl(context, settings)
-  return openDatabase(url, { signal: context.signal, ...(maxConnections && { maxConnections }) })
+  return await context.openDatabase(url, { signal: context.signal, ...(maxConnections && { maxConnections }) })
 }
 
 /** The database that the embedded PostgreSQL keeps for `DATABASE_URL=embedded`. */
@@ -49,7 +45,7 @@ export const EMBEDDED_DATABASE = 'livehouse'
  * @throws db.embedded
  */
 export async function embeddedUrl(
-  { clock, signal, addSecret, openProgress }: Omit<OpeningContext, 'remark'>,
+  { clock, signal, addSecret, openProgress }: Pick<AppContext, 'clock' | 'signal' | 'addSecret' | 'openProgress'>,
   dataDir: string,
   database: string = EMBEDDED_DATABASE,
 ): Promise<string> {

@@ -1,3 +1,4 @@
+import type { AppContext } from './context.ts'
 import type { DatabaseSettings } from './settings.ts'
 import { SCHEMA } from '../bi/view-statements.ts'
 import { planBi, publishBi } from '../bi/publish/publish-bi.ts'
@@ -6,7 +7,7 @@ import { writeBiSettings } from '../bi/publish/bi-state.ts'
 import type { Db } from '../store/database.ts'
 import { migrateUp, requireMigrated } from '../store/migrate.ts'
 import { claimSource, type Source } from '../ledger/source.ts'
-import { openConfiguredDatabase, OPENING, type OpeningContext } from './open-database.ts'
+import { openConfiguredDatabase, OPENING } from './open-database.ts'
 
 interface WarehouseRequest {
   readonly settings: DatabaseSettings
@@ -21,7 +22,7 @@ interface WarehouseRequest {
  * @throws db.… codes
  */
 export async function openWarehouse(
-  context: OpeningContext,
+  context: AppContext,
   { settings, source, maxConnections }: WarehouseRequest,
 ): Promise<Db> {
   const { signal, remark } = context

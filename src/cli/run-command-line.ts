@@ -140,6 +140,7 @@ function createContext(
     addSecret: log.addSecret,
     redact: log.redact,
     signal,
+    openDatabase: async (url, options) => await (await import('../store/pool.ts')).openDatabase(url, options),
     print: (text) => writeOut(`${printable(text)}\n`),
     remark: (text) => terminal.write(`${printable(text)}\n`),
     openProgress: async (opening) => {

@@ -207,7 +207,8 @@ test('a read-only server and a database of another source are found', async () =
   const { appId } = service.emulator
   await claimSource(database.db, { baseUrl: 'https://other.example', appId, timeZone: 'Asia/Shanghai' })
   await sql.raw(`alter database ${database.name} set default_transaction_read_only to on`).execute(database.db)
-  const found = await examine({ ...settingsFor(service.emulator), DATABASE_URL: database.url })
+  // By another URL, so that it has a new session.
+  const found = await examine({ ...settingsFor(service.emulator), DATABASE_URL: `${database.url}#` })
   expect(found.failed).toEqual(['rights', 'source'])
   expect(found.byName.get('rights')?.seen).toBe('the server is read-only')
   expect(found.byName.get('source')?.seen).toContain('LIVEHOUSE_BASE_URL was https://other.example')

@@ -1,5 +1,6 @@
 import type { CliContext } from '../../src/cli/command.ts'
 import { systemClock } from '../../src/core/clock.ts'
+import { lendDatabase } from './postgres.ts'
 import { silentLog } from './silent-log.ts'
 
 /** A context for one verb under test, and the lines that it printed and remarked. */
@@ -11,6 +12,7 @@ export function createTestContext(overrides: Partial<CliContext> = {}) {
     version: '1.2.3',
     clock: systemClock,
     log: silentLog,
+    openDatabase: lendDatabase,
     addSecret: () => {},
     redact: (text) => text,
     signal: new AbortController().signal,

@@ -30,15 +30,16 @@ export async function createTestDatabase({ isMigrated = true, isPublished = true
   })
   const url = databaseUrl(name)
   const db = await openDatabase(url)
+  const close = db.destroy.bind(db)
+  db.destroy = async () => {}
+  lent.set(url, db)
   return {
     name,
     url,
     db,
     [Symbol.asyncDispose]: async () => {
-      const isClosed = await Promise.race([
-        db.destroy().then(() => true),
-        sleep(LONGEST_CLOSING_MS, false, { ref: false }),
-      ])
+      lent.delete(url)
+      const isClosed = await Promise.race([close().then(() => true), sleep(LONGEST_CLOSING_MS, false, { ref: false })])
       await onServer(async (admin) => {
         await sql`drop database ${sql.id(name)} with (force)`.execute(admin)
       })
@@ -46,6 +47,12 @@ export async function createTestDatabase({ isMigrated = true, isPublished = true
     },
   }
 }
+
+const lent = new Map<string, Kysely<Database>>()
+
+/** Opens a database for a verb, a test's with its test's pool, left open: a new session costs more than most verbs. */
+export const lendDatabase: typeof openDatabase = async (url, options) =>
+  (options?.maxConnections === undefined ? lent.get(url) : undefined) ?? (await openDatabase(url, options))
 
 /** The URL of a database on the run's server, by another user where one is given. */
 export function databaseUrl(name: string, user?: { readonly name: string; readonly password: string }): string {
