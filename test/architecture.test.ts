@@ -57,7 +57,7 @@ const rules: Rules = {
     'prom-client': ['web'],
     'string-width': ['cli'],
     undici: ['service/http.ts'],
-    zod: ['cli/mcp', 'config', 'ledger', 'scheduler', 'service', 'store', 'sync'],
+    zod: ['cli/mcp', 'scheduler', 'service/other-calls.ts'],
   },
   packageTypes: { kysely: ['sync'], undici: ['service'] },
   pureModules: {
@@ -121,14 +121,14 @@ const budgets: Readonly<Record<string, number>> = {
   app: 1666,
   bi: 3901,
   cli: 4258,
-  config: 578,
+  config: 579,
   core: 1237,
   emulator: 1767 + 60 * allStreams.length,
-  ledger: 3614,
+  ledger: 3611,
   log: 73,
   scheduler: 1316,
-  service: 1724,
-  store: 3088,
+  service: 1722,
+  store: 3085,
   streams: 93 + 68 * allStreams.length,
   sync: 5128,
   transform: 249,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_126 + 128 * allStreams.length, test: 28_024 }
+const MOST_LINES = { src: 32_119 + 128 * allStreams.length, test: 28_024 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -1,6 +1,5 @@
-import { CsvError, parse } from 'csv-parse/sync'
+import { CsvError, type InfoRecord, parse } from 'csv-parse/sync'
 import { readFileSync } from 'node:fs'
-import { z } from 'zod'
 import { reasonOf } from './setting-source.ts'
 import { show } from './values.ts'
 
@@ -41,8 +40,6 @@ export function isHeader(line: string, { needed }: Pick<Columns, 'needed'>): boo
   return /[,;\t]/.test(line) || needed.includes(line.replaceAll('"', ''))
 }
 
-const recordsSchema = z.array(z.object({ info: z.object({ lines: z.number() }), record: z.array(z.string()) }))
-
 /**
  * The rows of CSV with a header that names columns in any order, separated by commas, semicolons or tabs, without blank
  * lines and `#` comments, each with the number of the line that it ends on; undefined where it is no such table, which
@@ -62,7 +59,7 @@ export function readTable(
     return undefined
   }
   const [header, ...rows] = records
-  const names = header?.record ?? []
+  const names = header?.cells ?? []
   const isKnown = (name: string, index: number) =>
     [...needed, ...optional].includes(name) && names.indexOf(name) === index
   if (!names.every(isKnown) || needed.some((name) => !names.includes(name))) {
@@ -70,20 +67,24 @@ export function readTable(
     refuse(`${file} has the header ${show(names.join(','))}; it should have ${expected}`)
     return undefined
   }
-  return rows.map(({ info: { lines: line }, record }) => {
-    if (record.length !== names.length)
-      refuse(
-        `${file} line ${line}: there are ${record.length} cells; it should have ${names.length}, as the header has`,
-      )
-    return { line, cell: (column: string): string => record[names.indexOf(column)] ?? '' }
+  return rows.map(({ line, cells }) => {
+    if (cells.length !== names.length)
+      refuse(`${file} line ${line}: there are ${cells.length} cells; it should have ${names.length}, as the header has`)
+    return { line, cell: (column: string): string => cells[names.indexOf(column)] ?? '' }
   })
 }
 
 /** Each with the line that it ends on; why it is no CSV, where it is none. Lines may end in more ways than one. */
-function parseRecords(text: string, delimiter: string): z.infer<typeof recordsSchema> | string {
+function parseRecords(text: string, delimiter: string) {
+  const records: { readonly line: number; readonly cells: readonly string[] }[] = []
+  const onRecord = (cells: string[], { lines: line }: InfoRecord): null => {
+    records.push({ line, cells })
+    return null
+  }
   try {
-    const options = { comment: '#', comment_no_infix: true, info: true, relax_column_count: true, trim: true }
-    return recordsSchema.parse(parse(text.replace(/\r\n?/g, '\n'), { ...options, delimiter, skip_empty_lines: true }))
+    const options = { comment: '#', comment_no_infix: true, onRecord, relax_column_count: true, trim: true }
+    parse(text.replace(/\r\n?/g, '\n'), { ...options, delimiter, skip_empty_lines: true })
+    return records
   } catch (error) {
     if (error instanceof CsvError) return error.message
     throw error

@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto'
 import { sql } from 'kysely'
-import { z } from 'zod'
 import type { AccessToken, TokenStore } from '../core/shared-calls.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
@@ -18,8 +17,6 @@ interface SharedTokenOptions {
 const POLL_MS = 50
 const LOCK = 'access token'
 
-const tokenSchema = z.object({ value: z.string(), issuedAtMs: z.number(), expiresAtMs: z.number() })
-
 /**
  * Keeps the token in `livehouse_ops.access_tokens` for every process of this database, sealed with the application's
  * secret. One that another secret sealed counts as none.
@@ -34,7 +31,7 @@ export function createSharedTokenStore(db: Db, { authUrl, appId, appSecret, cloc
     const tokens = ops(connection).selectFrom('access_tokens').select('sealed').where('authUrl', '=', authUrl)
     const row = await tokens.where('appId', '=', appId).executeTakeFirst()
     const text = row && open(row.sealed)
-    return text === undefined ? undefined : tokenSchema.safeParse(JSON.parse(text)).data
+    return text === undefined ? undefined : JSON.parse(text)
   }
   const write = async (connection: Db, token: AccessToken): Promise<void> => {
     const kept = { sealed: seal(JSON.stringify(token)), expiresAt: new Date(token.expiresAtMs) }

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import type { AccessToken, TokenStore } from '../core/shared-calls.ts'
 import { type Clock, orAborted } from '../core/clock.ts'
 import { hasCode, isFinalStatus, LivehouseError } from '../core/errors.ts'
@@ -97,8 +96,6 @@ const SHORTEST_VALIDITY_SECONDS = 1
 /** Ten years: later dates may fit into no column. */
 const LONGEST_VALIDITY_SECONDS = 315_576_000
 
-const tokenEnvelope = z.object({ access_token: z.string().trim().min(1), expire_time: z.unknown().optional() })
-
 /**
  * API 4.1: asks for a token with the app id and secret.
  * @returns a function that makes the call over `send`.
@@ -124,11 +121,12 @@ export function createTokenRequest(
     const answer = await send(call, context).catch((error: unknown) => {
       throw asTokenError(error, options)
     })
-    const read = tokenEnvelope.safeParse(answer.json)
-    if (!read.success) throw withoutToken(answer, options, read.error)
-    const leftSeconds = readValidity(read.data.expire_time)
+    const { access_token: given, expire_time: expireTime } = Object(answer.json)
+    const value = typeof given === 'string' ? given.trim() : ''
+    if (value === '') throw withoutToken(answer, options)
+    const leftSeconds = readValidity(expireTime)
     const validSeconds = Math.min(Math.max(leftSeconds, SHORTEST_VALIDITY_SECONDS), LONGEST_VALIDITY_SECONDS)
-    return { value: read.data.access_token, issuedAtMs, expiresAtMs: issuedAtMs + validSeconds * 1000 }
+    return { value, issuedAtMs, expiresAtMs: issuedAtMs + validSeconds * 1000 }
   }
 }
 
@@ -138,12 +136,12 @@ export function isOfTokenCall(error: unknown): boolean {
 }
 
 /** Errcode 1000 without a token is the token service's own trouble. Any other answer comes from something else. */
-function withoutToken({ json }: Answer, options: AccessTokenOptions, cause: unknown): LivehouseError {
-  const isSuccess = z.object({ errcode: z.literal([1000, '1000']) }).safeParse(json).success
-  if (!isSuccess) return wrongAddress(`${TOKEN_CALL}: the answer holds no access_token`, options, cause)
+function withoutToken({ json }: Answer, options: AccessTokenOptions): LivehouseError {
+  if (![1000, '1000'].includes(Object(json).errcode))
+    return wrongAddress(`${TOKEN_CALL}: the answer holds no access_token`, options)
   const reason = 'errcode 1000 without an access_token'
   const message = `${TOKEN_CALL}: the answer is ${reason}: trouble of the service; the next run asks again`
-  return new LivehouseError('api.noToken', message, { call: TOKEN_CALL, code: 1000, reason }, { cause })
+  return new LivehouseError('api.noToken', message, { call: TOKEN_CALL, code: 1000, reason })
 }
 
 /** `expire_time` is remaining seconds (API 2.1), also as text. */
@@ -177,7 +175,7 @@ function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
   return new LivehouseError('api.credentialsRefused', message, { call: TOKEN_CALL, reason }, { cause: error })
 }
 
-function wrongAddress(found: string, { authUrl }: AccessTokenOptions, cause: unknown): LivehouseError {
+function wrongAddress(found: string, { authUrl }: AccessTokenOptions, cause?: unknown): LivehouseError {
   const message = `${found}: nothing issues tokens at LIVEHOUSE_AUTH_URL, which is ${authUrl}; check it`
   return new LivehouseError('api.wrongAuthUrl', message, { call: TOKEN_CALL, reason: found }, { cause })
 }

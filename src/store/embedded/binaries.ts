@@ -1,13 +1,9 @@
 import { chmod, cp, mkdtemp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join, relative } from 'node:path'
-import { z } from 'zod'
 import { embeddedError } from './embedded-error.ts'
 import type { Home } from './home.ts'
 import { runProgram } from './run-program.ts'
-
-const packageJson = z.object({ version: z.string() })
-const symlinkList = z.array(z.object({ source: z.string(), target: z.string() }))
 
 /** Absolute paths of the programs of PostgreSQL. */
 export interface Binaries {
@@ -25,7 +21,7 @@ export interface Binaries {
 export async function findBinaries(home: Home, signal: AbortSignal, root = packageRoot(home)): Promise<Binaries> {
   const native = join(root, 'native')
   if ((await failureOf(native, home, signal)) === undefined) return programsIn(native)
-  const { version } = packageJson.parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')))
+  const { version } = Object(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')))
   const copy = join(home.place, `postgresql-${version}`)
   if ((await stat(copy).catch(() => undefined)) === undefined) await copyBinaries(native, copy, home)
   const failure = await failureOf(copy, home, signal)
@@ -87,7 +83,8 @@ async function copyBinaries(native: string, copy: string, home: Home): Promise<v
 /** What the package's install script does; its paths start with `native/`. */
 async function linkLibraries(native: string): Promise<void> {
   const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
-  for (const { source, target } of symlinkList.parse(JSON.parse(text))) {
+  const links: readonly { readonly source: string; readonly target: string }[] = JSON.parse(text)
+  for (const { source, target } of links) {
     const link = join(native, '..', target.replace(/^native/, relative(dirname(native), native)))
     await rm(link, { force: true })
     await symlink(relative(dirname(target), source), link)
