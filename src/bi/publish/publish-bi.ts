@@ -3,7 +3,7 @@ import type { Db } from '../../store/database.ts'
 import type { BiSettings } from '../bi-settings.ts'
 import { type Language, roles, SCHEMA } from '../view-statements.ts'
 import { applyPlan } from './apply-plan.ts'
-import { type BiState, readBiState, writeBiSettings } from './bi-state.ts'
+import { readBiState, writeBiSettings } from './bi-state.ts'
 import { groupPersons } from './group-persons.ts'
 import { emptyBiState, planPublication } from './plan-publication.ts'
 
@@ -56,11 +56,7 @@ export async function planBi(db: Db): Promise<readonly string[]> {
  * @param language of the comments; that of the database where it is not given
  */
 export async function planForDba(db: Db, timeZone: string, language?: Language): Promise<readonly string[]> {
-  const state = (await readStateIfAny(db)) ?? emptyBiState(timeZone, language)
-  return planPublication({ ...state, mayCreateRoles: true, ...(language && { language }) })
-}
-
-async function readStateIfAny(db: Db): Promise<BiState | undefined> {
   const { rows } = await sql`select where to_regclass('livehouse_ops.bi_settings') is not null`.execute(db)
-  return rows.length > 0 ? await readBiState(db) : undefined
+  const state = rows.length > 0 ? await readBiState(db) : emptyBiState(timeZone, language)
+  return planPublication({ ...state, mayCreateRoles: true, ...(language && { language }) })
 }

@@ -124,30 +124,26 @@ export const joinPersons = (rows: string): readonly string[] =>
     ) g where p.${basis} = g.${basis} and (p.person > g.person or not p.is_shared) returning channel_id`,
   )
 
+const named = [
+  ['livehouse.watch_records', 'user_id', ''],
+  ['livehouse.gifts', 'visitor_id', ' and f.removed_at is null'],
+  ['livehouse.signups', 'user_id', ' and f.removed_at is null'],
+].map(
+  ([table, id, more]) => `select f.${id} as user_id from ${table} f
+      where f.channel_id = c.channel_id and f.${id} is not null${more} and not exists (
+        select from livehouse.visitors v where v.channel_id = f.channel_id and v.user_id = f.${id})`,
+)
+
 /** Viewers whom a record names and the visitor list does not have. */
 export const unlisted = figureOf(
   'unlisted_viewers',
   `select ${ALWAYS}, u.user_id, 1::bigint, null::numeric, null::numeric from (
-      ${unlistedFrom([
-        ['livehouse.watch_records', 'user_id', ''],
-        ['livehouse.gifts', 'visitor_id', ' and f.removed_at is null'],
-        ['livehouse.signups', 'user_id', ' and f.removed_at is null'],
-      ])}
+      ${named.join('\n      union ')}
     ) u`,
 )
 
 /** The same of all channels: `channel_id`, `user_id`. */
 export const unlistedViewers = `select channel_id, item as user_id from ${kept(unlisted)} k`
-
-function unlistedFrom(facts: readonly (readonly [string, string, string])[]): string {
-  return facts
-    .map(
-      ([table, id, more]) => `select f.${id} as user_id from ${table} f
-      where f.channel_id = c.channel_id and f.${id} is not null${more} and not exists (
-        select from livehouse.visitors v where v.channel_id = f.channel_id and v.user_id = f.${id})`,
-    )
-    .join('\n      union ')
-}
 
 /**
  * What rows are joined and grouped by in place of a phone or person: a hash under the key of this database. Sorted by
