@@ -11,10 +11,10 @@ export type Access = ReturnType<typeof createAccess>
 const MOST_WRONG = 10
 const MINUTE_MS = 60_000
 
-/** Of the cookie that signing in sets. */
+/** The cookie that signing in sets. */
 export const SESSION_COOKIE = 'livehouse_session'
 
-/** `token`: of `LIVEHOUSE_HTTP_TOKEN`; undefined for a page on loopback alone, which needs none. */
+/** @param token `LIVEHOUSE_HTTP_TOKEN`; undefined for a page on loopback alone, which needs none */
 export function createAccess(token: string | undefined, { clock, log }: { clock: Clock; log: Log }) {
   let wrong: readonly number[] = []
   const recent = () => wrong.filter((atMs) => clock.now() - atMs < MINUTE_MS)
@@ -24,8 +24,8 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
   const [session, csrf] = [keyedBy('session'), keyedBy('form')]
   return {
     /**
-     * False for a name that only another site would have a browser use for this machine (DNS rebinding). With a token
-     * that gains nothing, and reverse proxies pass on names of their own.
+     * False for a host name that is not loopback, by which another site may reach this page from a browser (DNS
+     * rebinding). With a token such a site gains nothing, and reverse proxies pass on names of their own.
      */
     isHostKnown: (host: string | undefined): boolean =>
       token !== undefined || isLoopback((host ?? '').replace(/:\d+$/, '')),
@@ -38,18 +38,18 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
     /** Notes and logs a wrong token. `from`: the address that it came from */
     refuse: (from: string | undefined): void => {
       wrong = recent()
-      // Thousands of lines would fill the log.
+      // Not thousands of lines.
       if (wrong.length >= MOST_WRONG) return
       wrong = [...wrong, clock.now()]
       log.warn('http.tokenRefused', { from, wrongWithinMinute: wrong.length })
     },
-    /** Whether so many wrong tokens came within a minute that the form takes none for now. */
+    /** Whether the form takes no token for now: too many wrong ones came within a minute. */
     isExhausted: (): boolean => recent().length >= MOST_WRONG,
     /** What a browser keeps in place of the token. */
     session,
-    /** What forms that act carry, and no other site knows; undefined where there is no token, and nothing acts. */
+    /** A secret that forms carry, so that no other site can send them; undefined without a token: nothing acts then. */
     csrf,
-    /** Whether a form carries that, and the browser does not say that another site has sent it. */
+    /** Whether a form carries that secret, and the browser does not say that another site sent it. */
     isOurForm: (headers: IncomingHttpHeaders, given: string): boolean => {
       const isOwnSite = [undefined, 'same-origin', 'none'].includes(headers['sec-fetch-site'])
       return isOwnSite && csrf !== undefined && isEqual(given, csrf)
@@ -57,7 +57,7 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
   }
 }
 
-/** Takes the same time for any wrong text, so that it shows nothing of the right one. */
+/** Compares in constant time, so that its duration tells nothing of the right text. */
 function isEqual(given: string, wanted: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(wanted)) && wanted !== ''
@@ -76,7 +76,7 @@ export function readCookies(header: string | undefined): ReadonlyMap<string, str
 const MOST_BYTES = 4096
 const MONTH_SECONDS = 30 * 86_400
 
-/** Takes the token of the form and answers with the cookie, or with the form again (`again`, for that next path). */
+/** Takes the token of the form and answers with the cookie, or with the form again (`again`). */
 export async function answerLogin(
   access: Access,
   request: IncomingMessage,

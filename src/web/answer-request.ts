@@ -33,7 +33,7 @@ interface Asked extends Omit<PageRequest, 'csrf'> {
 
 const LANGUAGE_COOKIE = 'livehouse_lang'
 const YEAR_SECONDS = 31_536_000
-/** The database is not read again each time: that has a pace of its own. */
+/** How often the script asks for the page again; the database is read less often (`facts.ts`). */
 const RENEW_SECONDS = 10
 const RENEW_BUSY_SECONDS = 2
 

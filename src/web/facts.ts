@@ -8,30 +8,29 @@ import { readDailyActivity, readHourlyCalls, type RunReport } from '../ledger/ru
 
 /** A job as the page shows it. */
 export interface JobView extends Pick<Job, 'name' | 'cron' | 'timeZone'> {
-  /** What it keeps up to date; empty for one that is not run by itself, or reads old days only. */
+  /** The streams that it keeps up to date; empty for a job that is off, or reads old days only. */
   readonly streams: readonly string[]
   readonly channels: 'all' | readonly string[] | { readonly group: string }
-  /** Undefined for a job that is not run by itself. */
+  /** Undefined for a job that is off. */
   readonly next: Date | undefined
   /** Undefined before its first run. */
   readonly last: { readonly startedAt: Date; readonly status: RunReport['status'] } | undefined
 }
 
-/** Items in quarantine that the overview looks at. */
+/** The overview counts no more items in quarantine. */
 export const MOST_QUARANTINED = 100_000
 
 /** Everything that the overview shows, read at one time. */
 export type Facts = Awaited<ReturnType<typeof collectFacts>>
 
-/** What facts are collected with. */
 export interface FactsDeps extends Pick<OverviewQuestion, 'budget'>, Pick<AppContext, 'clock' | 'log'> {
   readonly db: Db
   readonly readJobs: () => Promise<readonly JobView[]>
 }
 
-/** Days that charts and timelines show, today's among them. */
+/** Days that charts and timelines show, today included. */
 export const TIMELINE_DAYS = 30
-/** Hours that charts show, this one among them. */
+/** Hours that charts show, this one included. */
 export const CHART_HOURS = 24
 
 const DAY_MS = 86_400_000
@@ -39,8 +38,8 @@ const DAY_MS = 86_400_000
 const LONGEST_STATEMENT_MS = 20_000
 
 /**
- * Reads everything that pages show, in one snapshot of the database. What it reads grows with partitions and the slices
- * of a day, never with all slices or the rows of the warehouse.
+ * Reads everything that pages show, in one snapshot of the database. Its cost grows with partitions and the slices of a
+ * day, never with all slices or the rows of the warehouse.
  * @throws db.… codes
  */
 async function collectFacts({ db, clock, readJobs, budget }: FactsDeps) {
@@ -52,7 +51,7 @@ async function collectFacts({ db, clock, readJobs, budget }: FactsDeps) {
       ...overview,
       activity: await readDailyActivity(snapshot, since, overview.timeZone),
       hourly: await readHourlyCalls(snapshot, new Date(overview.readAtMs - DAY_MS), overview.timeZone),
-      // Undefined where there are too many records to add up.
+      // Undefined for too many records to add up.
       watched: await readWatchedDays(snapshot, overview, since),
       quarantine: await readQuarantine(snapshot, { most: MOST_QUARANTINED + 1 }),
       jobs,
@@ -74,15 +73,15 @@ export interface ReadFailure {
   readonly sinceMs: number
 }
 
-/** Facts for many requests, read by one at a time. Never throws; waits for `longestMs` (10 s) at most. */
+/** The facts for many requests, from one reading at a time. Never throws; waits for `longestMs` (10 s) at most. */
 export type ReadFacts = (longestMs?: number) => Promise<Known>
 
-/** A reading is kept for so many times its duration, three seconds at least; a failure for three seconds. */
+/** A reading is kept for this many times its duration, at least three seconds; a failure for three seconds. */
 const REST = 20
 const SHORTEST_MS = 3000
 const LONGEST_WAIT_MS = 10_000
 
-/** Reads facts when they are asked for, a twentieth of the time at most. */
+/** Reads facts when they are asked for, but spends at most a twentieth of the time on it. */
 export function createFactsSource(deps: FactsDeps): ReadFacts {
   const { clock, log } = deps
   let known: Known = { facts: undefined, failure: undefined }
@@ -94,7 +93,7 @@ export function createFactsSource(deps: FactsDeps): ReadFacts {
       known = { facts: await collectFacts(deps), failure: undefined }
       keptUntilMs = clock.now() + Math.max(SHORTEST_MS, REST * (clock.now() - startedAtMs))
     } catch (error) {
-      // Once for each outage.
+      // Logged once in an outage.
       if (known.failure === undefined) log.warn('page.unread', { err: error })
       known = { facts: known.facts, failure: { error, sinceMs: known.failure?.sinceMs ?? startedAtMs } }
       keptUntilMs = clock.now() + SHORTEST_MS

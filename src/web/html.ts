@@ -34,7 +34,7 @@ function markupOf(value: Content): string {
   return escape(String(value))
 }
 
-/** Embeddings, overrides and isolates: in a name they would reorder the text beside it. */
+/** Marks of writing direction: in a name they would reorder the text beside it. */
 const TURNING = /[\u202a-\u202e\u2066-\u2069]/g
 
 /** Control characters, which HTML forbids, and marks of direction are removed; what HTML reads becomes entities. */
@@ -52,12 +52,12 @@ export function foreign(text: string, longest: number = LONGEST): Html {
   return html`<bdi>${pieces.map((piece, index) => html`${index > 0 && html`<wbr>`}${piece}`)}</bdi>`
 }
 
-/** Ids are never broken: a line may end behind the strokes of a path, and within what has no end. */
+/** Where a line may end: after slashes of a path, and within 30 characters without a space. Ids are not broken. */
 const PLACE_TO_BREAK = /[/=](?=.)|[^\s/=]{30}(?=.)/gu
 
 /** The same where no markup is possible: cut to a readable length. */
 export function plainForeign(text: string, longest: number = LONGEST): string {
-  // Not in the middle of a character that takes two.
+  // Not in the middle of a surrogate pair.
   return text.length > longest ? `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…` : text
 }
 

@@ -18,7 +18,7 @@ export function createStatusMetrics(version: string) {
   collectDefaultMetrics({ register: registry })
   const metrics = defineMetrics(registry)
   metrics.info.set({ version }, 1)
-  // The library begins with 0, which would say that the budget is empty and the night not complete.
+  // The library begins at 0, which would mean that the budget is spent and the night not complete.
   for (const unknown of [metrics.isComplete, metrics.budgetLeft, metrics.factsAge]) unknown.remove()
   return {
     contentType: registry.contentType,
@@ -100,7 +100,7 @@ function showFacts(metrics: Metrics, facts: Facts, expectations: Expectations, n
     const verified = units.flatMap(({ verifiedAt }) => verifiedAt?.getTime() ?? [])
     if (verified.length > 0) sinceVerified.set({ stream }, (nowMs - Math.max(...verified)) / 1000)
     const reaches = units.filter(expectations.isKept).map(({ reach }) => reach ?? -Infinity)
-    // While the first sync is under way, what was never read is not behind yet.
+    // During the first sync a part that was never read is not behind yet.
     const isKnown = reaches.length > 0 && (status !== 'first' || !reaches.includes(-Infinity))
     if (isKnown) behind.set({ stream }, Math.max(0, now - Math.min(...reaches)))
     for (const { gaps: count } of units) gaps.inc({ stream }, count)

@@ -30,7 +30,7 @@ export interface PagesDeps extends Pick<FactsDeps, 'db' | 'clock' | 'log'> {
   readonly rangeOf: RangeOf
 }
 
-/** Which page is asked for, and how. */
+/** A request for a page. */
 export interface PageRequest {
   readonly messages: Messages
   readonly path: string
@@ -84,7 +84,7 @@ export async function makePage(deps: PagesDeps, request: PageRequest): Promise<P
     return { ...around, status: 404, title: notFound, content: problemPage(messages, notFound) }
   }
   if (!(part instanceof Error)) return { ...around, status: 200, ...part }
-  // The log has said so when the facts were read, or does now.
+  // If reading the facts failed, the log has it already.
   if (failure === undefined && !hasCode(part, 'db.unreachable')) deps.log.warn('page.unread', { path, err: part })
   const away = failure ?? { error: part, sinceMs: nowMs }
   return { ...around, status: 503, content: unreachableSection(messages, away, nowMs, { timeZone: facts.timeZone }) }

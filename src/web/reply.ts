@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 
-/** Of every answer: pages load, send and frame nothing of other sites. */
+/** The headers of every answer: pages load nothing from other sites, send nothing to them, and cannot be framed. */
 export const safeHeaders: OutgoingHttpHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +

@@ -23,7 +23,7 @@ export interface StatusServerOptions extends FactsDeps, Pick<Answering, 'languag
   readonly actions?: OperatorActions
   /** Names of migrations that the database has not had. */
   readonly readPending: () => Promise<readonly string[]>
-  /** In which time a channel is read; without it, all are without end. */
+  /** The range in which a channel is read; no bounds when not given. */
   readonly rangeOf?: RangeOf
 }
 
@@ -36,7 +36,7 @@ export interface StatusServer extends AsyncDisposable {
 }
 
 const MOST_CONNECTIONS = 500
-/** A connection that has not sent its whole request by then is closed: 500 idle ones would keep the probes out. */
+/** A connection that has not sent its whole request by then is closed: 500 idle ones would shut out health checks. */
 const LONGEST_REQUEST_MS = 3000
 
 /**

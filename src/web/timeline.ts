@@ -16,11 +16,11 @@ export interface TimelineDay {
   readonly state: DayState
   /** From 0 to 1: how much of the day, over all channels, has been read. */
   readonly share: number
-  /** The same of what its state names; 0 where that is not a fault. */
+  /** From 0 to 1: how much of the day its state is about; 0 where that is no fault. */
   readonly faulty: number
 }
 
-/** What the days of a timeline are made from. All of it belongs to one stream, or to one channel. */
+/** What the days of a timeline are made from: all of one stream, or of one stream of a channel. */
 export interface TimelineFacts {
   readonly now: WallTime
   readonly units: readonly LedgerUnit[]
@@ -30,7 +30,7 @@ export interface TimelineFacts {
   readonly outOf?: number
 }
 
-/** The last days of what is read by time, today's last. Whole lists have no days. */
+/** The last days of a stream that is read by time, today last. Whole lists have no days. */
 export function timelineOf({ now, units, open, rangeOf, outOf = 0 }: TimelineFacts): readonly TimelineDay[] {
   const windowed = units.filter(({ isWindowed }) => isWindowed)
   const known = new Set(windowed.map(({ channelId }) => channelId)).size
@@ -54,7 +54,7 @@ export function timelineOf({ now, units, open, rangeOf, outOf = 0 }: TimelineFac
   })
 }
 
-/** When the last days or hours began, this one last. */
+/** When the last days or hours began, the current one last. */
 export function lastOnes(now: WallTime, length: number, count: number): readonly WallTime[] {
   const last = Math.floor(now / length) * length
   return Array.from({ length: count }, (_, index) => last - (count - 1 - index) * length)
@@ -65,7 +65,7 @@ function overlap(from: WallTime | null, to: WallTime | null, span: Window): numb
   return Math.max(0, Math.min(to, span.to) - Math.max(from, span.from))
 }
 
-/** How much of a span should be there: nothing of days on which a channel is not to be read. */
+/** How much of a span should be read: nothing of days outside of a channel's range. */
 function wantedOf({ channelId, since, until }: LedgerUnit, span: Window, rangeOf: RangeOf): number {
   const range = channelId === null ? {} : rangeOf(channelId)
   const from = Math.min(range.from ?? span.from, since ?? Infinity)

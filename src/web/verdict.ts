@@ -5,35 +5,35 @@ import { operatorCommands } from '../app/operator-actions.ts'
 import { hasEnded } from '../ledger/runs.ts'
 import type { Facts } from './facts.ts'
 
-/** From when and until when a channel is read, as configured; undefined: without end on that side. */
+/** From when and until when a channel is read, as configured; undefined for no bound on that side. */
 export type RangeOf = (channelId: string) => {
   readonly from?: WallTime | undefined
   readonly until?: WallTime | undefined
 }
 
-/** Why it cannot be said that something is there, the gravest first. */
+/** What can be wrong with a part (a stream of a channel, or of the account), the gravest first. */
 const faults = ['problem', 'unread', 'late', 'gap'] as const
 export type Fault = (typeof faults)[number]
 
-/** What should have been read, and what of it is not there. */
+/** Which parts should be read, and what is wrong with each. */
 export type Expectations = ReturnType<typeof createExpectations>
 
-/** A night and two hours: longer than from one nightly run to the end of the next. */
+/** A day and two hours: longer than from the end of one nightly run to the end of the next. */
 const FRESH_SECONDS = 26 * 3600
 
-/** Works out what is expected; quick to ask for thousands of channels. */
+/** Works out what is expected. Its functions are quick for thousands of channels. */
 export function createExpectations(facts: Facts, rangeOf: RangeOf = () => ({})) {
   const isWanted = whatJobsRead(facts)
   const problems = new Set(facts.problems.map(keyOf))
   // Whole lists have no range: they are read again and again.
   const endOf = ({ channelId, isWindowed }: LedgerUnit) =>
     channelId === null || !isWindowed ? undefined : rangeOf(channelId).until
-  /** Whether it is kept up to date: it has not come to its end, and a job (or cron) reads it. */
+  /** Whether a part is kept up to date: it has not come to its end, and a job (or cron) reads it. */
   const isKept = (unit: LedgerUnit) => {
     const isOver = unit.until !== null && unit.until >= (endOf(unit) ?? Infinity)
     return isWanted(unit.stream, unit.channelId) && !isOver
   }
-  /** What is wrong with it: the gravest only, so that each fault is said once. */
+  /** What is wrong with a part: only the gravest, so that each fault is told once. */
   const faultOf = (unit: LedgerUnit): Fault | undefined => {
     if (isAskedFor(unit.stream)) return undefined
     if (problems.has(keyOf(unit))) return 'problem'
@@ -42,14 +42,14 @@ export function createExpectations(facts: Facts, rangeOf: RangeOf = () => ({})) 
     if (isKept(unit) && unit.reach !== null && unit.reach < wanted) return 'late'
     return unit.gaps > 0 ? 'gap' : undefined
   }
-  /** Every part that the ledger knows, and those that should have been read and of which nothing was. */
+  /** Every part that the ledger knows, and those that should have been read and were not. */
   const units = [...facts.units, ...unknownUnits(facts, isWanted)]
   return { units: units.toSorted((a, b) => rankOf(a.stream) - rankOf(b.stream)), rangeOf, isKept, faultOf }
 }
 
 /**
- * Whether a stream of a channel, or of the account, is kept up to date. Where jobs read the stream, they say of which
- * channels; else, such as where cron runs a sync, of all.
+ * Whether a stream of a channel, or of the account, is kept up to date. Where jobs read the stream, they name the
+ * channels; otherwise, such as with a sync by cron, all channels are.
  */
 type IsWanted = (stream: string, channelId: string | null) => boolean
 
@@ -67,7 +67,7 @@ const nothing = {
   lastRunId: '',
 }
 
-/** Parts that the ledger does not know, of streams that are read elsewhere or by a job. */
+/** Parts that the ledger does not know, of streams that are read in other channels or by a job. */
 function unknownUnits({ units, channels, jobs }: Facts, isWanted: IsWanted): readonly LedgerUnit[] {
   const known = new Set(units.map(keyOf))
   const read = new Set([...units.map(({ stream }) => stream), ...jobs.flatMap((job) => job.streams)])
@@ -100,39 +100,39 @@ function whatJobsRead({ jobs, channels }: Facts): IsWanted {
   }
 }
 
-/** Ten calls a day: read when it is asked for, and never complete in a night. */
+/** Whether a stream is read only when asked for: with ten calls a day it is never complete in a night. */
 export function isAskedFor(stream: string): boolean {
   return findStream(stream)?.isBudgeted === true
 }
 
-/** The same thing wrong with the same channels of one stream or of several. */
+/** A fault that the same channels have in one stream or in several. */
 export interface Finding {
   readonly kind: Fault
   readonly streams: readonly string[]
-  /** None where the streams are of the account. */
+  /** Empty for streams of the account. */
   readonly channels: readonly string[]
-  /** After which nothing is there, at the least; null where nothing is. */
+  /** Up to when all of these channels have been read; null where one never was. */
   readonly since: WallTime | null
 }
 
 /**
  * The answer that the page begins with. `empty`: nothing has run; `first`: the first sync has not ended; `complete`:
- * all that is read has been read, proven, and lately; `incomplete`: not so, and `findings` or `failedRun` say why.
+ * every part is read, proven and fresh; `incomplete`: `findings` or `failedRun` say why not.
  */
 export interface Verdict {
   readonly status: 'empty' | 'first' | 'complete' | 'incomplete'
   readonly findings: readonly Finding[]
-  /** The last run, where it stopped before it could leave a slice that says so. */
+  /** The last run, where it failed and no finding shows it. */
   readonly failedRun: { readonly runId: string; readonly command: string } | undefined
   readonly isRunning: boolean
 }
 
-/** The last run that asked the service for anything: what an operator does beside that says nothing of a night. */
+/** The last run that read from the service; actions of operators do not count. */
 export function lastReading(runs: Facts['runs']): Facts['runs'][number] | undefined {
   return runs.find((run) => hasEnded(run) && !operatorCommands.includes(run.command))
 }
 
-/** Judges what is known. */
+/** Judges whether all is complete. */
 export function judge(facts: Facts, expectations: Expectations = createExpectations(facts)): Verdict {
   const { runs, units } = facts
   const isRunning = runs.some(({ status }) => status === 'running')
@@ -166,9 +166,9 @@ function findingsOf({ units, faultOf }: Expectations): readonly Finding[] {
 }
 
 /**
- * How much of some parts is there. `until`: when all but `behind` is there, or these where nothing else is; undefined
- * where there is no such time. `all`: channels, 1 where all of it is the account's. `behind`: channels with a fault,
- * null for the account. Whole lists do not count for ranges, nor parts that have come to their end where others go on.
+ * How far some parts have been read. `behind`: channels with a fault, null for the account. `until`: up to when the
+ * others have been read, or those behind where there are no others; undefined for no such time. `all`: the number of
+ * channels, 1 for the account. Whole lists do not count beside ranges, nor parts that have ended beside others.
  */
 export function standingOf(units: readonly LedgerUnit[], { isKept, faultOf }: Expectations) {
   const kept = units.filter(isKept)

@@ -42,7 +42,7 @@ ${tableSection(view, 'channels', shown, columnsOf(view), {
 })}`
 }
 
-/** Those with open points first, else by id, numbers as numbers. */
+/** Channels with open points first, else by id, numbers as numbers. */
 function rowsOf({ facts, expectations }: View): readonly ChannelRow[] {
   const units = Map.groupBy(expectations.units, ({ channelId }) => channelId)
   const problems = Map.groupBy(facts.problems, ({ channelId }) => channelId)

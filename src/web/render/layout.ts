@@ -68,7 +68,7 @@ function languageLink({ messages, path, parameters }: Frame, language: Language)
   return html`<a href="${to}" lang="${language}" hreflang="${language}">${name}</a>`
 }
 
-/** Where the token is asked for. `next`: the path to go to then. */
+/** The page that asks for the token. @param next the path to go to afterwards */
 export function loginPage(
   { login }: Messages,
   { isWrong, next }: { readonly isWrong: boolean; readonly next: string },

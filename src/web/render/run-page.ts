@@ -44,7 +44,7 @@ ${asked(view, details.asked)}`
 }
 
 function streams(view: View, run: RunReport): Html | false {
-  // What became of the rows of a run is known when it has ended.
+  // What became of a run's rows is known only when it has ended.
   const atEnd = (count: number) => (hasEnded(run) ? count : view.messages.notKnown)
   const rows = run.streams.toSorted((a, b) => rankOf(a.stream) - rankOf(b.stream))
   const columns: readonly Column<StreamReport>[] = [
@@ -101,7 +101,7 @@ function slices(view: View, { runId }: RunReport, { slices: found }: ShownDetail
   return tableSection(view, 'slices', found.rows, columns, { more: pagination(view, `/runs/${runId}`, {}, found) })
 }
 
-/** A range of the service's wall clock, or that it is none. */
+/** A range of the service's wall clock; for none, that it is a whole list. */
 export function rangeText({ messages }: View, window: Window | undefined): Html | string {
   if (window === undefined) return messages.open.wholeList
   const bound = (time: number) => html`<span class="bound">${formatWallMinute(time)}</span>`

@@ -6,7 +6,7 @@ import { fill } from '../messages.ts'
 import { choice, type Column, filterForm, type ListPage, pagination, tableSection } from './table.ts'
 import { moment, proofMarks, stateMark, type View } from './view.ts'
 
-/** How a run can stand. */
+/** The states of a run. */
 export const runStates = ['ok', 'partial', 'waiting', 'failed', 'running', 'interrupted'] as const
 
 /** All runs on record, a page at a time; an empty filter takes all. `queued`: a job that has just been queued. */
@@ -38,7 +38,7 @@ ${runsSection(view, found.rows, pagination(view, '/runs', { command, status }, f
 export function runsSection(view: View, runs: readonly RunReport[], more: Html | false): Html | false {
   const { messages } = view
   const read = (count: (counts: Counts) => number) => (run: RunReport) => count(totalOf(run))
-  // What became of a run's rows is known when it has ended.
+  // What became of a run's rows is known only when it has ended.
   const atEnd = (count: (counts: Counts) => number) => (run: RunReport) =>
     hasEnded(run) ? count(totalOf(run)) : messages.notKnown
   const columns: readonly Column<RunReport>[] = [

@@ -11,11 +11,11 @@ import { channelLinks, icon, moment, proofMarks, section, streamName, type View,
 interface StreamRow {
   readonly stream: string
   readonly units: readonly LedgerUnit[]
-  /** Active channels, where it is read only in those for which it is asked for; else 0. */
+  /** For a stream that is read only when asked for: the number of active channels; else 0. */
   readonly outOf: number
 }
 
-/** The streams that are read or have rows, in the order of the contract; of one channel where it is given. */
+/** The streams that are read or have rows, in the order of the contract; only those of a channel if one is given. */
 export function streamsOf({ facts, expectations }: View, channelId?: string): readonly StreamRow[] {
   const ofChannel = (unit: LedgerUnit) => channelId === undefined || unit.channelId === channelId
   const active = facts.channels.filter(({ state }) => state === 'active').length
@@ -39,7 +39,7 @@ export function streamsSection(view: View): Html | false {
   ])
 }
 
-/** The rows of some streams; as text with "about" where one of them is an estimate, of which three digits are true. */
+/** The rows of some streams; where one of them is an estimate, as text with "about" and three digits. */
 export function rowCount({ messages, facts }: View, streams: readonly string[]): number | string {
   const sizes = streams.flatMap((stream) => facts.sizes.get(stream) ?? [])
   if (sizes.length === 0) return messages.notKnown
@@ -60,7 +60,7 @@ function lastLanding(units: readonly LedgerUnit[]): number | undefined {
   return times.length === 0 ? undefined : Math.max(...times)
 }
 
-/** Until when it is there: where that holds for some channels only, for how many, and which are left. */
+/** Until when some parts have been read; where that holds for some channels only, how many, and which are left. */
 export function standing(view: View, units: readonly LedgerUnit[], outOf = 0): Content {
   const { messages, expectations } = view
   const { until, all: known, behind } = standingOf(units, expectations)
@@ -100,7 +100,7 @@ ${lanes}</tbody>
   return section(messages, 'coverage', html`${timelinePatterns}${table}${timelineLegend(messages)}${unmarked(view)}`)
 }
 
-/** The bars of a stream and until when it is there; of one that is read as whole lists, when that was. */
+/** The bars of a stream and until when it has been read; for whole lists, when that was. */
 function lane(view: View, { stream, units, outOf }: StreamRow): Html {
   const { messages, facts, expectations } = view
   const { standing: words, formats } = messages
@@ -118,7 +118,7 @@ function lane(view: View, { stream, units, outOf }: StreamRow): Html {
   return html`${strip}<p class="days">${until}${standing(view, units, outOf)}</p>`
 }
 
-/** That there are more open points than timelines mark; nothing where all are. */
+/** A note where there are more open points than timelines mark. */
 function unmarked({ messages: { open: words, formats }, facts: { open, openCounts } }: View): Html | false {
   const all = openCounts.problem + openCounts.gap + openCounts.accepted
   const numbers = { marked: formats.number(open.length), all: formats.number(all) }

@@ -4,7 +4,7 @@ import { fill, type Messages } from '../messages.ts'
 
 const WIDTH = 10
 const HEIGHT = 24
-/** However little is missing, it has this height. */
+/** The least height of what is missing. */
 const LEAST_CAP = 4
 /** Days from one date below the bars to the next: they stand in rows of 10, 15 or 30. */
 const DATE_EVERY = 5
@@ -23,7 +23,7 @@ export function timelineStrip(messages: Messages, name: string, days: readonly T
   const { timeline, formats, days: words } = messages
   const bars = days.map((day, index) => {
     const date = formats.wallDay(day.day)
-    // Not rounded up to 100 %: what is not complete must not look so.
+    // Not rounded up to 100 %: an incomplete day must not look complete.
     const percent = day.state === 'complete' ? 100 : Math.min(99.9, Math.floor(day.share * 1000) / 10)
     const read = fill(timeline.cell, { day: date, percent: `${percent} %` })
     const label = `${read}${messages.separator}${words[day.state]}`

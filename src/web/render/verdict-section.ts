@@ -34,7 +34,7 @@ ${verdict.isRunning && status !== 'first' && html`<p>${words.runningText}</p>`}`
   )
 }
 
-/** That the database is away: which one and why, since when, and of when what is shown then is. */
+/** Says that the database cannot be read: why, since when, and from when the data shown below are. */
 export function unreachableSection(messages: Messages, failed: ReadFailure, now: number, facts?: Partial<Facts>): Html {
   const { verdict: words, formats, ago } = messages
   const { timeZone, readAtMs } = facts ?? {}
@@ -47,7 +47,7 @@ export function unreachableSection(messages: Messages, failed: ReadFailure, now:
   return answer('bad', words.unreachable, html`<p>${since} ${reason}</p><p>${shown}</p>`)
 }
 
-/** What went wrong: `shown`, without values when not given. It is in English: words in Chinese come before it there. */
+/** What went wrong: `shown`, or the message without values; in English, with a few words before it in Chinese. */
 export function errorText({ language }: Messages, message: string, code = '', shown = maskedText(message, 400)): Html {
   const cause = language === 'en' ? undefined : causeInChinese(code, message)
   return html`${cause && html`<b>${cause}</b> `}${shown}`
@@ -70,7 +70,7 @@ function textOf({ messages, facts }: View, { status }: Verdict): string {
   return fill(verdict.completeText, { streams: formats.number(streams), channels: formats.number(channels) })
 }
 
-/** What is wrong, once, with the channels that it is wrong with. */
+/** What is wrong, and with which channels. */
 function findingText(view: View, { kind, streams, channels, since }: Finding): Html {
   const { messages, facts } = view
   const { findings, formats, separator } = messages
@@ -84,7 +84,7 @@ function findingText(view: View, { kind, streams, channels, since }: Finding): H
   return html`${text}${channelLinks(view, channels)}`
 }
 
-/** How far the runs have come that are under way, of this process and of others. Empty, but there, while none is. */
+/** How far runs under way have come, in all processes; without any an empty section, which the script renews. */
 export function progressSection(view: View, runs: readonly RunReport[]): Html {
   const { sections } = view.messages
   const running = runs.filter(({ status }) => status === 'running')

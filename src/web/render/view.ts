@@ -63,14 +63,14 @@ export function channelLinks({ messages, facts }: View, ids: readonly (string | 
   return html`${all.map((one, at) => html`<span class="bound">${one}${all[at + 1] && messages.separator}</span><wbr>`)}`
 }
 
-/** A button that does something, with the fields of its form; where the page does nothing, the command that does it. */
+/** A button with the fields of its form; where the page may not act, the command that does the same. */
 export function actionForm(view: View, path: string, button: Content, fields: Content, command = ''): Html | false {
   if (view.csrf === undefined) return command !== '' && lockedNote(view, command)
   return html`<form class="action" method="post" action="/actions/${path}">
 <input type="hidden" name="csrf" value="${view.csrf}">${fields}<button type="submit">${button}</button></form>`
 }
 
-/** How to do the same from a terminal, where the page does nothing. */
+/** Where the page may not act: how to do the same from a terminal. */
 export function lockedNote({ csrf, messages }: View, command: string): Html | false {
   return csrf === undefined && html`<p class="note">${fill(messages.actions.locked, { command })}</p>`
 }
@@ -92,7 +92,7 @@ export function jumps({ messages }: View, parts: readonly (keyof Messages['secti
   return html`<nav class="jumps" aria-label="${messages.jump}">${links}</nav>`
 }
 
-/** What colours and signs say. */
+/** What a colour and its sign mean. */
 export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'calm'
 
 const icons: Readonly<Record<Tone, Html>> = {
