@@ -76,7 +76,11 @@ const clients: readonly Client[] = [
   },
   {
     name: 'JDBC',
-    probe: ['sh', '-c', `javac -version && java -cp '${jar}' org.postgresql.util.PGJDBCMain | head -1`],
+    probe: [
+      'sh',
+      '-c',
+      `test -r '${jar}' && javac -version && java -cp '${jar}' org.postgresql.util.PGJDBCMain | head -1`,
+    ],
     packages: 'default-jdk-headless libpostgresql-jdbc-java',
     command: ['java', '-cp', jar, join(folder, 'JdbcClient.java')],
   },
