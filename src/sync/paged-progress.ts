@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Row } from '../core/column.ts'
 import type { ItemReader, Page, RejectedItem } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
@@ -82,15 +83,22 @@ export async function judgeRepeatedPage(
 }
 
 /**
- * Whether the list ends with the last page, where the page after it was refused on another day: by the place where the
- * list would end, as above. Pages of one row cannot show it.
+ * What it means that the page after the last one was refused on another day: it may lie behind the end. Asks for the
+ * place where the list would end at another page size, which also shows whether anything before it has moved; not
+ * where the last page may lack rows that the service hides, whose places are not known.
  * @param read a page by number and size
  */
-export async function endsWithLastPage(
+export async function judgeRefusedPage(
   slice: OpenSlice,
   read: (page: number, pageSize: number) => Promise<ReadPage>,
-): Promise<boolean> {
-  return placeOfEnd(slice).size > 1 && (await judgeRepeatedPage(slice, read)) === 'end'
+): Promise<'end' | 'more' | 'moved'> {
+  const { rows, size } = placeOfEnd(slice)
+  if (size < 2) return isLastPage(slice, await read(slice.pagesRead, slice.pageSize)) ? 'more' : 'moved'
+  const content = contentOf(await read(Math.ceil(rows / size), size))
+  const before = rows % size
+  const last = slice.lastPageKeys.slice(-before)
+  if (!isDeepStrictEqual(content.slice(before - last.length, before), last)) return 'moved'
+  return content.length === before ? 'end' : 'more'
 }
 
 /** How many places have been read, and a smaller page size at which no page ends just there. */

@@ -15,8 +15,8 @@ import { createCallMeter, fetchNumbered, openReading, pageIgnored } from './page
 import {
   addPage,
   beginSlice,
-  endsWithLastPage,
   isLastPage,
+  judgeRefusedPage,
   judgeRepeatedPage,
   type ReadPage,
   readPageRows,
@@ -128,8 +128,9 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     let next: Awaited<ReturnType<typeof readOn>> = 'more'
     if (begun.pagesRead > 0) {
       const isRefused = begun.refused?.page === begun.pagesRead + 1
-      if (await hasMoved()) next = 'moved'
-      else if (isRefused && (await endsWithLastPage(begun, readPage))) next = 'end'
+      const mayHide = begun.lastPageKeys.length < begun.pageSize
+      if ((!isRefused || mayHide) && (await hasMoved())) next = 'moved'
+      else if (isRefused) next = await judgeRefusedPage(begun, readPage)
     }
     while (next === 'more') next = await readOn()
     if (next === 'moved') {
