@@ -130,7 +130,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1722,
   store: 3085,
   streams: 93 + 68 * allStreams.length,
-  sync: 5128,
+  sync: 5140,
   transform: 249,
   web: 3069,
   // The files beside the folders.
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_113 + 128 * allStreams.length, test: 28_037 }
+const MOST_LINES = { src: 32_125 + 128 * allStreams.length, test: 28_038 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -127,12 +127,13 @@ export async function extractKeyed(
     const own: Verdict = isUntrue && isConclusive(alone) ? { proof: 'moving', reason: why, isStill: true } : alone
     largestBefore = largest
     all.isStill &&= own.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
-    const missing = () => announced - all.distinct - twins - rejected.length
-    for (const key of walk.summary().held.keys()) if (all.keys?.add(key)) all.distinct++
-    // Where more came than was announced, the total is not believed before pages of another size bring the same rows.
+    // Where more came than was announced, the total counts what is there twice only once.
     const isMoreThanTotal = received > announced
-    // Equal keys with other contents are found by two walks that bring them alike.
-    const isSure = isMoreThanTotal ? isSameElsewhere : twins === 0 || attempt >= MOST_READINGS
+    const missing = () => announced - all.distinct - (isMoreThanTotal ? 0 : twins) - rejected.length
+    for (const key of walk.summary().held.keys()) if (all.keys?.add(key)) all.distinct++
+    // Then it is not believed before pages of another size bring the same rows, but for what came on one page. Equal keys
+    // with other contents are found by two walks that bring them alike.
+    const isSure = isMoreThanTotal ? isSameElsewhere || largest === received : twins === 0 || attempt >= MOST_READINGS
     const isProvable = window !== undefined || isMoreThanTotal
     const isWhole = isProvable && all.isStill && !isUntrue && missing() === 0 && isSure
     const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : own
@@ -164,7 +165,7 @@ export async function extractKeyed(
       const found = isJoined && all.keys ? { count: all.count, has: all.keys.has } : { count, has: walk.keys.has }
       // What is too young to be claimed is read again in any case.
       const isClaimed = window === undefined || slice.covers !== undefined
-      const isLacking = isClaimed && verdict.isStill === true && missing() > 0
+      const isLacking = isClaimed && !isUntrue && verdict.isStill === true && missing() > 0
       const rows = `${summary.distinct} distinct and ${summary.rejected.length} quarantined rows`
       const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
       const judged: Verdict = isLacking ? { proof: 'short', reason } : verdict

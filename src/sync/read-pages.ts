@@ -61,6 +61,8 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
           // The total may be a limit: behind it one page alone may be empty, or come in the place of another.
           const behind = await fetchUnlessRefused(reading, number + 1)
           if ('refusal' in behind || isNothing(behind, first, previous, page)) return
+          // Where as many came as were announced, a list that begins again has ended.
+          if (received === total && countKnown(behind) === behind.items.length) return
         }
         receivedAgain += countKnown(page)
       }
