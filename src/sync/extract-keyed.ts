@@ -131,8 +131,8 @@ export async function extractKeyed(
     const isMoreThanTotal = received > announced
     const missing = () => announced - all.distinct - (isMoreThanTotal ? 0 : twins) - rejected.length
     for (const key of walk.summary().held.keys()) if (all.keys?.add(key)) all.distinct++
-    // Then it is not believed before pages of another size bring the same rows, but for what came on one page. Equal keys
-    // with other contents are found by two walks that bring them alike.
+    // Then it is not believed before pages of another size bring the same rows, but for what came on one page. Equal
+    // keys with other contents are found by two walks that bring them alike.
     const isSure = isMoreThanTotal ? isSameElsewhere || largest === received : twins === 0 || attempt >= MOST_READINGS
     const isProvable = window !== undefined || isMoreThanTotal
     const isWhole = isProvable && all.isStill && !isUntrue && missing() === 0 && isSure
