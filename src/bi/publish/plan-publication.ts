@@ -14,6 +14,7 @@ import {
   SCHEMA,
 } from '../view-statements.ts'
 import { createIndexes, dropIndexes } from '../views/indexes.ts'
+import { createViewersBetween, VIEWERS_BETWEEN } from '../views/viewers-between.ts'
 import { dropNoting, lockFigures, noteChanges } from '../views/note-changes.ts'
 import { type BiState, fingerprintOf } from './bi-state.ts'
 
@@ -40,8 +41,8 @@ export function planPublication({ language, timeZone, ...state }: BiState): read
     ...biViews.flatMap((view) => commentOnView(view, language)),
     ...commentOnTables(language),
   ]
-  const fingerprint = fingerprintOf([definitions, comments, below])
   const present = state.mayCreateRoles ? Object.keys(roles) : state.roles
+  const fingerprint = fingerprintOf([definitions, comments, below, createViewersBetween(timeZone, language, [])])
   if (state.fingerprint === fingerprint && state.isWhole && present.length === state.roles.length) return []
   const names = biViews.map(({ name }) => name)
   const bygone = state.views.filter((name) => !names.includes(name))
@@ -58,6 +59,7 @@ export function planPublication({ language, timeZone, ...state }: BiState): read
       language = '${language}', views = array[${list}]`,
     ...(state.mayCreateRoles ? createRoles(language) : []),
     ...grantTo(present, SCHEMA, names),
+    ...createViewersBetween(timeZone, language, present),
   ]
 }
 
@@ -72,5 +74,11 @@ function qualified(view: string): string {
 /** Takes all of it away but the schema, the roles and the settings. @param views those that are there */
 export function planWithdrawal(views: readonly string[]): readonly string[] {
   const forget = `update livehouse_ops.bi_settings set fingerprint = null, time_zone = null, views = '{}'`
-  return [...(views.length > 0 ? [dropViews(views)] : []), ...dropIndexes, ...dropNoting, forget]
+  return [
+    `drop function if exists ${VIEWERS_BETWEEN}`,
+    ...(views.length > 0 ? [dropViews(views)] : []),
+    ...dropIndexes,
+    ...dropNoting,
+    forget,
+  ]
 }

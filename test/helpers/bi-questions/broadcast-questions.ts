@@ -180,4 +180,16 @@ group by cohort_week order by cohort_week`,
       })
     },
   },
+  {
+    title: 'How many different viewers had each channel from 27 October to 11 November?',
+    sql: `select channel_id, viewers
+from livehouse_bi.viewers_between('2026-10-27', '2026-11-11')
+where not is_test
+order by channel_id`,
+    answer: ({ visits }) =>
+      groupBy(
+        visits.filter(({ day }) => day >= '2026-10-27' && day <= '2026-11-11'),
+        ({ channel }) => channel,
+      ).map(({ key, rows }) => [key, distinct(rows, ({ viewer }) => viewer)]),
+  },
 ]

@@ -1,0 +1,54 @@
+import { dollarQuoted, inZone, quoteText } from '../quote.ts'
+import { kept } from './fragments/channel-figures.ts'
+import { localDay } from './fragments/local-time.ts'
+import { isTest } from './fragments/shared-columns.ts'
+import { returns } from './viewer-cohort-week.ts'
+
+export const VIEWERS_BETWEEN = 'livehouse_bi.viewers_between(date, date)'
+
+const words = {
+  en: 'Distinct viewers of each channel with a visit that began on the days from the first to the second, exactly',
+  zh: '各频道在起止日期（含）内有访问的去重观众数（精确）',
+}
+/** The first of the nearest month: so no more than about a month of visits is looked at, however long the period. */
+const month = (day: string) => `date_trunc('month', (${day} + 16)::timestamp)::date`
+const day = localDay('w.entered_at')
+const startOf = (of: string) => `(${of}::timestamp at time zone '{zone}')`
+
+/**
+ * Viewers of whole months, as they are kept, with those who came only on the days beside these, without those who came
+ * only on the days of these that were not asked for. In order, so that those who are looked up lie beside one another.
+ */
+const body = `with p as (
+    select daterange($1, $2 + 1) as asked, daterange(${month('$1')}, ${month('$2 + 1')}) as months
+  )
+  select v.channel_id, sum(v.viewers)::bigint, ${isTest('v.channel_id').is_test?.sql}
+  from (
+    select m.channel_id, m.number as viewers from p join ${kept(returns)} m on m.day <@ p.months
+    where m.left_value is null and coalesce(nullif(m.item, '')::date < lower(p.months), true)
+    union all
+    select w.channel_id, s.sign
+    from p cross join lateral (values (1, p.asked, p.months), (-1, p.months, p.asked)) s (sign, days, others)
+    cross join lateral (
+      select distinct w.channel_id, w.user_id
+      from unnest(datemultirange(s.days) - datemultirange(s.others)) r (days)
+      join livehouse.watch_records w on ${day} >= lower(r.days) and ${day} < upper(r.days)
+      where w.user_id is not null order by 1, 2
+    ) w
+    where (
+      select true from livehouse.watch_records o where o.channel_id = w.channel_id and o.user_id = w.user_id
+        and o.entered_at >= ${startOf('lower(s.others)')} and o.entered_at < ${startOf('upper(s.others)')} limit 1
+    ) is null
+  ) v group by v.channel_id having sum(v.viewers) > 0`
+
+/** Makes the function for everybody who reads the views, as which it has the rights of who made it. */
+export function createViewersBetween(timeZone: string, language: 'en' | 'zh', roles: readonly string[]): string[] {
+  return [
+    `create or replace function ${VIEWERS_BETWEEN.replace('(date, date)', '(from_day date, to_day date)')}
+  returns table (channel_id text, viewers bigint, is_test boolean) language sql stable strict security definer
+  set search_path = pg_catalog, pg_temp set work_mem = '64MB' as ${dollarQuoted(inZone(body, timeZone))}`,
+    `comment on function ${VIEWERS_BETWEEN} is ${quoteText(words[language])}`,
+    `revoke execute on function ${VIEWERS_BETWEEN} from public`,
+    ...(roles.length === 0 ? [] : [`grant execute on function ${VIEWERS_BETWEEN} to ${roles.join(', ')}`]),
+  ]
+}
