@@ -1,10 +1,14 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import type { Database } from '../../src/store/database.ts'
+import { runQuery } from '../../src/store/pool.ts'
 import { forgetCoverage } from '../../src/ledger/forget-coverage.ts'
+import { openAs } from '../helpers/open-as.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
@@ -67,6 +71,25 @@ test('keys are unique, and what a fact points to is there, also for viewers whom
     { gift_title: 'never given' },
     { gift_title: 'tip' },
   ])
+})
+
+test('each query of the dashboard for Grafana has an answer for an analyst', async () => {
+  const text = readFileSync(join(import.meta.dirname, '../../docs/examples/grafana-channels.json'), 'utf8')
+  const { panels, templating } = JSON.parse(text)
+  const list = (await read<{ id: string }>('select channel_id as id from livehouse_bi.dim_channel')).map(({ id }) => id)
+  await using analyst = await openAs('livehouse_analyst', pipeline.database)
+  const asked: readonly string[] = [
+    templating.list[1].query,
+    ...panels.map((panel: { targets: readonly [{ rawSql: string }] }) => panel.targets[0].rawSql),
+  ]
+  expect(asked.length).toBeGreaterThan(10)
+  for (const query of asked) {
+    const filled = query
+      .replaceAll('$__timeFrom()', `'2026-10-20T00:00:00Z'`)
+      .replaceAll('$__timeTo()', `'2026-11-21T00:00:00Z'`)
+      .replaceAll('$channel', list.map((id) => `'${id}'`).join(','))
+    expect((await runQuery(analyst.db, filled)).length, filled).toBeGreaterThan(0)
+  }
 })
 
 test('the identity of a gift whose time cannot be read is not the plain hash over its content', async () => {
