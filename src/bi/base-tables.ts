@@ -20,7 +20,7 @@ export interface BaseTable {
 const instant = (en: string, zh: string): BaseColumn => ({ type: 'timestamp with time zone', words: { en, zh } })
 const text = (en: string, zh: string): BaseColumn => ({ type: 'text', words: { en, zh } })
 
-/** Of tables whose rows can go at the source. */
+/** For tables whose rows can disappear from the source. */
 const removedAt = {
   removed_at: instant(
     'When two proven reads in a row no longer found the row at the source; NULL while it is there',
@@ -49,7 +49,7 @@ const changes = {
   changed_at: instant('When the content of the row last changed', '该行内容最近一次变动的时间'),
 }
 
-/** The channels, which no list of the service tells. */
+/** The channels: the service has no list of them. */
 const channels: BaseTable = {
   words: {
     en: 'Channels, one row each: every configured one, also before anything of it has landed',
@@ -90,7 +90,7 @@ const channels: BaseTable = {
   },
 }
 
-/** The tables of schema `livehouse` by name: what `livehouse dictionary` and the comments in Chinese say. */
+/** The tables of schema `livehouse` by name, as `livehouse dictionary` and the Chinese comments describe them. */
 export const baseTables: Readonly<Record<string, BaseTable>> = {
   channels,
   ...Object.fromEntries(writtenTables.map((each) => [each.table, tableOf(each)])),
@@ -109,8 +109,8 @@ function tableOf({ words, key, columns, marksRemoved }: LoadTable): BaseTable {
 }
 
 /**
- * `COMMENT ON` the schema, each table and column: what the migrations say in English, in either language. Words stop
- * nothing: a table that is not there, or belongs to another user, is left as it is.
+ * `COMMENT ON` the schema, each table and column, in either language; the English is that of the migrations. A comment
+ * never stops a run: a table that is missing, or belongs to another user, is left as it is.
  */
 export function commentOnTables(language: Language): readonly string[] {
   return [
@@ -127,7 +127,7 @@ export function commentOnTables(language: Language): readonly string[] {
   ]
 }
 
-/** Comments that stop nothing where this user may not make them. */
+/** Statements whose failure is ignored where a table is missing or this user may not comment on it. */
 export function ifPossible(statements: readonly string[]): string {
   return `do $words$ begin
   ${statements.join(';\n  ')};

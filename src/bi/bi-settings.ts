@@ -8,10 +8,10 @@ export interface BiSettings {
   /** Empty: nothing is masked. */
   readonly masked?: readonly PersonalData[] | undefined
   readonly language?: Language | undefined
-  /** Ids and phones that stand for none and put nobody together, without blanks and in lower case. */
+  /** Placeholder ids and phones, which identify nobody; without blanks and in lower case. */
   readonly ignoredIds?: readonly string[] | undefined
-  /** A longer time without live watching ends a broadcast. */
+  /** A broadcast ends when nobody watches live for longer than this. */
   readonly broadcastGapMinutes?: number | undefined
-  /** What is shorter is no broadcast. */
+  /** Anything shorter is not a broadcast. */
   readonly broadcastMinMinutes?: number | undefined
 }

@@ -23,14 +23,12 @@ export interface Form {
   readonly questions: readonly (string | null)[]
 }
 
-/**
- * Numbers of questions are those of `fct_signup_answer`; counts stand there, and of one channel all or none are tests.
- */
+/** Those of `fct_signup`, without counts (see `fct_signup_answer`) and `is_test`, one value for the whole view. */
 const fixedColumns: Readonly<Record<string, BiColumn>> = Object.fromEntries(
   Object.entries(fctSignup.columns).filter(([name]) => !['question_count', 'answer_count', 'is_test'].includes(name)),
 )
 
-/** The column of each question: safe, unique, and beside those that every form has. */
+/** The column name of each question: safe, unique, and none of those that every form has. */
 export function formColumnNames(questions: readonly (string | null)[]): readonly string[] {
   const taken = new Set(Object.keys(fixedColumns))
   return questions.map((question, index) => {
@@ -41,8 +39,8 @@ export function formColumnNames(questions: readonly (string | null)[]): readonly
 }
 
 /**
- * Makes the view of a form, or gives one that has the same columns, or fewer at the end, its new definition. A signup
- * that was read under other headers has NULL where its question is not the column's, until it has been read again.
+ * Makes the view of a form, or replaces one whose columns are the same or only lack some at the end. A signup that was
+ * read under other headers has NULL where its question is not the column's, until it has been read again.
  */
 export function createFormView(view: string, form: Form, timeZone: string): string {
   const { channelId, questionId, questions } = form
@@ -58,7 +56,7 @@ export function createFormView(view: string, form: Form, timeZone: string): stri
     const name = quoteName(names[index] ?? '')
     return `case when x.questions${at} is not distinct from ${header} then ${answer} end as ${name}`
   })
-  // The join is an outer one so that a query that asks for no answer leaves it, and the expanding of all answers, out.
+  // An outer join, so that a query that asks for no answer skips it, and with it the unpacking of all answers.
   return `create or replace view ${FORMS_SCHEMA}.${quoteName(view)} with (security_barrier) as
   select ${[...Object.keys(fixedColumns).map((name) => `s.${name}`), ...answers].join(',\n    ')}
   from (
@@ -76,7 +74,7 @@ export function commentOnFormView(view: string, form: Form, language: Language):
   const { channelId, questionId, title, questions } = form
   const [target, name] = [`${FORMS_SCHEMA}.${quoteName(view)}`, title ?? questionId]
   const words = {
-    en: `A row is: a signup with ${name} (questionnaire ${questionId} of channel ${channelId}); no removed ones.`,
+    en: `A row is: a signup with ${name} (questionnaire ${questionId} of channel ${channelId}); without removed ones.`,
     zh: `每行：${name} 的一次报名（频道 ${channelId} 的问卷 ${questionId}）；已移除的不计入。`,
   }
   const headers = questions.map((question, index) =>

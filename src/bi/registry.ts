@@ -24,7 +24,7 @@ import { viewerCohortWeek } from './views/viewer-cohort-week.ts'
 import { viewerFunnel, viewerFunnelMonth } from './views/viewer-funnel.ts'
 import { viewerReturnMonth } from './views/viewer-return-month.ts'
 
-/** Every view of `livehouse_bi`, in an order in which they can be made. */
+/** Every view of `livehouse_bi`; each comes after those that it reads. */
 export const biViews: readonly BiView[] = [
   dimChannel,
   dimViewer,

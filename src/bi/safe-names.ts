@@ -1,10 +1,10 @@
-/** What Postgres keeps of a name, in bytes. */
+/** Postgres cuts names after this many bytes. */
 const LONGEST_NAME = 63
 
 /**
  * A plain name from any text: letters and digits of any language in lower case, everything else, markup included, as
- * single underscores; at most 63 bytes, cut at a character. It needs quotes only where it is a word of SQL. @param
- * fallback where nothing of the text is left
+ * single underscores; at most 63 bytes of whole characters. Needs quotes only where it is an SQL keyword.
+ * @param fallback where nothing of the text is left
  */
 export function safeName(text: string, fallback: string): string {
   const plain = text
@@ -17,7 +17,7 @@ export function safeName(text: string, fallback: string): string {
   return cutTo(name, LONGEST_NAME)
 }
 
-/** The name, or with a number behind it where it is taken: `name_2`, `name_3` … */
+/** The name, with a number appended where it is taken: `name_2`, `name_3` … */
 export function uniqueName(name: string, taken: ReadonlySet<string>): string {
   let unique = name
   for (let count = 2; taken.has(unique); count += 1) {
@@ -27,7 +27,7 @@ export function uniqueName(name: string, taken: ReadonlySet<string>): string {
   return unique
 }
 
-/** Whole characters, as many as fit, without an underscore at the cut. */
+/** As many whole characters as fit, without a trailing underscore. */
 function cutTo(name: string, bytes: number): string {
   if (Buffer.byteLength(name) <= bytes) return name
   let end = 0

@@ -2,12 +2,12 @@ import { dollarQuoted, inZone, quoteText as quote } from './quote.ts'
 import type { Words } from '../core/column.ts'
 import type { BiView } from './view.ts'
 
-/** In which language the database describes its views. */
+/** The language of the comments in the database. */
 export type Language = 'en' | 'zh'
 
 export const SCHEMA = 'livehouse_bi'
 
-/** The roles that the views are granted to; the second sees personal data in clear. */
+/** The roles that may read the views; the second sees personal data unmasked. */
 export const roles = {
   livehouse_analyst: {
     en: 'Reads livehouse_bi, personal data masked',
@@ -25,9 +25,9 @@ export const schemaWords: Words = {
 }
 
 /**
- * Makes a view, or gives one that has the same columns, or fewer at the end, its new definition. Only where it hides
- * rows it is a barrier, behind which Postgres uses neither order nor limit nor most filters of a query. Masks need
- * none: they stand in the columns.
+ * Makes a view, or replaces one whose columns are the same or only lack some at the end. Only a view that hides rows is
+ * a `security_barrier`: through it Postgres pushes neither order nor limit nor most filters of a query. Masks need
+ * none, as they are part of the columns.
  */
 export function createView(view: BiView, timeZone: string): string {
   const columns = Object.entries(view.columns).map(([name, { sql }]) => `${sql} as ${name}`)
@@ -37,7 +37,7 @@ export function createView(view: BiView, timeZone: string): string {
   return inZone(text, timeZone)
 }
 
-/** Asks for the right to make a schema only where there is none. */
+/** Needs the right to create a schema only where the schema is missing. */
 export function createSchema(schema: string): string {
   return `do $$ begin
   if to_regnamespace('${schema}') is null then create schema ${schema}; end if;
@@ -45,9 +45,10 @@ end $$`
 }
 
 /**
- * Replaces views in place, so that grants and views of others that stand on them survive; where a column has gone or
- * changed, those that are there are dropped, all in one statement so that their order does not matter, and made anew.
- * It stops at a view of somebody else. @param definitions `create or replace view …`; @param present names as SQL
+ * Replaces views in place, so that grants and other people's views on them survive. Where a column has gone or changed,
+ * all are dropped, in one statement whatever their order, and made anew; other people's views stop that.
+ * @param definitions `create or replace view …`
+ * @param present names as SQL
  */
 export function replaceViews(definitions: readonly string[], present: readonly string[]): string {
   const body = `declare definitions text := ${dollarQuoted(definitions.join(';\n'))};
@@ -80,7 +81,7 @@ export function commentOnView(view: BiView, language: Language): readonly string
   ]
 }
 
-/** Roles belong to the whole server: several databases may make them at once, and the first says what they are. */
+/** Roles belong to the whole server: several databases may create them at once, and the first one's comment stays. */
 export function createRoles(language: Language): readonly string[] {
   return Object.entries(roles).map(
     ([role, words]) => `do $$ begin
@@ -93,7 +94,7 @@ end $$`,
   )
 }
 
-/** What analysts get: these views, named as SQL, and nothing else. @param present the roles that are there */
+/** Grants analysts these views and nothing else. @param present the roles that exist */
 export function grantTo(present: readonly string[], schema: string, views: readonly string[]): readonly string[] {
   if (present.length === 0) return []
   const to = present.join(', ')

@@ -1,6 +1,6 @@
 import type { Words } from '../core/column.ts'
 
-/** What counts as personal, or may be declared so: a reader without the role `livehouse_pii` sees it masked. */
+/** Kinds of data that are personal or may be declared so: readers without the role `livehouse_pii` see them masked. */
 export type PersonalData =
   | 'phone'
   | 'ip'
@@ -13,7 +13,7 @@ export type PersonalData =
   | 'access_source'
   | 'username'
 
-/** As Postgres writes the types of the columns. */
+/** Column types, as Postgres writes them. */
 export type BiType =
   | 'text'
   | 'boolean'
@@ -27,17 +27,17 @@ export type BiType =
   | 'timestamp without time zone'
   | 'inet'
 
-/** A column of a view: its type, what it is made of, and what it is. */
+/** A column of a view: its type, its expression and its description. */
 export interface BiColumn {
   readonly type: BiType
-  /** An expression over the relations of `from`; `{zone}` stands for the service's zone. */
+  /** An expression over the relations of `from`; `{zone}` stands for the service's time zone. */
   readonly sql: string
   /** What it is, its unit, and the source field with the section of the spec. */
   readonly words: Words
   readonly personal?: PersonalData
 }
 
-/** A view of `livehouse_bi`, declared once: SQL, comments in both languages and docs follow from it. */
+/** A view of `livehouse_bi`, declared once: its SQL, comments in both languages and docs are generated from it. */
 export interface BiView {
   readonly name: string
   readonly grain: Words
@@ -45,11 +45,11 @@ export interface BiView {
   readonly remarks: Words
   readonly key: readonly string[]
   readonly columns: Readonly<Record<string, BiColumn>>
-  /** Everything after the select list: `from …`, and what follows. */
+  /** Everything after the select list, beginning with `from …`. */
   readonly from: string
   /**
-   * Whether tables under it have rows that it does not show, or are matched by what it does not show: then it is a
-   * barrier.
+   * Set where it leaves rows of its tables out, or matches rows by values that it does not show: then it is a
+   * `security_barrier`.
    */
   readonly hidesRows?: true
 }
@@ -61,7 +61,7 @@ function columnOf(type: BiType): ColumnOf {
   return (sql, en, zh, source) => ({ type, sql, words: withSource({ en, zh }, source) })
 }
 
-/** Both texts with the place in the spec behind them. */
+/** Both texts, each followed by the place in the specification. */
 export function withSource({ en, zh }: Words, source: string | undefined): Words {
   return source === undefined ? { en, zh } : { en: `${en} (API ${source})`, zh: `${zh}（API ${source}）` }
 }

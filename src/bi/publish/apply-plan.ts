@@ -13,8 +13,8 @@ export type PlanOutcome =
   | { readonly status: 'blocked'; readonly reason: string }
 
 /**
- * Executes what is planned, all or nothing, in turn with others that change the schema.
- * @param repair what a DBA does where a right is missing
+ * Executes the planned statements, all or nothing, one process at a time with others that change the schema.
+ * @param repair what a DBA has to do where a right is missing
  */
 export async function applyPlan(
   db: Db,
@@ -25,7 +25,7 @@ export async function applyPlan(
   try {
     if ((await plan(db)).length === 0) return { status: 'unchanged' }
     return await withMigrationLock(db, signal, async (transaction) => {
-      // Another may have held the lock until now.
+      // Another process may have done it while this one waited for the lock.
       const statements = await plan(transaction)
       if (statements.length === 0) return { status: 'unchanged' }
       await sql.raw(statements.join(';\n')).execute(transaction)
@@ -45,7 +45,7 @@ export async function applyPlan(
   }
 }
 
-/** What somebody made on top of what was to be dropped, by the names of Postgres; undefined for any other error. */
+/** The names of other people's objects that depend on what was to be dropped; undefined for any other error. */
 export function dependentsIn(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error && error.code === DEPENDENT_OBJECTS_STILL_EXIST)) return undefined
   const detail = 'detail' in error ? String(error.detail) : ''

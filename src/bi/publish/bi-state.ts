@@ -9,30 +9,30 @@ import { biViews } from '../registry.ts'
 import { FIGURES } from '../views/note-changes.ts'
 import { type Language, roles, SCHEMA } from '../view-statements.ts'
 
-/** What the database has of `livehouse_bi`, and what its user may do about it. */
+/** The state of `livehouse_bi` in the database, and what the connected user may do there. */
 export interface BiState {
-  /** Of the views as they were last made; null before that. */
+  /** Fingerprint of the views as last made; null before the first time. */
   readonly fingerprint: string | null
   readonly language: Language
-  /** The service's zone, as far as a run has claimed the database. */
+  /** The service's time zone, once a run has claimed the database; a default before. */
   readonly timeZone: string
-  /** Names of the views that livehouse has made; some may be gone. */
+  /** Names of the views that livehouse has made; some may have been dropped since. */
   readonly views: readonly string[]
-  /** Whether every declared view is there, and granted to each role that is there. */
+  /** Whether every declared view exists, and each existing role may read it. */
   readonly isWhole: boolean
   readonly mayCreateRoles: boolean
-  /** Names of those that are there. */
+  /** Names of the roles that exist. */
   readonly roles: readonly string[]
 }
 
 const DEFAULT_ZONE = 'Asia/Shanghai'
 
-/** What tells one set of statements from another. */
+/** A hash that differs when any of the statements does. */
 export function fingerprintOf(statements: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(statements)).digest('hex')
 }
 
-/** Asks the catalog; changes nothing. */
+/** Reads the catalog; changes nothing. */
 export async function readBiState(db: Db): Promise<BiState> {
   const names = biViews.map(({ name }) => name)
   const { rows } = await sql<BiState>`
@@ -55,8 +55,8 @@ export async function readBiState(db: Db): Promise<BiState> {
 }
 
 /**
- * Keeps what an operator wants the views to show; a mask or a currency holds at once, as the views ask for them. What
- * is not given stays.
+ * Stores an operator's settings for the views. A mask or a currency takes effect at once, as the views look it up. A
+ * setting that is not given stays as it is.
  */
 export async function writeBiSettings(db: Db, settings: BiSettings): Promise<void> {
   const columns = {
@@ -74,7 +74,7 @@ export async function writeBiSettings(db: Db, settings: BiSettings): Promise<voi
   const differing = sql`from livehouse_ops.bi_settings where ${sql.join(differs, sql` or `)}`
   if ((await sql`select ${differing}`.execute(db)).rows.length === 0) return
   await transact(db, async (trx) => {
-    // Other ignored ids take back what is kept: who works it out has it in another order.
+    // Other ignored ids invalidate what is kept. Locked first, as where that is worked out, against deadlocks.
     await lockName(trx, FIGURES)
     await sql`update livehouse_ops.bi_settings set ${sql.join(written)}`.execute(trx)
   })

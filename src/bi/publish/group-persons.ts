@@ -6,8 +6,8 @@ import { keepPersons, takeChannels, tellChannels } from '../views/fragments/pers
 import { inTurn } from './in-turn.ts'
 
 /**
- * Puts the viewers of all channels together who share an id, also by way of others, as they are known now, and keeps
- * what persons add up to. Looks at the channels whose viewers have changed since: most nights few, or none.
+ * Groups viewers of all channels into persons, directly or through others by the ids that they share, and keeps each
+ * person's totals. Looks only at channels whose viewers have changed since the last time: most nights few, or none.
  */
 export async function groupPersons(db: Db, signal?: AbortSignal): Promise<void> {
   await inTurn(db, signal, undefined, async (trx) => {
@@ -22,7 +22,7 @@ export async function groupPersons(db: Db, signal?: AbortSignal): Promise<void> 
     const { rows } = await sql`select from livehouse_ops.viewer_persons limit 1`.execute(trx)
     await change(forgetChangedPersons(asArray()))
     const areNew = await change(addPersons(asArray()))
-    // Who shares an id with one of those who were there before is not known to share it.
+    // A viewer who was there before may share an id with a new one and not be marked as sharing: look at all rows once.
     let some = rows.length > 0 ? 'true' : 'is_shared'
     for (let changed = areNew; changed; some = 'is_shared') {
       changed = false

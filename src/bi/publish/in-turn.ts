@@ -8,14 +8,15 @@ import { lockName } from '../../store/lock-name.ts'
 import { FIGURES, notesIn, notesOf } from '../views/note-changes.ts'
 import { versionOfViews } from './plan-publication.ts'
 
-/** What is added up by viewer is added up in memory, not on disk. One such transaction is at work at a time. */
+/** Enough to add up by viewer in memory rather than on disk. Only one such transaction works at a time. */
 const WORK_MEMORY = '64MB'
 const CANCELLED = '57014'
 
 /**
- * Does a part of the work on what is kept, in a transaction of its own; where it is stopped its statement ends at once.
- * @param none what comes of it then, and without the views of this livehouse: nothing is noted, or another one works it
- * out otherwise
+ * Does one part of the work on kept figures, in a transaction of its own. On `signal` its statement is cancelled at
+ * once.
+ * @param none returned then, and where the views are not of this livehouse: changes are not noted, or figures made
+ * otherwise
  */
 export async function inTurn<T>(
   db: Db,
@@ -33,7 +34,7 @@ export async function inTurn<T>(
         const send = async (other: Db): Promise<void> => {
           if (isOver) return
           await (sent = sql`select pg_cancel_backend(${own[0]?.pid}::integer)`.execute(other))
-          // One that comes between two statements ends none.
+          // A cancel that arrives between two statements has no effect, so it is sent again.
           await systemClock.sleep(100)
           await send(other)
         }
@@ -44,7 +45,7 @@ export async function inTurn<T>(
       signal?.addEventListener('abort', cancel)
       try {
         if (isStopped()) return none
-        // Two at once would wait for each other's rows, in any order.
+        // Two at once would lock each other's rows in different orders.
         await lockName(trx, FIGURES)
         await setLocal(trx, { work_mem: WORK_MEMORY })
         const { rows } = await sql.raw<{ zone: string | null; notes: string }>(notesIn).execute(trx)
@@ -54,7 +55,7 @@ export async function inTurn<T>(
       } finally {
         signal?.removeEventListener('abort', cancel)
         isOver = true
-        // It ends a statement of this transaction, or none: the next of the session may be somebody else's.
+        // A late cancel must not hit the next statement of this session, which may be somebody else's.
         await sent?.catch(() => {})
       }
     })

@@ -14,15 +14,12 @@ import { inTurn } from './in-turn.ts'
 
 const figures = [newViewers, dailyGifts, dailySignups, returns, funnelSteps, viewerChecks, unlisted]
 
-/** Days that one transaction works out: about a second of work. */
+/** Days that one transaction works out: about a second. */
 const MOST_DAYS = 1000
 /** Channels that one transaction works out. */
 const MOST_CHANNELS = 25
 
-/**
- * Keeps the figures of all days of channels that have changed, of persons, and then of these channels; what is done
- * when it is stopped stays.
- */
+/** Works out and keeps changed days, then persons, then changed channels. What is finished when it is stopped stays. */
 export async function keepFigures(db: Db, signal?: AbortSignal): Promise<void> {
   const isStopped = () => signal?.aborted === true
   for (let days = MOST_DAYS; days === MOST_DAYS && !isStopped(); ) {
@@ -36,12 +33,13 @@ export async function keepFigures(db: Db, signal?: AbortSignal): Promise<void> {
   for (let last: string | undefined = ''; last !== undefined && !isStopped(); ) {
     const after: string = last
     last = await inTurn(db, signal, undefined, async (trx, zone) => {
-      // Of those that another run has not worked out by now.
+      // Another run may have worked some of them out by now.
       const { rows } = await sql<{ channel: string }>`
         select distinct channel_id as channel from livehouse_ops.changed_channels
         where channel_id > ${after} order by 1 limit ${MOST_CHANNELS}`.execute(trx)
       const channels = rows.map(({ channel }) => quoteText(channel))
-      // Of tables that were just filled Postgres expects hardly a row, and would look through one for each of another.
+      // Postgres takes tables that were just filled for nearly empty, and would scan one of them for each row of
+      // another.
       await setLocal(trx, { enable_nestloop: 'off' })
       if (channels.length > 0) await sql.raw(keepChannels(figures, channels.join(', '), zone)).execute(trx)
       return rows.at(-1)?.channel

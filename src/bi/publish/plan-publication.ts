@@ -18,7 +18,7 @@ import { createViewersBetween, VIEWERS_BETWEEN } from '../views/viewers-between.
 import { dropNoting, lockFigures, noteChanges } from '../views/note-changes.ts'
 import { type BiState, fingerprintOf } from './bi-state.ts'
 
-/** A database without any of it, whose user may do everything: what a script for an empty one starts from. */
+/** An empty database whose user may do everything: where a script for a new one starts. */
 export function emptyBiState(timeZone: string, language: Language = 'en'): BiState {
   return { fingerprint: null, language, timeZone, views: [], isWhole: false, mayCreateRoles: true, roles: [] }
 }
@@ -27,12 +27,12 @@ function definitionsOf(timeZone: string): readonly string[] {
   return biViews.map((view) => createView(view, timeZone))
 }
 
-/** What tells the views of this livehouse from those of another. */
+/** Tells the views of this version of livehouse from those of another. */
 export function versionOfViews(timeZone: string): string {
   return fingerprintOf(definitionsOf(timeZone))
 }
 
-/** @returns statements for one transaction; none where everything is as this livehouse declares it. Pure. */
+/** @returns statements for one transaction; none where everything already is as declared. Pure. */
 export function planPublication({ language, timeZone, ...state }: BiState): readonly string[] {
   const definitions = definitionsOf(timeZone)
   const below = [...createIndexes(timeZone), ...noteChanges(timeZone, fingerprintOf(definitions))]
@@ -48,7 +48,7 @@ export function planPublication({ language, timeZone, ...state }: BiState): read
   const bygone = state.views.filter((name) => !names.includes(name))
   const list = names.map((name) => quoteText(name)).join(', ')
   return [
-    // Before anything that readers would wait for: who works figures out the old way ends first, and writers.
+    // Before any lock that readers wait for: processes that work out figures in the old way have to end first.
     lockFigures,
     ...below,
     createSchema(SCHEMA),
@@ -71,7 +71,7 @@ function qualified(view: string): string {
   return `${SCHEMA}.${view}`
 }
 
-/** Takes all of it away but the schema, the roles and the settings. @param views those that are there */
+/** Removes everything but the schema, the roles and the settings. @param views those that exist */
 export function planWithdrawal(views: readonly string[]): readonly string[] {
   const forget = `update livehouse_ops.bi_settings set fingerprint = null, time_zone = null, views = '{}'`
   return [

@@ -10,8 +10,8 @@ import { emptyBiState, planPublication } from './plan-publication.ts'
 const DBA = 'Let a DBA run the output of `livehouse migrate sql`'
 
 /**
- * What came of it; a notice says what is left for a person, and how. `blocked`: the views stay as they are, or are not
- * there.
+ * The outcome; `notice` says what is left for a person to do, and how. `blocked`: nothing has changed, old views or
+ * none.
  */
 export interface BiOutcome {
   readonly status: 'unchanged' | 'published' | 'blocked'
@@ -20,7 +20,7 @@ export interface BiOutcome {
 
 /**
  * Makes `livehouse_bi` what this livehouse declares: schema, views, comments, roles and grants, all or nothing, after
- * the migrations. Nothing is done where it is so already. Roles that this user may not make are left to a DBA.
+ * the migrations. Does nothing where all is so already. Roles that this user may not create are left to a DBA.
  */
 export async function publishBi(
   db: Db,
@@ -33,7 +33,7 @@ export async function publishBi(
     const meanwhile = 'Until they are, persons and kept figures may not be renewed'
     return { status: 'blocked', notice: `The views of ${SCHEMA} are not up to date: ${outcome.reason}. ${meanwhile}.` }
   }
-  // With the views of an older livehouse nobody has put them together so far.
+  // While the views were those of an older version, no run grouped persons.
   await groupPersons(db, signal)
   const { roles: present } = await readBiState(db)
   const missing = Object.keys(roles).filter((role) => !present.includes(role))
@@ -43,17 +43,15 @@ export async function publishBi(
   return { status: 'published', notice }
 }
 
-/**
- * What publishing would execute: none where the views are those of this livehouse. Asks the catalog; changes nothing.
- */
+/** What publishing would execute: nothing where the views are up to date. Reads the catalog; changes nothing. */
 export async function planBi(db: Db): Promise<readonly string[]> {
   return planPublication(await readBiState(db))
 }
 
 /**
- * What a DBA runs after the pending migrations: views, grants, and the roles that the user of livehouse may not make.
+ * What a DBA runs after the pending migrations: views, grants, and the roles that livehouse's user may not create.
  * @param timeZone the service's zone, for a database that no run has claimed
- * @param language of the comments; that of the database where it is not given
+ * @param language of the comments; by default that of the database
  */
 export async function planForDba(db: Db, timeZone: string, language?: Language): Promise<readonly string[]> {
   const { rows } = await sql`select where to_regclass('livehouse_ops.bi_settings') is not null`.execute(db)

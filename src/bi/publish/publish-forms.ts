@@ -11,16 +11,13 @@ const DBA =
   `Let a DBA run \`create schema ${FORMS_SCHEMA} authorization USER\` with the user of DATABASE_URL, who also ` +
   'has to own the tables of livehouse'
 
-/** What came of it: the views that were made, and what stopped one, as sentences for a person. */
+/** The outcome: the views that were made, and for each that was not, a sentence that says why. */
 export interface FormsOutcome {
   readonly made: readonly string[]
   readonly notices: readonly string[]
 }
 
-/**
- * Makes the views of the published questionnaires what their headers are now; nothing is done where they are so
- * already.
- */
+/** Brings the views of published questionnaires into step with their present headers; does nothing where they are. */
 export async function publishForms(db: Db, signal?: AbortSignal): Promise<FormsOutcome> {
   const made: string[] = []
   const notices: string[] = []
@@ -34,8 +31,8 @@ export async function publishForms(db: Db, signal?: AbortSignal): Promise<FormsO
 }
 
 /**
- * The published questionnaires whose views have to be made, or made anew: for each the statements of one transaction.
- * Asks only.
+ * The published questionnaires whose views have to be made or remade, each with the statements of one transaction.
+ * Changes nothing.
  */
 export async function planForms(db: Db): Promise<ReadonlyMap<string, readonly string[]>> {
   const { rows } = await sql`select from livehouse_ops.published_forms limit 1`.execute(db)
@@ -67,11 +64,11 @@ function planForm(view: string, form: KnownForm, { timeZone, language, roles }: 
 
 /** A questionnaire of the warehouse, published or not. */
 export interface KnownForm extends Form {
-  /** Whether its headers are known: some of its signups have been read. */
+  /** Whether its headers are known, that is, whether any of its signups have been read. */
   readonly hasHeaders: boolean
   /** Name of its view in `livehouse_forms`; null where it has none. */
   readonly view: string | null
-  /** Of the view as it was last made. */
+  /** Fingerprint of the view as last made. */
   readonly fingerprint: string | null
   readonly isMade: boolean
   /** Numbers of the questions whose answers every analyst may see, as the headers stand now. */
@@ -80,8 +77,8 @@ export interface KnownForm extends Form {
 }
 
 /**
- * Every questionnaire, by channel. `isCounted`: with the number of its signups, else 0. User id, nickname, phone and
- * signup time (API 2.9) are no questions.
+ * Every questionnaire, by channel. With `isCounted` also the number of its signups, else 0. The columns user id,
+ * nickname, phone and signup time (API 2.9) are not questions.
  */
 export async function readForms(db: Db, { isCounted = false } = {}): Promise<readonly KnownForm[]> {
   const count = sql`(select count(*)::integer from livehouse.signups s

@@ -6,15 +6,15 @@ import { dependentsIn } from './apply-plan.ts'
 import { planWithdrawal } from './plan-publication.ts'
 
 /**
- * Takes the views of `livehouse_bi` and `livehouse_forms` away before the tables under them go, in the transaction of
- * the migration; the next publishing makes them again.
- * @throws db.refused where views of somebody else stand on them
+ * Drops the views of `livehouse_bi` and `livehouse_forms` before a migration drops the tables under them, in its
+ * transaction; the next publishing makes them again.
+ * @throws db.refused where other people's views depend on them
  */
 export async function withdrawBi(transaction: Db): Promise<void> {
   const { rows: found } = await sql`
     select where to_regclass('livehouse_ops.bi_settings') is not null
       and to_regclass('livehouse_ops.published_forms') is not null`.execute(transaction)
-  // Before both are there nothing has been published by this livehouse.
+  // Before both tables exist nothing has been published.
   if (found.length === 0) return
   const { rows } = await sql<{ views: readonly string[]; forms: readonly string[] }>`
     select views, array(select format('%I.%I', ${FORMS_SCHEMA}::text, view_name)

@@ -5,14 +5,14 @@ import { duration, localDay } from './fragments/local-time.ts'
 import { channelId, currency, isTest } from './fragments/shared-columns.ts'
 import { type BiColumn, bigint, type BiView, bool, date, numeric } from '../view.ts'
 
-/** Those who, by the visitor list, first came on a day. */
+/** Viewers whose first visit, by the visitor list, was on the day. */
 export const newViewers = figureOf(
   'new_viewers',
   `select ${localDay('first_login_at')}, '', count(*), null::numeric, null::numeric
     from livehouse.visitors where channel_id = c.channel_id and first_login_at is not null group by 1`,
 )
 
-/** Of a day with any gift each kind. */
+/** Both kinds of gift, for each day that has any. */
 export const dailyGifts = figureOf(
   'gifts',
   `select g.day, k.kind, count(*) filter (where g.gift_type = k.kind),
@@ -30,13 +30,13 @@ export const dailySignups = figureOf(
     where channel_id = c.channel_id and signed_up_at is not null and removed_at is null group by 1`,
 )
 
-/** What is counted of a channel's day, by where it comes from. What has nothing on the day adds NULL. */
+/** The measures that come from one relation. A day that the relation lacks gives NULL. */
 interface Source {
   readonly sums: Readonly<Record<string, string>>
   readonly from: string
-  /** Whether a row is a day of the channel; without it each is. */
+  /** A condition: which of its rows make a day of the channel; by default all. */
   readonly isDay?: string
-  /** Of the whole day: then what is not there is 0. */
+  /** Whether the day has been read whole: then what is missing counts as 0. */
   readonly isComplete: string
 }
 
@@ -70,9 +70,9 @@ const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> 
 }
 
 /**
- * Every day of a channel, from the first entry that the visitor list or a record tells to today, or to the last time
- * online of a channel that is no longer read; none that dim_date does not have. A day with an entry after which there
- * is none for a year begins nothing: a wrong clock would make thousands of days.
+ * Every day of a channel, within dim_date, from its first entry (of the visitor list or a watch record) to today; of a
+ * channel that is no longer read, to the last time anybody was online. An entry with none in the year after it is not
+ * taken for the first: a wrong clock would make thousands of days.
  */
 const spine = `(
         select c.channel_id, f.first_day + n as day
@@ -100,13 +100,10 @@ function armOf({ from, sums, isDay }: Omit<Source, 'isComplete'>): string {
 }
 
 const arms = [{ from: spine, sums: {} }, ...allSources].map(armOf)
-// Of a day one source alone has the measure, and once.
+// Each measure comes from one source, once a day: `max` only merges the rows.
 const totals = measures.map((name) => `max(u.${name}) as ${name}`)
 
-/**
- * NULL where it is not known: the source does not tell it, or the day has not been read whole and nothing of it is
- * there.
- */
+/** NULL where it is not known: the source does not have it, or nothing came of a day that has not been read whole. */
 function known(name: string): string {
   const [part, { sums }] = Object.entries(sources).find(([, source]) => name in source.sums) ?? ['watch', sources.watch]
   return `coalesce(d.${name}, case when k.${part} and d.${Object.keys(sums)[0]} is null then 0 end)`
@@ -116,7 +113,7 @@ const count = (name: string, en: string, zh: string): Readonly<Record<string, Bi
   [name]: bigint(known(name), en, zh),
 })
 
-/** Asked once for each day, not once for each measure: `offset 0` keeps Postgres from writing it into all of them. */
+/** Worked out once a day, not once a measure: `offset 0` keeps Postgres from copying it into each of them. */
 const completeness = `cross join lateral (
     select ${Object.entries(sources)
       .map(([part, { isComplete }]) => `${isComplete} as ${part}`)
@@ -133,8 +130,8 @@ export const dailyChannel: BiView = {
     en:
       'Sums that can be added up over days and channels, except viewers (a viewer of two days counts on both: ' +
       'use fct_viewer_day) and peaks. Numerators and denominators, no ratios. A measure is 0 where its day has ' +
-      'been read and nothing of it was there, and NULL where that is not known: the day has not been read whole, ' +
-      'or version 1 of the interface alone delivered it, without live seconds. Gifts and signups that the ' +
+      'been read whole and had none, and NULL where that is not known: the day has not been read whole, ' +
+      'or only version 1 of the interface delivered it, without live seconds. Gifts and signups that the ' +
       'service no longer has are left out; a viewer who has left the list stays new on the day of entry.',
     zh:
       '可按日期和频道相加；但观众数（跨日会重复计，去重请用 fct_viewer_day）和峰值不可相加。只给分子分母，不给比率。已完整读取而没有发生的为 0；未完整读取，' +
@@ -189,7 +186,7 @@ export const dailyChannel: BiView = {
     ...isTest('d.channel_id'),
     watch_run_id: bigint(
       'd.run_id',
-      'The run that last changed one of its watch records, of which its sums and peaks are',
+      'The run that last changed one of its watch records, from which its sums and peaks are computed',
       '最近一次更改当日观看记录的运行；本行的合计与峰值与之一致',
     ),
   },

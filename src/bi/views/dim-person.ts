@@ -19,8 +19,8 @@ export const dimPerson: BiView = {
   remarks: {
     en:
       'Viewers who share an external account id, an assigned id or a phone number are one person, also by way of ' +
-      'others. Ids are compared without blanks and capitals; those that stand for none (LIVEHOUSE_IGNORED_IDS) ' +
-      'put nobody together. A viewer with none of these is a person of its own. Put together after each run; ' +
+      'others. Ids are compared without blanks and capitals; placeholders (LIVEHOUSE_IGNORED_IDS) connect ' +
+      'nobody. A viewer with none of these is a person of its own. Worked out after each run; ' +
       'identity_conflicts names the persons to look at.',
     zh:
       '外部账号 ID、分配 ID 或手机号有一相同的观众是同一个人，可经由他人相连。比较时忽略空白与大小写；占位值（LIVEHOUSE_IGNORED_IDS）不用于合并。三者皆无的观众单独算一人。每次运行后重新归并；' +
@@ -44,7 +44,7 @@ export const dimPerson: BiView = {
     ...moment('first_login', instant('p.first_login_at', 'First entry anywhere', '首次进入任一频道')),
     ...moment('last_online', instant('p.last_online_at', 'Last time online anywhere', '最后在线（任一频道）')),
   },
-  // Most persons are one viewer, of whom nothing is added up. Keys are made of the rows that are shown alone.
+  // Most persons are one viewer and need no adding up. Keys are made here, outside, only for rows that are shown.
   from: `from (
     select k.person, null as viewer, ${toldOfKept}, cardinality(k.channels) as channel_count
     from ${persons} k

@@ -11,7 +11,7 @@ export const fctAudienceMinute: BiView = {
       'An estimate from the watch records, as the service tells no audience: the most visits at once within the ' +
       'minute, second by second. A record counts from entry for at most its online seconds, never past the time ' +
       'of leaving (where times have no seconds, its minute), and as live only where it has live seconds. Where it ' +
-      'does not tell its online seconds, it counts until the time of leaving, for a day at most. Two visits of ' +
+      'has no online seconds, it counts until the time of leaving, for a day at most. Two visits of ' +
       'one viewer at once count twice; a record without a time of leaving ends with its day. Minutes without ' +
       'anybody have no row.',
     zh:

@@ -4,7 +4,7 @@ import { minute } from './fragments/local-time.ts'
 import { isTest } from './fragments/shared-columns.ts'
 import { bigint, type BiView, double, integer } from '../view.ts'
 
-/** Whoever is there within the first minutes has come for the start. */
+/** Visits that begin within these first seconds have come for the start. */
 const START_SECONDS = 300
 const atStart = `w.from_no < b.from_no + ${START_SECONDS}`
 

@@ -9,7 +9,7 @@ import { bigint, type BiView, bool, double, instant, text } from '../view.ts'
 
 const first = (sql: string) => `(array_agg(${sql} order by w.from_no) filter (where ${sql} is not null))[1]`
 
-/** What viewers did while a broadcast ran, of a fact that may name them. */
+/** What viewers did while a broadcast ran, from a fact view that may name its viewer. */
 const during = (view: string, at: string, sums: string) => `(
     select b.channel_id, b.from_no, g.viewer_key, ${sums}
     from ${broadcasts} b join livehouse_bi.${view} g on g.channel_id = b.channel_id and ${ranAt(`g.${at}`)}
@@ -54,7 +54,7 @@ export const fctBroadcastViewer: BiView = {
     province: text('w.province', 'Province of the first visit', '首次访问的省份'),
     is_new: bool(
       `coalesce(${ranAt('f.first_login_at')}, false)`,
-      'Whether the first entry by the visitor list was while it ran',
+      'Whether, by the visitor list, the first entry was while it ran',
       '首次进入是否在本场期间（以访客列表为准）',
     ),
     ...isTest('b.channel_id'),

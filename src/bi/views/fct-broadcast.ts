@@ -16,7 +16,7 @@ export const broadcastColumns: BiView['columns'] = {
   day: date(localDay(from), 'Day on which it began; joins dim_date', '开始日期，关联 dim_date'),
 }
 
-/** What was given while a broadcast `b` ran, as sums over gifts `g`. */
+/** Sums over gifts `g` that were given while a broadcast ran. */
 export const giftSums = `
       count(*) filter (where g.is_cash) as cash_gifts, coalesce(sum(g.cash_amount), 0) as cash_amount,
       count(*) filter (where not g.is_cash) as prop_gifts, coalesce(sum(g.prop_amount), 0) as prop_amount`
@@ -28,13 +28,15 @@ export const giftColumns: BiView['columns'] = {
   prop_amount: numeric('coalesce(g.prop_amount, 0)', 'Sum of the props', '道具金额'),
 }
 
-/** Of an event at an instant: whether the broadcast `b` ran. */
+/** Whether the broadcast `b` ran at an instant. */
 export const ranAt = (at: string) => `${at} >= ${from} and ${at} < ${to}`
 
-/** Live at most as long as each visit `w` was there; of version 1 of the interface it is not known. */
+/** Live seconds, at most as long as each visit `w` was there; NULL where version 1 of the interface alone tells. */
 export const liveSum = 'sum(least(w.live_seconds, w.to_no - w.from_no)) filter (where w.live_seconds is not null)'
 
-/** Clocks that are set back show an hour twice: by how much, the wall clock is looked at before and behind, too. */
+/**
+ * Whether the ranges hold it whole. Clocks may be set back: each end is also computed from the other, by the length.
+ */
 const isWithin = (ranges: string) =>
   `coalesce(${ranges} @> tsrange(least(${local(from)}, ${local(to)} - (${to} - ${from})),
     greatest(${local(to)}, ${local(from)} + (${to} - ${from}))), false)`
@@ -46,8 +48,8 @@ export const fctBroadcast: BiView = {
     en:
       'An estimate, as the service does not tell when it was on the air: a visit that was live for half of its ' +
       'stay or more, a day at most, counts as live from entry for its live seconds; live visits that overlap or ' +
-      'follow one another within 30 minutes (LIVEHOUSE_BROADCAST_GAP) are one broadcast, and what is shorter ' +
-      'than 10 minutes (LIVEHOUSE_BROADCAST_MIN) is none. Its visits are those of whatever kind that were there ' +
+      'follow one another within 30 minutes (LIVEHOUSE_BROADCAST_GAP) are one broadcast, and anything ' +
+      'shorter than 10 minutes (LIVEHOUSE_BROADCAST_MIN) is none. Its visits are all, live or not, that were there ' +
       'while it ran and began on its days or the day before, each cut at its ends.',
     zh:
       '服务端不提供开播时间，此为估算：直播秒数占在场时长一半以上且在场不超过一天的访问，自进入起按直播秒数计为直播；重叠或间隔不超过 30 分钟（LIVEHOUSE_BROADCAST_GAP）的合为一场，' +
@@ -63,7 +65,7 @@ export const fctBroadcast: BiView = {
     viewers: bigint('v.viewers', 'Distinct viewers', '观众数（去重）'),
     new_viewers: bigint('v.new_viewers', 'Viewers who, by the visitor list, were new', '新观众数（以访客列表为准）'),
     estimated_peak_live_viewers: bigint('p.viewers', 'Most live visits at once', '同时直播在线的最大访问数'),
-    ...moment('peak', instant('to_timestamp(p.no)', 'When that was so for the first time', '首次达到该值的时刻')),
+    ...moment('peak', instant('to_timestamp(p.no)', 'When that was first reached', '首次达到该值的时刻')),
     ...duration(
       'average_stay',
       bigint(
@@ -77,14 +79,14 @@ export const fctBroadcast: BiView = {
     ...giftColumns,
     currency,
     signups: bigint('u.signups', 'Signups while it ran', '期间的报名次数'),
-    top_access_source: link(text('v.access_source', 'Link of most of its visits', '最多访问的来源')),
-    top_device: text('v.device', 'Device of most of its visits', '最多访问的设备'),
-    top_province: text('v.province', 'Province of most of its visits', '最多访问的省份'),
+    top_access_source: link(text('v.access_source', 'Most frequent link of its visits', '最多访问的来源')),
+    top_device: text('v.device', 'Most frequent device of its visits', '最多访问的设备'),
+    top_province: text('v.province', 'Most frequent province of its visits', '最多访问的省份'),
     is_complete: bool(isWithin('c.watch_covers'), 'Whether its records have all been read', '记录是否已完整读取'),
     is_final: bool(isWithin('c.watch_settled'), 'Whether they no longer change', '是否不再变化'),
     ...isTest('b.channel_id'),
   },
-  // Each part by itself: Postgres leaves out what nobody asks for.
+  // Each part is a join of its own, so that Postgres leaves out those that a query does not ask for.
   from: `from ${broadcasts} b left join livehouse_ops.bi_settings s on true
   left join ${channelCoverage} c on c.channel_id = b.channel_id
   left join lateral (

@@ -6,7 +6,7 @@ import { type BiColumn, type BiView, bool, date, integer, numeric, text } from '
 
 const usage = columnsOf(managerUsage, 'u')
 
-/** The last reading before that has the counter: its day, as a number, and the counter. */
+/** From the last earlier reading that has the counter: its day, as a number, and the counter. */
 const last = (column: string) =>
   `max(array[u.snapshot_date - date 'epoch', u.${column}]) filter (where u.${column} is not null) over before`
 const before = (column: string) => `(${last(column)})[2]`
@@ -18,23 +18,21 @@ const counters = {
   traffic_gb: 'cost_transfer',
 } as const
 
-/**
- * The counter as it stood, and how much was added since the last that is known: all of it where the service began anew.
- */
+/** The counter, and what was added since the last known one: all of it where the service has started from 0 again. */
 function counter(name: keyof typeof counters): Readonly<Record<string, BiColumn>> {
   const column = counters[name]
   return {
     [name]: usage(column),
     [`${name}_delta`]: numeric(
       `u.${column} - case when u.${column} < ${before(column)} then 0 else ${before(column)} end`,
-      `${name}, since the last snapshot that has it; where the service began anew, what it has counted since`,
+      `Increase of ${name} since the last snapshot that has it; after a restart from 0, what was counted since then`,
       `${name} 较上一次有该值的快照的增量；服务端清零后为清零以来的用量`,
     ),
   }
 }
 
 const daysBefore = 'u.snapshot_date - lag(u.snapshot_date) over before'
-/** What no reading up to now has is none of the account's. */
+/** A counter that no reading so far has does not count as missing: the account has none. */
 const spanOneDay = Object.values(counters).map(
   (column) => `coalesce((${last(column)})[1], 0) = case when u.${column} is null then 0
         else u.snapshot_date - date 'epoch' - 1 end`,
@@ -45,8 +43,8 @@ export const fctManagerUsage: BiView = {
   grain: { en: 'A manager account on a day on which its usage was read', zh: '一个管理员账号在一个读取日的用量' },
   remarks: {
     en:
-      'The last reading of the day stands. A day without a reading has no row; the next delta spans ' +
-      'days_since_previous days, that of a counter which a reading lacks those since the last that has it.',
+      'The last reading of the day counts. A day without a reading has no row: the next delta spans ' +
+      'days_since_previous days. A counter that a reading lacks has its next delta since the last reading that has it.',
     zh: '取当日最后一次读取。未读取的日期没有行；下一行的增量跨 days_since_previous 天；某次读取缺少的计数，其增量自上一次有该值的读取起算。',
   },
   key: ['manager_id', 'day'],
@@ -71,12 +69,12 @@ export const fctManagerUsage: BiView = {
     ...counter('live_minutes'),
     ...counter('replay_minutes'),
     ...counter('traffic_gb'),
-    days_since_previous: integer(daysBefore, 'Days since the snapshot before, if any', '距上一次快照的天数'),
+    days_since_previous: integer(daysBefore, 'Days since the previous snapshot, if any', '距上一次快照的天数'),
     is_unlimited: bool('u.cost_limit = 0', 'Whether there is no consumption limit', '是否不限'),
     is_limit_notified: usage('cost_limit_notification'),
     is_redpack_enabled: usage('redpack_enabled'),
     is_live_notify_enabled: usage('live_notify_enabled'),
-    is_gap: bool(`coalesce(${daysBefore} > 1, false)`, 'Whether days before it have none', '之前是否有漏读的日期'),
+    is_gap: bool(`coalesce(${daysBefore} > 1, false)`, 'Whether the day before was not read', '之前是否有漏读的日期'),
     is_complete: bool(
       `coalesce(${daysBefore} = 1, false) and ${spanOneDay.join(' and ')}`,
       'Whether the deltas are known and span one day',
@@ -87,8 +85,8 @@ export const fctManagerUsage: BiView = {
       `coalesce(${Object.values(counters)
         .map((column) => `u.${column} < ${before(column)}`)
         .join(' or ')}, false)`,
-      'Whether a counter stands below the snapshot before: the service began anew, and what was used up to then ' +
-        'is not in the deltas',
+      'Whether a counter is lower than in the previous snapshot: the service has restarted it from 0, and what was ' +
+        'used between that snapshot and the restart is not in the deltas',
       '是否有计数低于上一次快照：服务端已清零，清零前未读取的用量不在增量中',
     ),
   },

@@ -20,7 +20,7 @@ export const answererColumns: Readonly<Record<string, BiColumn>> = {
   day: date(localDay('u.signed_up_at'), 'Day of the signup; joins dim_date', '报名日期，关联 dim_date'),
 }
 
-/** An answer's text as the reader may see it: free, unless the question has been cleared. */
+/** An answer's text as the reader may see it: masked as free text, unless the question has been cleared. */
 export function answerText(sql: string, en: string, zh: string): BiColumn {
   return {
     ...text(

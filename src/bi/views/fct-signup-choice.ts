@@ -6,7 +6,7 @@ export const fctSignupChoice: BiView = {
   name: 'fct_signup_choice',
   grain: { en: 'A chosen option of an answered question', zh: '已作答题目的一个选项' },
   remarks: {
-    en: 'An answer without || is one option; what stands between || are several, empty ones left out.',
+    en: 'An answer without || is one option; one with || is split there, empty parts left out.',
     zh: '不含 || 的答案为一个选项；含 || 时逐项拆分，忽略空项。',
   },
   key: ['questionnaire_key', 'signup_key', 'question_no', 'option_no'],

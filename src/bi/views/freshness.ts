@@ -17,10 +17,7 @@ const byQuestion = streams.flatMap((stream) => {
 })
 const byAccount = streams.flatMap(({ name, partitionedBy }) => (partitionedBy === 'account' ? [`('${name}')`] : []))
 
-/**
- * What a sync of all streams reads, read or not: without it a stream that nobody has ever read would be missed by
- * nobody.
- */
+/** Everything that a sync of all streams would read: so a stream that was never read shows up too. */
 const expected = `(
           select x.stream, 'channel=' || c.channel_id || x.part as partition, x.is_filtered
           from livehouse.channels c cross join (values ${byChannel.join(', ')}) x (stream, part, is_filtered)
@@ -34,9 +31,9 @@ export const freshness: BiView = {
   grain: { en: 'A stream of a channel, or of the account', zh: '一个频道（或账号）的一个数据流' },
   remarks: {
     en:
-      'How far what the service has has been read. Streams that are filtered by time cover ranges; of the others ' +
+      'How far the data of the service has been read. Streams that are filtered by time cover ranges; of the others ' +
       'the whole list is read each time. Where a channel has several parts (types of gifts, questionnaires), the ' +
-      'one that is covered least counts. What no sync has read yet stands here without times.',
+      'one that is covered least counts. What no sync has read yet is listed without times.',
     zh: '各数据流读取到哪里。按时间过滤的数据流按区间覆盖；其余每次整表读取。一个频道有多个部分（礼物类型、问卷）时，以覆盖最少者为准。从未读取过的也列出，时间为空。',
   },
   key: ['stream', 'channel_id'],

@@ -1,7 +1,7 @@
 import { identityBasis, personKey } from './fragments/identity.ts'
 import { bigint, type BiView, bool, text } from '../view.ts'
 
-/** One human has rarely more viewer ids of one channel; a shared or made-up phone soon has. */
+/** One human rarely has more viewer ids in one channel; a shared or made-up phone number soon does. */
 const MOST_VIEWERS = 5
 
 export const identityConflicts: BiView = {
@@ -10,7 +10,7 @@ export const identityConflicts: BiView = {
   remarks: {
     en:
       `Persons with several external account ids, or more than ${MOST_VIEWERS} viewers of one channel: people ` +
-      'who share a phone or an account, or a value that stands for none and belongs into LIVEHOUSE_IGNORED_IDS.',
+      'who share a phone or an account, or a placeholder that belongs in LIVEHOUSE_IGNORED_IDS.',
     zh: `有多个外部账号 ID，或在同一频道有超过 ${MOST_VIEWERS} 位观众的人：可能是多人共用手机号或账号，或应加入 LIVEHOUSE_IGNORED_IDS 的占位值。`,
   },
   key: ['person_key'],
@@ -24,9 +24,13 @@ export const identityConflicts: BiView = {
     assign_id_count: bigint('p.assign_id_count', 'Number of assigned ids', '分配 ID 数'),
     phone_count: bigint('p.phone_count', 'Number of phone numbers', '手机号数'),
     is_several_accounts: bool('p.outer_id_count > 1', 'Whether it has several outer ids', '是否有多个外部账号'),
-    is_crowd: bool(`p.most_viewers > ${MOST_VIEWERS}`, 'Whether one channel has too many', '是否单个频道过多'),
+    is_crowd: bool(
+      `p.most_viewers > ${MOST_VIEWERS}`,
+      'Whether it has too many viewers in one channel',
+      '是否单个频道过多',
+    ),
   },
-  // Grouped by the key, which hides a phone: in the order of the phones themselves rows would tell their hidden digits.
+  // Grouped by the key, which hides a phone: rows in the order of the phones themselves would give away hidden digits.
   from: `from (
     select v.person_key, min(v.identity_basis) as identity_basis, count(*) as viewer_count,
       max(v.of_channel) as most_viewers,

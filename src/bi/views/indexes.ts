@@ -2,13 +2,13 @@ import { overnight } from './fragments/audience.ts'
 import { dollarQuoted, inZone, quoteText } from '../quote.ts'
 import { localDay } from './fragments/local-time.ts'
 
-/** By name; `{zone}` stands for the service's zone, which is why no migration makes them. */
+/** By name. They contain the service's time zone (`{zone}`), so no migration can make them. */
 const indexes = {
   // Filters on the day of fct_watch, fct_viewer_day, fct_audience_minute and daily_channel.
   watch_records_day_channel: `livehouse.watch_records ((${localDay('entered_at')}), channel_id)`,
-  // The newest of fct_watch, whichever its channel.
+  // The newest rows of fct_watch, whatever their channel.
   watch_records_entered: 'livehouse.watch_records (entered_at)',
-  // The few records that last into another day (fct_audience_minute, peaks of daily_channel).
+  // The few records that last past midnight (fct_audience_minute, peaks of daily_channel).
   watch_records_overnight: [
     `livehouse.watch_records (channel_id, (${overnight.reach}), (${overnight.leaveDay}))`,
     `where ${overnight.where}`,
@@ -17,25 +17,25 @@ const indexes = {
     .replaceAll('w.', ''),
 } as const
 
-/** Makes those that are not there, and anew those of another zone or version. */
+/** Makes those that are missing, and remakes those of another zone or version. */
 export function createIndexes(timeZone: string): readonly string[] {
   return Object.entries(indexes).map(([name, on]) => {
     const definition = inZone(on, timeZone)
     const comment = quoteText(definition)
-    // The definition is kept as the comment: Postgres gives it back in words of its own.
+    // The definition is kept as the comment, as Postgres itself returns it in another form.
     return `do ${dollarQuoted(`begin
   if obj_description(to_regclass('livehouse.${name}'), 'pg_class') is distinct from ${comment} then
     drop index if exists livehouse.${name};
     create index ${name} on ${definition};
     comment on index livehouse.${name} is ${comment};
-    -- Of what an index is made of Postgres knows nothing before, and takes a third of all rows for a month.
+    -- Without statistics on the expression, Postgres expects a third of all rows in a month.
     analyze livehouse.watch_records;
   end if;
 end`)}`
   })
 }
 
-/** Takes them away. */
+/** Drops them. */
 export const dropIndexes: readonly string[] = Object.keys(indexes).map(
   (name) => `drop index if exists livehouse.${name}`,
 )

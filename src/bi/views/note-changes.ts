@@ -8,9 +8,9 @@ import { keepPersons } from './fragments/persons.ts'
 const [firstDay, lastDay] = [localDay('g.first_at'), localDay('g.last_at')]
 
 /**
- * Notes the days of which records `from` tell something: that of entry, and those that they last into. Some thousand
- * records are of a few days, so these are found by the first and last instant of each day of UTC: no record lasts past
- * the last leave, nor longer after the last entry than the longest.
+ * Notes the days that the records `from` touch: the day of entry, and those that they last into. A batch of some
+ * thousand records spans few days, so it is enough to know the first and last instant for each UTC day: no record lasts
+ * past the latest leave, nor past the latest entry by more than the longest stay.
  */
 const noteDaysOf = (from: string) => `insert into livehouse_ops.changed_channel_days (channel_id, day)
     select g.channel_id, d::date
@@ -22,7 +22,7 @@ const noteDaysOf = (from: string) => `insert into livehouse_ops.changed_channel_
 
 const entryDay = localDay('w.entered_at')
 const overAt = `least(w.left_at, w.entered_at + make_interval(secs => ${mostSeconds}))`
-/** All days by a look for each in the index on them, and by the few records that last into another. */
+/** Notes all days, by one look into the index for each, and those that the few records last into that pass midnight. */
 const noteAllDays = (from: string) => `insert into livehouse_ops.changed_channel_days (channel_id, day)
     with recursive d (day, channel_id) as (
       (select ${entryDay}, w.channel_id from ${from} w order by 1, 2 limit 1)
@@ -37,7 +37,7 @@ const noteAllDays = (from: string) => `insert into livehouse_ops.changed_channel
       cross join lateral generate_series((${entryDay} + 1)::timestamp, ${localDay(overAt)}::timestamp, '1 day') d
     where ${overnight.where}`
 
-/** What of the rows a trigger sees, by event. */
+/** The transition tables of each trigger, by event. */
 const events = {
   insert: 'referencing new table as written',
   update: 'referencing new table as written old table as gone',
@@ -45,19 +45,19 @@ const events = {
   truncate: '',
 }
 
-/** A function that notes with every change of some tables what no longer holds of what is kept. */
+/** A trigger function that notes, with every change of some tables, which kept figures no longer hold. */
 interface Noting {
   readonly name: string
   readonly tables: readonly string[]
-  /** @param from rows that came or went */
+  /** @param from rows that came or went, as SQL */
   readonly note: (from: string) => string
-  /** Notes all there is; what is kept goes. */
+  /** Notes everything, and deletes what is kept. */
   readonly noteAll: string
-  /** What tells how figures are worked out. @param views what tells the views apart */
+  /** Changes when the way figures are worked out does. @param views version of the views */
   readonly versionOf: (views: string) => string
 }
 
-/** The channels of a table whose key begins with them: a look for each, however many rows it has. */
+/** The channels of a table whose key begins with them: one look into the index for each, however many rows it has. */
 const channelsIn = (table: string) => `(
     with recursive c (channel_id) as (
       select min(channel_id) from ${table}
@@ -67,10 +67,10 @@ const channelsIn = (table: string) => `(
     ) select channel_id from c where channel_id is not null)`
 
 /**
- * Of what takes the rows of several tables.
- * @param kept where it stands
- * @param more what tells how it is worked out
- * @param others tables that may still have channels of which these have no row
+ * A noting of channels, for figures that are made of several tables.
+ * @param kept the table that keeps the figures
+ * @param more how they are worked out, beyond the views
+ * @param others tables that may have channels that the former no longer have
  */
 function noteChannels(
   name: string,
@@ -87,7 +87,7 @@ function noteChannels(
 }
 
 const [visitors, records] = ['livehouse.visitors', 'livehouse.watch_records']
-/** How they are put together, which the text of the views does not tell. */
+/** How persons are grouped, which the text of the views does not show. */
 const groupsPersons = [forgetChangedPersons(''), addPersons(''), joinPersons(''), keepPersons('')].join('')
 const notings: readonly Noting[] = [
   {
@@ -121,35 +121,34 @@ const versionIn = (noting: Noting, timeZone: string, views: string) =>
   inZone(`${bodyOf(noting)}\n${noting.versionOf(views)}`, timeZone)
 const commentOf = (noting: Noting) => `obj_description(to_regprocedure('${functionOf(noting)}'), 'pg_proc')`
 
-/** Nobody else works figures out until the end of the transaction, as `lockName` does. */
+/** Keeps other processes from working figures out until the end of the transaction, as `lockName` does. */
 export const FIGURES = 'channel days'
 export const lockFigures = `insert into livehouse_ops.locks (name) values ('${FIGURES}')
   on conflict (name) do update set name = excluded.name`
 
-/** How the database notes changes, and by its notes how figures are worked out, with the zone of the views. */
+/** The version of noting and of working out that the database has, with the time zone of its views. */
 export const notesIn = `select time_zone as zone, concat(${notings.map(commentOf).join(', ')}) as notes
   from livehouse_ops.bi_settings`
 
-/** The same as this livehouse has it. @param views what tells the views apart */
+/** The same for this livehouse. @param views version of the views */
 export function notesOf(timeZone: string, views: string): string {
   return notings.map((noting) => versionIn(noting, timeZone, views)).join('')
 }
 
 /**
- * Has the database note, with every change of a row, the days and channels whose figures no longer hold, by whatever
- * way it came. Where it has not done so up to now, or they were worked out otherwise, all are noted: nothing that was
- * kept holds.
+ * Has triggers note, with every change of a row, whoever makes it, the days and channels whose figures no longer hold.
+ * Where they were missing or figures were worked out in another way, everything is noted: nothing that was kept holds.
  */
 export function noteChanges(timeZone: string, views: string): readonly string[] {
   return notings.map((noting) => {
     const { name, tables, noteAll } = noting
     const func = functionOf(noting)
-    // The comment stands for how changes are noted and figures worked out.
+    // The comment holds the version: how changes are noted and figures worked out.
     const comment = quoteText(versionIn(noting, timeZone, views))
     const triggers = tables.flatMap((table) =>
       Object.entries(events).map(([event, rows]) => [event, `${event} on ${table} ${rows}`, '']),
     )
-    // Who is one with whom hangs on them, too.
+    // Ignored ids decide, too, which viewers are one person.
     if (name === 'changed_persons')
       triggers.push(['settings', 'update of ignored_ids on livehouse_ops.bi_settings', "'all'"])
     const made = triggers.map(
@@ -168,7 +167,7 @@ end`)}`
   })
 }
 
-/** Takes that away; from then on what is kept no longer holds. */
+/** Drops the triggers; from then on what is kept no longer holds. */
 export const dropNoting: readonly string[] = notings.map(
   (each) => `drop function if exists ${functionOf(each)} cascade`,
 )

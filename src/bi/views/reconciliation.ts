@@ -2,12 +2,12 @@ import { channelDays } from './fragments/channel-days.ts'
 import { ALWAYS, type Figure, kept } from './fragments/channel-figures.ts'
 import { bigint, type BiView, bool, numeric, text } from '../view.ts'
 
-/** A number that the source tells twice: its name, its unit, where it stands, and both as SQL. */
+/** A number that the source tells twice: its name, its unit, the two places, and both values as SQL. */
 type Check = readonly [name: string, unit: string, left: string, right: string, total: string, sum: string]
 
 /**
- * The visitor list's totals beside the sums of the watch records, viewer by viewer: 0 where there is no record of the
- * viewer, NULL where none of them tells.
+ * The visitor list's totals beside the sums of the watch records, viewer by viewer: 0 where the viewer has no record,
+ * NULL where none of the records has the value.
  */
 const perViewer = [
   ['visits', 'visits', 'visit_count', 'visits'],
@@ -26,7 +26,7 @@ const perViewer = [
   ],
 )
 
-/** What the visitor list tells as text and again as seconds. */
+/** What the visitor list gives as text and again in seconds. */
 const perField = (['live', 'replay'] as const).map((name): Check => {
   const field = name === 'live' ? 'live' : 'vod'
   const [left, right] = [`visitor list ${field}_time`, `visitor list ${field}_watch_time`]
@@ -39,7 +39,7 @@ const accountChecks = [
   ['replay_minutes', 'cost_vod_watch', 'replay_seconds'],
 ] as const
 
-/** What the managers consumed in all, as last read, beside the sums of the watch records. */
+/** The consumption of all managers, as last read, beside the sums of the watch records. */
 const perAccount = `select k.check_name, null, 'minutes', k.left_source, k.right_source, k.left_value, k.right_value,
         null
       from (
@@ -70,9 +70,9 @@ const sums = checks.map(
 )
 
 /**
- * Of several channels at once: what comes in the order of time has every channel on every page. Added up by channel
- * before the checks become rows: as rows of viewers they would be sorted by all their texts. As an array, so that a
- * table of which nothing is known yet is not read whole for a few of its channels.
+ * Works out several channels at once, as rows that arrive in the order of time have every channel on every page. Sums
+ * by channel come before the checks become rows: else rows of viewers would be sorted by all their texts. Channels are
+ * an array, so that a table without statistics is not read whole for a few of them.
  */
 export const viewerChecks: Figure = {
   name: 'viewer_checks',
@@ -108,8 +108,8 @@ export const reconciliation: BiView = {
       'viewer_…: totals of the visitor list beside the sums of the watch records; text_…: durations as text ' +
       'beside the same in seconds; account_…: the consumption of all managers as last read beside the watch ' +
       'records of the channels that are configured. Differences are expected where a list was read later, ' +
-      'records lie before the history that is kept, or channels are not configured. Viewers of whom version 1 ' +
-      'of the interface alone tells are left out of what it does not have, such as live seconds.',
+      'records lie before the history that is kept, or channels are not configured. Viewers who are known ' +
+      'from version 1 of the interface alone are left out of what it does not have, such as live seconds.',
     zh:
       'viewer_…：访客列表合计与观看记录之和；text_…：文本时长与秒数字段；account_…：全部管理员用量（最近一次）与已配置频道的观看记录。读取时间不同、早于历史范围或频道未配置时会有差异。' +
       '仅有接口第 1 版记录的观众不计入其没有的项（如直播秒数）。',

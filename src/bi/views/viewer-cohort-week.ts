@@ -4,15 +4,15 @@ import { channelId, isTest } from './fragments/shared-columns.ts'
 import { bigint, type BiView, date, integer } from '../view.ts'
 
 const day = localDay('entered_at')
-/** Its Monday, by plain numbers: a tenth of the time of `date_trunc`. */
+/** The Monday of a day, by plain arithmetic: a tenth of the time of `date_trunc`. */
 const week = (of: string) => `${of} - (${of} - date '0001-01-01') % 7`
 const month = (of: string) => `date_trunc('month', ${of}::timestamp)::date`
 const itemOf = (of: string) => `coalesce(to_char(${of}, 'YYYY-MM-DD'), '')`
 
 /**
- * How many viewers came in a week, by their first week (with how many these are, in `left_value`), and in a month, by
- * the month in which they had come before. In the order of the index by viewer and entry: visits are not sorted, and
- * those of a viewer are one array, as windows take twice as long.
+ * Viewers who came in a week, by their first week (`left_value`: all viewers of that first week); and viewers who came
+ * in a month, by the last earlier month in which they came. Read in the order of the index on viewer and entry, so
+ * nothing is sorted. Visits of a viewer become one array, as windows take twice as long.
  */
 export const returns = figureOf(
   'returns',
@@ -44,12 +44,12 @@ export const returns = figureOf(
 export const viewerCohortWeek: BiView = {
   name: 'viewer_cohort_week',
   grain: {
-    en: 'A week in which viewers of a channel came who had first come in the same week',
+    en: 'The viewers of a channel who came in one week and had first come in another, or the same',
     zh: '同一周首次到访的频道观众再次到访的一周',
   },
   remarks: {
     en:
-      'By the records: who came before the history that is kept counts as new in its first week. Weeks in which ' +
+      'By the records: viewers from before the history that is kept count as new in its first week. Weeks in which ' +
       'none of them came have no row.',
     zh: '以观看记录为准：早于历史范围到访的观众计为首周的新观众。无人再次到访的周没有行。',
   },

@@ -4,12 +4,10 @@ import { local } from './fragments/local-time.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
 import { bigint, type BiView, date, smallint, text } from '../view.ts'
 
-/** Below this share of matched records a number of viewers would mislead. */
+/** Where a smaller share of the records can be matched, a number of viewers would mislead. */
 const LEAST_MATCHED = 0.8
 
-/**
- * Number, name, the step that whoever took it has taken too, whether a viewer took it, and what is counted behind it.
- */
+/** Number and name, the step that includes it, whether a viewer took it, and the events that are counted for it. */
 const steps = [
   [1, 'visited', null, 'true', 'v.visits'],
   [2, 'watched', 'visited', 'v.watch_seconds > 0', '(v.watch_seconds > 0)::integer'],
@@ -41,8 +39,8 @@ function columnsOf(period: BiView['columns']): BiView['columns'] {
     ),
     events: bigint(
       'f.left_value::bigint',
-      'Visits, chat messages, signups or gifts behind the step, whoever made them; viewers where there is ' +
-        'nothing to count',
+      'Visits, chat messages, signups or gifts of the step, by anybody; viewers where there is nothing else ' +
+        'to count',
       '该步对应的访问、聊天、报名或礼物次数（无论何人）',
     ),
     unmatched_events: bigint(
@@ -52,7 +50,7 @@ function columnsOf(period: BiView['columns']): BiView['columns'] {
     ),
     within_step: text(
       's.within_step',
-      'The step that everybody of this one has taken too; the others are no parts of one another',
+      'The step that all viewers of this one have taken too; other steps do not contain one another',
       '该步的观众必然已到达的步骤；其余步骤互不包含',
     ),
     ...isTest('f.channel_id'),
@@ -60,9 +58,13 @@ function columnsOf(period: BiView['columns']): BiView['columns'] {
 }
 
 /**
- * Counts each step among the viewers of the first one alone. Of tables, as who keeps it may have no right on views.
- * @param visitors what each did in each period, a row each: channel, period, viewer, visits (never NULL), seconds
- * watched, comments @param periodOf an instant @param own numbers of the steps @param channel what channels have to be
+ * Counts each step among the viewers of the first. Reads tables, as the user that keeps figures may have no right on
+ * views.
+ * @param visitors a row for each viewer and period: channel, period, viewer, visits (never NULL), seconds watched,
+ * comments
+ * @param periodOf the period of an instant
+ * @param own numbers of the steps
+ * @param channel condition on the channel
  */
 function funnelOf(
   visitors: string,
@@ -118,12 +120,15 @@ export const funnelSteps = figureOf(
 
 export const viewerFunnel: BiView = {
   name: 'viewer_funnel',
-  grain: { en: 'A step of the way of the viewers of a channel, over all time', zh: '频道观众漏斗的一步（全部时间）' },
+  grain: {
+    en: 'A step of the funnel of the viewers of a channel, over all time',
+    zh: '频道观众漏斗的一步（全部时间）',
+  },
   remarks: {
     en:
-      'Of the viewers whom the visitor list has or had. visited, watched, watched_one_minute and commented are ' +
-      'told by that list; signed_up and gave_gift by records, which do not always say whose they are: ' +
-      'unmatched_events stand beside, and viewers is NULL where fewer than 80 % of the records could be matched ' +
+      'Of the viewers whom the visitor list has or had. visited, watched, watched_one_minute and commented come ' +
+      'from that list; signed_up and gave_gift from records, which do not always say whose they are: ' +
+      'unmatched_events counts those, and viewers is NULL where fewer than 80 % of the records could be matched ' +
       'to a viewer. within_step says which steps lie within one another.',
     zh:
       '统计访客列表现有或曾有的观众。visited、watched、watched_one_minute、commented 来自该列表；signed_up、gave_gift 来自记录，不一定能识别观众：' +
@@ -136,11 +141,11 @@ export const viewerFunnel: BiView = {
 
 export const viewerFunnelMonth: BiView = {
   name: 'viewer_funnel_month',
-  grain: { en: 'A step of the way of the viewers of a channel in a month', zh: '频道观众一个月漏斗的一步' },
+  grain: { en: 'A step of the funnel of the viewers of a channel in a month', zh: '频道观众一个月漏斗的一步' },
   remarks: {
     en:
-      'Of the viewers with a visit that began in the month, what they did in it: all by records, so without ' +
-      'commented, which no record tells. Signups and gifts of others are events, and no viewers of a step. ' +
+      'Of the viewers with a visit that began in the month, what they did in it: all from records, so without ' +
+      'commented. Signups and gifts of others count as events, not as viewers of a step. ' +
       'Months in which nothing happened have no row.',
     zh: '统计当月有访问的观众在当月的行为，全部来自记录；聊天没有记录，故无 commented。其他人的报名与礼物计入 events，不计入 viewers。没有活动的月份没有行。',
   },

@@ -12,8 +12,8 @@ export const viewerReturnMonth: BiView = {
   remarks: {
     en:
       'Distinct viewers of any months from a to b, exactly, without a look at every visit: sum(viewers) where ' +
-      'month_start between a and b and (previous_month is null or previous_month < a). By the records: who came ' +
-      'before the history that is kept counts as new.',
+      'month_start between a and b and (previous_month is null or previous_month < a). By the records: viewers ' +
+      'from before the history that is kept count as new.',
     zh:
       '任意月份 a 至 b 的去重观众数（精确，无需遍历访问）：sum(viewers)，条件为 month_start between a and b 且 ' +
       '(previous_month is null or previous_month < a)。以观看记录为准，早于历史范围到访的观众计为新观众。',

@@ -7,17 +7,18 @@ import { returns } from './viewer-cohort-week.ts'
 export const VIEWERS_BETWEEN = 'livehouse_bi.viewers_between(date, date)'
 
 const words = {
-  en: 'Distinct viewers of each channel with a visit that began on the days from the first to the second, exactly',
+  en: 'Exact number of distinct viewers of each channel with a visit that began on a day from the first to the second',
   zh: '各频道在起止日期（含）内有访问的去重观众数（精确）',
 }
-/** The first of the nearest month: so no more than about a month of visits is looked at, however long the period. */
+/** The nearest first day of a month: at most about a month of visits is looked at, however long the period. */
 const month = (day: string) => `date_trunc('month', (${day} + 16)::timestamp)::date`
 const day = localDay('w.entered_at')
 const startOf = (of: string) => `(${of}::timestamp at time zone '{zone}')`
 
 /**
- * Viewers of whole months, as they are kept, with those who came only on the days beside these, without those who came
- * only on the days of these that were not asked for. In order, so that those who are looked up lie beside one another.
+ * The viewers of whole months, as kept; plus those who came only on asked-for days outside these months; minus those
+ * who came only on days of these months that were not asked for. Sorted, so that neighbours in the index are looked up
+ * together.
  */
 const body = `with p as (
     select daterange($1, $2 + 1) as asked, daterange(${month('$1')}, ${month('$2 + 1')}) as months
@@ -41,7 +42,7 @@ const body = `with p as (
     ) is null
   ) v group by v.channel_id having sum(v.viewers) > 0`
 
-/** Makes the function for everybody who reads the views, as which it has the rights of who made it. */
+/** Makes the function for all readers of the views. Like the views, it runs with the rights of its owner. */
 export function createViewersBetween(timeZone: string, language: 'en' | 'zh', roles: readonly string[]): string[] {
   return [
     `create or replace function ${VIEWERS_BETWEEN.replace('(date, date)', '(from_day date, to_day date)')}

@@ -10,7 +10,7 @@ export const enteredNo = secondNo('w.entered_at')
 export const leftNo = secondNo('w.left_at')
 
 /**
- * How long a record `w` at most lasts. One that tells when it was left but not for how long lasts a day at most: that
+ * The longest that a record `w` can last. One with a time of leaving but no online seconds lasts a day at most, as that
  * time may be thousands of years away.
  */
 export const mostSeconds = 'coalesce(w.online_seconds, case when w.left_at is not null then 86400 end)'
@@ -28,12 +28,14 @@ export const endAt = (entered: string, left: string) =>
 export const endNo = endAt(enteredNo, leftNo)
 
 const records = `from livehouse.watch_records w cross join lateral (select ${endNo} as no) e`
-/** Whether a record `w` tells when somebody was there. */
+/** Whether a record `w` has the times that it takes to count it. */
 export const isCounted = 'coalesce(w.online_seconds > 0, w.left_at is not null) and w.entered_at is not null'
-/** 1, 0, or NULL where the record does not tell: version 1 of the interface has no live seconds. */
+/** 1, 0, or NULL where it is not known: version 1 of the interface has no live seconds. */
 export const isLive = '(w.live_seconds > 0)::integer as live'
 
-/** How an index finds the records that last into a day: by `where`, the few that last beyond their day of entry. */
+/**
+ * The expressions of the index that finds the records that last into a day: `where` keeps the few that pass midnight.
+ */
 export const overnight = {
   /** 1: they end on the next day; 2: later. */
   reach: `least(${leaveDay} - ${entryDay}, 2)`,
@@ -42,10 +44,9 @@ export const overnight = {
 } as const
 
 /**
- * The audience step by step: `channel_id`, `day`, `from_no`, the second (of the epoch) from which on `viewers` records
- * are online, `live_viewers` of them with live seconds (NULL where none tells), until `next_no`: one more at the first
- * second of a stay, one less after its last. Records are cut at the days' ends, so that a filter on day or channel
- * reaches the table.
+ * The audience step by step, in the columns `channel_id`, `day`, `from_no`, `next_no`, `viewers` and `live_viewers`:
+ * from one second of the epoch to the next, so many records are online, and of them with live seconds (NULL where
+ * unknown). Records are cut at midnight, so that a filter on day or channel reaches the table.
  */
 export const audienceSteps = `(
     select s.channel_id, s.day, s.no as from_no, sum(s.change) over steps as viewers, lead(s.no) over steps as next_no,

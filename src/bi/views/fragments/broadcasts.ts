@@ -5,8 +5,8 @@ import { local, localDay } from './local-time.ts'
 const setting = (name: string) => `(select s.broadcast_${name}_minutes * 60 from livehouse_ops.bi_settings s)`
 
 /**
- * The broadcasts of each channel: `channel_id`, `from_no` and `to_no`, seconds of the epoch, the second one past its
- * end. Live visits that overlap, or follow one another within the gap, are one; what is shorter than the minimum is
+ * The broadcasts of each channel: `channel_id`, `from_no` and `to_no`, in seconds of the epoch, the end exclusive. Live
+ * visits that overlap or follow one another within the gap are one broadcast; anything shorter than the minimum is
  * none.
  */
 export const broadcasts = `(
@@ -25,8 +25,8 @@ export const broadcasts = `(
   )`
 
 /**
- * Stays the same however often the neighbouring days are read again. Of two equal hours, where clocks are set back,
- * Postgres takes a wall clock for the second: the first has an A behind it. @param b alias of `broadcasts`
+ * Stays the same however often the neighbouring days are read again. Where clocks are set back an hour comes twice, and
+ * Postgres takes a wall clock time for the second: the first gets the suffix A. @param b alias of `broadcasts`
  */
 export function broadcastKey(b: string): string {
   const at = `to_timestamp(${b}.from_no)`
@@ -35,8 +35,8 @@ export function broadcastKey(b: string): string {
 }
 
 /**
- * From what was there while a broadcast `b` ran: the records `w` of its channel that began on its days or the day
- * before, each with `t.from_no` and `t.to_no`, cut at the broadcast's ends.
+ * What follows `from` to get the visits during a broadcast `b`: the records `w` of its channel that began on its days
+ * or the day before, each with `t.from_no` and `t.to_no`, cut at the broadcast's ends.
  */
 export const visitsOfBroadcast = `livehouse.watch_records w
     cross join lateral (select greatest(${enteredNo}, b.from_no) as from_no, least(${endNo},

@@ -4,7 +4,7 @@ import { localDay } from './local-time.ts'
 
 const entryDay = localDay('w.entered_at')
 
-/** What is counted of the records that began on a day, each from rows `x` of one viewer. */
+/** Measures of the records that began on a day, from rows `x`, one a viewer. */
 const sums = {
   viewers: 'count(x.user_id)',
   watched_viewers: 'count(x.user_id) filter (where x.watch_seconds > 0)',
@@ -18,24 +18,24 @@ const sums = {
   run_id: 'max(x.run_id)',
 } as const
 
-/** Columns of `livehouse_ops.channel_days` beside its key. Of `measures` a channel's day has one number each. */
+/** The measures are numbers; `columns` are all of `livehouse_ops.channel_days` but its key. */
 export const measures: readonly string[] = [...Object.keys(sums), 'peak_viewers', 'peak_live_viewers']
 const columns = [...measures, 'live_spans']
 
 /**
- * Of a record `w` that tells when it was live, the second after that: at most as long as it lasted, from entry on. What
- * was live for less than half of its stay does not tell, and a page that stayed open for over a day would join the
- * broadcasts of several days.
+ * The end, exclusive, of the live time of a record `w`: it is taken to start at entry, and ends with the record at the
+ * latest. A record that was live for less than half of its stay does not show when, and a page left open for over a day
+ * would join the broadcasts of several days: neither counts.
  */
 const liveUntilNo = 'least(w.from_no + w.live_seconds, w.to_no)'
 const tellsWhen =
   'w.is_counted and w.live_seconds > 0 and w.to_no - w.from_no <= least(2 * w.live_seconds::bigint, 86400)'
 
-/** Days of `from`, each once, with the seconds in which they begin and are over. */
+/** The days of `from`, each once, with the seconds in which they begin and end. */
 const daysIn = (from: string) =>
   `(select distinct channel_id, day, ${startNo('day')} as from_no, ${startNo('day + 1')} as to_no from ${from})`
 
-/** The records of the channel of `c` for which a condition holds, with the seconds in which they begin and end. */
+/** The records of channel `c` for which a condition holds, with the seconds in which they begin and end. */
 const recordsOf = (condition: string, more = '') => `
         select w.live_seconds, w.entered_no as from_no, ${endAt('w.entered_no', 'w.left_no')} as to_no${more}
         from (
@@ -43,17 +43,16 @@ const recordsOf = (condition: string, more = '') => `
           where w.channel_id = c.channel_id and ${condition} offset 0
         ) w`
 
-/** The stays of records that began on an earlier day than `c` and last into it, as the index finds them. */
+/** The stays of records that began before day `c` and last into it, in the terms of the index. */
 const lastsInto = (condition: string) => `
         select c.from_no, least(w.to_no, c.to_no), ${isLive}
         from (${recordsOf(`${overnight.where} and ${isCounted} and ${condition}`)}
         ) w where w.to_no > c.from_no`
 
 /**
- * A channel's day `c` worked out from its records: one row, of NULLs where nothing is left of it. The peak is the
- * largest sum over entries and leaves in their places: within a second leaves come first, so no sum on the way exceeds
- * those before and after it. Records that came within one minute are one span of live time: broadcasts are a minute or
- * more apart.
+ * The figures of a channel's day `c`, from its records: one row, all NULL where it has no records any more. The peak is
+ * the largest running sum of entries and leaves; within a second leaves come first, so no sum in between exceeds both
+ * neighbours. Records that began within one minute are one span of live time, as broadcasts are a minute or more apart.
  */
 const figures = `(
       with began as materialized (${recordsOf(
@@ -102,7 +101,7 @@ const ofRow = (alias: string) => columns.map((name) => `${alias}.${name}`).join(
 const asKept = `from livehouse_ops.channel_days k where not exists (
       select from livehouse_ops.changed_channel_days c where c.channel_id = k.channel_id and c.day = k.day)`
 
-/** Days on which visits of a channel began, without working out those that have changed. */
+/** Days on which visits of a channel began, without working out the figures of changed days. */
 export const entryDays = `(
     select k.channel_id, k.day ${asKept} and k.visits is not null
     union all
@@ -111,8 +110,8 @@ export const entryDays = `(
   )`
 
 /**
- * What the records of each channel and day add up to: as it was kept, but for the days that have changed since, which
- * are worked out. So it is never stale, however the records came to change.
+ * The figures of each channel and day: as kept, but worked out on the spot for days that have changed since. So they
+ * are never stale, however the records were changed.
  */
 export const channelDays = `(
     select k.channel_id, k.day, ${ofRow('k')} ${asKept}
@@ -122,9 +121,9 @@ export const channelDays = `(
   )`
 
 /**
- * Works out days that have changed and keeps them, in one statement: what it counts is what it saw of the changes that
- * it takes away. `days`: how many they were.
- * @param mostDays that it works out
+ * Works out and keeps changed days, in one statement, so that the figures include exactly the changes that it ticks
+ * off. `days`: how many they were.
+ * @param mostDays to work out at most
  */
 export function keepChangedDays(mostDays: number, timeZone: string): string {
   const statement = `with taken as (

@@ -1,8 +1,8 @@
 import { inZone } from '../../quote.ts'
 
 /**
- * What all rows of a channel add up to, in few rows: its name, and how it is worked out of those channels that a
- * relation has, in the columns `channel_id`, `day`, `item`, `number`, `left_value` and `right_value`.
+ * A few rows that sum up all rows of a channel. `sql` works them out for the channels in a relation, in the columns
+ * `channel_id`, `day`, `item`, `number`, `left_value` and `right_value`.
  */
 export interface Figure {
   readonly name: string
@@ -12,10 +12,10 @@ export interface Figure {
 const columns = ['channel_id', 'day', 'item', 'number', 'left_value', 'right_value']
 const columnsOf = (alias: string) => columns.map((name) => `${alias}.${name}`).join(', ')
 
-/** For figures of all time. */
+/** The `day` of figures over all time. */
 export const ALWAYS = `date 'infinity'`
 
-/** A figure that is worked out channel by channel. @param sql of the channel of `c`, the columns behind its id */
+/** A figure that is worked out channel by channel. @param sql the columns after `channel_id`, for the channel of `c` */
 export function figureOf(name: string, sql: string): Figure {
   const names = columns.slice(1).join(', ')
   return {
@@ -25,8 +25,8 @@ export function figureOf(name: string, sql: string): Figure {
 }
 
 /**
- * A figure of each channel: as it was kept, but for the channels that have changed since, of which it is worked out.
- * So it is never stale, however the rows came to change.
+ * A figure of each channel: as kept, but worked out on the spot for channels that have changed since. So it is never
+ * stale, however the rows were changed.
  */
 export function kept({ name, sql }: Figure): string {
   return `(
@@ -39,8 +39,8 @@ export function kept({ name, sql }: Figure): string {
 }
 
 /**
- * Two statements that keep the figures of some channels. The second works them out: what it counts is what it saw of
- * the changes that it takes away.
+ * Two statements that work out and keep the figures of some channels. The second does both, so that the figures include
+ * exactly the changes that it ticks off.
  * @param channels as SQL, with commas
  */
 export function keepChannels(figures: readonly Figure[], channels: string, timeZone: string): string {

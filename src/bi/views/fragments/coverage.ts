@@ -1,4 +1,4 @@
-/** What is covered of each channel: multiranges of the service's wall clock. */
+/** The ranges covered of each channel: multiranges of the service's wall clock. */
 export const channelCoverage = 'livehouse_ops.channel_coverage'
 
 /** Whether a whole day of the service lies within a multirange. */

@@ -16,7 +16,7 @@ export function columnsOf<const C extends Columns>(stream: Stream & { readonly c
   }
 }
 
-/** As Postgres has them in a view; the others are text. */
+/** Types of columns in a view; all others are text. */
 const viewTypes: Readonly<Partial<Record<string, BiType>>> = {
   bigint: 'bigint',
   integer: 'integer',

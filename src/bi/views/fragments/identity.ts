@@ -7,8 +7,8 @@ export function viewerKey(channelId: string, userId: string): string {
 }
 
 /**
- * A phone number that can identify: digits alone, without the country's prefix; NULL for one that the source has masked
- * or garbled.
+ * A phone number that can identify somebody: digits alone, without the country code; NULL for one that the source has
+ * masked or garbled.
  */
 function phoneNumber(phone: string): string {
   return (
@@ -19,18 +19,18 @@ function phoneNumber(phone: string): string {
 }
 
 /**
- * By what viewers are put together, the best first: the first character of `viewer_persons.person` is the place in this
- * list, from 1.
+ * The ids by which viewers are grouped, the best first. The first character of `viewer_persons.person` is the position
+ * in this list, from 1.
  */
 const bases = ['outer_id', 'assign_id', 'phone'] as const
 
-/** What the identity of a row of viewer_persons rests on; `none` where there is no row. */
+/** Which id the person of a row of viewer_persons is known by; `none` where there is no row. */
 export function identityBasis(row: string): string {
   const kinds = bases.map((basis, index) => `when '${index + 1}' then '${basis}'`)
   return `case left(${row}.person, 1) ${kinds.join(' ')} else 'none' end`
 }
 
-/** Who a row of viewer_persons is, across channels; the same for every reader. NULL where there is no row. */
+/** The key of the person of a row of viewer_persons, the same for every reader; NULL where there is no row. */
 export function personKey(row: string): string {
   const id = `substr(${row}.person, 2)`
   const shown = (basis: (typeof bases)[number]) =>
@@ -39,7 +39,9 @@ export function personKey(row: string): string {
   return `case left(${row}.person, 1) ${kinds.join(' ')} end`
 }
 
-/** Who a viewer is: a row of viewer_persons joined by channel and user id; without one, the viewer alone. */
+/**
+ * The key of a viewer's person, from the row of viewer_persons joined for the viewer; without one, the viewer alone.
+ */
 export function personOf(row: string, channelId: string, userId: string): string {
   return `coalesce(${personKey(row)}, 'viewer:' || ${viewerKey(channelId, userId)})`
 }
@@ -49,16 +51,17 @@ export function joinPerson(channelId: string, userId: string): string {
   return `left join livehouse_ops.viewer_persons i on i.channel_id = ${channelId} and i.user_id = ${userId}`
 }
 
-/** Without blanks and in lower case; NULL for what stands for none. */
+/** Without blanks and in lower case; NULL where nothing is left. */
 const normalised = (id: string) => `nullif(translate(lower(${id}), E' \\t\\r\\n\\u00a0\\u3000', ''), '')`
-/** Whether an id stands for none. Each question looks it up in one hash of the list. */
+/** Whether an id is a placeholder. Each query hashes the list once. */
 const isIgnored = (id: string) => `${id} in (select unnest(s.ignored_ids) from livehouse_ops.bi_settings s)`
 const unlessIgnored = (id: string) => `case when not n.${isIgnored(id)} then n.${id} end`
 const idsOf = (row: string) => bases.map((basis) => `${row}.${basis}`).join(', ')
 
 /**
- * Rows with the ids as they are compared, by which a person can be known. Each is worked out once (`offset 0`).
- * @param rows as SQL; @param kept further columns of them, each with a comma behind it
+ * Rows with those of their ids that can identify, as they are compared. Each is worked out once (`offset 0`).
+ * @param rows as SQL
+ * @param kept further columns of them, each followed by a comma
  */
 const known = (rows: string, kept: string) => `(
       select ${kept}${bases.map((basis) => `${unlessIgnored(basis)} as ${basis}`).join(', ')}
@@ -70,9 +73,9 @@ const known = (rows: string, kept: string) => `(
     ) n`
 
 /**
- * Takes the persons away of whom a viewer of some channels has other ids now, or none. Of most viewers the ids are as
- * they are compared: that nothing has changed is seen without working them out. Like the statements below, it tells the
- * channels of the rows that it changes. @param channels an array, as SQL
+ * Deletes persons of whom a viewer in some channels now has other ids, or none. Most viewers' ids are stored just as
+ * they are compared, so that nothing has changed is seen without normalising them. Like the statements below, it
+ * returns the channels of the rows that it changes. @param channels an array, as SQL
  */
 export const forgetChangedPersons = (channels: string) => `delete from livehouse_ops.viewer_persons where person in (
     select n.person from ${known(
@@ -87,8 +90,8 @@ export const forgetChangedPersons = (channels: string) => `delete from livehouse
 const found = bases.map((basis) => `by_${basis}.person`).join(', ')
 
 /**
- * Each viewer of some channels who is not there yet, as known by the best of the own ids and of those of others who
- * share one of them: so most of a first load are written once.
+ * Adds the viewers of some channels who have no person yet, under the best of their own ids and of those of viewers who
+ * share one of them: so most rows of a first load are written only once.
  */
 export const addPersons = (channels: string) => `with n as materialized (
       select n.*, coalesce(${bases.map((basis, index) => `'${index + 1}' || n.${basis}`).join(', ')}) as person
@@ -111,9 +114,9 @@ export const addPersons = (channels: string) => `with n as materialized (
       .join(' ')} returning channel_id`
 
 /**
- * One statement for each kind of id: who shares one is the person that sorts first of them. Executed again and again
- * until none changes a row, they leave the connected components, each named by its best id.
- * @param rows condition of the rows to look at, as SQL
+ * One statement for each kind of id: all who share an id become the person that sorts first among them. Repeated until
+ * none changes a row, they leave the connected components, each named by its best id.
+ * @param rows condition on the rows to look at, as SQL
  */
 export const joinPersons = (rows: string): readonly string[] =>
   bases.map(
@@ -134,7 +137,7 @@ const named = [
         select from livehouse.visitors v where v.channel_id = f.channel_id and v.user_id = f.${id})`,
 )
 
-/** Viewers whom a record names and the visitor list does not have. */
+/** Viewers who are named by a record but missing from the visitor list. */
 export const unlisted = figureOf(
   'unlisted_viewers',
   `select ${ALWAYS}, u.user_id, 1::bigint, null::numeric, null::numeric from (
@@ -142,12 +145,12 @@ export const unlisted = figureOf(
     ) u`,
 )
 
-/** The same of all channels: `channel_id`, `user_id`. */
+/** The same for all channels: `channel_id`, `user_id`. */
 export const unlistedViewers = `select channel_id, item as user_id from ${kept(unlisted)} k`
 
 /**
- * What rows are joined and grouped by in place of a phone or person: a hash under the key of this database. Sorted by
- * the phones themselves, rows would leave a view in their order, from which a reader finds the hidden digits.
+ * What rows are joined and grouped by in place of a phone or person: a hash under this database's key. If rows were
+ * sorted by the phones themselves, they would leave a view in that order, and give away hidden digits.
  */
 export function hiddenOrder(phone: string): string {
   const hex = `left(encode(sha256(k.inner_pad || '\\x01'), 'hex'), 16)`
@@ -161,12 +164,12 @@ export function hiddenOrder(phone: string): string {
  * @param id its column with the viewer's id
  */
 export function joinViewer(fact: string, id: string): string {
-  // Where the fact names its viewer nothing is worked out of its phone, and nothing joined.
+  // Where the fact names its viewer, its phone is not normalised, and nothing is joined by it.
   const phone = phoneNumber(`(case when ${fact}.${id} is null then ${fact}.phone end)`)
   const ofPhone = (columns: string, more: string) =>
     `select ${hiddenOrder('p.phone')} as token, min(p.phone) as phone_number, ${columns}
     from livehouse_ops.viewer_persons p where p.phone is not null group by ${more}`
-  // No join sorts by `is not distinct from`; it only tells two phones of one token apart.
+  // Tells two phones of one token apart. No join sorts by `is not distinct from`.
   const matches = (row: string) =>
     `${row}.token = ${hiddenOrder(phone)} and ${row}.phone_number is not distinct from ${phone}`
   return `left join (
@@ -179,8 +182,8 @@ export function joinViewer(fact: string, id: string): string {
 }
 
 /**
- * The identity of a gift or signup as analysts may see it. That of a record whose time could not be read is a plain
- * hash over all of its content, from which a phone number could be guessed: it is hashed once more, under the key.
+ * The identity of a gift or signup as analysts may see it. Where the time could not be read it is a plain hash of the
+ * whole record, from which a phone number could be guessed; so it is hashed again, with this database's key.
  */
 export function eventKey(keySql: string, timeSql: string): string {
   return `case when ${timeSql} is not null then ${keySql} else ${hashed(keySql)} end`

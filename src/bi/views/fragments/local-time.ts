@@ -21,7 +21,7 @@ export function moment(name: string, at: BiColumn): ColumnsOf {
   }
 }
 
-/** What a row happened at: its day, the instant `NAME_at`, and the wall clock of the service at it. */
+/** When a row happened: `day`, the instant `NAME_at`, and the service's wall clock at it, `NAME_at_local`. */
 export function event(name: string, at: BiColumn): ColumnsOf {
   const day = date(localDay(at.sql), `Day of ${name}_at; joins dim_date`, `${name}_at 的日期，关联 dim_date`)
   return { day, [`${name}_at`]: at, [`${name}_at_local`]: wallClock(name, at.sql) }

@@ -1,29 +1,31 @@
 import type { BiColumn, PersonalData } from '../../view.ts'
 import { city, province } from './places.ts'
 
-/** What is masked unless `LIVEHOUSE_MASK` says otherwise; the company's own ids stay clear. */
+/** Masked unless `LIVEHOUSE_MASK` says otherwise; the company's own ids stay clear. */
 export const maskedByDefault: readonly PersonalData[] = ['phone', 'ip', 'open_id', 'nickname', 'address', 'answers']
 
-/** What is masked only where `LIVEHOUSE_MASK` names it. */
+/** Masked only where `LIVEHOUSE_MASK` names it. */
 const maskedByName: readonly PersonalData[] = ['assign_id', 'outer_id', 'access_source', 'username']
 
 /** Everything that `LIVEHOUSE_MASK` may name. */
 export const maskable: readonly PersonalData[] = [...maskedByDefault, ...maskedByName]
 
-/** What stands for a text that is hidden whole. */
+/** Shown in place of a text that is hidden whole. */
 export const HIDDEN = '***'
 
 const hasClearRole = `pg_has_role(to_regrole('livehouse_pii')::oid, 'usage') is true`
 
 /**
- * Whether the reader sees this kind in clear: it is not on the list, or the reader has the role `livehouse_pii`. Asked
- * once a query, as the view's owner; without a row of settings nothing is clear.
+ * Whether the reader sees this kind of data unmasked: it is not on the list, or the reader has the role
+ * `livehouse_pii`. Looked up once a query, as the view's owner; without a row of settings everything is masked.
  */
 export function sees(kind: PersonalData): string {
   return `(select not '${kind}' = any (s.masked) or ${hasClearRole} from livehouse_ops.bi_settings s)`
 }
 
-/** Whether this kind is on the list, whoever reads: for keys, which have to be the same for every reader. */
+/**
+ * Whether this kind is on the list, whatever the reader's role: for keys, which have to be the same for every reader.
+ */
 export function isMasked(kind: PersonalData): string {
   return `(select '${kind}' = any (s.masked) from livehouse_ops.bi_settings s)`
 }
@@ -36,10 +38,7 @@ export function hashed(sql: string): string {
   return `left(encode(sha256(${pad('outer')} || sha256(${pad('inner')} || convert_to(${sql}, 'UTF8'))), 'hex'), 32)`
 }
 
-/**
- * How each kind looks to a reader who does not see it. Only built-in functions, none of which can fail with the value
- * in its message.
- */
+/** How each kind looks when masked. Only built-in functions that cannot fail with the value in the message. */
 export const maskOf: Readonly<Record<PersonalData, (sql: string) => string>> = {
   phone: (sql) =>
     `case when ${sql} ~ '^[+]?[0-9]{11,15}$' then left(${sql}, -8) || '****' || right(${sql}, 4)
@@ -57,13 +56,13 @@ export const maskOf: Readonly<Record<PersonalData, (sql: string) => string>> = {
   username: (sql) => `left(${sql}, 1) || '**'`,
 }
 
-/** The value as this reader may see it. @param unless a condition under which everybody sees it */
+/** The value, masked for readers who may not see it. @param unless a condition under which everybody sees it */
 export function masked(kind: PersonalData, sql: string, unless?: string): string {
   const condition = unless === undefined ? sees(kind) : `${unless} or ${sees(kind)}`
   return `case when ${condition} then ${sql} else ${maskOf[kind](sql)} end`
 }
 
-/** A column of personal data: the same as this reader may see it. */
+/** A column of personal data, masked for readers who may not see it. */
 export function personal(kind: PersonalData, { type, sql, words }: BiColumn): BiColumn {
   const isClear = maskedByName.includes(kind)
   const masks = {
@@ -74,15 +73,15 @@ export function personal(kind: PersonalData, { type, sql, words }: BiColumn): Bi
 }
 
 /**
- * A link without what stands behind `?`, `#`, `&`, `;` or `=`, also percent-encoded or escaped in whatever way: it may
- * hold the answers of a form. NULL where nothing is left.
+ * A link up to the first `?`, `#`, `&`, `;` or `=`, also full-width, percent-encoded or escaped: what follows may hold
+ * the answers of a form. NULL where nothing is left.
  */
 export function bareLink(sql: string): string {
   return `nullif(regexp_replace(${sql}, E'([?#&;=？＃＆；＝\\\\\\\\]|%(u|25|3f|23|26|3b|3d|ef%bc%)).*$', '', 'i'), '')`
 }
 
 /**
- * The link through which somebody came: bare, unless the reader has the role `livehouse_pii`, whatever else is masked.
+ * The link through which somebody came: bare unless the reader has the role `livehouse_pii`, whatever the list says.
  */
 export function link({ type, sql, words: { en, zh } }: BiColumn): BiColumn {
   const isClear = `(select ${hasClearRole} from livehouse_ops.bi_settings s)`

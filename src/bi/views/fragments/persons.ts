@@ -1,11 +1,11 @@
 import { hiddenOrder } from './identity.ts'
 
-/** The order stands in the aggregate: for the `distinct` of another one Postgres sorts what comes from below anew. */
+/** Ordered inside the aggregate: the `distinct` of another one would make Postgres sort sorted input again. */
 const latest = (column: string) =>
   `(array_agg(v.${column} order by v.last_online_at desc nulls last, v.channel_id, v.user_id)
         filter (where v.${column} is not null))[1]`
 
-/** What is told of a person: the column, of several viewers `v`, and of one. */
+/** The columns of a person: name, expression over several viewers `v`, expression over a single one. */
 const told: readonly (readonly [name: string, ofViewers: string, ofViewer: string])[] = [
   ...['outer_id', 'assign_id', 'nickname', 'phone'].map((name) => [name, latest(name), `v.${name}`] as const),
   ['viewer_count', 'count(*)', '1::bigint'],
@@ -21,13 +21,13 @@ export const toldOfKept = told.map(([name]) => `k.${name}`).join(', ')
 export const toldOfViewer = told.map(([, , ofViewer]) => ofViewer).join(', ')
 export const toldOfUnlisted = told.map(([name]) => (name === 'viewer_count' ? '1::bigint' : 'null')).join(', ')
 
-/** Persons of whom something has changed in some channels: those of viewers there, and those who had some. */
+/** Persons who may have changed with some channels: those who have viewers there now, or had some. */
 const staleIn = (channels: string) => `select ${token} as token from livehouse_ops.viewer_persons i
       where i.is_shared and i.channel_id = any(${channels})
       union
       select k.token from livehouse_ops.kept_persons k where k.channels && ${channels}`
 
-/** Those of `stale` as their viewers are now; nothing is joined where there are none. */
+/** The persons of `stale`, from their viewers as they are now; nothing is joined where there are none. */
 const renewed = `select v.token, v.person, array_agg(distinct v.channel_id),
       ${told.map(([, ofViewers]) => ofViewers).join(', ')}
     from (
@@ -38,8 +38,8 @@ const renewed = `select v.token, v.person, array_agg(distinct v.channel_id),
     ) v group by 1, 2`
 
 /**
- * Who is several viewers, a row each: as it was kept, but for those of whom something has changed since. So it is never
- * stale. Nothing is joined by the person itself: its order would tell the digits of a phone.
+ * Persons of several viewers, a row each: as kept, but worked out on the spot for those that may have changed since. So
+ * they are never stale. Nothing is joined by the person itself, as its order would give away the digits of a phone.
  */
 export const persons = `(
     with stale as (${staleIn('array(select channel_id from livehouse_ops.changed_persons)')})
@@ -48,19 +48,19 @@ export const persons = `(
     select ${columns} from (${renewed}) r (token, ${columns})
   )`
 
-/** The channels whose viewers have changed, which are looked at from now on. */
+/** Takes the channels whose viewers have changed off the list, to work on them. */
 export const takeChannels = 'delete from livehouse_ops.changed_persons returning channel_id'
 
 /**
- * The channels that a statement returns, each once. Figures of these no longer hold: gifts and signups are matched by
- * the phones of their viewers.
+ * The channels that a statement returns, each once. Also notes that their figures no longer hold, as gifts and signups
+ * are matched by the phones of viewers.
  */
 export const tellChannels = (statement: string) => `with c as (${statement}),
     d as (select distinct channel_id from c),
     noted as (insert into livehouse_ops.changed_channels (channel_id) select channel_id from d)
     select channel_id as channel from d`
 
-/** Keeps those of whom something has changed in some channels. @param channels an array, as SQL */
+/** Works out and keeps the persons who may have changed with some channels. @param channels an array, as SQL */
 export const keepPersons = (channels: string) => `with stale as (${staleIn(channels)}),
     gone as (delete from livehouse_ops.kept_persons k using stale s where s.token = k.token)
     insert into livehouse_ops.kept_persons (token, ${columns})

@@ -1,4 +1,4 @@
-/** What the list of places has for each head of an address, asked for once a query. */
+/** The list of places, by the head of an address; read once a query. */
 const placesBy = (column: string) =>
   `(select jsonb_object_agg(k.head, k.${column}) from livehouse_ops.places k where k.${column} is not null)`
 
@@ -6,8 +6,8 @@ const SEPARATORS = ' -,，、/|·'
 const SUFFIX = '(?:维吾尔自治区|壮族自治区|回族自治区|自治区|特别行政区|省|市)'
 
 /**
- * The province at the head of an address, or behind 中国, in its short form (浙江, 内蒙古); NULL where the list of places has
- * none. Without a regular expression: millions of rows.
+ * The province at the head of an address, or after 中国, in its short form (浙江, 内蒙古); NULL where it is not in the list of
+ * places. No regular expression, as there are millions of rows.
  */
 export function province(address: string): string {
   const atHeadOf = (text: string) =>
@@ -18,8 +18,8 @@ export function province(address: string): string {
 }
 
 /**
- * The city at the head of an address, behind its province, as the list of places has it (杭州, 大理白族自治州); a municipality
- * is its own city. NULL where the list has none: nothing that somebody may have typed comes through.
+ * The city after the province of an address, as the list of places writes it (杭州, 大理白族自治州); a municipality is its own
+ * city. NULL where the list has none, so that no text that somebody typed comes through.
  */
 export function city(address: string): string {
   const joined = `translate(${address}, '${SEPARATORS}', '')`

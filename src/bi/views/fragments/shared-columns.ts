@@ -10,14 +10,14 @@ export function channelId(sql: string): Columns {
   return { channel_id: text(sql, ...channelWords) }
 }
 
-/** Whether the row is of a test channel. The list of those is asked for once a query. */
+/** Whether the row belongs to a test channel. The list of these is read once a query. */
 export function isTest(channel: string): Columns {
   const tests = 'array(select t.channel_id from livehouse.channels t where t.is_test)'
   const sql = `coalesce(${channel} = any (${tests}), false)`
   return { is_test: bool(sql, 'Whether the operator marked the channel as a test', '是否为测试频道') }
 }
 
-/** The currency of amounts; goes with `livehouse_ops.bi_settings s`. */
+/** The currency of amounts; needs `livehouse_ops.bi_settings s` in `from`. */
 export const currency = text('s.currency', 'Currency, as the operator names it', '币种（LIVEHOUSE_CURRENCY）')
 
 /** The questionnaire of a row of the relation `alias`. */
@@ -26,7 +26,7 @@ export function questionnaireKey(alias: string): Columns {
   return { questionnaire_key: text(key, 'Questionnaire; joins dim_questionnaire', '问卷，关联 dim_questionnaire') }
 }
 
-/** Taken from an address. */
+/** Province and city, from an address. */
 export function places(address: string): Columns {
   return {
     province: text(province(address), 'Province, from the address; NULL where it has none', '地址中的省份，或 NULL'),
@@ -49,7 +49,9 @@ function keys(viewer: string, person: string): Columns {
   }
 }
 
-/** Who a record belongs to that names its viewer or nobody. @param fact alias; goes with `joinPerson` */
+/**
+ * The viewer and person of a record that names its viewer or nobody. @param fact alias; needs `joinPerson` in `from`
+ */
 export function namedViewer(fact: string): Columns {
   const [channel, user] = [`${fact}.channel_id`, `${fact}.user_id`]
   return {
@@ -62,7 +64,7 @@ export function namedViewer(fact: string): Columns {
   }
 }
 
-/** Who a record belongs to that may name a viewer or only a phone; goes with `joinViewer`. */
+/** The viewer and person of a record that may name a viewer or only a phone; needs `joinViewer` in `from`. */
 export function matchedViewer(fact: string, id: string): Columns {
   const user = `coalesce(${fact}.${id}, by_phone.user_id)`
   const channel = `${fact}.channel_id`
