@@ -21,7 +21,7 @@ const flags = {
   'user-avatar': ['URL', 'address of a picture', ...ticketActions],
   channel: ['ID', "the channel's number", ...menuActions],
   'menu-id': ['N', 'the menu to change', 'menu update'],
-  name: ['TEXT', 'at most 4 Chinese or 8 narrow characters', ...menuActions],
+  name: ['TEXT', 'at most 4 Chinese characters', ...menuActions],
   type: ['N', '1 chat, 2 rich text, 3 video (the default), 4 topic', ...menuActions],
   'rich-text': ['HTML', "for type 2; '' clears it", ...menuActions],
   vid: ['N,N', 'for type 3: the ids of videos of yours', ...menuActions],
