@@ -34,7 +34,7 @@ import { liesWithin, mayBeHalved, requireFiltered } from './windows.ts'
 
 /**
  * Reads the pages of a slice whose rows have a key, walk by walk until one proves itself, each at a page size of its
- * own. Rows go to `loader` as they come: to write a keyed row twice, or from a walk that proves nothing, does no harm.
+ * own. Rows go to `loader` as they come: writing a keyed row twice, or from a walk that proves nothing, does no harm.
  * Rows whose key has come more than once before are held back to the end of a walk: only the freshest is written.
  *
  * A range is cut in half where a later page of it is refused, where more rows come than its total says, or where it
@@ -64,9 +64,9 @@ export async function extractKeyed(
   const all = { keys: undefined as KeySet | undefined, distinct: 0, count: 0, isStill: true }
   let { pageSize } = reading.pages
   let [served, largestBefore] = [1, 0]
-  /** The most rows that a walk has brought where its total says fewer: then no smaller total is true. */
+  /** The most rows of a walk that brought more than its total said: from then on no smaller total is believed. */
   let beyondTotal = 0
-  /** Why such a walk was refused its next page. */
+  /** Why the next page of such a walk was refused. */
   let refused: { readonly error: unknown } | undefined
 
   for (let attempt = 1; ; attempt++) {
@@ -117,7 +117,7 @@ export async function extractKeyed(
     if (isExceeded) beyondTotal = Math.max(beyondTotal, accountedFor(walk.summary()))
     const isUntrue = beyondTotal > (totals?.largest ?? 0)
     if (refused && isUntrue && !isExceeded) throw refused.error
-    // A total that is not true is none: then what came in all shows how many rows there are.
+    // A total known to be wrong counts as none: then the rows that came show how many there are.
     const announced = isUntrue ? received : (totals?.last ?? 0)
     if (all.keys === undefined) Object.assign(all, { keys: walk.keys, distinct, count })
     const isSame = distinct === all.distinct && distinct === previous?.distinct
@@ -180,7 +180,7 @@ export async function extractKeyed(
   }
 }
 
-/** The keys of which the list has had real duplicates before. */
+/** Keys that had real duplicates in an earlier reading of the list. */
 async function readSuspects(slice: Slice, { earlier }: SliceReading, { db }: RunDeps): Promise<Set<string>> {
   const { stream } = slice
   if (!(await earlier()).hasDuplicates) return new Set()
@@ -206,7 +206,7 @@ async function readHead(pages: PageReading, walk: Walk, add: (page: Page) => Pro
   } while (walk.summary().distinct > known)
 }
 
-/** What the accepted items of a page add to what is known of their channel. */
+/** Adds what the accepted items of a page tell of their channel. */
 function completeFacts(
   known: ChannelFacts | undefined,
   { channelFacts }: Stream,

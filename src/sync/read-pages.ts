@@ -6,7 +6,7 @@ import type { PageReading, RefusedPage } from './page-reading.ts'
 import { fetchNumbered, fetchUnlessRefused, pageIgnored, sameItems, SURELY_ALL } from './page-reading.ts'
 import type { PageShare, ReadAhead } from './slice-work.ts'
 
-/** In a row, before the announced end: more of them will not come. */
+/** After this many empty pages in a row before the announced end, no more rows are expected. */
 const MOST_EMPTY_PAGES = 2
 
 /**
@@ -27,7 +27,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
   let total = first.total ?? first.items.length
   let received = first.items.length
   let largest = received
-  /** Of them, those behind the announced end that had come before. */
+  /** Of these, repeated items behind the announced end. */
   let receivedAgain = 0
   let lastPage = lastPageOf(total, size)
   const ahead = prefetcher(reading)
@@ -37,7 +37,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
   try {
     yield { number: 1, page: first, lastPage }
     for (let number = 2; number <= lastPage || received !== total || previous.items.length >= size; number++) {
-      // A moving list of which the service gives a page again behind the end has no end: each brings a row that is new.
+      // A moving list whose pages repeat behind the end would never end, as each brings a new row.
       if (receivedAgain * 2 > received) return
       let next: Page | RefusedPage =
         number > lastPage ? await fetchUnlessRefused(reading, number) : await ahead.take(number, lastPage)
@@ -48,7 +48,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
         if (received > total && isFull) throw next.refusal
         return
       }
-      // A page that tells no total takes back none.
+      // A page without a total does not take back that of page 1.
       const page = { ...next, total: next.total ?? first.total }
       total = Math.max(total, page.total ?? 0)
       lastPage = Math.max(lastPage, lastPageOf(total, size))
@@ -61,7 +61,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
           // The total may be a limit: behind it one page alone may be empty, or come in the place of another.
           const behind = await fetchUnlessRefused(reading, number + 1)
           if ('refusal' in behind || isNothing(behind, first, previous, page)) return
-          // Where as many came as were announced, a list that begins again has ended.
+          // Where as many came as announced, a list that starts over has ended.
           if (received === total && countKnown(behind) === behind.items.length) return
         }
         receivedAgain += countKnown(page)
@@ -119,7 +119,7 @@ function prefetcher(reading: PageReading) {
       }
     },
     stop: async (): Promise<void> => {
-      // An error is made of it, which takes as long as to read a small page.
+      // Aborting creates an error, which takes as long as reading a small page.
       if (underway.length > 0) leaving.abort()
       share?.end()
       await Promise.allSettled(underway)
