@@ -79,10 +79,9 @@ function funnelOf(
     `coalesce(sum(${events}) filter (where v.user_id is null), 0)::bigint as unmatched_${no}`,
   ])
   const rows = counted.map(([no, step]) => `('${step}', p.viewers_${no}, p.events_${no}, p.unmatched_${no})`)
-  const happened = (table: string, id: string, at: string, columns: string) => `
-            select f.channel_id, ${periodOf(`f.${at}`)}, coalesce(f.${id}, by_phone.user_id), ${columns}
-            from livehouse.${table} f ${joinViewer('f', id)}
-            where f.removed_at is null and ${periodOf(`f.${at}`)} is not null and f.channel_id ${channel}`
+  const happened = (table: string, id: string, at: string, counts: string) => `
+              select channel_id, ${periodOf(at)}, ${id}, phone, ${counts} from livehouse.${table}
+              where removed_at is null and ${periodOf(at)} is not null and channel_id ${channel}`
   return `(
     select p.channel_id, p.period as day, s.*
     from (
@@ -91,10 +90,12 @@ function funnelOf(
         select channel_id, period, user_id, v.visits, v.watch_seconds, v.comments, e.signups, e.gifts
         from (${visitors}) v (channel_id, period, user_id, visits, watch_seconds, comments)
         full join (
-          select channel_id, period, user_id, sum(signups) as signups, sum(gifts) as gifts
+          select f.channel_id, f.period, coalesce(f.user_id, by_phone.user_id) as user_id,
+            sum(f.signups) as signups, sum(f.gifts) as gifts
           from (${happened('signups', 'user_id', 'signed_up_at', '1, 0')}
             union all ${happened('gifts', 'visitor_id', 'given_at', '0, 1')}
-          ) e (channel_id, period, user_id, signups, gifts) group by 1, 2, 3
+          ) f (channel_id, period, user_id, phone, signups, gifts) ${joinViewer('f', 'user_id')}
+          group by 1, 2, 3
         ) e using (channel_id, period, user_id)
       ) v group by v.channel_id, v.period
     ) p

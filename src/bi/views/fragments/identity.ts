@@ -133,16 +133,18 @@ const named = [
   ['livehouse.signups', 'user_id', ' and f.removed_at is null'],
 ].map(
   ([table, id, more]) => `select f.${id} as user_id from ${table} f
-      where f.channel_id = c.channel_id and f.${id} is not null${more} and not exists (
-        select from livehouse.visitors v where v.channel_id = f.channel_id and v.user_id = f.${id})`,
+        where f.channel_id = c.channel_id and f.${id} is not null${more}`,
 )
 
 /** Viewers who are named by a record but missing from the visitor list. */
 export const unlisted = figureOf(
   'unlisted_viewers',
-  `select ${ALWAYS}, u.user_id, 1::bigint, null::numeric, null::numeric from (
-      ${named.join('\n      union ')}
-    ) u`,
+  `select distinct ${ALWAYS}, f.user_id, 1::bigint, null::numeric, null::numeric
+    from (
+      ${named.join('\n      union all ')}
+    ) f
+    where not exists (
+      select from livehouse.visitors v where v.channel_id = c.channel_id and v.user_id = f.user_id)`,
 )
 
 /** The same for all channels: `channel_id`, `user_id`. */
