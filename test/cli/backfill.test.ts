@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
@@ -106,16 +106,24 @@ test.each([
 
 test('a sync that comes upon a backfill goes first, and the backfill goes on behind it', async () => {
   await using database = await createTestDatabase()
-  const clock = { now: () => FIXED_NOW, sleep: async () => {} }
-  await using emulator = await startEmulator({ channels: 1, viewers: 40_000, clock, conditions: { latencyMs: 10 } })
+  // Behind its first slice, the backfill gets no second page before the sync has come upon it.
+  const begun = Promise.withResolvers<void>()
+  let isBegun = false
+  const leases = sql`select from livehouse_ops.leases where wanted_until is not null`
+  const isWanted = async () => (await leases.execute(database.db)).rows.length > 0
+  const comeUpon = begun.promise.then(async () => await vi.waitUntil(isWanted, { timeout: 20_000 }))
+  const clock = { now: () => FIXED_NOW, sleep: async () => void (isBegun && (await comeUpon)) }
+  await using emulator = await startEmulator({ channels: 1, viewers: 40_000, clock, conditions: { deepPageMs: 1 } })
   const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1' }
   const ended: string[] = []
-  const begun = Promise.withResolvers<void>()
   const { log, lines } = createRecordingLog()
-  const watched = {
-    ...log,
-    debug: (event: string, facts = {}) => (log.debug(event, facts), event === 'slice.ended' && begun.resolve()),
+  const debug = (event: string, facts = {}) => {
+    log.debug(event, facts)
+    if (event !== 'slice.ended') return
+    isBegun = true
+    begun.resolve()
   }
+  const watched = { ...log, debug }
   const streams = ['--streams', 'watch_records']
 
   const whole = ['--from', dayBefore(40), '--to', dayBefore(0), ...streams]
