@@ -119,7 +119,7 @@ const rules: Rules = {
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
   app: 1666,
-  bi: 3965,
+  bi: 3963,
   cli: 4258,
   config: 579,
   core: 1237,
@@ -140,7 +140,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_194 + 128 * allStreams.length, test: 28_153 }
+const MOST_LINES = { src: 32_192 + 128 * allStreams.length, test: 28_153 }
 
 function readTree() {
   return ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>

@@ -34,11 +34,9 @@ export const returns = figureOf(
     from (select ${week('v.first')} as first_week, ${week('v.day')} as week, v.before from visits v) w
     where w.before is null or w.before < w.week group by w.first_week, w.week
     union all
-    select m.month, ${itemOf('m.before')}, count(*), null, null
-    from (
-      select ${month('v.day')} as month, ${month('v.before')} as before
-      from visits v where v.before is distinct from v.day
-    ) m where m.before is distinct from m.month group by m.month, m.before`,
+    select m.month, ${itemOf(month('m.before'))}, count(*), null, null
+    from (select ${month('v.day')} as month, v.before from visits v) m
+    where m.before is null or m.before < m.month group by m.month, ${month('m.before')}`,
 )
 
 export const viewerCohortWeek: BiView = {
