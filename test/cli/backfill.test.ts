@@ -108,11 +108,10 @@ test('a sync that comes upon a backfill goes first, and the backfill goes on beh
   await using database = await createTestDatabase()
   // Behind its first slice, the backfill gets no second page before the sync has come upon it.
   const begun = Promise.withResolvers<void>()
-  let isBegun = false
+  let comeUpon: Promise<unknown> | undefined
   const leases = sql`select from livehouse_ops.leases where wanted_until is not null`
   const isWanted = async () => (await leases.execute(database.db)).rows.length > 0
-  const comeUpon = begun.promise.then(async () => await vi.waitUntil(isWanted, { timeout: 20_000 }))
-  const clock = { now: () => FIXED_NOW, sleep: async () => void (isBegun && (await comeUpon)) }
+  const clock = { now: () => FIXED_NOW, sleep: async () => void (await comeUpon) }
   await using emulator = await startEmulator({ channels: 1, viewers: 40_000, clock, conditions: { deepPageMs: 1 } })
   const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1' }
   const ended: string[] = []
@@ -120,7 +119,7 @@ test('a sync that comes upon a backfill goes first, and the backfill goes on beh
   const debug = (event: string, facts = {}) => {
     log.debug(event, facts)
     if (event !== 'slice.ended') return
-    isBegun = true
+    comeUpon ??= vi.waitUntil(isWanted, { timeout: 20_000 })
     begun.resolve()
   }
   const watched = { ...log, debug }
