@@ -1,20 +1,11 @@
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { ignoredPage } from '../helpers/fault-effects.ts'
-import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startAccount } from '../helpers/start-account.ts'
+import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const LISTS = ['managers', 'manager_usage'] as const
-
-/** Serves no larger pages, and says so. */
-function clampedTo(most: number): FaultEffect {
-  const clamp = (size: number) => Math.min(size, most)
-  return {
-    name: `clamped to ${most}`,
-    query: (query) => ({ ...query, pageSize: clamp(query.pageSize), echoPageSize: clamp(query.echoPageSize) }),
-  }
-}
 
 test.each([
   [5, 'query'],

@@ -4,6 +4,7 @@ import { audit } from '../../src/cli/audit.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { formatWallTime } from '../../src/core/wall-clock.ts'
+import { firstRows } from '../helpers/first-rows.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { startFilled } from '../helpers/start-filled.ts'
 
@@ -16,9 +17,7 @@ test('a row that was always at the source and is not here is found; one that is 
   await using account = await startFilled()
   const { channel, text, json, clock } = account
   const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
-  const [record] = channel.records.rows
-  const [visitor] = channel.visitors.rows
-  if (!record || !visitor) throw new Error('the world is empty')
+  const { record, visitor } = firstRows(account.emulator)
   // Both within what is covered by their entry, but still there when they were last read.
   channel.records.add({ ...record, recordId: '900000001', enteredAt: now - 3 * HOUR, leftAt: now - HOUR + 60 })
   channel.visitors.add({ ...visitor, userId: 'new', firstLoginAt: now - HOUR / 2, lastOnlineAt: now - HOUR / 2 })
@@ -63,8 +62,7 @@ test.each([
     const { channel, text, json, emulator, clock, change, run } = account
     emulator.switches.recordFilterTime = recordFilterTime
     const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
-    const [record] = channel.records.rows
-    if (!record) throw new Error('the world is empty')
+    const { record } = firstRows(emulator)
     channel.records.add({ ...record, recordId: '900000001', enteredAt: now - 72 * HOUR, leftAt: now - 60 })
     await run(sync, ['--streams', 'watch_records'])
     clock.nowMs += minutes * 60_000
@@ -117,8 +115,7 @@ test('a row at the very beginning of a range, which the filter leaves out, does 
   const { channel, json, emulator, clock, change, run } = account
   Object.assign(emulator.switches, { recordFilterTime: 'entry', filterEnds: 'exclusive' })
   const from = Math.floor(clock.nowMs / 60_000) * 60 + (8 - 30) * HOUR
-  const [record] = channel.records.rows
-  if (!record) throw new Error('the world is empty')
+  const { record } = firstRows(emulator)
   channel.records.add({ ...record, recordId: '900000001', enteredAt: from, leftAt: from + 300 })
   channel.records.add({ ...record, recordId: '900000002', enteredAt: from + 120, leftAt: from + 360 })
   await run(sync, ['--streams', 'watch_records'])
@@ -138,8 +135,7 @@ test('hundreds of visits that show only when they have ended are read, and are n
   await using account = await startFilled()
   const { channel, text, clock } = account
   const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
-  const [record] = channel.records.rows
-  if (!record) throw new Error('the world is empty')
+  const { record } = firstRows(account.emulator)
   // They came in one minute of what the last sync covers, and had not left by then.
   for (let number = 0; number < 800; number++) {
     const enteredAt = now - 2 * HOUR + (number % 60)
@@ -184,9 +180,7 @@ test.each([
   async (many, more, verdict) => {
     await using account = await startAccount({ channels: 1, viewers: 5 })
     const { emulator, clock, run } = account
-    const [channel] = emulator.world.channels.values()
-    const [gift] = channel?.gifts.rows ?? []
-    if (!channel || !gift) throw new Error('the world is empty')
+    const { channel, gift } = firstRows(emulator)
     for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
     const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
     const give = (from: number, count: number) => {

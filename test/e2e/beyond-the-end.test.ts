@@ -7,6 +7,7 @@ import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { withheldRows } from '../helpers/fault-effects.ts'
+import { firstRows } from '../helpers/first-rows.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
@@ -14,10 +15,7 @@ test('rows that are gone are marked where full pages are left, and the service g
   await using account = await startAccount({ channels: 1, viewers: 201 })
   const { emulator, clock, database, run } = account
   emulator.switches.beyondLastPage = 'repeat-first'
-  const [channel] = emulator.world.channels.values()
-  const [form] = channel?.questionnaires.rows ?? []
-  const [visitor, signup] = [channel?.visitors.rows[0], form?.signups.rows[0]]
-  if (!channel || !form || !visitor || !signup) throw new Error('the world is empty')
+  const { channel, visitor, form, signup } = firstRows(emulator)
   const signedUpAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600
   const signups = Array.from({ length: 101 }, (_, n) => ({ ...signup, userId: `u${n}`, signedUpAt }))
   const list = createRowList(signups.slice())
@@ -36,9 +34,7 @@ test('a list that gets a row with every call, and of which page 1 is given behin
   await using account = await startAccount({ channels: 1, viewers: 100 })
   const { emulator, run } = account
   emulator.switches.beyondLastPage = 'repeat-first'
-  const [channel] = emulator.world.channels.values()
-  const [visitor] = channel?.visitors.rows ?? []
-  if (!channel || !visitor) throw new Error('the world is empty')
+  const { channel, visitor } = firstRows(emulator)
   let calls = 0
   const enter = (query: ListQuery) => {
     channel.visitors.add({ ...visitor, userId: `new-${++calls}`, lastOnlineAt: visitor.lastOnlineAt + 86_400 + calls })
@@ -64,10 +60,7 @@ async function startDeepLists(rowsPerMinute: number) {
   const { emulator, clock } = account
   emulator.switches.beyondLastPage = 'error'
   emulator.faults.push({ effect: limitedDepth })
-  const [channel] = emulator.world.channels.values()
-  const [form] = channel?.questionnaires.rows ?? []
-  const [record, signup] = [channel?.records.rows[0], form?.signups.rows[0]]
-  if (!channel || !form || !record || !signup) throw new Error('the world is empty')
+  const { channel, record, form, signup } = firstRows(emulator)
   const timeOf = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - (60 + Math.floor(n / rowsPerMinute)) * MINUTE
   for (let n = 0; n < 460; n++)
     channel.records.add({ ...record, recordId: String(900_000 + n), enteredAt: timeOf(n), leftAt: timeOf(n) + MINUTE })

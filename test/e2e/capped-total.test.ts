@@ -9,6 +9,7 @@ import type { ListQuery } from '../../src/emulator/params.ts'
 import { ROWS, startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { withheldRows } from '../helpers/fault-effects.ts'
+import { firstRows } from '../helpers/first-rows.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
@@ -20,9 +21,8 @@ test.each([10, 25])('of lists of which no more than %i rows are counted, none is
   expect([streams.watch_records.slices.moving, streams.signups.slices.moving]).toEqual([0, 0])
   await expectTruth(account, ['visitors', 'watch_records', 'signups'])
 
-  const [channel] = account.emulator.world.channels.values()
-  const [visitor] = channel?.visitors.rows ?? []
-  if (visitor) channel?.visitors.remove(visitor)
+  const { channel, visitor } = firstRows(account.emulator)
+  channel.visitors.remove(visitor)
   for (let night = 0; night < 3; night++) expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0 })
   expect(await readStreamTable(account.database.db, 'visitors', { isRemoved: true })).toEqual([])
 })
@@ -59,12 +59,10 @@ test('of a minute of which fewer visits are counted, in an order of each page, n
 })
 
 test('a round total that has grown by the next call is no limit: a visit across the middle lands at once', async () => {
-  await using account = await startLists(10_000, 2, 0)
+  await using account = await startLists(10_000, 2, 1)
   const { emulator, clock, run } = account
   emulator.faults.splice(0)
-  const [channel] = emulator.world.channels.values()
-  const [record] = channel?.records.rows ?? []
-  if (!channel || !record) throw new Error('the world is empty')
+  const { channel, record } = firstRows(emulator)
   for (const each of channel.records.rows.slice()) channel.records.remove(each)
   emulator.switches.recordFilterTime = 'both'
   const now = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
@@ -88,9 +86,9 @@ test('a range of which a round number of rows is counted, and comes, is not cut'
   await using account = await startLists(10_000, 2, 1000)
   const { emulator, run } = account
   emulator.faults.splice(0)
-  const [channel] = emulator.world.channels.values()
-  const others = channel?.records.rows.filter(({ recordId }) => Math.floor(Number(recordId) / 10_000) !== 90) ?? []
-  for (const each of others) channel?.records.remove(each)
+  const { records } = firstRows(emulator).channel
+  const others = records.rows.filter(({ recordId }) => Math.floor(Number(recordId) / 10_000) !== 90)
+  for (const each of others) records.remove(each)
   expect(await run(sync, ['--streams', 'watch_records'])).toMatchObject({ code: 0 })
   await expectTruth(account, ['watch_records'])
   // Ten pages, the two empty ones behind them, a look at what lies before, and two counts each time that half of the range has all.
@@ -121,9 +119,7 @@ test.each([
   async (order, each) => {
     await using account = await startAccount({ channels: 1 })
     const { emulator, clock } = account
-    const [channel] = emulator.world.channels.values()
-    const [gift] = channel?.gifts.rows ?? []
-    if (!channel || !gift) throw new Error('no gift')
+    const { channel, gift } = firstRows(emulator)
     const at = parseWallTime('2026-11-10 20:00:00') ?? 0
     channel.gifts.add(
       ...Array.from({ length: 1700 }, (_, n) => ({ ...gift, giftId: n, givenAt: at + Math.floor(n / each) * 60 })),

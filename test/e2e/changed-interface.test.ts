@@ -7,6 +7,7 @@ import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { EndpointName } from '../../src/emulator/endpoint.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { changedRows } from '../helpers/fault-effects.ts'
+import { firstRows } from '../helpers/first-rows.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
 const HOUR_MS = 3_600_000
@@ -32,9 +33,9 @@ test.each([
     const { emulator, run, clock, database } = account
     const [channelId = ''] = emulator.channelIds
     const streams = ['--streams', stream]
-    const gifts = emulator.world.channels.get(channelId)?.gifts
-    const more = gifts?.rows.flatMap((gift) => [1, 2, 3].map((later) => ({ ...gift, givenAt: gift.givenAt + later })))
-    gifts?.add(...(more ?? []))
+    const { gifts } = firstRows(emulator).channel
+    const more = gifts.rows.flatMap((gift) => [1, 2, 3].map((later) => ({ ...gift, givenAt: gift.givenAt + later })))
+    gifts.add(...more)
     expect(await run(sync, streams)).toMatchObject({ code: 0 })
     await expectTruth(account, [stream])
     const countKnown = async () => {
@@ -84,10 +85,10 @@ test.each([
 test('a renamed field overwrites nothing of a list that is longer than what is written at once', async () => {
   await using account = await startAccount({ viewers: 60 })
   const { emulator, run, clock, database } = account
-  const [{ visitors } = { visitors: undefined }] = emulator.world.channels.values()
-  const [visitor] = visitors?.rows ?? []
-  if (!visitors || !visitor) throw new Error('the world is empty')
-  visitors.add(...Array.from({ length: 4300 }, (_, number) => ({ ...visitor, userId: `more${number}`, nick: 'known' })))
+  const { channel, visitor } = firstRows(emulator)
+  channel.visitors.add(
+    ...Array.from({ length: 4300 }, (_, number) => ({ ...visitor, userId: `more${number}`, nick: 'known' })),
+  )
   const streams = ['--streams', 'visitors']
   expect(await run(sync, streams)).toMatchObject({ code: 0 })
   rename(account, 'visitorList', 'nick', 'renamed')
@@ -101,9 +102,7 @@ test('a renamed field overwrites nothing of a list that is longer than what is w
 test('a field that the service leaves out where it is empty is not missed among new rows that have none', async () => {
   await using account = await startAccount({ channels: 1, viewers: 60 })
   const { emulator, run, clock } = account
-  const [records] = [...emulator.world.channels.values()].map((channel) => channel.records)
-  const [record] = records?.rows ?? []
-  if (records === undefined || record === undefined) throw new Error('nobody came')
+  const { channel, record } = firstRows(emulator)
   const withoutEmpty = changedRows((item) => {
     const { phone, ...others } = Object(item)
     return others.device === 'new' ? others : { ...others, phone }
@@ -119,7 +118,7 @@ test('a field that the service leaves out where it is empty is not missed among 
         phone: '',
         device: 'new',
       }))
-      records.add(...more.map((each) => ({ ...each, enteredAt, leftAt: enteredAt + 60 })))
+      channel.records.add(...more.map((each) => ({ ...each, enteredAt, leftAt: enteredAt + 60 })))
     }
     codes.push((await run(sync, ['--streams', 'watch_records'])).code)
     clock.nowMs += 7 * 24 * HOUR_MS
@@ -147,8 +146,8 @@ test('a field that only some items have is no change, and neither is one that a 
 test('a handful of gifts without the field that tells them apart is not written as other gifts', async () => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
   const { emulator, run, clock } = account
-  const [gifts] = [...emulator.world.channels.values()].map((channel) => channel.gifts)
-  for (const gift of gifts?.rows.slice(6) ?? []) gifts?.remove(gift)
+  const { gifts } = firstRows(emulator).channel
+  for (const gift of gifts.rows.slice(6)) gifts.remove(gift)
   expect(await run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
   rename(account, 'giftRunning', 'money', 'amount')
   clock.nowMs += HOUR_MS

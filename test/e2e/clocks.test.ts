@@ -6,8 +6,8 @@ import { backfill } from '../../src/cli/backfill.ts'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
-import type { Channel, Gift, WatchRecord } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
@@ -35,20 +35,11 @@ async function withOwnAhead(hours: number, work: () => Promise<void>): Promise<v
   emulator.conditions.clockAheadMs = 0
 }
 
-/** The first channel, and its newest gift and watch record: what happens later to those that lie so many hours before them. */
-function newest(): { channel: Channel; gift: Gift; record: WatchRecord } {
-  const [channel] = account.emulator.world.channels.values()
-  const gift = channel?.gifts.rows.reduce((last, row) => (row.givenAt > last.givenAt ? row : last))
-  const record = channel?.records.rows.reduce((last, row) => (row.enteredAt > last.enteredAt ? row : last))
-  if (!channel || !gift || !record) throw new Error('the world is empty')
-  return { channel, gift, record }
-}
-
 const shanghaiNow = () => (account.clock.nowMs + account.emulator.conditions.clockAheadMs) / 1000 + 8 * HOUR
 
 describe("bounds are the service's time, whatever this machine's clock shows", () => {
   test.each([96, -25])('%i hours ahead in one run loses no late gift and no grown watch record', async (hours) => {
-    const { channel, gift, record } = newest()
+    const { channel, gift, record } = firstRows(account.emulator)
     const now = shanghaiNow()
     const young = { ...record, recordId: '77001', enteredAt: now - 60 * HOUR, leftAt: now - 59 * HOUR }
     channel.records.add(young)
@@ -64,11 +55,7 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
   test.each([40])(
     "a service's clock that is %i days ahead for some runs claims nothing of the days to come",
     async (days) => {
-      const { channel, gift, record } = newest()
-      const [visitor] = channel.visitors.rows
-      const [form] = channel.questionnaires.rows
-      const [signup] = form?.signups.rows ?? []
-      if (!visitor || !form || !signup) throw new Error('the world is empty')
+      const { channel, visitor, record, gift, form, signup } = firstRows(account.emulator)
       const addLive = (number: number) => {
         const at = shanghaiNow() - HOUR
         channel.gifts.add({ ...gift, giftId: number, givenAt: at })
@@ -104,10 +91,7 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
   ])(
     "a service's clock that is four days ahead for %s hides nothing of these days from a %s a week later",
     async (part, _, verb, argv) => {
-      const { channel, gift, record } = newest()
-      const [form] = channel.questionnaires.rows
-      const [signup] = form?.signups.rows ?? []
-      if (!form || !signup) throw new Error('nobody has signed up')
+      const { channel, record, gift, form, signup } = firstRows(account.emulator)
       const { conditions, faults } = account.emulator
       const jump = () => void (conditions.clockAheadMs = 4 * DAY_MS)
       const ahead: FaultEffect = { name: 'ahead', query: (query) => (jump(), query) }
@@ -177,7 +161,7 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
 
   test('a service that is a quarter of an hour ahead has its newest rows read', async () => {
     account.emulator.conditions.clockAheadMs = 15 * 60_000
-    const { channel, gift, record } = newest()
+    const { channel, gift, record } = firstRows(account.emulator)
     const justNow = shanghaiNow() - MINUTE
     channel.gifts.add({ ...gift, giftId: 77, givenAt: justNow })
     channel.records.add({ ...record, recordId: '77001', enteredAt: justNow, leftAt: justNow })

@@ -9,6 +9,7 @@ import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { fieldValue, status as gone, withheldRows } from '../helpers/fault-effects.ts'
+import { firstRows } from '../helpers/first-rows.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
@@ -51,10 +52,8 @@ test('of a questionnaire that was deleted at the source nothing is late, and whe
   const before = await look(account)
   expect(before).toMatchObject({ title: 'Last night is complete', isComplete: true, stale: [] })
 
-  const [list] = lists
-  const [deleted] = list?.rows ?? []
-  if (list === undefined || deleted === undefined) throw new Error('the world has questionnaires')
-  list.remove(deleted)
+  const { channel, form: deleted } = firstRows(emulator)
+  channel.questionnaires.remove(deleted)
   clock.nowMs += 3 * DAY_MS
   expect((await run(sync)).code).toBe(0)
   const without = await look(account)
@@ -63,7 +62,7 @@ test('of a questionnaire that was deleted at the source nothing is late, and whe
   expect(without).toMatchObject({ daysBehind: before.daysBehind, incomplete: [] })
   expect(without.partitions).toBe(before.partitions - 1)
 
-  list.add(deleted)
+  channel.questionnaires.add(deleted)
   clock.nowMs += DAY_MS
   expect((await run(sync)).code).toBe(0)
   expect((await look(account)).partitions).toBe(before.partitions)
@@ -105,10 +104,7 @@ function leaveList({ emulator }: TestAccount, isClosed: (questionId: string) => 
 test('a questionnaire that leaves the list and has no signups any more was emptied: what was there stays', async () => {
   await using account = await startAccount({ channels: 1 })
   const { emulator, clock, database, run } = account
-  const [channel] = emulator.world.channels.values()
-  const [emptied] = channel?.questionnaires.rows ?? []
-  const [signup] = emptied?.signups.rows ?? []
-  if (!channel || !emptied || !signup) throw new Error('no signup')
+  const { channel, form: emptied, signup } = firstRows(emulator)
   emptied.signups.add({ ...signup, userId: 'late', signedUpAt: wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600 })
   expect((await run(sync)).code).toBe(0)
   leaveList(account, (questionId) => questionId === emptied.questionId)
@@ -123,9 +119,7 @@ test('a questionnaire that leaves the list and has no signups any more was empti
 test('many questionnaires that have left the list are asked for side by side', async () => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
   const { emulator, clock, run } = account
-  const [channel] = emulator.world.channels.values()
-  const [form] = channel?.questionnaires.rows ?? []
-  if (!channel || !form) throw new Error('no questionnaire')
+  const { channel, form } = firstRows(emulator)
   const closed = Array.from({ length: 12 }, (_, n) => ({
     ...form,
     questionId: `closed-${n}`,
@@ -145,10 +139,7 @@ test('many questionnaires that have left the list are asked for side by side', a
 test('a questionnaire that is closed leaves the list: its last signups land, and it is no longer asked for after a week', async () => {
   await using account = await startAccount({ channels: 1 })
   const { emulator, clock, run } = account
-  const [channel] = emulator.world.channels.values()
-  const [closed] = channel?.questionnaires.rows ?? []
-  const [signup] = closed?.signups.rows ?? []
-  if (!closed || !signup) throw new Error('no signup')
+  const { form: closed, signup } = firstRows(emulator)
   expect((await run(sync)).code).toBe(0)
   leaveList(account, (questionId) => questionId === closed.questionId)
   for (let day = 1; day < 10; day++) {

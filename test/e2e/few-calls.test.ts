@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { firstRows } from '../helpers/first-rows.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
 const RECORDS = 26_000
@@ -11,11 +12,8 @@ const GIFTS = 12_000
 test('a long history takes few calls more than it has pages, and is read in parts that can be resumed', async () => {
   await using account = await startAccount({ viewers: 5 })
   const { emulator, clock, database } = account
-  const [channel, ...others] = emulator.world.channels.values()
-  const [record] = channel?.records.rows ?? []
-  const [gift] = channel?.gifts.rows ?? []
-  if (!channel || !record || !gift) throw new Error('the world is empty')
-  for (const { records, gifts } of [channel, ...others]) {
+  const { channel, record, gift } = firstRows(emulator)
+  for (const { records, gifts } of emulator.world.channels.values()) {
     for (const row of records.rows.slice()) records.remove(row)
     for (const row of gifts.rows.slice()) gifts.remove(row)
   }
@@ -54,9 +52,7 @@ test('a long history takes few calls more than it has pages, and is read in part
 test('a list without a total is cut into parts that need not be cut again', async () => {
   await using account = await startAccount({ viewers: 5 })
   const { emulator, clock } = account
-  const [channel] = emulator.world.channels.values()
-  const [gift] = channel?.gifts.rows ?? []
-  if (!channel || !gift) throw new Error('the world is empty')
+  const { channel, gift } = firstRows(emulator)
   for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
   const now = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
   const gifts = Array.from({ length: 15_500 }, (_, place) => ({

@@ -4,6 +4,7 @@ import { DAY, MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { firstRows } from '../helpers/first-rows.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
@@ -26,10 +27,7 @@ test.each([
 ])('of a service that filters by a clock %s, nothing is taken for removed that is there', async (_, seconds) => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
   const { emulator, clock } = account
-  const [channel] = emulator.world.channels.values()
-  const [form] = channel?.questionnaires.rows ?? []
-  const [gift, signup] = [channel?.gifts.rows[0], form?.signups.rows[0]]
-  if (!channel || !form || !gift || !signup) throw new Error('the world is empty')
+  const { channel, gift, form, signup } = firstRows(emulator)
   const timeOf = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - (n + 3) * 20 * MINUTE
   const numbers = Array.from({ length: 300 }, (_each, n) => n)
   channel.gifts.add(...numbers.map((n) => ({ ...gift, giftId: 900_000 + n, givenAt: timeOf(n) })))
@@ -47,9 +45,7 @@ test.each([
 test('a list that is too long to be read at once is not cut by a filter that goes by another clock', async () => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
   const { emulator, clock, database } = account
-  const [channel] = emulator.world.channels.values()
-  const gift = channel?.gifts.rows[0]
-  if (!channel || !gift) throw new Error('the world is empty')
+  const { channel, gift } = firstRows(emulator)
   const timeOf = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - (n + 3) * 20 * MINUTE
   channel.gifts.add(
     ...Array.from({ length: 300 }, (_each, n) => ({ ...gift, giftId: 900_000 + n, givenAt: timeOf(n) })),
@@ -70,9 +66,7 @@ test('where no longer range is served, a withdrawn gift is marked all the same',
   await using account = await startAccount({ channels: 1, viewers: 5 })
   const { emulator, clock, database } = account
   emulator.switches.longestWindowDays = 1.5
-  const [channel] = emulator.world.channels.values()
-  const gift = channel?.gifts.rows[0]
-  if (!channel || !gift) throw new Error('the world is empty')
+  const { channel, gift } = firstRows(emulator)
   const givenAt = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - (n + 3) * 20 * MINUTE
   const gifts = Array.from({ length: 60 }, (_each, n) => ({ ...gift, giftId: 900_000 + n, givenAt: givenAt(n) }))
   channel.gifts.add(...gifts)

@@ -4,14 +4,13 @@ import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { createWorld } from '../../src/emulator/world/create-world.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
+import { firstRows } from '../helpers/first-rows.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 
 test('signups of heavy answers are read in parts that fit into memory, and are all there', async () => {
   const endsAt = parseWallTime('2026-11-20 14:30:00') ?? 0
   const world = createWorld({ seed: 1, channels: 1, viewers: 10, days: 30, endsAt, timeZone: 'Asia/Shanghai' })
-  const [channel] = world.channels.values()
-  const form = channel?.questionnaires.rows[0]
-  if (channel === undefined || form === undefined) throw new Error('the world has a questionnaire')
+  const { channel, form } = firstRows({ world })
   const questions = Array.from({ length: 20 }, (_, index) => `${'问'.repeat(200)}${index}`)
   // Within 30 hours, less than a part by its pages.
   const signups = Array.from({ length: 120 }, (_, index) => ({

@@ -1,6 +1,7 @@
 import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
+import { firstRows } from './first-rows.ts'
 import { startAccount, type TestAccount } from './start-account.ts'
 import { clampedTo } from './worlds/furnish.ts'
 
@@ -12,10 +13,7 @@ export async function startLists(largestTotal: number, rowsPerMinute: number, ro
   const { emulator, clock } = account
   Object.assign(emulator.switches, { largestTotal })
   emulator.faults.push({ effect: clampedTo(10) })
-  const [channel] = emulator.world.channels.values()
-  const [form] = channel?.questionnaires.rows ?? []
-  const [visitor, record, signup] = [channel?.visitors.rows[0], channel?.records.rows[0], form?.signups.rows[0]]
-  if (!channel || !form || !visitor || !record || !signup) throw new Error('the world is empty')
+  const { channel, visitor, record, form, signup } = firstRows(emulator)
   const timeOf = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - (60 + Math.floor(n / rowsPerMinute)) * MINUTE
   const numbers = Array.from({ length: rows }, (_, n) => n)
   channel.visitors.add(...numbers.map((n) => ({ ...visitor, userId: `v${n}` })))

@@ -3,6 +3,7 @@ import type { Emulator } from '../../src/emulator/server.ts'
 import { defaultSwitches } from '../../src/emulator/switches.ts'
 import type { Channel, Gift, Visitor } from '../../src/emulator/world/world.ts'
 import { emptyTables } from './empty-tables.ts'
+import { firstRows } from './first-rows.ts'
 import { startPipeline, type TestPipeline } from './start-pipeline.ts'
 
 /** One channel with numbered visitors and gifts, and the pipeline. */
@@ -25,11 +26,7 @@ export interface NumberedLists extends AsyncDisposable {
 export async function startNumberedLists(): Promise<NumberedLists> {
   const pipeline = await startPipeline({ channels: 1, days: 1 })
   const { emulator, database } = pipeline
-  const [channel] = emulator.world.channels.values()
-  const [visitor] = channel?.visitors.rows ?? []
-  const [gift] = channel?.gifts.rows ?? []
-  if (!channel || !visitor || !gift) throw new Error('the world is empty')
-
+  const { channel, visitor, gift } = firstRows(emulator)
   return {
     pipeline,
     emulator,
