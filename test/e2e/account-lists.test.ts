@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { ignoredPage } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
@@ -17,8 +18,7 @@ test.each([
   account.emulator.switches.listParams = listParams
   account.emulator.faults.push({ effect: clampedTo(most) })
   for (let night = 0; night < 2; night++) {
-    const { code, printed } = await account.run(sync, ['--streams', LISTS.join(','), '--json'])
-    expect([code, JSON.parse(printed.join('\n')).errors]).toEqual([0, []])
+    expect(await runJson(account, sync, ['--streams', LISTS.join(',')])).toMatchObject({ code: 0, errors: [] })
     await expectTruth(account, LISTS)
   }
 })
@@ -26,7 +26,7 @@ test.each([
 test('a page parameter that has no effect is an error of both lists', async () => {
   await using account = await startAccount({ viewers: 1 })
   account.emulator.faults.push({ effect: ignoredPage(true) }, { effect: clampedTo(5) })
-  const { code, printed } = await account.run(sync, ['--streams', LISTS.join(','), '--json'])
-  const codes = JSON.parse(printed.join('\n')).errors.map((error: { code: string }) => error.code)
-  expect([code, codes]).toEqual([3, ['paging.ignored', 'paging.ignored']])
+  const ignored = { code: 'paging.ignored' }
+  const result = await runJson(account, sync, ['--streams', LISTS.join(',')])
+  expect(result).toMatchObject({ code: 3, errors: [ignored, ignored] })
 })

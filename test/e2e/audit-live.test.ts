@@ -5,6 +5,7 @@ import { ledger } from '../../src/cli/ledger.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { formatWallTime } from '../../src/core/wall-clock.ts'
 import { firstRows } from '../helpers/first-rows.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { startFilled } from '../helpers/start-filled.ts'
 
@@ -151,8 +152,8 @@ test('a past range that no sync has covered differs where the source has rows, g
   await using account = await startAccount()
   const { run } = account
   const verdicts = async (...argv: string[]) => {
-    const { code, printed } = await run(audit, ['--json', '--streams', 'watch_records,gifts', ...argv])
-    const partitions: readonly { stream: string; verdict: string }[] = JSON.parse(printed.join()).audit.partitions
+    const { code, audit: found } = await runJson(account, audit, ['--streams', 'watch_records,gifts', ...argv])
+    const partitions: readonly { stream: string; verdict: string }[] = found.partitions
     const of = (name: string) => partitions.flatMap(({ stream, verdict }) => (stream === name ? [verdict] : []))
     return { code, records: [...new Set(of('watch_records'))], gifts: [...new Set(of('gifts'))] }
   }
@@ -192,8 +193,7 @@ test.each([
     const range = ['--streams', 'gifts', '--from', '2026-11-10', '--to', '2026-11-20']
     expect(await run(ledger, ['forget', ...range])).toMatchObject({ code: 0 })
     give(1000, more)
-    const { printed } = await run(audit, ['--json', ...range])
-    const [cash] = JSON.parse(printed.join()).audit.partitions
+    const [cash] = (await runJson(account, audit, range)).audit.partitions
     const note = expect.stringContaining('the service tells no total, but at least 100 rows')
     expect(cash).toMatchObject({ verdict, notes: [note] })
   },

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { startFilled } from '../helpers/start-filled.ts'
 
@@ -34,9 +35,8 @@ test('an account that is lost is found where its usage was never read, also besi
   const [first, second] = managers.rows
   if (!first || !second) throw new Error('the world is empty')
   const look = async () => {
-    const { code, printed } = await run(audit, ['--streams', 'managers', '--json'])
-    const [{ differences }] = JSON.parse(printed.join('')).audit.partitions
-    return { code, differences }
+    const { code, audit: found } = await runJson(account, audit, ['--streams', 'managers'])
+    return { code, differences: found.partitions[0].differences }
   }
   await run(sync, ['--streams', 'managers'])
   managers.remove(first)

@@ -10,6 +10,7 @@ import { withheldRows } from '../helpers/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { readOpenReadings } from '../../src/ledger/open-readings.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startFilled } from '../helpers/start-filled.ts'
 
@@ -139,7 +140,7 @@ test('what the source announces and never delivers is a difference, unless it ha
   const shown = accepted.printed.join('\n')
   expect(shown).toMatch(/~ accepted: watch_records .* the source says that there is 1 row more than it delivers from /)
   expect(accepted.code).toBe(0)
-  const { streams } = JSON.parse((await run(audit, ['--streams', 'watch_records', '--json'])).printed.join())
+  const { streams } = await runJson(account, audit, ['--streams', 'watch_records'])
   expect(streams.watch_records.slices).toMatchObject({ accepted: 1, verified: 1, short: 0 })
 
   // Nothing is claimed any more of what was accepted, and the source still has more.
@@ -201,8 +202,8 @@ test('what is in quarantine counts where it lies, not in another range', async (
     channelId,
   })
   await run(sync, ['--streams', 'watch_records'])
-  const argv = ['--streams', 'watch_records', '--channels', channelId, '--json', '--from']
-  const { audit: found } = JSON.parse((await run(audit, [...argv, '2026-11-20T13:00'])).printed.join())
+  const argv = ['--streams', 'watch_records', '--channels', channelId, '--from', '2026-11-20T13:00']
+  const { audit: found } = await runJson(account, audit, argv)
   const [{ source_rows: atSource, ...partition }] = found.partitions
   expect(partition).toMatchObject({ verdict: 'equal', warehouse_rows: atSource, quarantined_rows: 0 })
 })

@@ -9,6 +9,7 @@ import { expectTruth } from '../helpers/expect-truth.ts'
 import { withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
 test('rows that are gone are marked where full pages are left, and the service gives page 1 again behind them', async () => {
@@ -71,16 +72,14 @@ async function startDeepLists(rowsPerMinute: number) {
 
 test('lists that are served to a depth only are cut by time until they are whole', async () => {
   await using account = await startDeepLists(20)
-  const { code, printed } = await account.run(sync, ['--json', '--streams', 'watch_records,questionnaires,signups'])
-  expect(JSON.parse(printed.join()).errors).toEqual([])
-  expect(code).toBe(0)
+  const result = await runJson(account, sync, ['--streams', 'watch_records,questionnaires,signups'])
+  expect(result).toMatchObject({ code: 0, errors: [] })
   await expectTruth(account, ['watch_records', 'signups'])
 })
 
 test('a minute that lies deeper than the service serves is the refusal that it is', async () => {
   await using account = await startDeepLists(460)
-  const { code, printed } = await account.run(sync, ['--json', '--streams', 'watch_records,questionnaires,signups'])
-  const { errors } = JSON.parse(printed.join())
+  const { code, errors } = await runJson(account, sync, ['--streams', 'watch_records,questionnaires,signups'])
   expect(code).toBe(3)
   expect(new Set(errors.map((error: { stream: string }) => error.stream))).toEqual(
     new Set(['watch_records', 'signups']),
@@ -98,22 +97,19 @@ test.each([
   const history = { LIVEHOUSE_HISTORY_FROM: from }
   expect(await run(sync, ['--streams', 'gifts,watch_records,signups'], history)).toMatchObject({ code: 0 })
   await expectTruth(account, ['gifts', 'watch_records', 'signups'])
-  const { printed } = await run(audit, ['--from', from, '--to', '2026-11-20', '--streams', 'watch_records', '--json'])
-  expect(JSON.parse(printed.join())).toMatchObject({ status: 'ok', errors: [] })
+  const argv = ['--from', from, '--to', '2026-11-20', '--streams', 'watch_records']
+  expect(await runJson(account, audit, argv)).toMatchObject({ status: 'ok', errors: [] })
 })
 
 test('a service that refuses every range is asked for a day, and then no more', async () => {
   await using account = await startAccount({ channels: 1 })
-  const { emulator, run } = account
-  emulator.switches.longestWindowDays = 0
-  const { code, printed } = await run(sync, ['--json', '--streams', 'gifts,watch_records,signups'])
+  account.emulator.switches.longestWindowDays = 0
+  const { code, errors } = await runJson(account, sync, ['--streams', 'gifts,watch_records,signups'])
   expect(code).toBe(3)
-  const errors: readonly { code: string; stream: string }[] = JSON.parse(printed.join()).errors
-  expect(new Set(errors.map((error) => error.code))).toEqual(new Set(['api.status']))
-  expect(new Set(errors.map(({ stream }) => stream)).size).toBe(3)
-  expect(emulator.calls.length).toBeLessThan(20)
-  const looked = await run(audit, ['--json', '--streams', 'watch_records'])
-  const { streams, errors: refusals } = JSON.parse(looked.printed.join())
+  expect(new Set(errors.map((error: { code: string }) => error.code))).toEqual(new Set(['api.status']))
+  expect(new Set(errors.map((error: { stream: string }) => error.stream)).size).toBe(3)
+  expect(account.emulator.calls.length).toBeLessThan(20)
+  const { streams, errors: refusals } = await runJson(account, audit, ['--streams', 'watch_records'])
   expect(refusals).toMatchObject([{ stream: 'watch_records', code: 'api.status' }])
   expect(streams.watch_records.calls).toBe(2)
 })

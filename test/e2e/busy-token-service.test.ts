@@ -3,17 +3,14 @@ import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { connectionReset, errcode, status } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
 /** With an app id and secret in place of the fixed token, and `times` answers of a token service that is busy. */
 async function syncBusy(account: TestAccount, times?: number) {
   account.emulator.faults.push({ effect: errcode(5000, 'system busy'), endpoint: 'token', ...(times && { times }) })
-  return await syncWithSecret(account, account.emulator.authUrl)
-}
-
-async function syncWithSecret({ emulator, run }: TestAccount, authUrl: string) {
-  return await run(sync, ['--json'], withSecret(emulator, authUrl))
+  return await runJson(account, sync, [], withSecret(account.emulator, account.emulator.authUrl))
 }
 
 const withSecret = ({ appId, appSecret }: TestAccount['emulator'], authUrl: string) => ({
@@ -52,18 +49,17 @@ test.each([
 
 test('one that stays busy ends the run as trouble of the service, not as refused credentials', async () => {
   await using account = await startAccount()
-  const { code, printed } = await syncBusy(account)
-  expect(code).toBe(1)
-  const { errors }: { errors: readonly unknown[] } = JSON.parse(printed.join(''))
-  expect(errors).toMatchObject([{ code: 'api.noToken', message: expect.stringMatching(/busy.*LIVEHOUSE_APP_SECRET/) }])
+  const error = { code: 'api.noToken', message: expect.stringMatching(/busy.*LIVEHOUSE_APP_SECRET/) }
+  expect(await syncBusy(account)).toMatchObject({ code: 1, errors: [error] })
 })
 
 test('a mistyped address of the token service is one error that names the setting and its value, and nothing is tried twice', async () => {
   await using account = await startAccount()
   const authUrl = `${account.emulator.authUrl}/mistyped`
-  const { code, printed } = await syncWithSecret(account, authUrl)
-  expect(code).toBe(1)
-  const { errors }: { errors: readonly unknown[] } = JSON.parse(printed.join(''))
-  const message = expect.stringMatching(`404.* LIVEHOUSE_AUTH_URL, which is ${authUrl};`)
-  expect(errors).toEqual([expect.objectContaining({ code: 'api.wrongAuthUrl', message })])
+  const error = {
+    code: 'api.wrongAuthUrl',
+    message: expect.stringMatching(`404.* LIVEHOUSE_AUTH_URL, which is ${authUrl};`),
+  }
+  const result = await runJson(account, sync, [], withSecret(account.emulator, authUrl))
+  expect(result).toMatchObject({ code: 1, errors: [error] })
 })

@@ -8,6 +8,7 @@ import type { EndpointName } from '../../src/emulator/endpoint.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { changedRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
 const HOUR_MS = 3_600_000
@@ -48,28 +49,21 @@ test.each([
     rename(account, endpoint, field, 'renamed')
     const readAll = async () => {
       clock.nowMs += HOUR_MS
-      if (stream === 'visitors') return await run(sync, [...streams, '--json'])
-      return await run(backfill, ['--from', '2026-10-01', '--to', '2026-11-20', ...streams, '--json'])
+      if (stream === 'visitors') return await runJson(account, sync, streams)
+      return await runJson(account, backfill, ['--from', '2026-10-01', '--to', '2026-11-20', ...streams])
     }
-    const failed = await readAll()
-    expect(failed.code).toBe(3)
-    const { errors } = JSON.parse(failed.printed.join())
-    expect(errors[0]).toMatchObject({
-      code: 'interface.changed',
-      message: expect.stringContaining(`has ${field} any more`),
-    })
+    const { code, errors } = await readAll()
+    expect(code).toBe(3)
+    const message = expect.stringContaining(`has ${field} any more`)
+    expect(errors[0]).toMatchObject({ code: 'interface.changed', message })
     expect(await countKnown()).toBe(known)
     await expectTruth(account, [stream])
 
-    const accepted = await run(accept, [
-      '--stream',
-      stream,
-      '--channel',
-      channelId,
-      '--reason',
-      'it is called renamed now',
-    ])
-    expect(accepted).toMatchObject({ code: 0, printed: [expect.stringContaining(`goes on without ${field}`)] })
+    const argv = ['--stream', stream, '--channel', channelId, '--reason', 'it is called renamed now']
+    expect(await run(accept, argv)).toMatchObject({
+      code: 0,
+      printed: [expect.stringContaining(`goes on without ${field}`)],
+    })
     expect(await readAll()).toMatchObject({ code: 0 })
     expect(await countKnown()).toBeLessThan(known ?? 0)
 

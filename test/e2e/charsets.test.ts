@@ -3,6 +3,7 @@ import { sync } from '../../src/cli/sync.ts'
 import { answerWith } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
 const utf8 = (text: string) => Buffer.from(text)
@@ -24,7 +25,7 @@ function written(contentType: string, encode: (text: string) => Buffer): FaultEf
   }
 }
 
-const streams = ['--json', '--streams', 'visitors']
+const streams = ['--streams', 'visitors']
 
 test.each<[string, (text: string) => Buffer]>([
   ['application/json', utf8],
@@ -49,16 +50,12 @@ test.each([
 ])('what is not in the charset of %s is asked for again, and lands nothing', async (contentType, reason) => {
   await using account = await startAccount({ channels: 1 })
   account.emulator.faults.push({ endpoint: 'visitorList', effect: written(contentType, gb18030), times: 2 })
-  const passing = await account.run(sync, streams)
-  expect(passing.code).toBe(0)
-  expect(JSON.parse(passing.printed.join()).streams.visitors.retries).toBe(2)
+  const passing = await runJson(account, sync, streams)
+  expect(passing).toMatchObject({ code: 0, streams: { visitors: { retries: 2 } } })
 
   account.emulator.faults.push({ endpoint: 'visitorList', effect: written(contentType, gb18030) })
-  const { code, printed } = await account.run(sync, streams)
-  expect(code).toBe(3)
-  expect(JSON.parse(printed.join()).errors).toMatchObject([
-    { code: 'api.badBody', message: expect.stringContaining(reason) },
-  ])
+  const error = { code: 'api.badBody', message: expect.stringContaining(reason) }
+  expect(await runJson(account, sync, streams)).toMatchObject({ code: 3, errors: [error] })
   const rows = await readStreamTable(account.database.db, 'visitors')
   expect(JSON.stringify(rows)).not.toContain('\uFFFD')
 })

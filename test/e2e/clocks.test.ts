@@ -10,6 +10,7 @@ import { expectTruth } from '../helpers/expect-truth.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
 import { startAccount } from '../helpers/start-account.ts'
@@ -202,13 +203,9 @@ describe('the run says once', () => {
 
 test('a service out of reach is a failure, also of a dry run', async () => {
   const away = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' }
-  const { code, printed } = await account.run(sync, ['--json'], away)
-  expect(code).toBe(1)
   const message = expect.stringContaining('the address in LIVEHOUSE_BASE_URL, http://127.0.0.1:1 (ECONNREFUSED)')
-  expect(JSON.parse(printed.join(''))).toMatchObject({
-    status: 'failed',
-    errors: [{ code: 'api.unreachable', message }],
-  })
+  const result = await runJson(account, sync, [], away)
+  expect(result).toMatchObject({ code: 1, status: 'failed', errors: [{ code: 'api.unreachable', message }] })
   const { error } = await account.run(sync, ['--dry-run'], away)
   expect(exitCodeOfError(error)).toBe(1)
 })

@@ -11,19 +11,20 @@ import { expectTruth } from '../helpers/expect-truth.ts'
 import { fieldValue, status as gone, withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 
 const DAY_MS = 86_400_000
 
 /** What page, metrics, analysts' view and `status` say of the signups, a second account after the other. */
-async function look({ database, clock, run }: TestAccount) {
+async function look(account: TestAccount) {
+  const { database, clock } = account
   await using page = await startTestStatusServer(database, {
     clock: { now: () => clock.nowMs, sleep: systemClock.sleep },
   })
   const metrics = await page.text('/metrics')
-  const { code, printed } = await run(status, ['--json', '--max-age', '26h'])
-  const { streams, stale } = JSON.parse(printed[0] ?? '')
+  const { code, streams, stale } = await runJson(account, status, ['--max-age', '26h'])
   const { rows } = await sql<{ channel: string; days: number }>`
     select channel_id as channel, (${new Date(clock.nowMs)}::timestamptz at time zone 'Asia/Shanghai')::date - complete_through as days
     from livehouse_bi.freshness where stream = 'signups' order by channel_id`.execute(database.db)

@@ -6,6 +6,7 @@ import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
@@ -51,8 +52,7 @@ test('a list that is too long to be read at once is not cut by a filter that goe
     ...Array.from({ length: 300 }, (_each, n) => ({ ...gift, giftId: 900_000 + n, givenAt: timeOf(n) })),
   )
   emulator.faults.push({ effect: clampedTo(2) }, { effect: apartBy(60 * MINUTE) })
-  const { code, printed } = await account.run(sync, ['--json', '--streams', 'gifts'])
-  const { errors } = JSON.parse(printed.join())
+  const { code, errors } = await runJson(account, sync, ['--streams', 'gifts'])
   expect([code, errors[0].code]).toEqual([3, 'paging.ignored'])
   expect(errors[0].message).toContain('filters by another time than it shows')
   expect(await readStreamTable(database.db, 'gifts')).toEqual([])

@@ -5,6 +5,7 @@ import { sync } from '../../src/cli/sync.ts'
 import { refusal } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { ofTest } from '../helpers/of-file.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
 const DAY_MS = 86_400_000
@@ -33,10 +34,8 @@ test('a channel that is unknown on three days is gone, said once, asked for once
     account.clock.nowMs += DAY_MS
   }
   expect(await states()).toEqual(['active', 'active'])
-  const third = await account.run(sync, ['--json'])
-  expect(third.code).toBe(3)
-  const { errors }: { errors: readonly unknown[] } = JSON.parse(third.printed.join(''))
-  expect(errors).toEqual([expect.objectContaining({ partition: `channel=${lost}`, code: 'api.channelUnknown' })])
+  const unknown = { partition: `channel=${lost}`, code: 'api.channelUnknown' }
+  expect(await runJson(account, sync)).toMatchObject({ code: 3, errors: [unknown] })
   expect((await states()).toSorted()).toEqual(['active', 'gone'])
 
   // It has been asked for today.

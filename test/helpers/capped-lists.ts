@@ -2,6 +2,7 @@ import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { firstRows } from './first-rows.ts'
+import { runJson } from './run-json.ts'
 import { startAccount, type TestAccount } from './start-account.ts'
 import { clampedTo } from './worlds/furnish.ts'
 
@@ -25,11 +26,7 @@ export async function startLists(largestTotal: number, rowsPerMinute: number, ro
   return account
 }
 
-export async function syncStreams(
-  { run, clock }: TestAccount,
-  names = 'visitors,watch_records,questionnaires,signups',
-) {
-  clock.nowMs += 7_200_000
-  const { code, printed } = await run(sync, ['--json', '--streams', names])
-  return { code, ...JSON.parse(printed.join()) }
+export async function syncStreams(account: TestAccount, names = 'visitors,watch_records,questionnaires,signups') {
+  account.clock.nowMs += 7_200_000
+  return await runJson(account, sync, ['--streams', names])
 }

@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
 import type { Channel } from '../../src/emulator/world/world.ts'
+import { runJson } from './run-json.ts'
 import { startAccount, type TestAccount } from './start-account.ts'
 
 const HOUR_MS = 3_600_000
@@ -31,6 +32,6 @@ export async function startFilled(): Promise<FilledAccount> {
       const { code, printed } = await account.run(audit, argv)
       return { code, out: printed.join('\n') }
     },
-    json: async (...argv: string[]) => JSON.parse((await account.run(audit, ['--json', ...argv])).printed.join()),
+    json: async (...argv: string[]) => await runJson(account, audit, argv),
   })
 }
