@@ -38,6 +38,16 @@ async function withOwnAhead(hours: number, work: () => Promise<void>): Promise<v
 
 const shanghaiNow = () => (account.clock.nowMs + account.emulator.conditions.clockAheadMs) / 1000 + 8 * HOUR
 
+/** A viewer of an hour ago, who watches, gives and signs up, of this number. */
+function addLive(number: number): void {
+  const { channel, visitor, record, gift, form, signup } = firstRows(account.emulator)
+  const at = shanghaiNow() - HOUR
+  channel.visitors.add({ ...visitor, userId: `v${number}` })
+  channel.records.add({ ...record, recordId: `${number}`, enteredAt: at, leftAt: at + MINUTE })
+  channel.gifts.add({ ...gift, giftId: number, givenAt: at })
+  form.signups.add({ ...signup, userId: `u${number}`, signedUpAt: at })
+}
+
 describe("bounds are the service's time, whatever this machine's clock shows", () => {
   test.each([96, -25])('%i hours ahead in one run loses no late gift and no grown watch record', async (hours) => {
     const { channel, gift, record } = firstRows(account.emulator)
@@ -53,36 +63,25 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
     await expectTruth(account)
   })
 
-  test.each([40])(
-    "a service's clock that is %i days ahead for some runs claims nothing of the days to come",
-    async (days) => {
-      const { channel, visitor, record, gift, form, signup } = firstRows(account.emulator)
-      const addLive = (number: number) => {
-        const at = shanghaiNow() - HOUR
-        channel.gifts.add({ ...gift, giftId: number, givenAt: at })
-        channel.records.add({ ...record, recordId: `${number}`, enteredAt: at, leftAt: at + MINUTE })
-        form.signups.add({ ...signup, userId: `u${number}`, signedUpAt: at })
-        channel.visitors.add({ ...visitor, userId: `v${number}` })
-      }
+  test("a service's clock that is 40 days ahead for some runs claims nothing of the days to come", async () => {
+    await syncGreen()
+    for (let run = 0; run < 3; run++) {
+      account.emulator.conditions.clockAheadMs = 40 * DAY_MS
       await syncGreen()
-      for (let run = 0; run < 3; run++) {
-        account.emulator.conditions.clockAheadMs = days * DAY_MS
-        await syncGreen()
-        account.emulator.conditions.clockAheadMs = 0
-        account.clock.nowMs += HOUR_MS + 60_000
+      account.emulator.conditions.clockAheadMs = 0
+      account.clock.nowMs += HOUR_MS + 60_000
+    }
+    const streams = ['gifts', 'signups', 'questionnaires', 'watch_records', 'visitors'] as const
+    for (const skipped of [0, 6]) {
+      for (let day = 0; day < skipped; day++) {
+        account.clock.nowMs += DAY_MS
+        addLive(78 + day)
       }
-      const streams = ['gifts', 'signups', 'questionnaires', 'watch_records', 'visitors'] as const
-      for (const skipped of [0, 6]) {
-        for (let day = 0; day < skipped; day++) {
-          account.clock.nowMs += DAY_MS
-          addLive(78 + day)
-        }
-        addLive(90 + skipped)
-        await syncGreen()
-        await expectTruth(account, streams)
-      }
-    },
-  )
+      addLive(90 + skipped)
+      await syncGreen()
+      await expectTruth(account, streams)
+    }
+  })
 
   const gaps = ['--only-gaps', '--from', '2026-11-20', '--to', '2026-11-28', '--streams', 'gifts,watch_records,signups']
   test.each<[string, string, Command, readonly string[]]>([
@@ -92,7 +91,7 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
   ])(
     "a service's clock that is four days ahead for %s hides nothing of these days from a %s a week later",
     async (part, _, verb, argv) => {
-      const { channel, record, gift, form, signup } = firstRows(account.emulator)
+      const { form, signup } = firstRows(account.emulator)
       const { conditions, faults } = account.emulator
       const jump = () => void (conditions.clockAheadMs = 4 * DAY_MS)
       const ahead: FaultEffect = { name: 'ahead', query: (query) => (jump(), query) }
@@ -107,10 +106,7 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
       if (verb === sync) form.signups.replace(young, { ...young, nick: 'changed' })
       for (let day = 1; day <= 7; day++) {
         account.clock.nowMs += DAY_MS
-        const at = shanghaiNow() - HOUR
-        channel.gifts.add({ ...gift, giftId: day, givenAt: at })
-        channel.records.add({ ...record, recordId: `${day}`, enteredAt: at, leftAt: at + MINUTE })
-        form.signups.add({ ...signup, userId: `u${day}`, signedUpAt: at })
+        addLive(day)
       }
       expect(await account.run(verb, argv)).toMatchObject({ code: 0 })
       await expectTruth(account, ['gifts', 'watch_records', 'signups'])
@@ -128,8 +124,8 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
     expect(await account.run(status, ['--max-age', '26h'])).toMatchObject({ code: 0 })
   })
 
-  test.each([25])("the day of a manager's usage is the service's, with a clock %i hours ahead", async (hours) => {
-    await withOwnAhead(hours, async () => {
+  test("the day of a manager's usage is the service's, with a clock 25 hours ahead", async () => {
+    await withOwnAhead(25, async () => {
       await syncGreen()
       await expectTruth(account, ['manager_usage'])
     })
@@ -208,17 +204,4 @@ test('a service out of reach is a failure, also of a dry run', async () => {
   expect(result).toMatchObject({ code: 1, status: 'failed', errors: [{ code: 'api.unreachable', message }] })
   const { error } = await account.run(sync, ['--dry-run'], away)
   expect(exitCodeOfError(error)).toBe(1)
-})
-
-test.each([
-  ['--from', '2026-02-30'],
-  ['--from', '2026-03-01', '--to', '2026-02-01'],
-  ['--from', '2099-01-01'],
-])('%s %s is wrong by itself: nothing is called, also where the service does not answer', async (...argv) => {
-  await using service = await startScriptedService(() => ({ status: 503, text: '' }))
-  for (const verb of [backfill, audit]) {
-    const { error } = await account.run(verb, argv, { LIVEHOUSE_BASE_URL: service.url })
-    expect(exitCodeOfError(error)).toBe(2)
-  }
-  expect(service.requests).toEqual([])
 })
