@@ -10,14 +10,14 @@ const DAY_MS = 86_400_000
 
 test('an account that is new or edited since the last sync is no difference', async () => {
   await using account = await startFilled()
-  const { emulator, json, text } = account
+  const { emulator, audited, text } = account
   const { managers } = emulator.world
   const [known] = managers.rows
   if (!known) throw new Error('the world is empty')
   managers.add({ ...known, id: '99001', createdOn: '2026-11-20' })
   expect(await text('--streams', 'managers,manager_usage')).toMatchObject({ code: 0 })
-  const { audit: found } = await json('--streams', 'managers,manager_usage')
-  for (const { notes } of found.partitions) expect(notes).toEqual(['new or still changing since the last reading: 1'])
+  const notes = ['new or still changing since the last reading: 1']
+  expect(await audited('--streams', 'managers,manager_usage')).toMatchObject([{ notes }, { notes }])
 })
 
 test('what there is nothing to compare with is said to be not compared, and has no numbers that read as no rows', async () => {

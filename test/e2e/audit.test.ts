@@ -6,10 +6,10 @@ import { backfill } from '../../src/cli/backfill.ts'
 import { exitCodeOfError } from '../../src/cli/failure.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
-import { withheldRows } from '../helpers/fault-effects.ts'
-import type { FaultEffect } from '../../src/emulator/faults.ts'
+import { changedRows, withheldRows } from '../helpers/fault-effects.ts'
 import { readOpenReadings } from '../../src/ledger/open-readings.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { firstRows } from '../helpers/first-rows.ts'
 import { runJson } from '../helpers/run-json.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startFilled } from '../helpers/start-filled.ts'
@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000
 
 test('a row that is deleted by hand is named in every stream, its range is reopened, and the next sync mends it', async () => {
   await using account = await startFilled()
-  const { change, text, json, run } = account
+  const { change, text, run } = account
   const streams = '--streams=visitors,watch_records,signups,questionnaires,managers'
   await change(sql`delete from livehouse.visitors where (channel_id, user_id) = (
     select channel_id, user_id from livehouse.visitors order by first_login_at limit 1)`)
@@ -28,22 +28,17 @@ test('a row that is deleted by hand is named in every stream, its range is reope
     select signup_key from livehouse.signups order by signed_up_at limit 1)`)
   await change(sql`delete from livehouse.managers where manager_id = (select min(manager_id) from livehouse.managers)`)
 
-  const looked = await json(streams, '--no-reopen')
-  expect(looked).toMatchObject({ command: 'audit', status: 'partial', resumes_at: null })
+  const looked = await runJson(account, audit, [streams, '--no-reopen'])
+  const difference = { code: 'audit.difference' }
+  const errors = [difference, difference, difference, difference]
+  expect(looked).toMatchObject({ command: 'audit', status: 'partial', resumes_at: null, errors })
   expect(looked.streams.watch_records.slices).toMatchObject({ verified: 1, short: 1, failed: 0 })
   expect(looked.streams.watch_records.calls).toBeLessThan(40)
   const different = looked.audit.partitions.filter(({ verdict }: { verdict: string }) => verdict === 'different')
-  expect(different.map(({ stream }: { stream: string }) => stream)).toEqual([
-    'visitors',
-    'watch_records',
-    'managers',
-    'signups',
-  ])
-  for (const { differences, reopened } of different) {
-    expect(differences).toMatchObject([{ kind: 'missing', rows: 1, keys: [expect.any(String)] }])
-    expect(reopened).toEqual([])
-  }
-  expect(looked.errors.map(({ code }: { code: string }) => code)).toEqual(Array(4).fill('audit.difference'))
+  const differences = [{ kind: 'missing', rows: 1, keys: [expect.any(String)] }]
+  expect(different).toMatchObject(
+    ['visitors', 'watch_records', 'managers', 'signups'].map((stream) => ({ stream, differences, reopened: [] })),
+  )
 
   const { code, out } = await text(streams)
   expect(code).toBe(3)
@@ -64,12 +59,10 @@ test('a row that is deleted by hand is named in every stream, its range is reope
 
 test('gifts have no total: what is covered is read again and compared, also for rows that are too many', async () => {
   await using account = await startFilled()
-  const { channel, text, json, run } = account
-  const [gift] = channel.gifts.rows.toSorted((a, b) => a.givenAt - b.givenAt)
-  if (!gift) throw new Error('the world is empty')
-  channel.gifts.remove(gift)
+  const { channel, text, run } = account
+  channel.gifts.remove(earliest(channel.gifts.rows, ({ givenAt }) => givenAt))
   expect(await text('--streams', 'gifts', '--no-reopen')).toMatchObject({ code: 3 })
-  const found = await json('--streams', 'gifts', '--from', '2026-10-01')
+  const found = await runJson(account, audit, ['--streams', 'gifts', '--from', '2026-10-01'])
   const partitions = found.audit.partitions.filter(({ verdict }: { verdict: string }) => verdict !== 'equal')
   expect(partitions).toMatchObject([{ differences: [{ kind: 'surplus', rows: 1 }], reopened: [expect.anything()] }])
   expect(found.streams.gifts.slices).toMatchObject({ unverifiable: 3, short: 1 })
@@ -81,50 +74,46 @@ test('gifts have no total: what is covered is read again and compared, also for 
 
 test('a long history that the source no longer has is kept, and no difference', async () => {
   await using account = await startFilled()
-  const { channel, json, database } = account
-  const [record] = channel.records.rows
+  const { channel, audited, database } = account
+  const { record } = firstRows(account.emulator)
   await sql`insert into livehouse.watch_records
     select another.* from livehouse.watch_records as known, generate_series(2000, 62000) as number,
       jsonb_populate_record(known, jsonb_build_object('record_id', 910000000 + number,
         'entered_at', entered_at - number * interval '31 minutes',
         'left_at', entered_at - number * interval '31 minutes')) as another
-    where known.record_id = ${record?.recordId}`.execute(database.db)
-  const { audit: found } = await json('--streams', 'watch_records', '--channels', channel.id)
-  expect(found.partitions).toMatchObject([{ verdict: 'equal', differences: [] }])
+    where known.record_id = ${record.recordId}`.execute(database.db)
+  const found = await audited('--streams', 'watch_records', '--channels', channel.id)
+  expect(found).toMatchObject([{ verdict: 'equal', differences: [] }])
 })
 
 test('what is gone from the source is kept and said; only what is of the last days, or too much to be read, is a difference, and nothing is reopened', async () => {
   await using account = await startFilled()
-  const { channel, json } = account
-  const records = channel.records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt)
-  const [record] = records
-  const recent = records.findLast(({ leftAt }) => leftAt < (parseWallTime('2026-11-20 14:00') ?? 0))
-  const [form] = channel.questionnaires.rows
-  if (!record || !recent || !form) throw new Error('the world is empty')
+  const { channel, audited } = account
+  const { form } = firstRows(account.emulator)
+  const record = earliest(channel.records.rows, ({ enteredAt }) => enteredAt)
+  const today = parseWallTime('2026-11-20 14:00') ?? 0
+  const ended = channel.records.rows.filter(({ leftAt }) => leftAt < today)
+  const recent = earliest(ended, ({ enteredAt }) => -enteredAt)
   channel.records.remove(record)
   channel.questionnaires.remove(form)
-  const { audit: found } = await json('--streams', 'watch_records,signups')
-  expect(found.partitions.filter(({ verdict }: { verdict: string }) => verdict === 'different')).toEqual([])
-  expect(found.partitions.flatMap(({ notes }: { notes: string[] }) => notes)).toContain(
-    `no longer at the source, and kept: 1 (record_id ${record.recordId})`,
-  )
+  const found = await audited('--streams', 'watch_records,signups')
+  expect(found.filter(({ verdict }) => verdict === 'different')).toEqual([])
+  const kept = 'no longer at the source, and kept: 1'
+  expect(found.flatMap(({ notes }) => notes)).toContain(`${kept} (record_id ${record.recordId})`)
   channel.records.remove(recent)
-  const { audit: later } = await json('--streams', 'watch_records')
-  expect(later.partitions.find(({ verdict }: { verdict: string }) => verdict === 'different')).toMatchObject({
-    differences: [{ kind: 'surplus', keys: [recent.recordId] }],
-    reopened: [],
-  })
+  const later = await audited('--streams', 'watch_records')
+  const differences = [{ kind: 'surplus', keys: [recent.recordId] }]
+  expect(later.find(({ verdict }) => verdict === 'different')).toMatchObject({ differences, reopened: [] })
   // What is kept on purpose is said.
-  const list = found.partitions.find(({ stream }: { stream: string }) => stream === 'questionnaires')
-  const note = `no longer at the source, and kept: 1 (question_id ${form.questionId})`
-  expect(list).toMatchObject({ verdict: 'equal', notes: [note] })
+  const list = found.find(({ stream }) => stream === 'questionnaires')
+  expect(list).toMatchObject({ verdict: 'equal', notes: [`${kept} (question_id ${form.questionId})`] })
 
   await sql`insert into livehouse.watch_records
     select another.* from livehouse.watch_records as known, generate_series(0, 20000) as number,
       jsonb_populate_record(known, jsonb_build_object('record_id', 910000000 + number)) as another
     where known.record_id = ${record.recordId}`.execute(account.database.db)
-  const { audit: many } = await json('--streams', 'watch_records', '--channels', channel.id)
-  expect(many.partitions[0].differences).toContainEqual(expect.objectContaining({ kind: 'count', rows: -20_002 }))
+  const many = await audited('--streams', 'watch_records', '--channels', channel.id)
+  expect(many[0]?.differences).toContainEqual(expect.objectContaining({ kind: 'count', rows: -20_002 }))
 })
 
 test('what the source announces and never delivers is a difference, unless it has been accepted', async () => {
@@ -136,12 +125,11 @@ test('what the source announces and never delivers is a difference, unless it ha
   emulator.faults.push({ effect, endpoint: 'userRecordList', channelId })
   expect(await run(sync, ['--streams', 'watch_records'])).toMatchObject({ code: 3 })
   await run(accept, ['--stream', 'watch_records', '--channel', channelId, '--reason', 'a ghost', '--days', '1'])
-  const accepted = await run(audit, ['--streams', 'watch_records'])
-  const shown = accepted.printed.join('\n')
+  const shown = (await run(audit, ['--streams', 'watch_records'])).printed.join('\n')
   expect(shown).toMatch(/~ accepted: watch_records .* the source says that there is 1 row more than it delivers from /)
-  expect(accepted.code).toBe(0)
-  const { streams } = await runJson(account, audit, ['--streams', 'watch_records'])
-  expect(streams.watch_records.slices).toMatchObject({ accepted: 1, verified: 1, short: 0 })
+  const slices = { accepted: 1, verified: 1, short: 0 }
+  const accepted = await runJson(account, audit, ['--streams', 'watch_records'])
+  expect(accepted).toMatchObject({ code: 0, streams: { watch_records: { slices } } })
 
   // Nothing is claimed any more of what was accepted, and the source still has more.
   account.clock.nowMs += 25 * HOUR_MS
@@ -151,10 +139,8 @@ test('what the source announces and never delivers is a difference, unless it ha
 
 test('what is in quarantine counts', async () => {
   await using account = await startAccount()
-  const { emulator, run, database } = account
-  const [channelId = ''] = emulator.channelIds
-  const broken = Number(earliestRecord(account))
-  emulator.faults.push({ effect: withIdOf(broken, 'x'), endpoint: 'userRecordList', channelId })
+  const { run, database } = account
+  breakEarliestId(account)
   await run(sync, ['--streams', 'watch_records'])
   const { code, printed } = await run(audit, ['--streams', 'watch_records'])
   expect(printed.join('\n')).toMatch(/^watch_records .* 1 +equal$/m)
@@ -162,74 +148,58 @@ test('what is in quarantine counts', async () => {
   expect(code).toBe(0)
   await sql`delete from livehouse_ops.quarantine`.execute(database.db)
   const lost = await run(audit, ['--streams', 'watch_records'])
-  expect(lost.printed.join('\n')).toMatch(
-    /1 row of the source is missing from the warehouse \(record_id unreadable item \w+\)/,
-  )
+  const said = /1 row of the source is missing from the warehouse \(record_id unreadable item \w+\)/
+  expect(lost.printed.join('\n')).toMatch(said)
   expect(lost.code).toBe(3)
+})
+
+test('what is in quarantine counts where it lies, not in another range', async () => {
+  await using account = await startAccount()
+  const [channelId = ''] = account.emulator.channelIds
+  breakEarliestId(account)
+  await account.run(sync, ['--streams', 'watch_records'])
+  const argv = ['--streams', 'watch_records', '--channels', channelId, '--from', '2026-11-20T13:00']
+  const [{ source_rows: atSource, ...partition }] = (await runJson(account, audit, argv)).audit.partitions
+  expect(partition).toMatchObject({ verdict: 'equal', warehouse_rows: atSource, quarantined_rows: 0 })
 })
 
 test('rows without a readable time do not stand in for rows that are missing from a range', async () => {
   await using account = await startFilled()
-  const { text, json, database } = account
+  const { text, audited, database } = account
   const day = sql`(entered_at at time zone 'Asia/Shanghai')::date`
-  const { rows } = await sql<{ day: string; next: string; channel_id: string; record_id: string }>`
+  const { rows } = await sql`
     select ${day}::text as day, (${day} + 1)::text as next, channel_id, record_id from livehouse.watch_records
     where ${day} < '2026-11-16' order by entered_at desc limit 1`.execute(database.db)
-  const [{ day: from, next: to, channel_id: channelId, record_id: recordId } = fail()] = rows
+  const { day: from, next: to, channel_id: channelId, record_id: recordId } = Object(rows[0])
   await sql`update livehouse.watch_records set entered_at = null where record_id in (
     select record_id from livehouse.watch_records where channel_id = ${channelId} and ${day} < ${from}
     order by entered_at limit 3)`.execute(database.db)
   expect(await text('--streams', 'watch_records')).toMatchObject({ code: 0 })
   await sql`delete from livehouse.watch_records where record_id = ${recordId}`.execute(database.db)
   const argv = ['--streams', 'watch_records', '--channels', channelId, '--no-reopen']
-  const part = await json(...argv, '--from', from, '--to', to)
-  expect(part.audit.partitions).toMatchObject([
-    { verdict: 'different', differences: [{ kind: 'missing', rows: 1, keys: [recordId] }] },
-  ])
-  const whole = await json(...argv)
-  expect(whole.audit.partitions[0].differences).toContainEqual(
-    expect.objectContaining({ kind: 'missing', keys: [recordId] }),
-  )
+  const missing = { kind: 'missing', rows: 1, keys: [recordId] }
+  const part = await audited(...argv, '--from', from, '--to', to)
+  expect(part).toMatchObject([{ verdict: 'different', differences: [missing] }])
+  const [whole] = await audited(...argv)
+  expect(whole?.differences).toContainEqual(expect.objectContaining(missing))
 })
 
-test('what is in quarantine counts where it lies, not in another range', async () => {
-  await using account = await startAccount()
-  const { emulator, run } = account
-  const [channelId = ''] = emulator.channelIds
-  emulator.faults.push({
-    effect: withIdOf(Number(earliestRecord(account)), 'x'),
-    endpoint: 'userRecordList',
-    channelId,
+/** One record of the first channel always comes with a text in the place of its id. */
+function breakEarliestId(account: TestAccount): void {
+  const { emulator } = account
+  const broken = Number(earliestRecord(account))
+  const effect = changedRows((item) => {
+    return Object(item).record_id === broken ? { ...Object(item), record_id: 'x' } : item
   })
-  await run(sync, ['--streams', 'watch_records'])
-  const argv = ['--streams', 'watch_records', '--channels', channelId, '--from', '2026-11-20T13:00']
-  const { audit: found } = await runJson(account, audit, argv)
-  const [{ source_rows: atSource, ...partition }] = found.partitions
-  expect(partition).toMatchObject({ verdict: 'equal', warehouse_rows: atSource, quarantined_rows: 0 })
-})
-
-function fail(): never {
-  throw new Error('no such row')
+  emulator.faults.push({ effect, endpoint: 'userRecordList', channelId: firstRows(emulator).channel.id })
 }
 
 function earliestRecord({ emulator }: TestAccount): string {
-  const [channel] = emulator.world.channels.values()
-  const [record] = channel?.records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt) ?? []
-  return record?.recordId ?? ''
+  return earliest(firstRows(emulator).channel.records.rows, ({ enteredAt }) => enteredAt).recordId
 }
 
-/** One record always comes with this in the place of its id. */
-function withIdOf(recordId: number, value: string): FaultEffect {
-  const change = (item: unknown): unknown =>
-    Object(item).record_id === recordId ? { ...Object(item), record_id: value } : item
-  return {
-    name: 'broken id',
-    answer: (answer) => {
-      const { body } = answer
-      if (body.kind !== 'list') return answer
-      return { ...answer, body: { ...body, items: () => body.items().map(change), cacheKey: undefined } }
-    },
-  }
+function earliest<Row>(rows: readonly Row[], timeOf: (row: Row) => number): Row {
+  return rows.reduce((first, row) => (timeOf(row) < timeOf(first) ? row : first))
 }
 
 test('a --to far ahead is wrong for a backfill, and an audit of the whole year goes up to now', async () => {

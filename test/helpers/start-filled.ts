@@ -7,12 +7,22 @@ import { runJson } from './run-json.ts'
 import { startAccount, type TestAccount } from './start-account.ts'
 
 const HOUR_MS = 3_600_000
+
+interface AuditedPartition {
+  readonly stream: string
+  readonly verdict: string
+  readonly differences: readonly unknown[]
+  readonly reopened: readonly unknown[]
+  readonly notes: readonly string[]
+}
+
 /** An account whose warehouse was filled an hour ago, and its audits. */
 export interface FilledAccount extends TestAccount {
   readonly channel: Channel
   readonly change: (statement: RawBuilder<unknown>) => Promise<void>
   readonly text: (...argv: string[]) => Promise<{ readonly code: number | undefined; readonly out: string }>
-  readonly json: (...argv: string[]) => Promise<ReturnType<typeof JSON.parse>>
+  /** What an audit says of each partition. */
+  readonly audited: (...argv: string[]) => Promise<readonly AuditedPartition[]>
 }
 
 /** A warehouse that holds what the service has, an hour ago by now. */
@@ -32,6 +42,6 @@ export async function startFilled(): Promise<FilledAccount> {
       const { code, printed } = await account.run(audit, argv)
       return { code, out: printed.join('\n') }
     },
-    json: async (...argv: string[]) => await runJson(account, audit, argv),
+    audited: async (...argv: string[]) => (await runJson(account, audit, argv)).audit.partitions,
   })
 }
