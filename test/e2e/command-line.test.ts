@@ -2,44 +2,19 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { commands } from '../../src/cli/commands.ts'
-import { runCommandLine } from '../../src/cli/run-command-line.ts'
-import { systemClock } from '../../src/core/clock.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
+import { livehouse } from '../helpers/command-line.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { environmentOf } from '../helpers/run-verb.ts'
 import { startChild } from '../helpers/start-child.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
-/** The whole command line in this process; nothing of the real environment. */
-async function livehouse(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {
-  const out: string[] = []
-  const err: string[] = []
-  const code = await runCommandLine({
-    argv,
-    version: '1.2.3',
-    commands,
-    environment,
-    clock: systemClock,
-    signal: new AbortController().signal,
-    emergency: new Promise<never>(() => {}),
-    writeOut: (text) => void out.push(text),
-    writeError: (text) => void err.push(text),
-    isTerminal: false,
-  })
-  return { code, out: out.join(''), err: err.join('') }
-}
-
 describe('an operator who mistypes', () => {
   test('the name of a setting is told of it, with the nearest name', async () => {
-    const environment = {
-      LIVEHOUSE_CHANELS: '9',
-      LIVEHOUSE_CHANNELS_FILE: 'x',
-      LIVEHOUSE_FRUIT: 'pear',
-      LIVEHOUSE_QUEUE_URL: 'x',
-    }
-    const { code, err } = await livehouse(['dictionary'], environment)
+    const misspelt = { LIVEHOUSE_CHANELS: '9', LIVEHOUSE_FRUIT: 'pear' }
+    const known = { LIVEHOUSE_CHANNELS_FILE: 'x', LIVEHOUSE_QUEUE_URL: 'x' }
+    const { code, err } = await livehouse(['dictionary'], { ...misspelt, ...known })
     expect(code).toBe(0)
     expect(err).toContain('LIVEHOUSE_CHANELS is no setting; did you mean LIVEHOUSE_CHANNELS?')
     expect(err).toContain('LIVEHOUSE_FRUIT is no setting')
@@ -49,16 +24,9 @@ describe('an operator who mistypes', () => {
   test('a flag of JSON gets the refusal as JSON', async () => {
     const { code, out } = await livehouse(['status', '--json=yes'])
     expect(code).toBe(2)
-    const nothing = { run_id: null, started_at: expect.any(String), resumes_at: null, streams: {} }
     const message = '--json takes no value, see livehouse status --help'
     const errors = [{ stream: null, partition: null, code: 'usage.invalid', message }]
-    expect(JSON.parse(out)).toMatchObject({ ...nothing, command: 'status', status: 'failed', errors })
-  })
-
-  test('a stream without its flag is told where it belongs', async () => {
-    const { code, err } = await livehouse(['sync', 'visitors'])
-    expect(code).toBe(2)
-    expect(err).toContain('there is no place for "visitors"; did you mean --streams visitors?')
+    expect(JSON.parse(out)).toMatchObject({ command: 'status', status: 'failed', run_id: null, streams: {}, errors })
   })
 
   test('a job file is told the line, of JavaScript too', async () => {
@@ -78,19 +46,17 @@ describe('an operator who mistypes', () => {
       expect(err).toContain(name)
   })
 
-  test('the folder of a capture is refused, not given the current one', async () => {
-    const { code, err } = await livehouse(['capture', '--out='])
-    expect(code).toBe(2)
-    expect(err).toContain('--out needs a value')
-  })
-
   test.each([
-    ['snyc', 'sync'],
-    ['rnu', 'run'],
-    ['bd', 'db'],
-  ])('%s for %s is shown the nearest command', async (given, meant) => {
-    const { err } = await livehouse([given])
-    expect(err).toContain(`there is no command "${given}"; did you mean ${meant}?`)
+    [['snyc'], 'there is no command "snyc"; did you mean sync?'],
+    [['rnu'], 'there is no command "rnu"; did you mean run?'],
+    [['bd'], 'there is no command "bd"; did you mean db?'],
+    [['sync', 'visitors'], 'there is no place for "visitors"; did you mean --streams visitors?'],
+    // It is not given the current folder.
+    [['capture', '--out='], '--out needs a value'],
+  ])('%j is told what is meant', async (argv, told) => {
+    const { code, err } = await livehouse(argv)
+    expect(code).toBe(2)
+    expect(err).toContain(told)
   })
 })
 

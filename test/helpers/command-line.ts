@@ -1,0 +1,22 @@
+import { commands } from '../../src/cli/commands.ts'
+import { runCommandLine } from '../../src/cli/run-command-line.ts'
+import { systemClock } from '../../src/core/clock.ts'
+
+/** The whole command line in this process; nothing of the real environment. */
+export async function livehouse(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+  const out: string[] = []
+  const err: string[] = []
+  const code = await runCommandLine({
+    argv,
+    version: '1.2.3',
+    commands,
+    environment,
+    clock: systemClock,
+    signal: new AbortController().signal,
+    emergency: new Promise<never>(() => {}),
+    writeOut: (text) => void out.push(text),
+    writeError: (text) => void err.push(text),
+    isTerminal: false,
+  })
+  return { code, out: out.join(''), err: err.join('') }
+}
