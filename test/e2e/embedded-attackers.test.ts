@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, chown, mkdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -33,6 +33,12 @@ async function run(action: string, directory = dataDir) {
   return { code, printed: printed.join('\n'), reason: error instanceof Error ? error.message : '' }
 }
 
+/** A start that failed for this reason, and showed nothing of the other file. */
+function expectRefused(start: Awaited<ReturnType<typeof run>>, reason: string): void {
+  expect(start).toMatchObject({ code: undefined, reason: expect.stringContaining(reason) })
+  expect(start.reason).not.toContain('precious')
+}
+
 /** What the server's user can do: a link of its own among the data. */
 async function plantLink(name: string): Promise<void> {
   await rm(join(pgdata, name), { force: true })
@@ -54,22 +60,18 @@ test.each(['livehouse.password', 'postmaster.pid', 'PG_VERSION'])('%s is not rea
   if (name === 'livehouse.password') await rename(password, `${password}.kept`)
   if (name === 'PG_VERSION') await rename(file, `${file}.kept`)
   await plantLink(name)
-  const { code, reason } = await run('start')
+  const start = await run('start')
   await rm(file)
   for (const path of [password, file]) await rename(`${path}.kept`, path).catch(() => {})
-  expect({ code, reason }).toMatchObject({ code: undefined, reason: expect.stringContaining(`${file} is a link`) })
-  expect(reason).not.toContain('precious')
+  expectRefused(start, `${file} is a link`)
 })
 
 test.runIf(isRoot)('what another user has put among the data is not read', async () => {
   const file = join(pgdata, 'PG_VERSION')
   await chown(file, 12_345, 12_345)
-  const { code, reason } = await run('start')
+  const start = await run('start')
   await giveToServer(file)
-  expect({ code, reason }).toMatchObject({
-    code: undefined,
-    reason: expect.stringContaining("is not the server's own"),
-  })
+  expectRefused(start, "is not the server's own")
 })
 
 test('a password that an earlier version kept among the data is taken over', async () => {
@@ -104,35 +106,24 @@ test.runIf(process.platform === 'linux').each([
   ['asks for a hash of the password', '520000000c0000000501020304'],
   ['only says that it is ready', ready],
   ['asks for nothing', `520000000800000000${ready}`],
-  [
-    'begins SCRAM and does not prove anything',
-    `52000000170000000a534352414d2d5348412d3235360000520000000800000000${ready}`,
-  ],
+  ['begins SCRAM and proves nothing', `52000000170000000a534352414d2d5348412d3235360000520000000800000000${ready}`],
 ])('a forged server that %s is refused, and told nothing', async (_, answer) => {
   const { uid, gid } = await stat(pgdata)
-  const owner = isRoot ? { uid, gid } : {}
-  const child: ChildProcess = spawn(process.execPath, ['-e', forged, answer], {
-    cwd: pgdata,
-    stdio: ['ignore', 'pipe', 'inherit'],
-    ...owner,
-  })
+  const options = { cwd: pgdata, ...(isRoot && { uid, gid }) }
+  const child = spawn(process.execPath, ['-e', forged, answer], { ...options, stdio: ['ignore', 'pipe', 'inherit'] })
   let said = ''
-  child.stdout?.on('data', (text) => (said += text))
+  child.stdout.on('data', (text) => (said += text))
   const ended = once(child, 'close')
-  while (!said.includes('\n') && child.exitCode === null)
-    await Promise.race([once(child.stdout ?? child, 'data'), ended])
+  while (!said.includes('\n') && child.exitCode === null) await Promise.race([once(child.stdout, 'data'), ended])
   const [port] = said.split('\n')
-  const lock = `${child.pid}\n${pgdata}\n1700000000\n${port}\n\n127.0.0.1\n\nready\n`
-  await writeFile(join(pgdata, 'postmaster.pid'), lock)
-  await giveToServer(join(pgdata, 'postmaster.pid'))
-  const { code, reason } = await run('start')
+  const lock = join(pgdata, 'postmaster.pid')
+  await writeFile(lock, `${child.pid}\n${pgdata}\n1700000000\n${port}\n\n127.0.0.1\n\nready\n`)
+  await giveToServer(lock)
+  const start = await run('start')
   child.kill('SIGKILL')
   await ended
-  await rm(join(pgdata, 'postmaster.pid'))
-  expect({ code, reason }).toMatchObject({
-    code: undefined,
-    reason: expect.stringContaining('does not prove by SCRAM'),
-  })
+  await rm(lock)
+  expectRefused(start, 'does not prove by SCRAM')
   const heard = Buffer.from(said.split('\n').slice(1).join(''), 'hex').toString('latin1')
   const password = await readFile(join(dataDir, 'private', 'password'), 'utf8')
   expect(heard).not.toContain(password)

@@ -2,10 +2,11 @@ import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Answer } from '../../src/emulator/answer.ts'
 import { readLeases } from '../../src/ledger/leases.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { type StopPoint, startKillBench } from '../helpers/kill-bench.ts'
+import { startKillBench } from '../helpers/kill-bench.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { sql } from 'kysely'
 import { untilExpired, untilSilent } from '../helpers/own-locks.ts'
+import type { Child } from '../helpers/start-child.ts'
 
 const bench = ofFile(startKillBench)
 /** Of an undisturbed run. */
@@ -33,6 +34,18 @@ function atRequest(number: number, act: (answer: Answer) => Answer): void {
 
 const hang = (answer: Answer): Answer => ({ ...answer, delivery: { kind: 'hang' } })
 
+/** A process that waits for the answer to its n-th request, which never comes. */
+async function startHanging(number: number): Promise<Child> {
+  const child = bench.startChild()
+  const asked = Promise.withResolvers<void>()
+  atRequest(number, (answer) => {
+    asked.resolve()
+    return hang(answer)
+  })
+  await child.whileRunning(asked.promise)
+  return child
+}
+
 /** What a run that follows leaves is what an undisturbed one would have left. */
 async function expectRepaired(wait = untilExpired): Promise<void> {
   bench.emulator.faults.length = 0
@@ -44,12 +57,8 @@ async function expectRepaired(wait = untilExpired): Promise<void> {
 
 /** Numbers from 1 to `last`, at most `most` of them, evenly. */
 function sample(last: number, most: number): readonly number[] {
-  const count = Math.min(last, most)
-  return [
-    ...new Set(
-      Array.from({ length: count }, (_, index) => 1 + Math.round((index * (last - 1)) / Math.max(1, count - 1))),
-    ),
-  ]
+  const step = Math.max(1, (last - 1) / (most - 1))
+  return Array.from({ length: Math.min(last, most) }, (_, index) => 1 + Math.round(index * step))
 }
 
 test.each(['before', 'after'] as const)(
@@ -74,20 +83,16 @@ test.each(['write', 'commit'] as const)(
   async (at) => {
     for (const number of sample(points[at], at === 'write' ? 5 : 3)) {
       await bench.reset()
-      await killAt({ at, number })
+      const gate = await bench.closeGate({ at, number })
+      const child = bench.startChild()
+      await gate.reached(child)
+      child.process.kill('SIGKILL')
+      expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
+      await gate.open()
       await expectRepaired()
     }
   },
 )
-
-async function killAt(point: StopPoint): Promise<void> {
-  const gate = await bench.closeGate(point)
-  const child = bench.startChild()
-  await gate.reached(child)
-  child.process.kill('SIGKILL')
-  expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
-  await gate.open()
-}
 
 test.each([
   ['SIGINT', 130],
@@ -95,13 +100,7 @@ test.each([
 ] as const)(
   '%s in the middle of a run ends it with %i, although an answer never comes, and the next run resumes',
   async (signal, code) => {
-    const child = bench.startChild()
-    const asked = Promise.withResolvers<void>()
-    atRequest(Math.ceil(points.request / 2), (answer) => {
-      asked.resolve()
-      return hang(answer)
-    })
-    await child.whileRunning(asked.promise)
+    const child = await startHanging(Math.ceil(points.request / 2))
     child.process.kill(signal)
     expect(await child.ended).toMatchObject({ code, signal: null })
     await expectRepaired()
@@ -110,13 +109,7 @@ test.each([
 
 test('what a killed process held is waited for until it has expired, and its run is interrupted', async () => {
   const { db } = bench.database
-  const child = bench.startChild()
-  const asked = Promise.withResolvers<void>()
-  atRequest(2, (answer) => {
-    asked.resolve()
-    return hang(answer)
-  })
-  await child.whileRunning(asked.promise)
+  const child = await startHanging(2)
   child.process.kill('SIGKILL')
   await child.ended
   const held = (await readLeases(db)).map(({ name }) => name)
