@@ -18,18 +18,16 @@ test('a long history takes few calls more than it has pages, and is read in part
     for (const row of gifts.rows.slice()) gifts.remove(row)
   }
   const now = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
-  const records = Array.from({ length: RECORDS }, (_, place) => {
+  for (let place = 0; place < RECORDS; place++) {
     const enteredAt = now - 3600 - place * 4000
-    return { ...record, recordId: `${place + 1}`, enteredAt, leftAt: enteredAt + 30 }
-  })
-  channel.records.add(...records)
+    channel.records.add({ ...record, recordId: `${place + 1}`, enteredAt, leftAt: enteredAt + 30 })
+  }
   // In evenings of 3,000, two of them within a minute.
-  const gifts = Array.from({ length: GIFTS }, (_, place) => {
+  for (let place = 0; place < GIFTS; place++) {
     const evening = Math.floor(place / 3000)
     const within = Math.floor((place % 3000) * (evening < 2 ? 0.01 : 3))
-    return { ...gift, giftId: place, givenAt: now - 3600 - evening * 90 * DAY - within }
-  })
-  channel.gifts.add(...gifts)
+    channel.gifts.add({ ...gift, giftId: place, givenAt: now - 3600 - evening * 90 * DAY - within })
+  }
   const run = async (stream: string) => {
     const before = emulator.calls.length
     expect(await account.run(sync, ['--streams', stream])).toMatchObject({ code: 0 })
@@ -55,16 +53,10 @@ test('a list without a total is cut into parts that need not be cut again', asyn
   const { channel, gift } = firstRows(emulator)
   for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
   const now = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
-  const gifts = Array.from({ length: 15_500 }, (_, place) => ({
-    ...gift,
-    giftId: place,
-    givenAt: now - 3600 - place * 27,
-  }))
-  channel.gifts.add(...gifts)
+  for (let place = 0; place < 15_500; place++)
+    channel.gifts.add({ ...gift, giftId: place, givenAt: now - 3600 - place * 27 })
   expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
-  const calls = emulator.calls.filter(
-    ({ channelId, endpoint }) => channelId === channel.id && endpoint === 'giftRunning',
-  )
+  const calls = emulator.calls.filter(({ channelId }) => channelId === channel.id)
   expect(calls.length).toBeLessThan(155 * 1.2)
   await expectTruth(account, ['gifts'])
 })
