@@ -6,6 +6,7 @@ import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { TruthRow } from '../../src/emulator/truth.ts'
+import { runQuery } from '../../src/store/pool.ts'
 import { textIn } from '../helpers/bi-questions/truth-facts.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { openAs, type Reader } from '../helpers/open-as.ts'
@@ -36,13 +37,10 @@ async function textsOf(db: Kysely<Database>, view: string): Promise<ReadonlySet<
 /** What the service tells of people that has to be masked; addresses that are no more than province and city are not. */
 function secrets(): ReadonlyMap<string, ReadonlySet<string>> {
   const truth = pipeline.emulator.truth()
-  const of = (rows: readonly TruthRow[], ...names: readonly string[]) =>
-    new Set(
-      rows
-        .flatMap((row) => names.map((name) => row[name]))
-        .filter((value) => typeof value === 'string' && value.length > 1)
-        .map(String),
-    )
+  const of = (rows: readonly TruthRow[], ...names: readonly string[]) => {
+    const texts = rows.flatMap((row) => names.map((name) => textIn(row, name) ?? ''))
+    return new Set(texts.filter((text) => text.length > 1))
+  }
   const people = [...truth.visitors, ...truth.watch_records, ...truth.gifts, ...truth.signups]
   return new Map([
     ['phones', new Set([...of(people, 'phone'), CLEAR_PHONE])],
@@ -55,26 +53,17 @@ function secrets(): ReadonlyMap<string, ReadonlySet<string>> {
 }
 
 test('no view shows an analyst a clear value, and together they show them all to livehouse_pii', async () => {
-  const shown = new Map(
-    secrets()
-      .keys()
-      .map((kind) => [kind, new Set<string>()]),
-  )
+  const shown = new Set<string>()
+  const phones = [...(secrets().get('phones') ?? [])]
   for (const { name } of biViews) {
     const masked = await textsOf(analyst.db, name)
-    const clear = await textsOf(pii.db, name)
-    for (const [kind, values] of secrets()) {
-      expect([...masked.intersection(values)], `${kind} in ${name}`).toEqual([])
-      for (const value of clear.intersection(values)) shown.get(kind)?.add(value)
-    }
-    const phones = [...(secrets().get('phones') ?? [])]
-    expect(
-      [...masked].filter((text) => phones.some((phone) => text.includes(phone))),
-      name,
-    ).toEqual([])
+    for (const [kind, values] of secrets()) expect([...masked.intersection(values)], `${kind} in ${name}`).toEqual([])
+    const leaks = [...masked].filter((text) => phones.some((phone) => text.includes(phone)))
+    expect(leaks, name).toEqual([])
+    for (const text of await textsOf(pii.db, name)) shown.add(text)
   }
-  for (const [kind, values] of shown) expect(values.size, kind).toBeGreaterThan(0)
-  expect(shown.get('open ids')).toEqual(secrets().get('open ids'))
+  for (const [kind, values] of secrets()) expect(shown.intersection(values).size, kind).toBeGreaterThan(0)
+  expect([...(secrets().get('open ids') ?? [])].filter((id) => !shown.has(id))).toEqual([])
 })
 
 describe('an analyst is refused', () => {
@@ -150,9 +139,8 @@ test('functions and operators of the reader do not take the place of those in a 
     create function public.concat_clear(text, text) returns text language sql as $$ select 'shadow' || $1 $$;
     create operator public.|| (leftarg = text, rightarg = text, function = public.concat_clear);
     set search_path = public, pg_catalog`)
-  const { rows } = await analyst.session.query<{ phone: string }>(
-    'select distinct phone from livehouse_bi.dim_viewer where phone is not null',
-  )
+  const phones = 'select distinct phone from livehouse_bi.dim_viewer where phone is not null'
+  const { rows } = await analyst.session.query<{ phone: string }>(phones)
   await analyst.session.query('reset search_path')
   expect(rows.length).toBeGreaterThan(10)
   for (const { phone } of rows) expect(phone).toMatch(/^1\d\d\*{4}\d{4}$/)
@@ -166,12 +154,13 @@ test('a filter, an error and a plan tell nothing of a clear value', async () => 
   await expect(divide('138****8000')).rejects.toMatchObject({ code: '22012' })
   const failed = session.query(`select phone::bigint from livehouse_bi.dim_viewer where user_id is not null`)
   await expect(failed).rejects.toMatchObject({ message: expect.stringMatching(/"1\d\d\*{4}\d{4}"/) })
-  const plan = async (phone: string) =>
-    JSON.stringify(
-      (await session.query(`explain verbose select * from livehouse_bi.dim_viewer where phone = '${phone}'`)).rows,
+  const plan = async (phone: string) => {
+    const { rows } = await session.query(
+      `explain verbose select * from livehouse_bi.dim_viewer where phone = '${phone}'`,
     )
-  const present = await plan(CLEAR_PHONE)
-  expect((await plan('13900139000')).replaceAll('13900139000', CLEAR_PHONE)).toBe(present)
+    return JSON.stringify(rows).replaceAll(phone, 'PHONE')
+  }
+  expect(await plan('13900139000')).toBe(await plan(CLEAR_PHONE))
 })
 
 test('hashes of open ids are HMAC-SHA256 under the key in livehouse_ops, equal for equal ids', async () => {
@@ -212,17 +201,17 @@ test('an operator changes what is masked, also to ids that are clear otherwise',
 
 test('answers of a cleared question are shown, until the operator gives it another header', async () => {
   const { db } = pipeline.database
-  const shown = async () => {
-    const { rows } = await sql<{ question_no: number }>`
-      select distinct question_no
-      from livehouse_bi.fct_signup_answer where answer <> '***' order by 1`.execute(analyst.db)
-    return rows
-  }
+  const shown = async () =>
+    await runQuery(
+      analyst.db,
+      `select distinct question_no from livehouse_bi.fct_signup_answer where answer <> '***' order by 1`,
+    )
   expect(await shown()).toEqual([])
   const where = sql`question_no = 3 and question is not null and answer is not null`
   await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question_no, question)
-    select channel_id, question_id, question_no, question
-    from livehouse.signup_answers where ${where} limit 1`.execute(db)
+    select channel_id, question_id, question_no, question from livehouse.signup_answers where ${where} limit 1`.execute(
+    db,
+  )
   expect(await shown()).toEqual([{ question_no: 3 }])
   await sql`update livehouse.signup_answers set question = 'another' where ${where}`.execute(db)
   expect(await shown()).toEqual([])
