@@ -3,11 +3,11 @@ import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
-import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
+import { meanwhile } from '../helpers/numbered-lists.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
@@ -18,14 +18,14 @@ test('rows that are gone are marked where full pages are left, and the service g
   emulator.switches.beyondLastPage = 'repeat-first'
   const { channel, visitor, form, signup } = firstRows(emulator)
   const signedUpAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600
-  const signups = Array.from({ length: 101 }, (_, n) => ({ ...signup, userId: `u${n}`, signedUpAt }))
-  const list = createRowList(signups.slice())
-  channel.questionnaires.replace(form, { ...form, signups: list })
+  const signups = createRowList(Array.from({ length: 101 }, (_, n) => ({ ...signup, userId: `u${n}`, signedUpAt })))
+  channel.questionnaires.replace(form, { ...form, signups })
   for (let night = 0; night < 3; night++) {
     expect(await run(sync, ['--streams', 'visitors,signups'])).toMatchObject({ code: 0 })
     clock.nowMs += 7_200_000
-    if (night === 0) channel.visitors.remove(visitor)
-    if (night === 0) for (const each of signups.slice(100)) list.remove(each)
+    if (night > 0) continue
+    channel.visitors.remove(visitor)
+    for (const each of signups.rows.slice(100)) signups.remove(each)
   }
   for (const stream of ['visitors', 'signups'])
     expect(await readStreamTable(database.db, stream, { isRemoved: true }), stream).toHaveLength(1)
@@ -37,13 +37,12 @@ test('a list that gets a row with every call, and of which page 1 is given behin
   emulator.switches.beyondLastPage = 'repeat-first'
   const { channel, visitor } = firstRows(emulator)
   let calls = 0
-  const enter = (query: ListQuery) => {
+  const enter = meanwhile(() => {
     channel.visitors.add({ ...visitor, userId: `new-${++calls}`, lastOnlineAt: visitor.lastOnlineAt + 86_400 + calls })
-    return query
-  }
+  })
   // Fewer come than are announced, so that what lies behind the end is asked for.
   const hidden = withheldRows((item) => Object(item).user_id === visitor.userId)
-  emulator.faults.push({ effect: { ...hidden, query: enter }, endpoint: 'visitorList' })
+  emulator.faults.push({ effect: { ...hidden, ...enter }, endpoint: 'visitorList' })
   expect(await run(sync, ['--streams', 'visitors'])).toMatchObject({ code: 0 })
   expect(calls).toBeLessThan(40)
 })
@@ -81,10 +80,8 @@ test('a minute that lies deeper than the service serves is the refusal that it i
   await using account = await startDeepLists(460)
   const { code, errors } = await runJson(account, sync, ['--streams', 'watch_records,questionnaires,signups'])
   expect(code).toBe(3)
-  expect(new Set(errors.map((error: { stream: string }) => error.stream))).toEqual(
-    new Set(['watch_records', 'signups']),
-  )
-  expect(new Set(errors.map((error: { code: string }) => error.code))).toEqual(new Set(['api.status']))
+  const kinds = errors.map((error: { stream: string; code: string }) => `${error.stream} ${error.code}`)
+  expect(new Set(kinds)).toEqual(new Set(['watch_records api.status', 'signups api.status']))
 })
 
 test.each([
@@ -106,8 +103,8 @@ test('a service that refuses every range is asked for a day, and then no more', 
   account.emulator.switches.longestWindowDays = 0
   const { code, errors } = await runJson(account, sync, ['--streams', 'gifts,watch_records,signups'])
   expect(code).toBe(3)
-  expect(new Set(errors.map((error: { code: string }) => error.code))).toEqual(new Set(['api.status']))
-  expect(new Set(errors.map((error: { stream: string }) => error.stream)).size).toBe(3)
+  const kinds = errors.map((error: { stream: string; code: string }) => `${error.stream} ${error.code}`)
+  expect(new Set(kinds)).toEqual(new Set(['gifts', 'watch_records', 'signups'].map((stream) => `${stream} api.status`)))
   expect(account.emulator.calls.length).toBeLessThan(20)
   const { streams, errors: refusals } = await runJson(account, audit, ['--streams', 'watch_records'])
   expect(refusals).toMatchObject([{ stream: 'watch_records', code: 'api.status' }])

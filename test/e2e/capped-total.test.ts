@@ -10,6 +10,7 @@ import { ROWS, startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
+import { meanwhile } from '../helpers/numbered-lists.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
@@ -71,11 +72,10 @@ test('a round total that has grown by the next call is no limit: a visit across 
   for (let visit = 1; visit < 97; visit++) add(visit, now - 3600 - visit * 600)
   add(100, now - 15 * 86_400, now - 4 * 86_400)
   let late = 100
-  const arrive = (asked: ListQuery) => {
+  const arrive = meanwhile(() => {
     for (let more = 0; more < 3 && late < 112; more++) add(++late, now - 7200 - late)
-    return asked
-  }
-  emulator.faults.push({ effect: { name: 'a late visit', query: arrive }, endpoint: 'userRecordList' })
+  })
+  emulator.faults.push({ effect: arrive, endpoint: 'userRecordList' })
   const from = formatWallDate(now - 20 * DAY)
   expect(await run(backfill, ['--streams', 'watch_records', '--from', from])).toMatchObject({ code: 0 })
   const held = await readStreamTable(account.database.db, 'watch_records')
@@ -121,9 +121,7 @@ test.each([
     const { emulator, clock } = account
     const { channel, gift } = firstRows(emulator)
     const at = parseWallTime('2026-11-10 20:00:00') ?? 0
-    channel.gifts.add(
-      ...Array.from({ length: 1700 }, (_, n) => ({ ...gift, giftId: n, givenAt: at + Math.floor(n / each) * 60 })),
-    )
+    for (let n = 0; n < 1700; n++) channel.gifts.add({ ...gift, giftId: n, givenAt: at + Math.floor(n / each) * 60 })
     emulator.switches.rowOrder = order
     let left = 0
     const newest = withheldRows(() => left-- <= 0)
