@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { z } from 'zod'
 import { systemClock } from '../../src/core/clock.ts'
 import { startEmbedded, stopEmbedded } from '../../src/store/embedded.ts'
 import { openDatabase } from '../../src/store/pool.ts'
@@ -51,44 +50,28 @@ function startDemo(...args: readonly string[]) {
   return { child, text, ended }
 }
 
-const settingsSchema = z.object({
-  seed: z.number(),
-  channels: z.number(),
-  viewers: z.number(),
-  days: z.number(),
-  ends_at: z.string(),
-  time_zone: z.literal('Asia/Shanghai'),
-})
-
 /** Holds the demo's tables against a world that is made here once more. */
 async function expectDemoTruth(): Promise<void> {
   const server = await startEmbedded(dataDir, systemClock, signal)
   await using db = await openDatabase(server.url('livehouse_demo'))
   const runs = await db.selectFrom('livehouse_ops.runs').select('settings').execute()
   expect(runs, 'each demo starts from an empty database').toHaveLength(1)
-  const { ends_at, time_zone, ...size } = settingsSchema.parse(runs[0]?.settings)
-  const endsAtMs = Date.parse(`${ends_at.replace(' ', 'T')}+08:00`)
+  const { seed, channels, viewers, days, ends_at: endsAt, time_zone: timeZone } = Object(runs[0]?.settings)
+  expect(timeZone).toBe('Asia/Shanghai')
+  const endsAtMs = Date.parse(`${endsAt.replace(' ', 'T')}+08:00`)
   const clock = { now: () => endsAtMs, sleep: async () => {} }
-  await using emulator = await startEmulator({ ...size, timeZone: time_zone, clock })
+  await using emulator = await startEmulator({ seed, channels, viewers, days, timeZone, clock })
   await expectTruth({ emulator, database: { db } })
 }
 
-const outcomeSchema = z.object({
-  command: z.literal('demo'),
-  status: z.string(),
-  errors: z.array(z.unknown()),
-  streams: z.record(z.string(), z.object({ extracted: z.number(), quarantined: z.number() })),
-})
-
 test('a demo, and one after it, begin with an empty database, and the tables hold what the emulator had', async () => {
   const first = await startDemo('--json', '--viewers', '100').ended
-  expect(first, first.err).toMatchObject({ code: 0 })
   const second = await startDemo('--viewers', '100').ended
-  expect(second, second.err).toMatchObject({ code: 0 })
+  for (const { code, err } of [first, second]) expect(code, err).toBe(0)
   await expectDemoTruth()
 
-  const outcome = outcomeSchema.parse(JSON.parse(first.out))
-  expect(outcome).toMatchObject({ status: 'ok', errors: [] })
+  const outcome = JSON.parse(first.out)
+  expect(outcome).toMatchObject({ command: 'demo', status: 'ok', errors: [] })
   expect(Object.keys(outcome.streams)).toEqual(streams.map(({ name }) => name))
 
   const { out } = second

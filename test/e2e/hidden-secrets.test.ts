@@ -12,14 +12,8 @@ const appSecret = 'S3cret/of+the app&"日"'
 const fixed = 'fixed-bearer-0123456789'
 const issued = 'issued-token-0123456789'
 const proxyPassword = 'proxy-pass-0123'
-const hidden = [
-  appSecret,
-  encodeURIComponent(appSecret),
-  JSON.stringify(appSecret).slice(1, -1),
-  fixed,
-  issued,
-  proxyPassword,
-]
+const spellings = [appSecret, encodeURIComponent(appSecret), JSON.stringify(appSecret).slice(1, -1)]
+const hidden = [...spellings, fixed, issued, proxyPassword]
 
 type Ask = (connection: Connection) => Promise<unknown>
 const paging = { page: 1, pageSize: 10 }
@@ -57,11 +51,10 @@ const failures: Readonly<Record<string, (request: SeenRequest) => ScriptedAnswer
   empty: () => ({ text: '' }),
   'another shape': () => ({ json: { [fixed]: issued, msg: appSecret } }),
   'a text': (request) => ({ json: echo(request) }),
-  redirect: (request) => ({
-    status: 302,
-    headers: { location: `http://user:${fixed}@elsewhere.example${encodeURI(echo(request))}` },
-    text: '',
-  }),
+  redirect: (request) => {
+    const location = `http://user:${fixed}@elsewhere.example${encodeURI(echo(request))}`
+    return { status: 302, headers: { location }, text: '' }
+  },
   'a lost connection': () => ({ raw: (response) => response.destroy() }),
   'a cut body': () => ({
     raw: (response) => {
@@ -79,11 +72,15 @@ const failures: Readonly<Record<string, (request: SeenRequest) => ScriptedAnswer
 }
 
 function spread(error: unknown): string {
-  const chain: unknown[] = []
-  for (let at = error; at instanceof Error; at = at.cause) {
+  const chain: unknown[] = [error]
+  for (let at = error; at instanceof Error; at = at.cause)
     chain.push(at.message, at.stack, Object.entries(at), JSON.stringify(at), String(at))
-  }
-  return `${chain.map((part) => inspect(part, { depth: 20, showHidden: true })).join('\n')}\n${inspect(error, { depth: 20, showHidden: true })}`
+  return chain.map((part) => inspect(part, { depth: 20, showHidden: true })).join('\n')
+}
+
+function expectHidden(shown: string, values: readonly string[]): void {
+  for (const value of values) expect(shown).not.toContain(value)
+  expect(shown).not.toMatch(/[?&](secret|token|appid)=/)
 }
 
 describe('no failure shows a secret, a token, or the address that carried them', () => {
@@ -120,10 +117,8 @@ describe('no failure shows a secret, a token, or the address that carried them',
     expect(secrets).toEqual(name === 'token' ? [] : [issued])
     const error = await errorOf(calls[name]?.(connection) ?? Promise.resolve())
     expect(error).toMatchObject({ name: 'LivehouseError' })
-    const shown = `${spread(error)}\n${inspect(lines, { depth: 20 })}`
     const known = name === 'token' ? hidden.filter((value) => value !== issued) : hidden
-    for (const value of known) expect(shown).not.toContain(value)
-    expect(shown).not.toMatch(/[?&](secret|token|appid)=/)
+    expectHidden(`${spread(error)}\n${inspect(lines, { depth: 20 })}`, known)
   })
 
   test('a service that is not there, behind a proxy with a password', async () => {
@@ -136,9 +131,7 @@ describe('no failure shows a secret, a token, or the address that carried them',
       redact: createRedactor([appSecret, fixed, proxyPassword]).text,
     })
     for (const ask of Object.values(calls)) {
-      const shown = spread(await errorOf(ask(connection)))
-      for (const value of hidden) expect(shown).not.toContain(value)
-      expect(shown).not.toMatch(/[?&](secret|token|appid)=/)
+      expectHidden(spread(await errorOf(ask(connection))), hidden)
     }
   })
 })
