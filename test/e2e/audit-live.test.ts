@@ -16,9 +16,8 @@ const deleteRecord = (channelId: string, recordId: RawBuilder<unknown>) =>
 
 test('a row that was always at the source and is not here is found; one that is new since the last sync is no difference', async () => {
   await using account = await startFilled()
-  const { channel, text, audited, clock } = account
+  const { channel, record, visitor, text, audited, clock } = account
   const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
-  const { record, visitor } = firstRows(account.emulator)
   // Both within what is covered by their entry, but still there when they were last read.
   channel.records.add({ ...record, recordId: '900000001', enteredAt: now - 3 * HOUR, leftAt: now - HOUR + 60 })
   channel.visitors.add({ ...visitor, userId: 'new', firstLoginAt: now - HOUR / 2, lastOnlineAt: now - HOUR / 2 })
@@ -40,11 +39,11 @@ test('by the time that moves, a viewer who stays on is no difference', async () 
   await using account = await startFilled()
   const { channel, text, emulator, clock } = account
   emulator.switches.recordFilterTime = 'leave'
+  const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
   // The last that had left within what is covered, up to an hour and five minutes ago.
-  const covered = Math.floor(clock.nowMs / 1000) + 8 * HOUR - HOUR - 300
-  const latest = channel.records.rows.toSorted((a, b) => b.leftAt - a.leftAt).find(({ leftAt }) => leftAt < covered)
-  if (!latest) throw new Error('the world is empty')
-  channel.records.replace(latest, { ...latest, leftAt: Math.floor(clock.nowMs / 1000) + 8 * HOUR - 60 })
+  const left = channel.records.rows.filter(({ leftAt }) => leftAt < now - HOUR - 300)
+  const latest = left.reduce((last, each) => (each.leftAt > last.leftAt ? each : last))
+  channel.records.replace(latest, { ...latest, leftAt: now - 60 })
   const { code, out } = await text('--streams', 'watch_records')
   expect(out).not.toContain('✗')
   expect(code).toBe(0)
@@ -59,10 +58,9 @@ test.each([
   'beside a viewer who stays for days all is equal, and one row that is lost is found, counted by %s, %i minutes later',
   async (recordFilterTime, minutes) => {
     await using account = await startFilled()
-    const { channel, text, audited, emulator, clock, change, run } = account
+    const { channel, record, text, audited, emulator, clock, change, run } = account
     emulator.switches.recordFilterTime = recordFilterTime
     const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
-    const { record } = firstRows(emulator)
     channel.records.add({ ...record, recordId: '900000001', enteredAt: now - 72 * HOUR, leftAt: now - 60 })
     await run(sync, ['--streams', 'watch_records'])
     clock.nowMs += minutes * 60_000
@@ -72,9 +70,8 @@ test.each([
     expect(code).toBe(0)
     const oldest = sql`(select min(record_id) from livehouse.watch_records where channel_id = ${channel.id})`
     await change(deleteRecord(channel.id, oldest))
-    expect(await audited('--streams', 'watch_records')).toContainEqual(
-      expect.objectContaining({ verdict: 'different' }),
-    )
+    const found = await audited('--streams', 'watch_records')
+    expect(found.map(({ verdict }) => verdict)).toContain('different')
   },
 )
 
@@ -83,8 +80,7 @@ test('what the count does not show is said to be not proven, and what is lost el
   const { channel, text, audited, emulator, clock, change, run } = account
   emulator.switches.recordFilterTime = 'entry'
   const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
-  const [first] = channel.records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt)
-  if (!first) throw new Error('the world is empty')
+  const first = channel.records.rows.reduce((least, each) => (each.enteredAt < least.enteredAt ? each : least))
   channel.records.add({ ...first, recordId: '900000001', enteredAt: now - 72 * HOUR, leftAt: now - 60 })
   await run(sync, ['--streams', 'watch_records'])
   // More than are read: since this viewer came, no minute was without one.
@@ -112,10 +108,9 @@ test('what the count does not show is said to be not proven, and what is lost el
 
 test('a row at the very beginning of a range, which the filter leaves out, does not stand in for one that is lost', async () => {
   await using account = await startFilled()
-  const { channel, audited, emulator, clock, change, run } = account
+  const { channel, record, audited, emulator, clock, change, run } = account
   Object.assign(emulator.switches, { recordFilterTime: 'entry', filterEnds: 'exclusive' })
   const from = Math.floor(clock.nowMs / 60_000) * 60 + (8 - 30) * HOUR
-  const { record } = firstRows(emulator)
   channel.records.add({ ...record, recordId: '900000001', enteredAt: from, leftAt: from + 300 })
   channel.records.add({ ...record, recordId: '900000002', enteredAt: from + 120, leftAt: from + 360 })
   await run(sync, ['--streams', 'watch_records'])
@@ -126,9 +121,8 @@ test('a row at the very beginning of a range, which the filter leaves out, does 
 
 test('hundreds of visits that show only when they have ended are read, and are no difference', async () => {
   await using account = await startFilled()
-  const { channel, text, clock } = account
+  const { channel, record, text, clock } = account
   const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
-  const { record } = firstRows(account.emulator)
   // They came in one minute of what the last sync covers, and had not left by then.
   for (let number = 0; number < 800; number++) {
     const enteredAt = now - 2 * HOUR + (number % 60)

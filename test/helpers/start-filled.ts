@@ -2,7 +2,7 @@ import type { RawBuilder } from 'kysely'
 import { expect } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
-import type { Channel } from '../../src/emulator/world/world.ts'
+import { firstRows } from './first-rows.ts'
 import { runJson } from './run-json.ts'
 import { startAccount, type TestAccount } from './start-account.ts'
 
@@ -16,9 +16,8 @@ interface AuditedPartition {
   readonly notes: readonly string[]
 }
 
-/** An account whose warehouse was filled an hour ago, and its audits. */
-export interface FilledAccount extends TestAccount {
-  readonly channel: Channel
+/** An account whose warehouse was filled an hour ago, with its first rows, and its audits. */
+export interface FilledAccount extends TestAccount, ReturnType<typeof firstRows> {
   readonly change: (statement: RawBuilder<unknown>) => Promise<void>
   readonly text: (...argv: string[]) => Promise<{ readonly code: number | undefined; readonly out: string }>
   /** What an audit says of each partition. */
@@ -28,12 +27,10 @@ export interface FilledAccount extends TestAccount {
 /** A warehouse that holds what the service has, an hour ago by now. */
 export async function startFilled(): Promise<FilledAccount> {
   const account = await startAccount()
-  const [channel] = account.emulator.world.channels.values()
-  if (!channel) throw new Error('the world is empty')
   expect(await account.run(sync)).toMatchObject({ code: 0 })
   account.clock.nowMs += HOUR_MS
   return Object.assign(account, {
-    channel,
+    ...firstRows(account.emulator),
     change: async (statement: RawBuilder<unknown>) => {
       const { numAffectedRows } = await statement.execute(account.database.db)
       expect(numAffectedRows).toBe(1n)
