@@ -60,10 +60,8 @@ test.each([
     await expectTruth(account, [stream])
 
     const argv = ['--stream', stream, '--channel', channelId, '--reason', 'it is called renamed now']
-    expect(await run(accept, argv)).toMatchObject({
-      code: 0,
-      printed: [expect.stringContaining(`goes on without ${field}`)],
-    })
+    const printed = [expect.stringContaining(`goes on without ${field}`)]
+    expect(await run(accept, argv)).toMatchObject({ code: 0, printed })
     expect(await readAll()).toMatchObject({ code: 0 })
     expect(await countKnown()).toBeLessThan(known ?? 0)
 
@@ -80,9 +78,8 @@ test('a renamed field overwrites nothing of a list that is longer than what is w
   await using account = await startAccount({ viewers: 60 })
   const { emulator, run, clock, database } = account
   const { channel, visitor } = firstRows(emulator)
-  channel.visitors.add(
-    ...Array.from({ length: 4300 }, (_, number) => ({ ...visitor, userId: `more${number}`, nick: 'known' })),
-  )
+  const known = { ...visitor, nick: 'known' }
+  channel.visitors.add(...Array.from({ length: 4300 }, (_, number) => ({ ...known, userId: `more${number}` })))
   const streams = ['--streams', 'visitors']
   expect(await run(sync, streams)).toMatchObject({ code: 0 })
   rename(account, 'visitorList', 'nick', 'renamed')
@@ -102,22 +99,13 @@ test('a field that the service leaves out where it is empty is not missed among 
     return others.device === 'new' ? others : { ...others, phone }
   })
   emulator.faults.push({ effect: withoutEmpty, endpoint: 'userRecordList' })
-  const codes: unknown[] = []
   for (let week = 0; week < 3; week++) {
-    if (week === 2) {
-      const enteredAt = wallTimeAt(clock.nowMs - HOUR_MS, 'Asia/Shanghai')
-      const more = Array.from({ length: 30 }, (_, n) => ({
-        ...record,
-        recordId: String(900_000 + n),
-        phone: '',
-        device: 'new',
-      }))
-      channel.records.add(...more.map((each) => ({ ...each, enteredAt, leftAt: enteredAt + 60 })))
-    }
-    codes.push((await run(sync, ['--streams', 'watch_records'])).code)
+    const enteredAt = wallTimeAt(clock.nowMs - HOUR_MS, 'Asia/Shanghai')
+    const withoutPhone = { ...record, phone: '', device: 'new', enteredAt, leftAt: enteredAt + 60 }
+    if (week === 2) for (let n = 0; n < 30; n++) channel.records.add({ ...withoutPhone, recordId: String(900_000 + n) })
+    expect(await run(sync, ['--streams', 'watch_records'])).toMatchObject({ code: 0 })
     clock.nowMs += 7 * 24 * HOUR_MS
   }
-  expect(codes).toEqual([0, 0, 0])
   await expectTruth(account, ['watch_records'])
 })
 

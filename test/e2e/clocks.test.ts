@@ -5,9 +5,9 @@ import { audit } from '../../src/cli/audit.ts'
 import { backfill } from '../../src/cli/backfill.ts'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
-import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { firstRows } from '../helpers/first-rows.ts'
+import { meanwhile } from '../helpers/numbered-lists.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { runJson } from '../helpers/run-json.ts'
@@ -94,10 +94,9 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
       const { form, signup } = firstRows(account.emulator)
       const { conditions, faults } = account.emulator
       const jump = () => void (conditions.clockAheadMs = 4 * DAY_MS)
-      const ahead: FaultEffect = { name: 'ahead', query: (query) => (jump(), query) }
       if (part === 'all of a run') jump()
       // Signups are read after the lists of questionnaires.
-      else faults.push({ effect: ahead, endpoint: 'getQuestionList' })
+      else faults.push({ effect: meanwhile(jump), endpoint: 'getQuestionList' })
       const young = { ...signup, userId: 'young', signedUpAt: shanghaiNow() - 20 * HOUR }
       form.signups.add(young)
       await syncGreen()

@@ -27,9 +27,8 @@ beforeEach(async () => await bench.reset())
 /** Does something at the n-th request from now on; what it returns is the answer. */
 function atRequest(number: number, act: (answer: Answer) => Answer): void {
   let requests = 0
-  bench.emulator.faults.push({
-    effect: { name: 'at request', answer: (answer) => (++requests === number ? act(answer) : answer) },
-  })
+  const answer = (given: Answer) => (++requests === number ? act(given) : given)
+  bench.emulator.faults.push({ effect: { name: 'at request', answer } })
 }
 
 const hang = (answer: Answer): Answer => ({ ...answer, delivery: { kind: 'hang' } })
