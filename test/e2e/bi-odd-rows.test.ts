@@ -54,15 +54,12 @@ test('a day tells nothing happened from not read and not known, and a viewer who
 })
 
 test('every fact of a channel says whether it is of a test channel', async () => {
-  const ofChannels = biViews.filter(
-    ({ name, columns }) => /^(fct|daily|viewer_funnel)/.test(name) && 'channel_id' in columns,
-  )
+  const facts = biViews.filter(({ name }) => /^(fct|daily|viewer_funnel)/.test(name))
+  const ofChannels = facts.filter(({ columns }) => 'channel_id' in columns)
   expect(ofChannels.length).toBeGreaterThan(9)
   for (const { name } of ofChannels) {
-    const marks = await read(
-      `select distinct channel_id = '8' as is_marked, is_test from livehouse_bi.${name} order by 1`,
-    )
-    expect(marks, name).toEqual([false, true].map((is_test) => ({ is_marked: is_test, is_test })))
+    const marks = await read(`select distinct channel_id = '8' as marked, is_test from livehouse_bi.${name} order by 1`)
+    expect(marks, name).toEqual([false, true].map((is_test) => ({ marked: is_test, is_test })))
   }
 })
 

@@ -100,9 +100,8 @@ describe('an analyst is refused', () => {
     `create statistics livehouse_bi.mine on phone, nickname from livehouse.visitors`,
     `select livehouse_ops.bi_settings from livehouse_ops.bi_settings`,
   ])('%s', async (statement) => {
-    await expect(analyst.session.query(statement)).rejects.toMatchObject({
-      code: expect.stringMatching(/^(42501|55000|0A000|2BP01)$/),
-    })
+    const code = expect.stringMatching(/^(42501|55000|0A000|2BP01)$/)
+    await expect(analyst.session.query(statement)).rejects.toMatchObject({ code })
   })
 })
 
@@ -155,17 +154,16 @@ test('a filter, an error and a plan tell nothing of a clear value', async () => 
   const failed = session.query(`select phone::bigint from livehouse_bi.dim_viewer where user_id is not null`)
   await expect(failed).rejects.toMatchObject({ message: expect.stringMatching(/"1\d\d\*{4}\d{4}"/) })
   const plan = async (phone: string) => {
-    const { rows } = await session.query(
-      `explain verbose select * from livehouse_bi.dim_viewer where phone = '${phone}'`,
-    )
+    const query = `select * from livehouse_bi.dim_viewer where phone = '${phone}'`
+    const { rows } = await session.query(`explain verbose ${query}`)
     return JSON.stringify(rows).replaceAll(phone, 'PHONE')
   }
   expect(await plan('13900139000')).toBe(await plan(CLEAR_PHONE))
 })
 
 test('hashes of open ids are HMAC-SHA256 under the key in livehouse_ops, equal for equal ids', async () => {
-  const { rows: keys } = await sql<{ pad: Buffer }>`select inner_pad as pad
-    from livehouse_ops.hash_key`.execute(pipeline.database.db)
+  const { db } = pipeline.database
+  const { rows: keys } = await sql<{ pad: Buffer }>`select inner_pad as pad from livehouse_ops.hash_key`.execute(db)
   const key = keys[0]?.pad.map((byte) => byte ^ 0x36) ?? Buffer.alloc(0)
   const hashOf = (text: string) => createHmac('sha256', key).update(text).digest('hex').slice(0, 32)
   const { rows } = await sql<{ viewer_key: string; open_id: string }>`
@@ -194,25 +192,20 @@ test('an operator changes what is masked, also to ids that are clear otherwise',
   const phones = secrets().get('phones') ?? new Set()
   expect([...after].filter((text) => [...outerIds].some((id) => text.includes(id)))).toEqual([])
   expect(after.intersection(phones).size).toBeGreaterThan(0)
-  await publishBi(db, {
-    settings: { currency: undefined, masked: ['phone', 'ip', 'open_id', 'nickname', 'address', 'answers'] },
-  })
+  const masked = ['phone', 'ip', 'open_id', 'nickname', 'address', 'answers'] as const
+  await publishBi(db, { settings: { currency: undefined, masked } })
 })
 
 test('answers of a cleared question are shown, until the operator gives it another header', async () => {
   const { db } = pipeline.database
-  const shown = async () =>
-    await runQuery(
-      analyst.db,
-      `select distinct question_no from livehouse_bi.fct_signup_answer where answer <> '***' order by 1`,
-    )
+  const unmasked = `select distinct question_no from livehouse_bi.fct_signup_answer where answer <> '***'`
+  const shown = async () => await runQuery(analyst.db, unmasked)
   expect(await shown()).toEqual([])
-  const where = sql`question_no = 3 and question is not null and answer is not null`
-  await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question_no, question)
-    select channel_id, question_id, question_no, question from livehouse.signup_answers where ${where} limit 1`.execute(
-    db,
-  )
+  const where = 'where question_no = 3 and question is not null and answer is not null'
+  const clear = `insert into livehouse_ops.cleared_questions (channel_id, question_id, question_no, question)
+    select channel_id, question_id, question_no, question from livehouse.signup_answers ${where} limit 1`
+  await runQuery(db, clear)
   expect(await shown()).toEqual([{ question_no: 3 }])
-  await sql`update livehouse.signup_answers set question = 'another' where ${where}`.execute(db)
+  await runQuery(db, `update livehouse.signup_answers set question = 'another' ${where}`)
   expect(await shown()).toEqual([])
 })
