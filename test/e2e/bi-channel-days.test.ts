@@ -11,6 +11,7 @@ import { quarantine } from '../../src/cli/quarantine.ts'
 import { sync } from '../../src/cli/sync.ts'
 import type { Database } from '../../src/store/database.ts'
 import { quarantineItems } from '../../src/ledger/quarantine.ts'
+import { runQuery } from '../../src/store/pool.ts'
 import { expectKeptDays } from '../helpers/expect-kept-days.ts'
 import { openTransaction } from '../helpers/own-locks.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
@@ -51,10 +52,8 @@ async function play(db: Kysely<Database>, change: typeof changes extends fc.Arbi
   }
   if (change.kind === 'truncate') return void (await sql`truncate livehouse.watch_records`.execute(db))
   const { channel, id } = change
-  if (change.kind === 'delete') {
-    await sql`delete from livehouse.watch_records where channel_id = ${channel} and record_id = ${id}`.execute(db)
-    return
-  }
+  const known = sql`delete from livehouse.watch_records where channel_id = ${channel} and record_id = ${id}`
+  if (change.kind === 'delete') return void (await known.execute(db))
   const { user, enteredMinute, stayMinutes, tellsOnline, live } = change
   const entered = sql`timestamptz '2026-11-01 00:00+08' + make_interval(mins => ${enteredMinute}::integer)`
   await sql`
@@ -92,9 +91,8 @@ test('a record that tells of a leave in the year 9999, and not for how long it w
   await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, api_version, run_id)
     values ('1', 1, 'a', '2026-11-01 10:00+08', '9999-12-31 00:00+08', 2, 1)`.execute(db)
   expect(await expectKeptDays(db)).toEqual({ kept: 0, changed: 3 })
-  const { rows } = await sql<{ minutes: number }>`
-    select count(*)::integer as minutes from livehouse_bi.fct_audience_minute where channel_id = '1'`.execute(db)
-  expect(rows).toEqual([{ minutes: 1440 }])
+  const minutes = await runQuery(db, `select from livehouse_bi.fct_audience_minute where channel_id = '1'`)
+  expect(minutes).toHaveLength(1440)
 })
 
 /** One after the other, each changes what is kept of a channel: viewers, signups and gifts that are listed, known by phone alone, removed or nobody's. */
@@ -130,9 +128,8 @@ test('what is kept of a channel is what its rows add up to, whichever table alon
   await sql`insert into livehouse.channels (channel_id, is_test, state, run_id)
     values ('1', false, 'active', 1), ('2', true, 'gone', 1)`.execute(db)
   for (const change of oddChanges) {
-    await sql.raw(change).execute(db)
-    const { changed } = await expectKeptDays(db)
-    expect(changed, change).toBeGreaterThan(0)
+    await runQuery(db, change)
+    expect((await expectKeptDays(db)).changed, change).toBeGreaterThan(0)
     await keepFigures(db)
     expect(await expectKeptDays(db), change).toMatchObject({ changed: 0 })
   }
@@ -163,17 +160,18 @@ test('days are kept beside slices that are still being written, and by two at on
   await sql`update livehouse_ops.bi_settings set time_zone = ${Object(zone.rows[0]).time_zone}`.execute(db)
   await keepFigures(db)
   expect(await expectKeptDays(db)).toEqual({ kept: 1, changed: 0 })
-  const { rows } = await sql`select viewers, watch_run_id
-      from livehouse_bi.daily_channel where channel_id = '1' and day = '2026-11-01'`.execute(db)
-  expect(rows).toEqual([{ viewers: '3', watch_run_id: '1' }])
+  const daily = `select viewers, watch_run_id from livehouse_bi.daily_channel where day = '2026-11-01'`
+  const days = await runQuery(db, daily)
+  expect(days).toEqual([{ viewers: '3', watch_run_id: '1' }])
 })
 
 test('every command that changes records leaves the days kept and true', async () => {
   await using account = await startV1Account()
-  const { database, emulator, run } = account
-  const { db } = database
+  const { emulator, run } = account
+  const { db } = account.database
   const [channel] = emulator.world.channels.values()
-  if (!channel) throw new Error('no channel')
+  const [record] = channel?.records.rows ?? []
+  if (!channel || !record) throw new Error('no record')
   const inOrder = async (verb: Parameters<typeof run>[0], argv: readonly string[], settings = {}) => {
     expect(await run(verb, argv, settings)).toMatchObject({ code: 0 })
     const { kept, changed } = await expectKeptDays(db)
@@ -184,8 +182,6 @@ test('every command that changes records leaves the days kept and true', async (
   const days = await inOrder(sync, [])
   expect(days).toBeGreaterThan(0)
 
-  const [record] = channel.records.rows
-  if (!record) throw new Error('no record')
   const late = { ...record, recordId: '77', enteredAt: record.enteredAt - 3 * 86_400, leftAt: record.leftAt - 86_400 }
   channel.records.add(late)
   const edited = { ...record, leftAt: record.leftAt + 86_400, onlineSeconds: 90_000 }
@@ -204,16 +200,12 @@ test('every command that changes records leaves the days kept and true', async (
   channel.records.add({ ...old, nick: 'of version 2', enteredAt: old.enteredAt, onlineSeconds: 600, liveSeconds: 300 })
   await inOrder(backfill, [...V1_BACKFILL.slice(0, 4), '--streams', 'watch_records'])
 
-  const origin = {
-    stream: 'watch_records',
-    partition: `channel=${emulator.channelIds[0]}`,
-    runId: '1',
-    seenAt: new Date(0),
-    timeZone: 'Asia/Shanghai',
-  } as const
-  const raw =
-    '{"record_id": 78, "user_id": "a", "first_login_time": "2026-11-15 23:00", "last_online_time": "2026-11-16 01:00", "online_time": "2:00:00"}'
-  await quarantineItems(db, origin, [{ raw, reason: 'not understood', path: '', headers: null }])
+  const visit = { first_login_time: '2026-11-15 23:00', last_online_time: '2026-11-16 01:00', online_time: '2:00:00' }
+  const raw = JSON.stringify({ record_id: 78, user_id: 'a', ...visit })
+  const partition = `channel=${channel.id}`
+  const origin = { stream: 'watch_records', partition, runId: '1', timeZone: 'Asia/Shanghai' } as const
+  const item = { raw, reason: 'not understood', path: '', headers: null }
+  await quarantineItems(db, { ...origin, seenAt: new Date(0) }, [item])
   expect(await run(quarantine, ['retry'])).toMatchObject({ code: 0 })
   // No run that reads: worked out when asked for, and kept by the next.
   expect(await expectKeptDays(db)).toMatchObject({ changed: 3 })

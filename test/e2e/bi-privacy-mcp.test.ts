@@ -57,7 +57,7 @@ const toDoMore = [
   'select lo_create(6100061)',
   `select lo_from_bytea(6100061, 'x')`,
   'select pg_terminate_backend(pid) from pg_stat_activity where usename <> session_user',
-  // To read what is closed: what else is, bi-privacy and bi-privacy-routes ask with the same login.
+  // To read what is closed: bi-privacy and bi-privacy-routes have what else an analyst may not.
   'table livehouse.visitors',
   // To stay.
   `select set_config('statement_timeout', '0', false), pg_sleep(600)`,

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { answerWith } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
@@ -26,6 +27,7 @@ function written(contentType: string, encode: (text: string) => Buffer): FaultEf
 }
 
 const streams = ['--streams', 'visitors']
+const account = ofTest(() => startAccount({ channels: 1 }))
 
 test.each<[string, (text: string) => Buffer]>([
   ['application/json', utf8],
@@ -36,7 +38,6 @@ test.each<[string, (text: string) => Buffer]>([
   ['application/json; charset=cp936', gb18030],
   ['application/json; charset=utf8mb4', utf8],
 ])('an answer declared %s is read as it was written', async (contentType, encode) => {
-  await using account = await startAccount({ channels: 1 })
   account.emulator.faults.push({ endpoint: 'visitorList', effect: written(contentType, encode) })
   expect(await account.run(sync, streams)).toMatchObject({ code: 0 })
   const rows = await readStreamTable(account.database.db, 'visitors')
@@ -46,7 +47,6 @@ test.each<[string, (text: string) => Buffer]>([
 test.each(['application/json', 'application/json; charset=utf-8', 'application/json; charset=euc-tw'])(
   'what is not in the charset of %s is asked for again, and lands nothing',
   async (contentType) => {
-    await using account = await startAccount({ channels: 1 })
     account.emulator.faults.push({ endpoint: 'visitorList', effect: written(contentType, gb18030), times: 2 })
     expect(await runJson(account, sync, streams)).toMatchObject({ code: 0, streams: { visitors: { retries: 2 } } })
 

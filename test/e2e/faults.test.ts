@@ -14,12 +14,15 @@ import {
 } from '../helpers/fault-effects.ts'
 import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { ofTest } from '../helpers/of-file.ts'
+import { startPipeline } from '../helpers/start-pipeline.ts'
+
+const pipeline = ofTest(startPipeline)
 
 /** Faults of the first channel's visitor list. */
-function breakVisitors({ emulator }: TestPipeline, effect: FaultEffect, fault: Partial<Fault> = {}): void {
-  const [channelId = ''] = emulator.channelIds
-  emulator.faults.push({ effect, endpoint: 'visitorList', channelId, ...fault })
+function breakVisitors(effect: FaultEffect, fault: Partial<Fault> = {}): void {
+  const [channelId = ''] = pipeline.emulator.channelIds
+  pipeline.emulator.faults.push({ effect, endpoint: 'visitorList', channelId, ...fault })
 }
 
 test.each<[string, FaultEffect]>([
@@ -30,8 +33,7 @@ test.each<[string, FaultEffect]>([
   ['a refusal for the moment', refusal(429001)],
   ['a server error in its envelope', refusal(500002)],
 ])('%s that passes by is asked for again, and nothing is lost', async (_name, effect) => {
-  await using pipeline = await startPipeline()
-  breakVisitors(pipeline, effect, { times: 2 })
+  breakVisitors(effect, { times: 2 })
   const result = await pipeline.sync({ streams: ['visitors'] })
   expect(result).toMatchObject({ status: 'ok', errors: [] })
   expect(result.streams.visitors?.counts.retries).toBe(2)
@@ -48,8 +50,7 @@ test.each<[string, FaultEffect, string]>([
 ])(
   '%s that lasts fails its partition alone: the rest lands, and the next run mends it',
   async (_name, effect, code) => {
-    await using pipeline = await startPipeline()
-    breakVisitors(pipeline, effect)
+    breakVisitors(effect)
     const result = await pipeline.sync()
     const [channelId = ''] = pipeline.emulator.channelIds
     expect(result.status).toBe('partial')
@@ -64,21 +65,18 @@ test.each<[string, FaultEffect, string]>([
 )
 
 test('a token that is refused ends the run: failed, told once', async () => {
-  await using pipeline = await startPipeline()
   pipeline.emulator.faults.push({ effect: refusal(401001) })
   const result = await pipeline.sync()
   expect(result).toMatchObject({ status: 'failed', errors: [{ code: 'api.unauthorized' }] })
 })
 
 test('a service out of reach ends the run: failed, told once', async () => {
-  await using pipeline = await startPipeline()
   await pipeline.emulator[Symbol.asyncDispose]()
   expect(await pipeline.sync()).toMatchObject({ status: 'failed', errors: [{ code: 'api.unreachable' }] })
 })
 
 test('too many unreadable rows fail the slice with samples, and the quarantine is kept all the same', async () => {
-  await using pipeline = await startPipeline()
-  breakVisitors(pipeline, fieldValue('user_id', ''))
+  breakVisitors(fieldValue('user_id', ''))
   const result = await pipeline.sync({ streams: ['visitors'] })
   expect(result).toMatchObject({ status: 'partial', errors: [{ code: 'rows.unreadable' }] })
   expect(result.errors[0]?.message).toContain('user_id is ""')
@@ -87,8 +85,7 @@ test('too many unreadable rows fail the slice with samples, and the quarantine i
 })
 
 test('a source that says N and never delivers one of them is short: partial, told what is missing', async () => {
-  await using pipeline = await startPipeline()
-  breakVisitors(pipeline, missingRow(0))
+  breakVisitors(missingRow(0))
   const result = await pipeline.sync({ streams: ['visitors'] })
   expect(result).toMatchObject({ status: 'partial', errors: [{ code: 'slice.short' }] })
   expect(result.errors[0]?.message).toContain('the source says 60, but 59 distinct')
@@ -98,39 +95,34 @@ test('a source that says N and never delivers one of them is short: partial, tol
 })
 
 test('one walk that falls short is repeated, and the next one proves itself', async () => {
-  await using pipeline = await startPipeline()
-  breakVisitors(pipeline, missingRow(0), { times: 1, page: 1 })
+  breakVisitors(missingRow(0), { times: 1, page: 1 })
   const result = await pipeline.sync({ streams: ['visitors'] })
   expect(result).toMatchObject({ status: 'ok', streams: { visitors: { slices: { verified: 2 } } } })
   await expectTruth(pipeline, ['visitors'])
 })
 
 test('a list whose total moves in every answer is moving: green, and not called verified', async () => {
-  await using pipeline = await startPipeline({ viewers: 250 })
-  breakVisitors(pipeline, changingTotal())
-  const result = await pipeline.sync({ streams: ['visitors'] })
+  breakVisitors(changingTotal())
+  const result = await pipeline.sync({ streams: ['visitors'], pageSize: 25 })
   expect(result).toMatchObject({ status: 'ok', streams: { visitors: { slices: { verified: 1, moving: 1 } } } })
   await expectTruth(pipeline, ['visitors'])
 })
 
 test('a service that clamps its pages, whatever is asked for, is read to its end', async () => {
-  await using pipeline = await startPipeline()
-  breakVisitors(pipeline, { name: 'clamp', query: (query) => ({ ...query, pageSize: Math.min(query.pageSize, 25) }) })
+  breakVisitors({ name: 'clamp', query: (query) => ({ ...query, pageSize: Math.min(query.pageSize, 25) }) })
   expect(await pipeline.sync({ streams: ['visitors'] })).toMatchObject({ status: 'ok', errors: [] })
   await expectTruth(pipeline, ['visitors'])
 })
 
 test('a service that ignores the page of a list with a total is an error, not the first page over and over', async () => {
-  await using pipeline = await startPipeline({ viewers: 250 })
-  breakVisitors(pipeline, ignoredPage())
-  const result = await pipeline.sync({ streams: ['visitors'] })
+  breakVisitors(ignoredPage())
+  const result = await pipeline.sync({ streams: ['visitors'], pageSize: 25 })
   expect(result).toMatchObject({ status: 'partial', errors: [{ code: 'paging.ignored' }] })
 })
 
 test('an empty answer never blanks what is known of a channel', async () => {
-  await using pipeline = await startPipeline()
   await pipeline.sync()
-  breakVisitors(pipeline, noRows())
+  breakVisitors(noRows())
   await pipeline.sync()
   await expectTruth(pipeline)
 })
