@@ -10,15 +10,18 @@ import type { Signup } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { fieldValue, status as gone, withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { runJson } from '../helpers/run-json.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { startAccount } from '../helpers/start-account.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 
 const DAY_MS = 86_400_000
 
+const account = ofTest(startAccount)
+
 /** What page, metrics, analysts' view and `status` say of the signups, a second account after the other. */
-async function look(account: TestAccount) {
+async function look() {
   const { database, clock } = account
   const now = { now: () => clock.nowMs, sleep: systemClock.sleep }
   await using page = await startTestStatusServer(database, { clock: now })
@@ -44,18 +47,17 @@ async function look(account: TestAccount) {
 }
 
 test('of a questionnaire that was deleted at the source nothing is late, and when it is back it is read again', async () => {
-  await using account = await startAccount()
   const { emulator, clock, run } = account
   const fresh = { title: 'Last night is complete', isComplete: true, stale: [] }
   expect((await run(sync)).code).toBe(0)
-  const before = await look(account)
+  const before = await look()
   expect(before).toMatchObject(fresh)
 
   const { channel, form: deleted } = firstRows(emulator)
   channel.questionnaires.remove(deleted)
   clock.nowMs += 3 * DAY_MS
   expect((await run(sync)).code).toBe(0)
-  const without = await look(account)
+  const without = await look()
   const partitions = before.partitions - 1
   expect(without).toMatchObject({ ...fresh, daysBehind: before.daysBehind, incomplete: [], partitions })
   expect(without.behind).toBeLessThan(3600)
@@ -63,7 +65,7 @@ test('of a questionnaire that was deleted at the source nothing is late, and whe
   channel.questionnaires.add(deleted)
   clock.nowMs += DAY_MS
   expect((await run(sync)).code).toBe(0)
-  expect((await look(account)).partitions).toBe(before.partitions)
+  expect((await look()).partitions).toBe(before.partitions)
 
   // Without any there are no signups to wait for.
   for (const { questionnaires } of emulator.world.channels.values())
@@ -72,11 +74,10 @@ test('of a questionnaire that was deleted at the source nothing is late, and whe
     clock.nowMs += 2 * DAY_MS
     await run(sync)
   }
-  expect(await look(account)).toMatchObject({ ...fresh, code: 0 })
+  expect(await look()).toMatchObject({ ...fresh, code: 0 })
 })
 
 test('a questionnaire whose id cannot be read in a list is not taken for deleted', async () => {
-  await using account = await startAccount()
   const { emulator, clock, run } = account
   const askedFrom = (call: number) =>
     new Set(emulator.calls.slice(call).flatMap(({ params }) => params.question_id ?? []))
@@ -90,23 +91,22 @@ test('a questionnaire whose id cannot be read in a list is not taken for deleted
 })
 
 /** They are closed: no longer listed, and served. */
-function leaveList({ emulator }: TestAccount, isClosed: (questionId: string) => boolean): void {
+function leaveList(isClosed: (questionId: string) => boolean): void {
   const hidden = withheldRows((item) => isClosed(String(Object(item).question_id)))
   const answer = (before: Answer): Answer => {
     const after = hidden.answer?.(before) ?? before
     const { body } = after
     return body.kind === 'list' ? { ...after, body: { ...body, total: body.items().length } } : after
   }
-  emulator.faults.push({ effect: { name: 'closed', answer }, endpoint: 'getQuestionList' })
+  account.emulator.faults.push({ effect: { name: 'closed', answer }, endpoint: 'getQuestionList' })
 }
 
 test('a questionnaire that leaves the list and has no signups any more was emptied: what was there stays', async () => {
-  await using account = await startAccount({ channels: 1 })
   const { emulator, clock, database, run } = account
   const { channel, form: emptied, signup } = firstRows(emulator)
   emptied.signups.add({ ...signup, userId: 'late', signedUpAt: wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600 })
   expect((await run(sync)).code).toBe(0)
-  leaveList(account, (questionId) => questionId === emptied.questionId)
+  leaveList((questionId) => questionId === emptied.questionId)
   channel.questionnaires.replace(emptied, { ...emptied, signups: createRowList<Signup>([]) })
   for (let reading = 0; reading < 3; reading++) {
     clock.nowMs += 7_200_000
@@ -116,27 +116,26 @@ test('a questionnaire that leaves the list and has no signups any more was empti
 })
 
 test('many questionnaires that have left the list are asked for side by side', async () => {
-  await using account = await startAccount({ channels: 1, viewers: 5 })
   const { emulator, clock, run } = account
   const { channel, form } = firstRows(emulator)
   const signups = createRowList<Signup>([])
   for (let n = 0; n < 12; n++) channel.questionnaires.add({ ...form, questionId: `closed-${n}`, signups })
   const wanted = ['--streams', 'questionnaires,signups']
   expect((await run(sync, wanted)).code).toBe(0)
-  leaveList(account, (questionId) => questionId.startsWith('closed-'))
+  leaveList((questionId) => questionId.startsWith('closed-'))
   // Each first call is made again five seconds later.
-  emulator.faults.push({ effect: gone(503, { 'retry-after': '5' }), endpoint: 'signupRecord', times: 12 })
+  const effect = gone(503, { 'retry-after': '5' })
+  emulator.faults.push({ effect, endpoint: 'signupRecord', channelId: channel.id, times: 12 })
   const startMs = clock.nowMs
   expect((await run(sync, wanted)).code).toBe(0)
   expect(clock.nowMs - startMs).toBeLessThan(30_000)
 })
 
 test('a questionnaire that is closed leaves the list: its last signups land, and it is no longer asked for after a week', async () => {
-  await using account = await startAccount({ channels: 1 })
   const { emulator, clock, run } = account
   const { form: closed, signup } = firstRows(emulator)
   expect((await run(sync)).code).toBe(0)
-  leaveList(account, (questionId) => questionId === closed.questionId)
+  leaveList((questionId) => questionId === closed.questionId)
   for (let day = 1; day < 10; day++) {
     const signedUpAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai') + 3600
     if (day < 7) closed.signups.add({ ...signup, userId: `late-${day}`, signedUpAt })
