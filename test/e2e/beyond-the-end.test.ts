@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
+import { startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
@@ -56,29 +57,22 @@ const limitedDepth: FaultEffect = {
 
 /** 460 rows of each, so many in each minute. */
 async function startDeepLists(rowsPerMinute: number) {
-  const account = await startAccount({ channels: 1 })
-  const { emulator, clock } = account
-  emulator.switches.beyondLastPage = 'error'
-  emulator.faults.push({ effect: limitedDepth })
-  const { channel, record, form, signup } = firstRows(emulator)
-  const timeOf = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - (60 + Math.floor(n / rowsPerMinute)) * MINUTE
-  for (let n = 0; n < 460; n++)
-    channel.records.add({ ...record, recordId: String(900_000 + n), enteredAt: timeOf(n), leftAt: timeOf(n) + MINUTE })
-  const signups = Array.from({ length: 460 }, (_, n) => ({ ...signup, userId: `deep-${n}`, signedUpAt: timeOf(n) }))
-  channel.questionnaires.replace(form, { ...form, signups: createRowList(signups) })
+  const account = await startLists(10_000, rowsPerMinute, 460)
+  account.emulator.switches.beyondLastPage = 'error'
+  account.emulator.faults.splice(0, 1, { effect: limitedDepth })
   return account
 }
 
 test('lists that are served to a depth only are cut by time until they are whole', async () => {
   await using account = await startDeepLists(20)
-  const result = await runJson(account, sync, ['--streams', 'watch_records,questionnaires,signups'])
+  const result = await syncStreams(account, 'watch_records,questionnaires,signups')
   expect(result).toMatchObject({ code: 0, errors: [] })
   await expectTruth(account, ['watch_records', 'signups'])
 })
 
 test('a minute that lies deeper than the service serves is the refusal that it is', async () => {
   await using account = await startDeepLists(460)
-  const { code, errors } = await runJson(account, sync, ['--streams', 'watch_records,questionnaires,signups'])
+  const { code, errors } = await syncStreams(account, 'watch_records,questionnaires,signups')
   expect(code).toBe(3)
   const kinds = errors.map((error: { stream: string; code: string }) => `${error.stream} ${error.code}`)
   expect(new Set(kinds)).toEqual(new Set(['watch_records api.status', 'signups api.status']))
