@@ -56,9 +56,16 @@ const toDoMore = [
   'select * from livehouse_bi.dim_viewer for update',
   'select lo_create(6100061)',
   `select lo_from_bytea(6100061, 'x')`,
+  `select lo_import('/etc/passwd')`,
+  'select pg_reload_conf()',
   'select pg_terminate_backend(pid) from pg_stat_activity where usename <> session_user',
-  // To read what is closed: bi-privacy and bi-privacy-routes have what else an analyst may not.
+  // To read what is closed.
   'table livehouse.visitors',
+  'select * from livehouse_ops.hash_key',
+  'select * from pg_authid',
+  `select pg_read_file('PG_VERSION')`,
+  `select pg_ls_dir('.')`,
+  `select * from dblink('dbname=postgres', 'select 1') as t (id int)`,
   // To stay.
   `select set_config('statement_timeout', '0', false), pg_sleep(600)`,
   '',
