@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { setLocal } from '../../store/driver.ts'
 import { quoteText } from '../quote.ts'
 import { keepChangedDays } from '../views/fragments/channel-days.ts'
 import { keepChannels } from '../views/fragments/channel-figures.ts'
@@ -38,9 +37,6 @@ export async function keepFigures(db: Db, signal?: AbortSignal): Promise<void> {
         select distinct channel_id as channel from livehouse_ops.changed_channels
         where channel_id > ${after} order by 1 limit ${MOST_CHANNELS}`.execute(trx)
       const channels = rows.map(({ channel }) => quoteText(channel))
-      // Postgres takes tables that were just filled for nearly empty, and would scan one of them for each row of
-      // another.
-      await setLocal(trx, { enable_nestloop: 'off' })
       if (channels.length > 0) await sql.raw(keepChannels(figures, channels.join(', '), zone)).execute(trx)
       return rows.at(-1)?.channel
     })

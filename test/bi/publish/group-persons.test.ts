@@ -66,6 +66,25 @@ test('who is one person is the same after many nights as where all are put toget
   )
 })
 
+test('many viewers who come to a warehouse that knows all of its own are grouped without a look through all for each', async () => {
+  await using database = await createTestDatabase()
+  const { db, name } = database
+  await sql.raw(`alter database ${name} set statement_timeout = '10s'`).execute(db)
+  const addViewers = async (channel: string, count: number) =>
+    await sql`insert into livehouse.visitors (channel_id, user_id, outer_id, assign_id, run_id)
+      select ${channel}, 'viewer ' || n, 'o' || n / 2, 'a' || n / 2, 1 from generate_series(1, ${count}::integer) n`.execute(
+      db,
+    )
+  await addViewers('1', 3000)
+  await groupPersons(db)
+  await sql`analyze livehouse.visitors, livehouse_ops.viewer_persons`.execute(db)
+  await addViewers('2', 30_000)
+  await using fresh = await openDatabase(database.url, { maxConnections: 1 })
+  await groupPersons(fresh)
+  const { rows } = await sql`select from livehouse_ops.viewer_persons`.execute(db)
+  expect(rows.length).toBe(33_000)
+})
+
 test('where no viewer has changed nothing of persons is looked at', async () => {
   await using database = await createTestDatabase()
   const { db } = database

@@ -80,7 +80,8 @@ const known = (rows: string, kept: string) => `(
 export const forgetChangedPersons = (channels: string) => `delete from livehouse_ops.viewer_persons where person in (
     select n.person from ${known(
       `select p.person, array[${idsOf('p')}] as held, ${idsOf('v')}
-          from livehouse_ops.viewer_persons p left join livehouse.visitors v using (channel_id, user_id)
+          from livehouse_ops.viewer_persons p left join livehouse.visitors v
+            on v.channel_id = any(${channels}) and v.channel_id = p.channel_id and v.user_id = p.user_id
           where p.channel_id = any(${channels}) and ((${idsOf('v')}) is distinct from (${idsOf('p')})
             or ${bases.map((basis) => isIgnored(`p.${basis}`)).join(' or ')})`,
       'person, held, ',
@@ -98,7 +99,8 @@ export const addPersons = (channels: string) => `with n as materialized (
       from ${known(
         `select v.channel_id, v.user_id, ${idsOf('v')} from livehouse.visitors v
           where v.channel_id = any(${channels}) and coalesce(${idsOf('v')}) is not null and not exists (
-            select from livehouse_ops.viewer_persons p where p.channel_id = v.channel_id and p.user_id = v.user_id)`,
+            select from livehouse_ops.viewer_persons p
+            where p.channel_id = any(${channels}) and p.channel_id = v.channel_id and p.user_id = v.user_id)`,
         'channel_id, user_id, ',
       )}
       where coalesce(${idsOf('n')}) is not null
