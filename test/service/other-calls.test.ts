@@ -43,13 +43,18 @@ test('4.3 posts the fields of the spec, and is never repeated', async () => {
   expect(service.requests).toMatchObject([{ method: 'POST', path: '/v1/activities/9/saveMenu', body: menu }])
 })
 
-test('4.4 puts to the menu, and may be repeated', async () => {
-  await using service = await startScriptedService((_request, index) =>
-    index === 0 ? { status: 502, text: '' } : { json: { menu_id: 1234, result: 'success' } },
+test('4.4 puts to the menu, and is repeated where it may not have arrived, not where it is refused', async () => {
+  const saved = { json: { menu_id: 1234, result: 'success' } }
+  const refused = { json: { errcode: 7, msg: 'busy' } }
+  await using service = await startScriptedService(
+    (_request, index) => [saved, refused][index - 4] ?? { status: 502, text: '' },
   )
   await using connection = connectClient(service.url)
-  const saved = await saveMenu(connection.send, { channelId: '9', menuId: 1234 }, { name: '互动' }, openContext())
-  expect(saved).toEqual({ menuId: 1234, result: 'success' })
+  const save = async () =>
+    await saveMenu(connection.send, { channelId: '9', menuId: 1234 }, { name: '互动' }, openContext())
+  expect(await save()).toEqual({ menuId: 1234, result: 'success' })
   const call = { method: 'PUT', path: '/v1/activities/9/saveMenu/1234', body: { name: '互动' } }
-  expect(service.requests).toMatchObject([call, call])
+  expect(service.requests).toMatchObject([call, call, call, call, call])
+  expect(await errorOf(save())).toMatchObject({ code: 'api.refused' })
+  expect(service.requests).toHaveLength(6)
 })

@@ -44,17 +44,34 @@ test('a wait of an hour that the service asks for is told once, and by the error
   expect(warnings).toMatchObject([{ event: 'calls.paused', fields: { reason: message, askedAgainAfterMs: 60_000 } }])
 })
 
-const paging = { page: 3, pageSize: 100 }
+test.each([
+  ['2', 4000],
+  ['30', 0],
+])(
+  'where somebody waits for five seconds, a Retry-After of %s is begun only if it ends within',
+  async (after, waitedMs) => {
+    const clock = createFakeClock({ isAutomatic: true })
+    const startMs = clock.now()
+    const refusal = { status: 429, headers: { 'retry-after': after }, text: '' }
+    await using service = await startScriptedService(() => refusal)
+    await using connection = connectClient(service.url, { clock, random: () => 0, longestRefusedMs: 5000 })
+    const ask = connection.fetchPage({ list: listOf('managers'), page: 1, pageSize: 100 }, openContext())
+    expect(await errorOf(ask)).toMatchObject({ code: 'api.rateLimited' })
+    expect(clock.now() - startMs).toBe(waitedMs)
+  },
+)
 
-/** What the client makes of an answer to `POST visitorList channel 9 page 3`, and how often it asked. */
-async function judge(answer: ScriptedAnswer): Promise<{ error: LivehouseError; attempts: number }> {
+const visitorPage = { list: listOf('visitors', { channel: '9' }), page: 3, pageSize: 100 }
+
+/** What the client makes of an answer to `POST visitorList channel 9 page 3`, how often it asked, and for how long. */
+async function judge(answer: ScriptedAnswer) {
+  const clock = createFakeClock({ isAutomatic: true })
+  const startMs = clock.now()
   await using service = await startScriptedService(() => answer)
-  await using connection = connectClient(service.url)
-  const error = await errorOf(
-    connection.fetchPage({ list: listOf('visitors', { channel: '9' }), ...paging }, openContext()),
-  )
+  await using connection = connectClient(service.url, { clock })
+  const error = await errorOf(connection.fetchPage(visitorPage, openContext()))
   if (!(error instanceof LivehouseError)) throw error
-  return { error, attempts: service.requests.length }
+  return { error, attempts: service.requests.length, elapsedMs: clock.now() - startMs }
 }
 
 describe('each family of errors becomes its own code', () => {
@@ -96,15 +113,14 @@ describe('each family of errors becomes its own code', () => {
     ['a text', { json: 'OK' }, 'api.badShape', 1],
     ['a list that is an object', { json: { total_num: 0, results: {} } }, 'api.badShape', 1],
   ])('%s', async (_name, answer, code, attempts) => {
-    const result = await judge(answer)
-    expect(result.error.code).toBe(code)
-    expect(result.attempts).toBe(attempts)
+    expect(await judge(answer)).toMatchObject({ error: { code }, attempts })
   })
 
   test('429001 with status 200, which uses up no attempt for ten minutes', async () => {
     const result = await judge({ json: { errors: { code: 429001, message: 'slow' } } })
     expect(result.error.code).toBe('api.rateLimited')
     expect(result.attempts).toBeGreaterThan(100)
+    expect(result.elapsedMs).toBe(600_000)
   })
 
   test('the message names call, page, status and attempts', async () => {
@@ -125,9 +141,7 @@ describe('each family of errors becomes its own code', () => {
       json: { errcode: '1000', errors: null, total_num: '0', results: [] },
     }))
     await using connection = connectClient(service.url)
-    expect(
-      await connection.fetchPage({ list: listOf('visitors', { channel: '9' }), ...paging }, openContext()),
-    ).toMatchObject({ items: [], total: 0 })
+    expect(await connection.fetchPage(visitorPage, openContext())).toMatchObject({ items: [], total: 0 })
   })
 
   test('an unknown channel is named in the details', async () => {
@@ -136,20 +150,15 @@ describe('each family of errors becomes its own code', () => {
   })
 })
 
-describe('redirects', () => {
-  test('are not followed, and the message names host and reason but no query', async () => {
-    await using other = await startScriptedService(() => ({ json: { total_num: 0, results: [] } }))
-    const { error, attempts } = await judge({
-      status: 302,
-      headers: { location: `${other.url}/login?next=secret` },
-      text: '',
-    })
-    expect(other.requests).toHaveLength(0)
-    expect(attempts).toBe(1)
-    expect(error.code).toBe('api.status')
-    expect(error.message).toContain(`redirects to ${other.url};`)
-    expect(error.message).not.toContain('next=')
-  })
+test('redirects are not followed, and the message names host and reason but no query', async () => {
+  await using other = await startScriptedService(() => ({ json: { total_num: 0, results: [] } }))
+  const location = `${other.url}/login?next=secret`
+  const { error, attempts } = await judge({ status: 302, headers: { location }, text: '' })
+  expect(other.requests).toHaveLength(0)
+  expect(attempts).toBe(1)
+  expect(error.code).toBe('api.status')
+  expect(error.message).toContain(`redirects to ${other.url};`)
+  expect(error.message).not.toContain('next=')
 })
 
 describe('numbers keep every digit', () => {
