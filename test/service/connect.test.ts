@@ -1,33 +1,9 @@
-import { describe, expect, test } from 'vitest'
-import { startEmulator } from '../../src/emulator/server.ts'
+import { expect, test } from 'vitest'
 import type { Pace } from '../../src/service/pace.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
-import { connectTo, listOf } from '../helpers/emulated-client.ts'
+import { listOf } from '../helpers/emulated-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
-import { ofFile } from '../helpers/of-file.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
-
-const emulator = ofFile(() => startEmulator({ channels: 2, viewers: 150, days: 10 }))
-
-describe('the other calls', () => {
-  test('a wrong secret is refused credentials, whatever the status', async () => {
-    for (const errcodeStatus of ['ok', 'matching'] as const) {
-      emulator.switches.errcodeStatus = errcodeStatus
-      await using wrong = connectTo(emulator, { apiToken: null, appSecret: 'not-the-secret' })
-      await expect(wrong.accessToken(openContext())).rejects.toMatchObject({ code: 'api.credentialsRefused' })
-      const reading = wrong.fetchPage({ list: listOf('managers'), page: 1, pageSize: 20 }, openContext())
-      await expect(reading).rejects.toMatchObject({ code: 'api.credentialsRefused' })
-    }
-  })
-
-  test('a token that ends suddenly is renewed unseen', async () => {
-    await using fetching = connectTo(emulator, { apiToken: null })
-    const ask = () => fetching.fetchPage({ list: listOf('managers'), page: 1, pageSize: 20 }, openContext())
-    const before = await ask()
-    emulator.credentials.revokeTokens()
-    expect((await ask()).items).toEqual(before.items)
-  })
-})
 
 test('a connection that is closed calls no more: neither what waits to be repeated nor what comes after', async () => {
   await using service = await startScriptedService(() => ({ status: 502, text: '' }))
