@@ -5,6 +5,13 @@ import { connectClient, errorOf, openContext } from '../helpers/connect-client.t
 import { listOf } from '../helpers/emulated-client.ts'
 import { type ScriptedAnswer, type SeenRequest, startScriptedService } from '../helpers/scripted-service.ts'
 
+const visitorList = listOf('visitors', { channel: '9' })
+const gifts = listOf('gifts', { channel: '9', type: 'cash' })
+const recordsV1 = listOf('watch_records_v1', { channel: '9' })
+const questions = listOf('questionnaires', { channel: '9' })
+const signups = listOf('signups', { channel: '9', question: 'ab' })
+const managerList = listOf('managers')
+
 const rows = Array.from({ length: 45 }, (_row, id) => ({ id }))
 
 /** Answers 4.8 and 4.9 from the parameters of one place, or of none; numbers as texts where `isText`. */
@@ -25,7 +32,7 @@ describe('where 4.8 and 4.9 expect their parameters', () => {
   test('the configured place is used when it works, also with an echo as text', async () => {
     await using service = await startScriptedService(managers('query', { isText: true }))
     await using connection = connectClient(service.url)
-    const page = await connection.fetchPage({ list: listOf('managers'), ...first }, openContext())
+    const page = await connection.fetchPage({ list: managerList, ...first }, openContext())
     expect(page.items).toHaveLength(10)
     expect(service.requests).toHaveLength(1)
   })
@@ -36,12 +43,11 @@ describe('where 4.8 and 4.9 expect their parameters', () => {
   ] as const)('configured as %s, it is found to be %s, and remembered', async (listParams, actual) => {
     await using service = await startScriptedService(managers(actual))
     await using connection = connectClient(service.url, { listParams })
-    expect((await connection.fetchPage({ list: listOf('manager_usage'), ...first }, openContext())).items).toEqual(
-      rows.slice(0, 10),
-    )
+    const pageOf = async (page: number) =>
+      (await connection.fetchPage({ list: listOf('manager_usage'), page, pageSize: 10 }, openContext())).items
+    expect(await pageOf(1)).toEqual(rows.slice(0, 10))
     expect(service.requests).toHaveLength(2)
-    const second = await connection.fetchPage({ list: listOf('manager_usage'), ...first, page: 2 }, openContext())
-    expect(second.items).toEqual(rows.slice(10, 20))
+    expect(await pageOf(2)).toEqual(rows.slice(10, 20))
     expect(service.requests).toHaveLength(3)
   })
 })
@@ -51,17 +57,15 @@ describe('where 4.8 and 4.9 expect their parameters', () => {
 test('a refusal is an answer: it is not asked again', async () => {
   await using service = await startScriptedService(() => ({ json: { errcode: 2001, msg: 'page' } }))
   await using connection = connectClient(service.url)
-  const list = listOf('signups', { channel: '9', question: 'ab' })
-  expect(await errorOf(connection.ask({ list, page: 9, pageSize: 50 }, openContext()))).toMatchObject({
-    code: 'api.refused',
-  })
+  const asking = connection.ask({ list: signups, page: 9, pageSize: 50 }, openContext())
+  expect(await errorOf(asking)).toMatchObject({ code: 'api.refused' })
   expect(service.requests).toHaveLength(1)
 })
 
 test('a failure of transport is repeated once, and no more', async () => {
   await using service = await startScriptedService(() => ({ status: 502, text: '' }))
   await using connection = connectClient(service.url)
-  await errorOf(connection.ask({ list: listOf('managers'), page: 1, pageSize: 50 }, openContext()))
+  await errorOf(connection.ask({ list: managerList, ...first }, openContext()))
   expect(service.requests).toHaveLength(2)
 })
 
@@ -69,7 +73,7 @@ test('the list parameters stand where they are told to, and no other place is tr
   const json = { page: { p: 1, perPage: 20, count: 25 }, data: [] }
   await using service = await startScriptedService(() => ({ json }))
   await using connection = connectClient(service.url)
-  const request = { list: listOf('managers'), page: 1, pageSize: 7 }
+  const request = { list: managerList, page: 1, pageSize: 7 }
   await connection.ask(request, openContext(), 'query')
   await connection.ask(request, openContext(), 'body')
   expect(service.requests.map(({ query, body }) => ({ query, body }))).toEqual([
@@ -78,60 +82,49 @@ test('the list parameters stand where they are told to, and no other place is tr
   ])
 })
 
+/** What comes of this answer to a list, and what was asked. */
+async function read(list: ListRequest, json: unknown, page = 1, pageSize = 20) {
+  await using service = await startScriptedService(() => ({ json }))
+  const reservation = { scope: 'account', serviceDay: '', resumesAt: '', spendDay: async () => {} }
+  await using connection = connectClient(service.url, { reserve: async () => reservation })
+  // Before 4.6 the bare address is asked what time it is there.
+  return {
+    ...(await connection.fetchPage({ list, page, pageSize }, openContext())),
+    asked: service.requests.filter(({ path }) => path !== '/'),
+  }
+}
+
 const window = { from: parseWallTime('2026-01-01 00:00:00') ?? 0, to: parseWallTime('2026-02-01 00:00:00') ?? 0 }
 const [from, to] = ['2026-01-01 00:00:00', '2026-02-01 00:00:00']
-const results = { total_num: 0, results: [] }
-const empty = { ...results, page: { count: 0 }, errcode: 1000, total: 0, data: [], title: [], question_list: [] }
+const noRows = { results: [], data: [], title: [], question_list: [] }
+const empty = { ...noRows, errcode: 1000, total_num: 0, total: 0, page: { count: 0 } }
 
-describe('each list goes out as its section of the spec says', () => {
-  test.each<[ListRequest, string, string, object]>([
-    [
-      listOf('visitors', { channel: '9' }),
-      'POST',
-      '/v2/activities/9/visitorList',
-      { filter: '0', direction: 'desc', perPage: 50, p: 2 },
-    ],
-    [
-      listOf('watch_records', { channel: '9' }, window),
-      'POST',
-      '/v2/activities/9/userRecordList',
-      { start_time: from, end_time: to, filter_watch_time: 0, perPage: 50, p: 2 },
-    ],
-    [
-      listOf('watch_records_v1', { channel: '9' }),
-      'POST',
-      '/v1/activities/9/userRecords',
-      { filter_watch_time: 0, perPage: 50, p: 2 },
-    ],
-    [
-      listOf('gifts', { channel: '9', type: 'prop' }, window),
-      'POST',
-      '/v1/activities/9/giftRunning',
-      { type: 'prop', startTime: from, endTime: to, perPage: 50, p: 2 },
-    ],
-    [
-      listOf('questionnaires', { channel: '9' }),
-      'GET',
-      '/v1/activities/9/getQuestionList',
-      { page_size: 50, page_index: 2 },
-    ],
-    [
-      listOf('signups', { channel: '9', question: 'ab' }, window),
-      'POST',
-      '/v1/activities/9/signupRecord',
-      { question_id: 'ab', start_time: from, end_time: to, page_size: 50, page_index: 2 },
-    ],
-  ])('$stream.name', async (list, method, path, body) => {
-    await using service = await startScriptedService(() => ({ json: list.stream.isCounted ? empty : [] }))
-    const reservation = { scope: 'account', serviceDay: '', resumesAt: '', spendDay: async () => {} }
-    await using connection = connectClient(service.url, { reserve: async () => reservation })
-    const page = await connection.fetchPage({ list, page: 2, pageSize: 50 }, openContext())
-    expect(page.items).toEqual([])
-    // Before 4.6 the bare address is asked what time it is there.
-    const requests = service.requests.filter((request) => request.path !== '/')
-    expect(requests).toMatchObject([{ method, path, query: {}, body }])
-    expect(requests[0]?.headers.authorization).toBe('Bearer fixed-token')
-  })
+test.each<[ListRequest, string, string, object]>([
+  [visitorList, 'POST', '/v2/activities/9/visitorList', { filter: '0', direction: 'desc', perPage: 50, p: 2 }],
+  [
+    listOf('watch_records', { channel: '9' }, window),
+    'POST',
+    '/v2/activities/9/userRecordList',
+    { start_time: from, end_time: to, filter_watch_time: 0, perPage: 50, p: 2 },
+  ],
+  [recordsV1, 'POST', '/v1/activities/9/userRecords', { filter_watch_time: 0, perPage: 50, p: 2 }],
+  [
+    { ...gifts, window },
+    'POST',
+    '/v1/activities/9/giftRunning',
+    { type: 'cash', startTime: from, endTime: to, perPage: 50, p: 2 },
+  ],
+  [questions, 'GET', '/v1/activities/9/getQuestionList', { page_size: 50, page_index: 2 }],
+  [
+    { ...signups, window },
+    'POST',
+    '/v1/activities/9/signupRecord',
+    { question_id: 'ab', start_time: from, end_time: to, page_size: 50, page_index: 2 },
+  ],
+])('$stream.name goes out as its section of the spec says', async (list, method, path, body) => {
+  const { items, asked } = await read(list, list.stream.isCounted ? empty : [], 2, 50)
+  expect(items).toEqual([])
+  expect(asked).toMatchObject([{ method, path, query: {}, body, headers: { authorization: 'Bearer fixed-token' } }])
 })
 
 test.each(['', '..', 'a/b', '9?x=1', '频道'])(
@@ -140,64 +133,46 @@ test.each(['', '..', 'a/b', '9?x=1', '频道'])(
     await using service = await startScriptedService(() => ({ json: empty }))
     await using connection = connectClient(service.url)
     const list = listOf('questionnaires', { channel })
-    const error = await errorOf(connection.fetchPage({ list, page: 1, pageSize: 20 }, openContext()))
+    const error = await errorOf(connection.fetchPage({ list, ...first }, openContext()))
     expect(error).toMatchObject({ code: 'api.invalidRequest' })
     expect(service.requests).toHaveLength(0)
   },
 )
 
-const visitorList = listOf('visitors', { channel: '9' })
-const gifts = listOf('gifts', { channel: '9', type: 'cash' })
-const recordsV1 = listOf('watch_records_v1', { channel: '9' })
-const questions = listOf('questionnaires', { channel: '9' })
-const signups = listOf('signups', { channel: '9', question: 'ab' })
-const managerList = listOf('managers')
-
-async function read(list: ListRequest, json: unknown, page = 1) {
-  await using service = await startScriptedService(() => ({ json }))
-  const reservation = { scope: 'account', serviceDay: '', resumesAt: '', spendDay: async () => {} }
-  await using connection = connectClient(service.url, { reserve: async () => reservation })
-  return await connection.fetchPage({ list, page, pageSize: 20 }, openContext())
-}
-
-describe('what is not a list is never "no rows"', () => {
-  test.each<[string, ListRequest, unknown]>([
-    ['an object for a bare array', gifts, {}],
-    ['null by a name', gifts, { data: null }],
-    ['null of version 1', recordsV1, null],
-    ['rows beside a null', gifts, { errcode: 1000, list: [{ id: 1 }], data: null }],
-    ['a text for a bare array', recordsV1, 'none'],
-    ['null although there is a total', visitorList, { total_num: 3, results: null }],
-    ['a missing list although there is a total', visitorList, { total_num: 3 }],
-    ['an object for the list', managerList, { page: { count: 0 }, data: {} }],
-    ['no total', visitorList, { results: [] }],
-    ['a negative total', visitorList, { total_num: -1, results: [] }],
-    ['a total that is no integer', visitorList, { total_num: '3.5', results: [] }],
-    ['an empty total', visitorList, { total_num: '', results: [] }],
-    ['signups without title', signups, { total: 1, data: [['1']] }],
-    ['signups whose title is an object', signups, { total: 1, data: [['1']], title: {} }],
-    ['errcode 1000 alone', questions, { errcode: 1000, msg: 'Invalid parameters' }],
-  ])('%s', async (_name, list, json) => {
-    expect(await errorOf(read(list, json))).toMatchObject({ code: 'api.badShape' })
-  })
+test.each<[string, ListRequest, unknown]>([
+  ['an object for a bare array', gifts, {}],
+  ['null by a name', gifts, { data: null }],
+  ['null of version 1', recordsV1, null],
+  ['rows beside a null', gifts, { errcode: 1000, list: [{ id: 1 }], data: null }],
+  ['a text for a bare array', recordsV1, 'none'],
+  ['null although there is a total', visitorList, { total_num: 3, results: null }],
+  ['a missing list although there is a total', visitorList, { total_num: 3 }],
+  ['an object for the list', managerList, { page: { count: 0 }, data: {} }],
+  ['no total', visitorList, { results: [] }],
+  ['a negative total', visitorList, { total_num: -1, results: [] }],
+  ['a total that is no integer', visitorList, { total_num: '3.5', results: [] }],
+  ['an empty total', visitorList, { total_num: '', results: [] }],
+  ['signups without title', signups, { total: 1, data: [['1']] }],
+  ['signups whose title is an object', signups, { total: 1, data: [['1']], title: {} }],
+  ['errcode 1000 alone', questions, { errcode: 1000, msg: 'Invalid parameters' }],
+])('what is not a list is never "no rows": %s', async (_name, list, json) => {
+  expect(await errorOf(read(list, json))).toMatchObject({ code: 'api.badShape' })
 })
 
-describe('no list is an empty page where the envelope says that there is nothing', () => {
-  test.each<[string, ListRequest, unknown, number]>([
-    ['null and total 0', questions, { errcode: 1000, total: 0, question_list: null }, 1],
-    ['null and total 0 as text', visitorList, { total_num: '0', results: null }, 1],
-    ['signups without data and title', signups, { errcode: 1000, msg: 'OK', total: 0 }, 1],
-    ['signups with null for both', signups, { errcode: 1000, total: 0, data: null, title: null }, 1],
-    ['null for a bare array', gifts, null, 1],
-    ['null past the last page', visitorList, { total_num: 20, page_size: 20, results: null }, 2],
-  ])('%s', async (_name, list, json, page) => {
-    expect((await read(list, json, page)).items).toEqual([])
-  })
+test.each<[string, ListRequest, unknown, number]>([
+  ['null and total 0', questions, { errcode: 1000, total: 0, question_list: null }, 1],
+  ['null and total 0 as text', visitorList, { total_num: '0', results: null }, 1],
+  ['signups without data and title', signups, { errcode: 1000, msg: 'OK', total: 0 }, 1],
+  ['signups with null for both', signups, { errcode: 1000, total: 0, data: null, title: null }, 1],
+  ['null for a bare array', gifts, null, 1],
+  ['null past the last page', visitorList, { total_num: 20, page_size: 20, results: null }, 2],
+])('no list is an empty page where the envelope says that there is nothing: %s', async (_name, list, json, page) => {
+  expect((await read(list, json, page)).items).toEqual([])
+})
 
-  test('null on the last page that must hold rows is none of these', async () => {
-    const json = { total_num: 21, page_size: 20, results: null }
-    expect(await errorOf(read(visitorList, json, 2))).toMatchObject({ code: 'api.badShape' })
-  })
+test('null on the last page that must hold rows is no empty page', async () => {
+  const json = { total_num: 21, page_size: 20, results: null }
+  expect(await errorOf(read(visitorList, json, 2))).toMatchObject({ code: 'api.badShape' })
 })
 
 test('the message describes the shape without showing values', async () => {

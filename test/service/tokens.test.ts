@@ -8,6 +8,7 @@ import { type ScriptedAnswer, type SeenRequest, startScriptedService } from '../
 const list = { json: { total_num: 0, results: [] } }
 const paging = { page: 1, pageSize: 100 }
 const credentials = { apiToken: null, appId: 'app-1', appSecret: 'secret-of-the-app' } as const
+const ticketRequest = { scope: 'guest', outerid: 'u', hash_act_id: 'exov5dm9', client_ip: '203.0.113.7' }
 const isTokenCall = ({ path }: SeenRequest) => path === '/v2/oauth2/token'
 
 /** A service that hands out token-1, token-2 … and accepts what `accepts` says. */
@@ -113,8 +114,7 @@ describe('401', () => {
 
   test('for a ticket renews as well: nothing was issued', async () => {
     await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1' })
-    const request = { scope: 'guest', outerid: 'u', hash_act_id: 'exov5dm9', client_ip: '203.0.113.7' }
-    expect(await askTicket(given.connection, request)).toBe('ticket-1')
+    expect(await askTicket(given.connection, ticketRequest)).toBe('ticket-1')
   })
 })
 
@@ -124,8 +124,7 @@ describe('with both kinds configured', () => {
     await given.ask()
     expect(given.bearers()).toEqual(['Bearer fixed-token'])
     expect(given.fetched()).toBe(0)
-    const request = { scope: 'guest', outerid: 'u', hash_act_id: 'exov5dm9', client_ip: '203.0.113.7' }
-    await askTicket(given.connection, request)
+    await askTicket(given.connection, ticketRequest)
     const ticketCall = given.service.requests.at(-1)
     expect(ticketCall?.query).toMatchObject({ appid: 'app-1', token: 'token-1', scope: 'guest' })
     expect(ticketCall?.headers.authorization).toBeUndefined()
@@ -134,8 +133,7 @@ describe('with both kinds configured', () => {
   test('without credentials 4.1 and 4.2 name the settings that are missing', async () => {
     await using given = await setUp({}, { apiToken: 'fixed-token', appId: null, appSecret: null })
     const { connection } = given
-    const request = { scope: 'guest', outerid: 'u', hash_act_id: 'exov5dm9', client_ip: '203.0.113.7' }
-    for (const call of [connection.accessToken(openContext()), askTicket(connection, request)]) {
+    for (const call of [connection.accessToken(openContext()), askTicket(connection, ticketRequest)]) {
       const error = await errorOf(call)
       expect(error).toMatchObject({ code: 'config.invalid' })
       expect(String(error)).toContain('LIVEHOUSE_APP_ID')
@@ -144,18 +142,16 @@ describe('with both kinds configured', () => {
   })
 })
 
-describe('4.1 that fails', () => {
-  test.each<[string, ScriptedAnswer]>([
-    ['errcode', { json: { errcode: 401001, msg: 'Unauthorized user' } }],
-    ['no such user', { json: { errcode: 404001, msg: 'No such user' } }],
-    ['errors', { status: 401, json: { errors: { code: 401001, message: 'Unauthorized user' } } }],
-    ['403', { status: 403, text: '' }],
-    ['400', { status: 400, text: '' }],
-  ])('%s means refused credentials, and is not repeated', async (_case, answer) => {
-    await using given = await setUp({ token: () => answer })
-    const error = await errorOf(given.ask())
-    expect(error).toMatchObject({ code: 'api.credentialsRefused' })
-    expect(String(error)).toContain('LIVEHOUSE_APP_SECRET')
-    expect(given.fetched()).toBe(1)
-  })
+test.each<[string, ScriptedAnswer]>([
+  ['errcode', { json: { errcode: 401001, msg: 'Unauthorized user' } }],
+  ['no such user', { json: { errcode: 404001, msg: 'No such user' } }],
+  ['errors', { status: 401, json: { errors: { code: 401001, message: 'Unauthorized user' } } }],
+  ['403', { status: 403, text: '' }],
+  ['400', { status: 400, text: '' }],
+])('4.1 that fails by %s means refused credentials, and is not repeated', async (_case, answer) => {
+  await using given = await setUp({ token: () => answer })
+  const error = await errorOf(given.ask())
+  expect(error).toMatchObject({ code: 'api.credentialsRefused' })
+  expect(String(error)).toContain('LIVEHOUSE_APP_SECRET')
+  expect(given.fetched()).toBe(1)
 })
