@@ -6,23 +6,27 @@ import { expect, test } from 'vitest'
 import { doctor } from '../../src/cli/doctor.ts'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { html, refusal } from '../helpers/fault-effects.ts'
-import type { Emulator } from '../../src/emulator/server.ts'
 import { claimSource } from '../../src/ledger/source.ts'
+import { migrateDown } from '../../src/store/migrate.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { isRoot } from '../helpers/operating-system.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
-import { credentialsOf, environmentOf } from '../helpers/run-verb.ts'
-import { startAccount } from '../helpers/start-account.ts'
+import { credentialsOf } from '../helpers/run-verb.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
 const launcher = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
-const CLOSED_PORT = 'http://127.0.0.1:1'
-function settingsFor(emulator: Emulator) {
-  return { ...credentialsOf(emulator), LIVEHOUSE_CHANNELS: emulator.channelIds.join(',') }
-}
+const service = ofTest(startEmulatedService)
+const database = ofTest(createTestDatabase)
+/** Settings under which all is well. */
+const settings = ({ emulator } = service) => ({
+  ...credentialsOf(emulator),
+  LIVEHOUSE_CHANNELS: emulator.channelIds.join(','),
+  DATABASE_URL: database.url,
+})
 
 const results: Readonly<Record<string, string>> = { '✓': 'ok', '✗': 'failed', '!': 'warning', '–': 'skipped' }
 
@@ -46,10 +50,8 @@ async function examine(environment: Readonly<Record<string, string>>, clock: Clo
 }
 
 test('where everything is well, every line says so, and nothing is changed', async () => {
-  await using service = await startEmulatedService()
-  await using database = await createTestDatabase({ isMigrated: false })
-  const environment = { ...settingsFor(service.emulator), DATABASE_URL: database.url }
-  const { failed, skipped, byName } = await examine(environment)
+  await using empty = await createTestDatabase({ isMigrated: false })
+  const { failed, skipped, byName } = await examine({ ...settings(), DATABASE_URL: empty.url })
   expect(failed).toEqual([])
   expect(skipped).toEqual(['4.6 userRecords'])
   expect(byName.get('bearer token')).toMatchObject({ result: 'ok', seen: 'accepted' })
@@ -57,7 +59,7 @@ test('where everything is well, every line says so, and nothing is changed', asy
   expect(byName.get('schema')?.seen).toBe('not there yet; the next sync brings it up to date')
   const calls = service.emulator.calls.map(({ endpoint }) => endpoint)
   expect(calls).not.toContain('userRecords')
-  const { rows } = await sql`select from pg_namespace where nspname like 'livehouse%'`.execute(database.db)
+  const { rows } = await sql`select from pg_namespace where nspname like 'livehouse%'`.execute(empty.db)
   expect(rows).toEqual([])
 })
 
@@ -67,14 +69,13 @@ test('settings that are wrong are each named, and everything else is checked', a
   expect([...without.byName.keys()]).toEqual(['service settings', 'channels', 'database settings', 'serve settings'])
   expect(without.byName.get('channels')).toMatchObject({ result: 'warning', seen: expect.stringContaining('not set') })
 
-  await using account = await startAccount()
-  const ofServe = {
+  const { failed, byName } = await examine({
+    ...settings(),
     LOG_LEVEL: 'loud',
     LIVEHOUSE_ALERT_FORMAT: 'bogus',
     LIVEHOUSE_HTTP: '0.0.0.0:8787',
     LIVEHOUSE_MASC: '1',
-  }
-  const { failed, byName } = await examine({ ...environmentOf(account.emulator, account.database), ...ofServe })
+  })
   expect(new Set(failed)).toEqual(new Set(['serve settings']))
   expect(failed.length).toBeGreaterThan(2)
   expect(byName.get('schema')?.result).toBe('ok')
@@ -100,31 +101,22 @@ test('a .env or folder of jobs that others may change is named; where everybody 
 })
 
 test('a service out of reach does not keep the database from being checked, nor the other way round', async () => {
-  await using service = await startEmulatedService()
-  await using database = await createTestDatabase()
-  const dead = { LIVEHOUSE_BASE_URL: CLOSED_PORT, LIVEHOUSE_API_TOKEN: 'hush', LIVEHOUSE_CHANNELS: '9' }
-  const first = await examine({ ...dead, DATABASE_URL: database.url })
+  const first = await examine({ ...settings(), LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' })
   expect(first.failed).toEqual(['base URL'])
   expect(first.byName.get('base URL')?.repair).toContain('check the address')
   expect(first.skipped).toContain('4.7 visitorList')
   expect(first.byName.get('rights')?.result).toBe('ok')
 
-  const second = await examine({
-    ...settingsFor(service.emulator),
-    DATABASE_URL: 'postgres://nobody:hush@127.0.0.1:1/none',
-  })
+  const second = await examine({ ...settings(), DATABASE_URL: 'postgres://nobody:hush@127.0.0.1:1/none' })
   expect(second.failed).toEqual(['database'])
   expect(second.byName.get('4.12 giftRunning')?.result).toBe('ok')
 })
 
 test('a wrong secret and a wrong token are told apart from a service that is down', async () => {
-  await using service = await startEmulatedService()
-  await using database = await createTestDatabase()
-  const right = { ...settingsFor(service.emulator), DATABASE_URL: database.url }
-  const wrongSecret = await examine({ ...right, LIVEHOUSE_APP_SECRET: 'hush' })
+  const wrongSecret = await examine({ ...settings(), LIVEHOUSE_APP_SECRET: 'hush' })
   expect(wrongSecret.failed).toEqual(['4.1 token', '4.9 managers'])
   expect(wrongSecret.byName.get('4.1 token')?.seen).toContain('check LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET')
-  const wrongToken = await examine({ ...right, LIVEHOUSE_API_TOKEN: 'hush' })
+  const wrongToken = await examine({ ...settings(), LIVEHOUSE_API_TOKEN: 'hush' })
   expect(wrongToken.failed).toEqual(['4.9 managers'])
   expect(wrongToken.byName.get('4.9 managers')?.seen).toContain('check LIVEHOUSE_API_TOKEN')
   expect(wrongToken.skipped).toContain('4.7 visitorList')
@@ -132,14 +124,12 @@ test('a wrong secret and a wrong token are told apart from a service that is dow
 })
 
 test('each endpoint fails for itself, with what to do', async () => {
-  await using service = await startEmulatedService()
-  await using database = await createTestDatabase()
   service.emulator.faults.push(
     { effect: refusal(403002), endpoint: 'giftRunning' },
     { effect: refusal(404002), endpoint: 'visitorList' },
     { effect: html(200), endpoint: 'getQuestionList' },
   )
-  const found = await examine({ ...settingsFor(service.emulator), DATABASE_URL: database.url })
+  const found = await examine(settings())
   expect(found.failed).toEqual(['4.7 visitorList', '4.12 giftRunning', '4.10 getQuestionList'])
   expect(found.byName.get('4.12 giftRunning')?.repair).toContain('to open this interface')
   expect(found.byName.get('4.7 visitorList')?.repair).toContain('LIVEHOUSE_CHANNELS')
@@ -149,38 +139,34 @@ test('each endpoint fails for itself, with what to do', async () => {
 })
 
 test('a service that refuses everything for the moment is reported within a minute', async () => {
-  await using service = await startEmulatedService()
   const clock = createFakeClock({ isAutomatic: true })
   service.emulator.faults.push({ effect: refusal(429001) })
   const startMs = clock.now()
-  const { failed } = await examine(settingsFor(service.emulator), clock)
+  const { failed } = await examine({ ...settings(), DATABASE_URL: '' }, clock)
   expect(failed).toContain('4.9 managers')
   expect(clock.now() - startMs).toBeLessThan(60_000)
 })
 
 test('a clock that is a minute off is worth a look, and no failure', async () => {
-  await using service = await startEmulatedService({ clock: systemClock })
-  await using database = await createTestDatabase()
-  const environment = { ...settingsFor(service.emulator), DATABASE_URL: database.url }
-  expect((await examine(environment)).byName.get('clock')?.seen).toBe("the same as the service's")
+  await using onTime = await startEmulatedService({ clock: systemClock })
+  expect((await examine(settings(onTime))).byName.get('clock')?.seen).toBe("the same as the service's")
   let waitedMs = 0
   const sleep: Clock['sleep'] = async (ms, signal) => {
     waitedMs += ms
     await systemClock.sleep(ms, signal)
   }
   const lateClock = { ...systemClock, now: () => Date.now() - 90_000, sleep }
-  const { failed, byName } = await examine(environment, lateClock)
+  const { failed, byName } = await examine(settings(onTime), lateClock)
   expect(failed).toEqual([])
   expect(waitedMs).toBeLessThan(30_000)
   expect(byName.get('clock')).toMatchObject({ result: 'warning', seen: expect.stringMatching(/^\d\d s behind/) })
 })
 
 test('a user without rights is told which are missing and what a DBA runs, before and after the schema is there', async () => {
-  await using service = await startEmulatedService()
   await using role = await createTestRole()
   await using empty = await createTestDatabase({ isMigrated: false })
   await using migrated = await createTestDatabase()
-  const look = (name: string) => examine({ ...settingsFor(service.emulator), DATABASE_URL: databaseUrl(name, role) })
+  const look = (name: string) => examine({ ...settings(), DATABASE_URL: databaseUrl(name, role) })
   const repair = async (db: typeof empty.db, { byName }: Awaited<ReturnType<typeof look>>) =>
     await sql.raw(byName.get('rights')?.repair?.replace(/^[^:]*run: /, '') ?? '').execute(db)
   const before = await look(empty.name)
@@ -202,36 +188,30 @@ test('a user without rights is told which are missing and what a DBA runs, befor
 })
 
 test('a read-only server and a database of another source are found', async () => {
-  await using service = await startEmulatedService()
-  await using database = await createTestDatabase()
   const { appId } = service.emulator
   await claimSource(database.db, { baseUrl: 'https://other.example', appId, timeZone: 'Asia/Shanghai' })
   await sql.raw(`alter database ${database.name} set default_transaction_read_only to on`).execute(database.db)
   // By another URL, so that it has a new session.
-  const found = await examine({ ...settingsFor(service.emulator), DATABASE_URL: `${database.url}#` })
+  const found = await examine({ ...settings(), DATABASE_URL: `${database.url}#` })
   expect(found.failed).toEqual(['rights', 'source'])
   expect(found.byName.get('rights')?.seen).toBe('the server is read-only')
   expect(found.byName.get('source')?.seen).toContain('LIVEHOUSE_BASE_URL was https://other.example')
 })
 
 test('pending migrations are to be applied where they are not applied by themselves', async () => {
-  await using service = await startEmulatedService()
-  await using database = await createTestDatabase({ isMigrated: false })
-  const environment = { ...settingsFor(service.emulator), DATABASE_URL: database.url, LIVEHOUSE_AUTO_MIGRATE: '0' }
-  const { failed, byName } = await examine(environment)
+  await migrateDown(database.db)
+  const { failed, byName } = await examine({ ...settings(), LIVEHOUSE_AUTO_MIGRATE: '0' })
   expect(failed).toEqual(['schema'])
   expect(byName.get('schema')?.repair).toContain('livehouse migrate up')
 })
 
 test('a CockroachDB is refused by its name, and why', async () => {
-  await using service = await startEmulatedService()
-  await using database = await createTestDatabase({ isMigrated: false })
   await sql`create function public.version() returns text language sql as $$ select 'CockroachDB CCL v24.3.1' $$`.execute(
     database.db,
   )
   const url = new URL(database.url)
   url.searchParams.set('options', '-c search_path=public,pg_catalog')
-  const { byName } = await examine({ ...settingsFor(service.emulator), DATABASE_URL: url.href })
+  const { byName } = await examine({ ...settings(), DATABASE_URL: url.href })
   expect(byName.get('database')).toMatchObject({ result: 'failed' })
   expect(byName.get('database')?.seen).toContain('is a CockroachDB, which has no range types')
 })
