@@ -1,67 +1,50 @@
 import { describe, expect, test } from 'vitest'
 import { api } from '../../src/cli/api.ts'
 import { exitCodeOfError } from '../../src/cli/failure.ts'
-import { LivehouseError } from '../../src/core/errors.ts'
 import { refusal } from '../helpers/fault-effects.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
-import { createTestContext } from '../helpers/cli-context.ts'
-import { errorOf } from '../helpers/connect-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { ofFile } from '../helpers/of-file.ts'
-import { credentialsOf } from '../helpers/run-verb.ts'
+import { credentialsOf, runVerb } from '../helpers/run-verb.ts'
 
 const emulator = ofFile(() => startEmulator({ channels: 1, viewers: 20, days: 2 }))
 
 async function run(...argv: string[]) {
   const secrets: string[] = []
-  const { context, printed } = createTestContext({
-    environment: credentialsOf(emulator),
-    addSecret: (value) => secrets.push(value),
-  })
-  const code = await api.run(context, argv)
-  return { code, lines: printed, text: printed.join('\n'), secrets }
+  const addSecret = (value: string) => void secrets.push(value)
+  const { printed, ...ran } = await runVerb(api, argv, { environment: credentialsOf(emulator), addSecret })
+  return { ...ran, lines: printed, text: printed.join('\n'), secrets }
 }
 
-/** What was refused, one problem a line; nothing may have been called. */
-async function problemsOf(...argv: string[]): Promise<{ text: string; exitCode: number }> {
+/** What was refused as wrong use, one problem a line; nothing may have been called. */
+async function problemsOf(...argv: string[]): Promise<string> {
   const before = emulator.calls.length
-  const error = await errorOf(run(...argv))
-  if (!(error instanceof LivehouseError)) throw error
+  const { error, problems } = await run(...argv)
+  expect(exitCodeOfError(error)).toBe(2)
   expect(emulator.calls).toHaveLength(before)
-  const problems = 'problems' in error.details ? error.details.problems : []
-  return { text: [error.message, ...problems].join('\n'), exitCode: exitCodeOfError(error) }
+  return [String(error), ...problems].join('\n')
 }
 
 const menuIdIn = (text: string) => Number(/^menu (\d+) /.exec(text)?.[1])
 const hashId = () => emulator.world.channels.get(emulator.channelIds[0] ?? '')?.hashId ?? ''
-const ticketFlags = () => [
-  '--scope',
-  'guest',
-  '--outerid',
-  'u1',
-  '--hash-act-id',
-  hashId(),
-  '--client-ip',
-  '203.0.113.7',
-]
+const guest = ['--scope', 'guest', '--outerid', 'u1', '--client-ip', '203.0.113.7']
+const ticketFlags = () => [...guest, '--hash-act-id', hashId()]
 
-describe('api token', () => {
-  test('shows the ends of the token and its validity', async () => {
-    const { code, text, secrets } = await run('token')
-    const [token = ''] = secrets
-    expect(code).toBe(0)
-    expect(text).toContain(`${token.slice(0, 4)}…${token.slice(-4)} (${token.length} characters)`)
-    expect(text).not.toContain(token)
-    expect(text).toMatch(/valid {4}7(200|199) s, until 20/)
-  })
+test('api token shows the ends of the token and its validity', async () => {
+  const { code, text, secrets } = await run('token')
+  const [token = ''] = secrets
+  expect(code).toBe(0)
+  expect(text).toContain(`${token.slice(0, 4)}…${token.slice(-4)} (${token.length} characters)`)
+  expect(text).not.toContain(token)
+  expect(text).toMatch(/valid {4}7(200|199) s, until 20/)
 })
 
 test('what the service refuses for the moment is given up within ten seconds', async () => {
   const clock = createFakeClock({ isAutomatic: true })
   const startMs = clock.now()
   emulator.faults.push({ effect: refusal(429001) })
-  const { context } = createTestContext({ environment: credentialsOf(emulator), clock })
-  expect(await errorOf(api.run(context, ['token']))).toMatchObject({ code: 'api.rateLimited' })
+  const { error } = await runVerb(api, ['token'], { environment: credentialsOf(emulator), clock })
+  expect(error).toMatchObject({ code: 'api.rateLimited' })
   emulator.faults.length = 0
   expect(clock.now() - startMs).toBeLessThan(10_000)
 })
@@ -76,15 +59,14 @@ describe('api ticket', () => {
   })
 
   test('all that is missing is said at once, as wrong use', async () => {
-    const { text, exitCode } = await problemsOf('ticket', '--title', '')
-    expect(text).toContain('--title needs a value')
+    const problems = await problemsOf('ticket', '--title', '')
+    expect(problems).toContain('--title needs a value')
     for (const flag of ['--scope', '--outerid', '--hash-act-id', '--client-ip'])
-      expect(text).toContain(`${flag} is not given`)
-    expect(exitCode).toBe(2)
+      expect(problems).toContain(`${flag} is not given`)
   })
 
   test('what the service does not accept is said in its words', async () => {
-    const error = await errorOf(run('ticket', ...ticketFlags(), '--title', 'boss'))
+    const { error } = await run('ticket', ...ticketFlags(), '--title', 'boss')
     expect(error).toMatchObject({ message: 'GET ticket: 400 (code 400001 "Invalid parameters: title")' })
   })
 })
@@ -111,7 +93,7 @@ describe('api menu', () => {
     const update = ['menu', 'update', ...where, '--menu-id', String(menuId)]
     await run(...update, '--rich-text', '')
     expect(menu()).toMatchObject({ richText: '' })
-    expect((await problemsOf(...update, '--rich-text')).text).toContain('--rich-text needs a value')
+    expect(await problemsOf(...update, '--rich-text')).toContain('--rich-text needs a value')
   })
 
   test.each<[string[], string]>([
@@ -122,12 +104,10 @@ describe('api menu', () => {
     [['create', '--channel', '../9'], 'a channel id consists of'],
     [['delete'], 'there is no action "menu"; did you mean menu create?'],
   ])('%j is refused before anything is sent', async (argv, problem) => {
-    const { text, exitCode } = await problemsOf('menu', ...argv)
-    expect(text).toContain(problem)
-    expect(exitCode).toBe(2)
+    expect(await problemsOf('menu', ...argv)).toContain(problem)
   })
 })
 
 test('without an action they are named', async () => {
-  expect((await problemsOf()).text).toContain('the actions are token, ticket, menu create, menu update')
+  expect(await problemsOf()).toContain('the actions are token, ticket, menu create, menu update')
 })
