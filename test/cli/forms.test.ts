@@ -4,6 +4,7 @@ import { forms } from '../../src/cli/forms.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { openAs } from '../helpers/open-as.ts'
 import { startAccount } from '../helpers/start-account.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { createTestDatabase, databaseUrl, type TestDatabase } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
 import { createTestRole } from '../helpers/test-role.ts'
@@ -21,24 +22,24 @@ const NASTY = [
   `${LONG}！`,
 ]
 
+const database = ofTest(createTestDatabase)
+const runOn = async (url: string, ...argv: string[]) =>
+  await runVerb(forms, argv, { environment: { DATABASE_URL: url } })
+const run = async (...argv: string[]) => await runOn(database.url, ...argv)
+
 /** A questionnaire with these headers and one signup that answers each question with its number. */
-async function addForm(
-  { db }: TestDatabase,
-  channel: string,
-  question: string,
-  headers: readonly string[],
-): Promise<void> {
+async function addForm(channel: string, question: string, headers: readonly string[], db = database.db) {
   await sql`insert into livehouse.questionnaires (channel_id, question_id, name, run_id)
     values (${channel}, ${question}, ${`'问卷' ${question}`}, 1) on conflict do nothing`.execute(db)
   await setHeaders(db, channel, question, headers)
-  const answers = headers.map((header, index) => ({ question: header || null, answer: `answer ${index + 1}` }))
-  await sql`insert into livehouse.signups (channel_id, question_id, signup_key, phone, signed_up_at, answers, occurrence, run_id)
-    values (${channel}, ${question}, 'k', '13800138000', '2026-11-20T03:00:00Z', ${JSON.stringify(answers)}::jsonb, 1, 1)`.execute(
-    db,
+  const answers = JSON.stringify(
+    headers.map((header, index) => ({ question: header || null, answer: `answer ${index + 1}` })),
   )
+  await sql`insert into livehouse.signups (channel_id, question_id, signup_key, phone, signed_up_at, answers, occurrence, run_id)
+    values (${channel}, ${question}, 'k', '13800138000', '2026-11-20T03:00:00Z', ${answers}::jsonb, 1, 1)`.execute(db)
   await sql`insert into livehouse.signup_answers (channel_id, question_id, signup_key, question_no, question, answer, run_id)
     select ${channel}, ${question}, 'k', no, a ->> 'question', a ->> 'answer', 1
-    from jsonb_array_elements(${JSON.stringify(answers)}::jsonb) with ordinality e (a, no)`.execute(db)
+    from jsonb_array_elements(${answers}::jsonb) with ordinality e (a, no)`.execute(db)
 }
 
 async function setHeaders(
@@ -53,14 +54,8 @@ async function setHeaders(
     on conflict (partition) do update set title = excluded.title`.execute(db)
 }
 
-function verbOn(database: { readonly url: string }) {
-  return async (...argv: string[]) => await runVerb(forms, argv, { environment: { DATABASE_URL: database.url } })
-}
-
 test('headers of every kind become columns, masked for analysts, whole in the comments', async () => {
-  await using database = await createTestDatabase()
-  await addForm(database, '9', 'Ab-1', NASTY)
-  const run = verbOn(database)
+  await addForm('9', 'Ab-1', NASTY)
   expect(await run('publish', 'Ab-1')).toMatchObject({ code: 0, error: undefined })
   expect((await run('publish', 'Ab-1')).remarked).toContain('livehouse_forms.form_ab_1 is up to date')
   await using analyst = await openAs('livehouse_analyst', database)
@@ -95,9 +90,7 @@ test('headers of every kind become columns, masked for analysts, whole in the co
 })
 
 test('a question that is cleared is seen by analysts at once, in every view, until that is undone or its header changes', async () => {
-  await using database = await createTestDatabase()
-  await addForm(database, '9', 'q', ['城市', '爱好'])
-  const run = verbOn(database)
+  await addForm('9', 'q', ['城市', '爱好'])
   await run('publish', 'q')
   await using analyst = await openAs('livehouse_analyst', database)
   const seen = async () => {
@@ -120,9 +113,7 @@ test('a question that is cleared is seen by analysts at once, in every view, unt
 })
 
 test('clearing a question clears none that has the same header', async () => {
-  await using database = await createTestDatabase()
-  await addForm(database, '9', 'q', ['姓名', '姓名', ''])
-  const run = verbOn(database)
+  await addForm('9', 'q', ['姓名', '姓名', ''])
   await run('publish', 'q')
   expect((await run('clear', 'q', '1')).printed.join('\n')).toMatch(/^ *1 .*cleared.*\n *2 .*masked.*\n *3 .*masked/m)
   await using analyst = await openAs('livehouse_analyst', database)
@@ -166,18 +157,14 @@ test('after a sync that brings other headers the view has them, with the answers
 })
 
 test('what cannot be done is said: unknown, in several channels, not read yet, no such question, not published', async () => {
-  await using database = await createTestDatabase()
-  const run = verbOn(database)
   expect((await run()).printed.join()).toContain('the warehouse has no questionnaire yet')
-  await addForm(database, '9', 'q', ['a'])
-  await addForm(database, '10', 'q', ['a'])
+  await addForm('9', 'q', ['a'])
+  await addForm('10', 'q', ['a'])
   await sql`insert into livehouse.questionnaires (channel_id, question_id, run_id) values ('9', 'unread', 1)`.execute(
     database.db,
   )
   const problem = async (...argv: string[]) => (await run(...argv)).problems.join('\n')
-  expect(await problem('publish', 'x')).toContain(
-    'there is no questionnaire "x" in the warehouse, see livehouse forms list',
-  )
+  expect(await problem('publish', 'x')).toContain('there is no questionnaire "x" in the warehouse, see livehouse forms')
   expect(await problem('publish', 'q')).toContain('the channels 10, 9 have a questionnaire q; --channel should say')
   expect(await problem('publish', 'q', '--channel', '11')).toContain('no questionnaire "q" of channel 11')
   expect(await problem('publish', 'unread')).toContain('livehouse sync --streams signups reads them')
@@ -190,19 +177,19 @@ test('what cannot be done is said: unknown, in several channels, not read yet, n
 
 test('a user who may not make the views is told what a DBA does, and nothing is kept', async () => {
   await using role = await createTestRole()
-  await using database = await createTestDatabase({ isMigrated: false })
+  await using empty = await createTestDatabase({ isMigrated: false })
   for (const schema of ['livehouse', 'livehouse_ops', 'livehouse_bi'])
-    await sql`create schema ${sql.id(schema)} authorization ${sql.id(role.name)}`.execute(database.db)
-  const run = verbOn({ url: databaseUrl(database.name, role) })
+    await sql`create schema ${sql.id(schema)} authorization ${sql.id(role.name)}`.execute(empty.db)
+  const run = async (...argv: string[]) => await runOn(databaseUrl(empty.name, role), ...argv)
   await run()
-  await addForm(database, '9', 'q', ['a'])
+  await addForm('9', 'q', ['a'], empty.db)
   const refused = await run('publish', 'q')
   expect(refused.error).toMatchObject({
     code: 'db.refused',
     message: expect.stringMatching(/permission denied.*create schema livehouse_forms authorization/),
   })
   expect((await run('list')).printed.join()).not.toContain('form_q')
-  await sql`create schema livehouse_forms authorization ${sql.id(role.name)}`.execute(database.db)
+  await sql`create schema livehouse_forms authorization ${sql.id(role.name)}`.execute(empty.db)
   expect(await run('publish', 'q')).toMatchObject({ code: 0 })
 })
 
