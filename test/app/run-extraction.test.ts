@@ -10,27 +10,15 @@ import { silentLog } from '../helpers/silent-log.ts'
 
 const clock: Clock = { now: () => Date.UTC(2026, 10, 20, 6, 30), sleep: systemClock.sleep }
 
-/** A sync that takes a while; `meanwhile` begins when its first slice has ended. */
-async function runSync(database: TestDatabase, meanwhile: () => Promise<void>, argv: readonly string[] = []) {
-  const isLong = argv.length > 0
-  const emulator = await startEmulator({
-    channels: 1,
-    viewers: isLong ? 12_000 : 1500,
-    clock,
-    conditions: { latencyMs: 10 },
-  })
+/** A sync; `meanwhile` begins when its first slice has ended. */
+async function runSync(database: TestDatabase, meanwhile = async () => {}) {
+  await using emulator = await startEmulator({ channels: 1, viewers: 1500, clock, conditions: { latencyMs: 10 } })
   let done: Promise<void> | undefined
-  const log = {
-    ...silentLog,
-    debug: (event: string) => {
-      if (event === 'slice.ended') done ??= meanwhile()
-    },
-  }
-  const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: isLong ? '1' : '2' }
-  const run = await runVerb(sync, ['--json', ...argv], { environment, clock, log })
-  const calls = emulator.calls.length
+  const debug = (event: string) => void (event === 'slice.ended' && (done ??= meanwhile()))
+  const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '2' }
+  const run = await runVerb(sync, ['--json'], { environment, clock, log: { ...silentLog, debug } })
   await done
-  return { run, calls, emulator, [Symbol.asyncDispose]: async () => await emulator[Symbol.asyncDispose]() }
+  return run
 }
 
 async function readRuns(db: Kysely<Database>) {
@@ -45,9 +33,8 @@ async function endAll({ name }: TestDatabase) {
 
 test('a run of which all connections are ended goes on or tells the database, and is written down', async () => {
   await using database = await createTestDatabase()
-  await using world = await runSync(database, async () => await endAll(database))
   // What is lost when all slices have ended is lost to the run itself, and told as its error.
-  const { error, printed } = world.run
+  const { error, printed } = await runSync(database, async () => await endAll(database))
   const told = { status: expect.stringMatching(/^(ok|partial|failed)$/), errors: [error] }
   const { status, errors } = error === undefined ? JSON.parse(printed[0] ?? '') : told
   expect(errors.map(({ code }: { code: string }) => code).filter((code: string) => !code.startsWith('db.'))).toEqual([])
@@ -57,8 +44,8 @@ test('a run of which all connections are ended goes on or tells the database, an
 test('a run that fails before its first slice is written down as failed, with the reason', async () => {
   await using database = await createTestDatabase()
   await sql`alter table livehouse_ops.channel_states rename to elsewhere`.execute(database.db)
-  await using world = await runSync(database, async () => {})
-  expect(String(world.run.error)).toContain('channel_states')
+  const { error } = await runSync(database)
+  expect(String(error)).toContain('channel_states')
   const problem = { code: 'internal', message: expect.stringContaining('channel_states') }
   expect(await readRuns(database.db)).toMatchObject([
     { status: 'failed', finished_at: expect.any(Date), outcome: { status: 'failed', errors: [problem] } },
