@@ -1,4 +1,4 @@
-import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
@@ -16,43 +16,62 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const refusalOf = async (dataDir: string) => await errorOf(startEmbedded(dataDir, systemClock, never))
+/** Why it does not start there. */
+const refusalOf = async (dataDir: string) => {
+  const error = await errorOf(startEmbedded(dataDir, systemClock, never))
+  expect(error).toMatchObject({ code: 'db.embedded' })
+  return String(error)
+}
 
 test('a path that PostgreSQL cannot take is refused before anything is made', async () => {
-  const dataDir = join(folder, 'a"b')
-  expect(await refusalOf(dataDir)).toMatchObject({
-    code: 'db.embedded',
-    message: expect.stringContaining('LIVEHOUSE_DATA_DIR'),
-  })
+  expect(await refusalOf(join(folder, 'a"b'))).toContain('LIVEHOUSE_DATA_DIR')
   expect(await readdir(folder)).not.toContain('a"b')
 })
 
 test('a file in the place of the directory is named', async () => {
-  const dataDir = join(folder, 'file')
-  await writeFile(dataDir, '')
-  expect(await refusalOf(dataDir)).toMatchObject({
-    code: 'db.embedded',
-    message: expect.stringMatching(/cannot be used \(EEXIST.*Make it a directory/),
-  })
+  await writeFile(join(folder, 'file'), '')
+  expect(await refusalOf(join(folder, 'file'))).toMatch(/cannot be used \(EEXIST.*Make it a directory/)
 })
 
 test('a directory that this user may not write is refused', async () => {
   const parent = join(folder, 'closed')
   await mkdir(parent, { mode: 0o555 })
-  expect(await asOrdinaryUser(() => refusalOf(join(parent, 'data')))).toMatchObject({
-    code: 'db.embedded',
-    message: expect.stringContaining('cannot be used (EACCES'),
-  })
+  expect(await asOrdinaryUser(() => refusalOf(join(parent, 'data')))).toContain('cannot be used (EACCES')
 })
 
 test.runIf(isRoot)('as root, a data directory that nobody can enter is told of', async () => {
   const dataDir = join(folder, 'private', 'data')
   await mkdir(join(dataDir, 'postgres'), { recursive: true })
   await chmod(join(folder, 'private'), 0o700)
-  expect(await refusalOf(dataDir)).toMatchObject({
-    code: 'db.embedded',
-    message: expect.stringMatching(/cannot enter .*chmod o\+x/),
-  })
+  expect(await refusalOf(dataDir)).toMatch(/cannot enter .*chmod o\+x/)
+})
+
+/** A data directory that holds this file. @returns where its data are */
+async function makeData(name: string, file: string, text: string): Promise<string> {
+  const data = join(folder, name, 'postgres')
+  await mkdir(data, { recursive: true })
+  await writeFile(join(data, file), text)
+  return data
+}
+
+test('something else in the place of the data is left alone', async () => {
+  const data = await makeData('else', 'thesis.txt', 'precious')
+  expect(await refusalOf(join(folder, 'else'))).toContain('something else than a PostgreSQL data directory')
+  expect(await readdir(data)).toEqual(['thesis.txt'])
+})
+
+test('data of another major version is refused by its number', async () => {
+  const data = await makeData('old', 'PG_VERSION', '17\n')
+  for (const path of [data, join(data, 'PG_VERSION')]) await giveToServer(path)
+  expect(await refusalOf(join(folder, 'old'))).toContain('was made by PostgreSQL 17, this is 18')
+})
+
+test.runIf(isRoot)("root's data, beside a folder of whoever comes, is refused to others", async () => {
+  await makeData('of-root', 'PG_VERSION', '18\n')
+  const dataDir = join(folder, 'of-root')
+  await mkdir(join(dataDir, 'private'))
+  await chown(join(dataDir, 'private'), 65_533, 65_533)
+  expect(await asOrdinaryUser(() => refusalOf(dataDir))).toContain("PG_VERSION is not the server's own")
 })
 
 test('root runs the server as the owner of its data, else as the account livehouse, else as nobody; others as themselves', async () => {
