@@ -92,17 +92,6 @@ test('a database with unknown migrations is refused by name', async () => {
   }
 })
 
-test('without migrating by itself, pending migrations are named', async () => {
-  const pending = Object.keys(await loadMigrations())
-  await using database = await createTestDatabase({ isMigrated: false })
-  await expect(requireMigrated(database.db)).rejects.toMatchObject({
-    code: 'db.pendingMigrations',
-    details: { pending },
-  })
-  await migrateUp(database.db)
-  await requireMigrated(database.db)
-})
-
 test('a user without rights learns which one is missing and how a DBA helps', async () => {
   await using role = await createTestRole()
   await using database = await createTestDatabase({ isMigrated: false })
