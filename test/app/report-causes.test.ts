@@ -19,17 +19,25 @@ const database = ofFile(createTestDatabase)
 const emulator = ofFile(() => startEmulator({ channels: 1, viewers: 5, days: 2 }))
 const robot = ofFile(() => startScriptedService(() => ({ text: 'ok' })))
 
-/** Syncs so many minutes from now, and gives what the robot has heard meanwhile. */
-async function run(channels: readonly string[], { webhook = `${robot.url}/hook`, minutesLater = 0 } = {}) {
+const settingsOf = (warehouse: { readonly url: string }, channels: readonly string[] = emulator.channelIds) => ({
+  ...environmentOf(emulator, warehouse),
+  LIVEHOUSE_CHANNELS: channels.join(','),
+  LIVEHOUSE_ALERT_WEBHOOK: `${robot.url}/hook`,
+})
+
+/** From now on. @returns what the robot has heard since */
+function listen() {
   const heard = robot.requests.length
-  const environment = {
-    ...environmentOf(emulator, database),
-    LIVEHOUSE_CHANNELS: channels.join(','),
-    LIVEHOUSE_ALERT_WEBHOOK: webhook,
-  }
+  return () => robot.requests.slice(heard).flatMap(({ body }) => Object(body).events ?? [])
+}
+
+/** Syncs so many minutes from now, and gives what the robot has heard meanwhile. */
+async function run(channels: readonly string[], { settings = {}, minutesLater = 0 } = {}) {
+  const hear = listen()
+  const environment = { ...settingsOf(database, channels), ...settings }
   const clock = { ...systemClock, now: () => systemClock.now() + minutesLater * 60_000 }
   const { code } = await runVerb(sync, ['--streams', 'visitors'], { environment, clock })
-  return { code, heard: robot.requests.slice(heard).flatMap(({ body }) => Object(body).events ?? []) }
+  return { code, heard: hear() }
 }
 
 test('a run that is not green is told once, and again when the next one is', async () => {
@@ -46,7 +54,8 @@ test('a run that is not green is told once, and again when the next one is', asy
 
 test('a receiver that is not there changes nothing about the run, and is told later', async () => {
   const known = [...emulator.channelIds]
-  expect((await run([...known, '424242'], { webhook: 'http://127.0.0.1:9/hook' })).code).toBe(3)
+  const settings = { LIVEHOUSE_ALERT_WEBHOOK: 'http://127.0.0.1:9/hook' }
+  expect((await run([...known, '424242'], { settings })).code).toBe(3)
   const later = await run([...known, '424242'], { minutesLater: 6 })
   expect(later.heard).toMatchObject([{ event: 'raised', cause: 'run=sync' }])
 })
@@ -54,36 +63,27 @@ test('a receiver that is not there changes nothing about the run, and is told la
 test('serve tells within a minute what no run has told', async () => {
   await using database = await createTestDatabase()
   await sql`insert into livehouse.channels (channel_id, state, run_id) values ('9', 'gone', 1)`.execute(database.db)
-  const environment = {
-    ...environmentOf(emulator, database),
-    LIVEHOUSE_HTTP: 'off',
-    LIVEHOUSE_ALERT_WEBHOOK: `${robot.url}/hook`,
-  }
+  const environment = { ...settingsOf(database), LIVEHOUSE_HTTP: 'off' }
   const stop = new AbortController()
-  const heard = robot.requests.length
+  const hear = listen()
   const serving = runVerb(serve, [], { environment, signal: stop.signal, clock: systemClock })
-  await vi.waitFor(() => expect(robot.requests.length).toBeGreaterThan(heard), 60_000)
+  await vi.waitFor(() => expect(hear()).not.toEqual([]), 60_000)
   stop.abort(new LivehouseError('run.interrupted', 'SIGTERM', { signal: 'SIGTERM' }))
   await serving
-  expect(robot.requests.slice(heard).flatMap(({ body }) => Object(body).events)).toMatchObject([{ cause: 'channel=9' }])
+  expect(hear()).toMatchObject([{ cause: 'channel=9' }])
 })
 
 test('what is said after a run and each minute asks for nothing that takes long in a large ledger', async () => {
   await using database = await createTestDatabase()
   await sql`alter view livehouse_ops.open_readings rename to away`.execute(database.db)
-  const environment = {
-    ...environmentOf(emulator, database),
-    LIVEHOUSE_CHANNELS: '424242',
-    LIVEHOUSE_ALERT_WEBHOOK: `${robot.url}/hook`,
-  }
-  const heard = robot.requests.length
+  const environment = settingsOf(database, ['424242'])
+  const hear = listen()
   expect((await runVerb(sync, ['--streams', 'visitors'], { environment })).code).toBe(3)
-  expect(robot.requests.slice(heard).flatMap(({ body }) => Object(body).events)).toMatchObject([{ cause: 'run=sync' }])
+  expect(hear()).toMatchObject([{ cause: 'run=sync' }])
 })
 
 test('the heartbeat is asked after a green job only, and changes nothing about the job', async () => {
   await using database = await createTestDatabase()
-  await using emulator = await startEmulator({ channels: 1, viewers: 5, days: 2 })
   await using heart = await startScriptedService(() => ({ status: 500 }))
   const { log, lines } = createRecordingLog()
   const environment = { ...environmentOf(emulator, database), LIVEHOUSE_HEARTBEAT_URL: `${heart.url}/beat` }
