@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readAlertSettings } from '../../src/config/read-alerts.ts'
 import { createSettingSource } from '../../src/config/setting-source.ts'
 
@@ -40,21 +40,19 @@ test('a robot with a signature and a keyword is read', () => {
   })
 })
 
-describe('what cannot work is refused, without showing the address', () => {
-  test.each([
-    [{ LIVEHOUSE_ALERT_WEBHOOK: 'ftp://h/hidden' }, 'it should be an https URL'],
-    [{ LIVEHOUSE_ALERT_WEBHOOK: 'http://h/hidden' }, 'LIVEHOUSE_ALLOW_HTTP=1 allows plain http'],
-    [{ LIVEHOUSE_HEARTBEAT_URL: 'hidden' }, 'it should be an https URL'],
-    [{ LIVEHOUSE_ALERT_WEBHOOK: 'https://h', LIVEHOUSE_ALERT_FORMAT: 'sms' }, 'LIVEHOUSE_ALERT_FORMAT is "sms"'],
-    [
-      { LIVEHOUSE_ALERT_WEBHOOK: 'https://h', LIVEHOUSE_ALERT_FORMAT: 'slack', LIVEHOUSE_ALERT_SECRET: 'hidden' },
-      'slack has no signature',
-    ],
-    [{ LIVEHOUSE_LANG: 'fr' }, 'LIVEHOUSE_LANG is "fr"'],
-    [{ LIVEHOUSE_ALERT_KEYWORD: 'word' }, 'LIVEHOUSE_ALERT_WEBHOOK is not'],
-  ])('%j', (environment, problem) => {
-    const { problems } = read(environment)
-    expect(problems).toEqual([expect.stringContaining(problem)])
-    expect(problems.join('')).not.toContain('hidden')
-  })
+test.each([
+  [{ LIVEHOUSE_ALERT_WEBHOOK: 'ftp://h/hidden' }, 'it should be an https URL'],
+  [{ LIVEHOUSE_ALERT_WEBHOOK: 'http://h/hidden' }, 'LIVEHOUSE_ALLOW_HTTP=1 allows plain http'],
+  [{ LIVEHOUSE_HEARTBEAT_URL: 'hidden' }, 'it should be an https URL'],
+  [{ LIVEHOUSE_ALERT_WEBHOOK: 'https://h', LIVEHOUSE_ALERT_FORMAT: 'sms' }, 'LIVEHOUSE_ALERT_FORMAT is "sms"'],
+  [
+    { LIVEHOUSE_ALERT_WEBHOOK: 'https://h', LIVEHOUSE_ALERT_FORMAT: 'slack', LIVEHOUSE_ALERT_SECRET: 'hidden' },
+    'slack has no signature',
+  ],
+  [{ LIVEHOUSE_LANG: 'fr' }, 'LIVEHOUSE_LANG is "fr"'],
+  [{ LIVEHOUSE_ALERT_KEYWORD: 'word' }, 'LIVEHOUSE_ALERT_WEBHOOK is not'],
+])('what cannot work is refused, without showing the address: %j', (environment, problem) => {
+  const { problems } = read(environment)
+  expect(problems).toEqual([expect.stringContaining(problem)])
+  expect(problems.join('')).not.toContain('hidden')
 })
