@@ -7,19 +7,10 @@ import { maskValues } from '../../../src/web/html.ts'
 import { causeInChinese, reasonInChinese } from '../../../src/web/words/reasons.ts'
 
 const reasons = streams.flatMap((stream) => {
-  const read = itemReader(stream, {
-    partition: { channel: '9', question: 'a', type: 'cash' },
-    serviceDay: '2026-11-20',
-  })
-  const items = [
-    '张三',
-    null,
-    {},
-    { id: '10' },
-    { user_id: { nick: '张三' } },
-    ['张三'],
-    Array.from({ length: 9 }, () => null),
-  ]
+  const partition = { channel: '9', question: 'a', type: 'cash' }
+  const read = itemReader(stream, { partition, serviceDay: '2026-11-20' })
+  const lists = [['张三'], Array.from({ length: 9 }, () => null)]
+  const items = ['张三', null, {}, { id: '10' }, { user_id: { nick: '张三' } }, ...lists]
   const titles = [['用户', '昵称', '电话', '问题', '时间'], Array.from({ length: 9 }, () => '')]
   const found = titles.flatMap((title) => items.map((item) => read(item, { title })))
   return found.flatMap((each) => (each.kind === 'rejected' ? each.reason : []))
