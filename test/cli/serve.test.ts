@@ -1,13 +1,12 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { CliContext } from '../../src/cli/command.ts'
 import { serve } from '../../src/cli/serve.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import type { LogFields } from '../../src/core/log.ts'
+import type { Log, LogFields } from '../../src/core/log.ts'
 import { beginJobRun, endJobRun, takeJob } from '../../src/ledger/jobs.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
-import { createFakeClock } from '../helpers/fake-clock.ts'
-import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { silentLog } from '../helpers/silent-log.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
@@ -21,11 +20,23 @@ function folderWithJob(): string {
   return folder
 }
 
-const onFreePort = ({ emulator, database }: Awaited<ReturnType<typeof startAccount>>, LIVEHOUSE_JOBS_DIR: string) => ({
-  ...environmentOf(emulator, database),
-  LIVEHOUSE_JOBS_DIR,
-  LIVEHOUSE_HTTP: '127.0.0.1:0',
-})
+/** Serves on a free port. @returns where, and the end of it */
+async function startServe(environment: Readonly<Record<string, string>>, overrides: Partial<CliContext> = {}) {
+  const stop = new AbortController()
+  const listening = Promise.withResolvers<string>()
+  const { context } = createTestContext({
+    signal: stop.signal,
+    remark: (line) => void (line.startsWith(PAGE) && listening.resolve(line.slice(PAGE.length))),
+    environment: { ...environment, LIVEHOUSE_HTTP: '127.0.0.1:0' },
+    ...overrides,
+  })
+  const running = serve.run(context, [])
+  const end = async () => {
+    stop.abort(new Error('stop'))
+    await running
+  }
+  return { url: String(await Promise.race([listening.promise, running])), running, end }
+}
 
 test('serve runs a job, and its page, probes and metrics tell of it', async () => {
   await using account = await startAccount()
@@ -34,24 +45,14 @@ test('serve runs a job, and its page, probes and metrics tell of it', async () =
   const sinceBegin = () => (begunAt === undefined ? 0 : systemClock.now() - begunAt)
   let laterMs = 0
   const clock = { ...systemClock, now: () => Date.UTC(2026, 10, 20, 6, 30, 59, 500) + sinceBegin() + laterMs }
-  const stop = new AbortController()
   const ended = Promise.withResolvers<LogFields | undefined>()
-  const listening = Promise.withResolvers<string>()
-  const { context } = createTestContext({
-    clock,
-    signal: stop.signal,
-    log: {
-      ...silentLog,
-      info: (event, fields) => {
-        if (event === 'serve.started') begunAt = systemClock.now()
-        if (event === 'job.ended') ended.resolve(fields)
-      },
-    },
-    remark: (line) => void (line.startsWith(PAGE) && listening.resolve(line.slice(PAGE.length))),
-    environment: { ...onFreePort(account, folderWithJob()), LIVEHOUSE_HTTP_TOKEN: TOKEN },
-  })
-  const running = serve.run(context, [])
-  const url = String(await Promise.race([listening.promise, running]))
+  const info: Log['info'] = (event, fields) => {
+    if (event === 'serve.started') begunAt = systemClock.now()
+    if (event === 'job.ended') ended.resolve(fields)
+  }
+  const settings = { LIVEHOUSE_JOBS_DIR: folderWithJob(), LIVEHOUSE_HTTP_TOKEN: TOKEN }
+  const environment = { ...account.environment, ...settings }
+  const { url, running, end } = await startServe(environment, { clock, log: { ...silentLog, info } })
   const ask = async (path: string) =>
     await (await fetch(url + path, { headers: { authorization: `Bearer ${TOKEN}` } })).text()
   expect(await ask('/metrics')).toContain('livehouse_job_next_run_timestamp_seconds{job="managers"}')
@@ -70,8 +71,7 @@ test('serve runs a job, and its page, probes and metrics tell of it', async () =
   expect(page).not.toContain(TOKEN)
   expect((await fetch(`${url}/`)).status).toBe(401)
 
-  stop.abort(new Error('stop'))
-  await running
+  await end()
   await expect(fetch(url)).rejects.toThrow('fetch failed')
 })
 
@@ -88,31 +88,22 @@ test('only a run without an end is running while somebody holds its job, or inte
   }
   await using _held = await takeJob(db, 'alive')
   await using _stillHeld = await takeJob(db, 'done')
-  const stop = new AbortController()
-  const listening = Promise.withResolvers<string>()
-  const { context } = createTestContext({
-    signal: stop.signal,
-    remark: (line) => void (line.startsWith(PAGE) && listening.resolve(line.slice(PAGE.length))),
-    environment: onFreePort(account, folder),
-  })
-  const running = serve.run(context, [])
-  const page = await (await fetch(String(await Promise.race([listening.promise, running])))).text()
+  const { url, end } = await startServe({ ...account.environment, LIVEHOUSE_JOBS_DIR: folder })
+  const page = await (await fetch(url)).text()
   const jobs = page.matchAll(/<bdi>(alive|dead|done)<.bdi>.*?data-label="Last".*?<.svg>(\w+)<.span>/gs)
   expect([...jobs].map(([, name, state]) => `${name} ${state}`)).toEqual([
     'alive running',
     'dead interrupted',
     'done ok',
   ])
-  stop.abort(new Error('stop'))
-  await running
+  await end()
 })
 
 test('the page is where it may be, or serve does not begin', async () => {
   await using account = await startAccount()
-  const environment = { ...environmentOf(account.emulator, account.database), LIVEHOUSE_JOBS_DIR: folderWithJob() }
-  const clock = createFakeClock({ isAutomatic: true })
+  const LIVEHOUSE_JOBS_DIR = folderWithJob()
   const problemsOf = async (settings: Readonly<Record<string, string>>) =>
-    (await runVerb(serve, [], { clock, environment: { ...environment, ...settings } })).problems.join('\n')
+    (await account.run(serve, [], { LIVEHOUSE_JOBS_DIR, ...settings })).problems.join('\n')
   expect(await problemsOf({ LIVEHOUSE_HTTP: '0.0.0.0:0' })).toContain('LIVEHOUSE_HTTP_TOKEN is not set')
   const taken = new URL(account.emulator.baseUrl).host
   expect(await problemsOf({ LIVEHOUSE_HTTP: taken })).toContain(`LIVEHOUSE_HTTP is ${taken}, where it cannot listen`)
@@ -121,13 +112,10 @@ test('the page is where it may be, or serve does not begin', async () => {
 
 test('without a page the jobs run all the same', async () => {
   await using account = await startAccount()
-  const environment = { ...environmentOf(account.emulator, account.database), LIVEHOUSE_JOBS_DIR: folderWithJob() }
   const stop = new AbortController()
-  const log = {
-    ...silentLog,
-    info: (event: string) => void (event === 'serve.started' && stop.abort(new Error('stop'))),
-  }
-  const settings = { ...environment, LIVEHOUSE_HTTP: 'off' }
-  const { error, remarked } = await runVerb(serve, [], { environment: settings, log, signal: stop.signal })
-  expect([error, remarked.filter((line) => line.startsWith('status page'))]).toEqual([undefined, []])
+  const info = (event: string) => void (event === 'serve.started' && stop.abort(new Error('stop')))
+  const settings = { LIVEHOUSE_JOBS_DIR: folderWithJob(), LIVEHOUSE_HTTP: 'off' }
+  const overrides = { clock: systemClock, log: { ...silentLog, info }, signal: stop.signal }
+  const { error, remarked } = await account.run(serve, [], settings, overrides)
+  expect([error, remarked.filter((line) => line.startsWith(PAGE))]).toEqual([undefined, []])
 })
