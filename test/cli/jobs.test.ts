@@ -14,10 +14,8 @@ const account = ofFile(() => startAccount({ isMigrated: false }))
 
 beforeAll(async () => {
   writeFileSync(join(folder, 'lists.ts'), `export default { cron: '15 2 * * *', streams: ['managers'] }`)
-  writeFileSync(
-    join(folder, 'berlin.ts'),
-    `export default { enabled: false, cron: '@weekly', timezone: 'Europe/Berlin' }`,
-  )
+  const berlin = `export default { enabled: false, cron: '@weekly', timezone: 'Europe/Berlin' }`
+  writeFileSync(join(folder, 'berlin.ts'), berlin)
 })
 
 test('jobs are listed before anything has run', async () => {

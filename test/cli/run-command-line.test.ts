@@ -62,29 +62,26 @@ describe('help', () => {
   })
 
   test('--version tells the version', async () => {
-    expect(await run(['--version'], nothing)).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/^1\.2\.3 \(Node 24\.\S+, \S+\)\n$/),
-    })
+    const { code, out } = await run(['--version'], nothing)
+    expect(code).toBe(0)
+    expect(out).toMatch(/^1\.2\.3 \(Node 24\.\S+, \S+\)\n$/)
   })
 })
 
-describe('wrong use', () => {
-  test.each([
-    [[], 'no command is given'],
-    [['synk'], 'there is no command "synk"; did you mean sync?'],
-    [['stat'], 'there is no command "stat"; did you mean status?'],
-    [['frobnicate'], 'there is no command "frobnicate"\n'],
-    [['constructor'], 'there is no command "constructor"\n'],
-  ])('%j', async (argv, problem) => {
-    const { code, out, err } = await run(argv, nothing)
-    expect(code).toBe(2)
-    expect(out).toBe('')
-    expect(err).toContain(problem)
-    expect(err).toContain('see livehouse --help')
-    const { errors } = JSON.parse((await run([...argv, '--json'], nothing)).out)
-    expect(errors).toMatchObject([{ code: 'usage.invalid', message: expect.stringMatching(/, see livehouse --help$/) }])
-  })
+test.each([
+  [[], 'no command is given'],
+  [['synk'], 'there is no command "synk"; did you mean sync?'],
+  [['stat'], 'there is no command "stat"; did you mean status?'],
+  [['frobnicate'], 'there is no command "frobnicate"\n'],
+  [['constructor'], 'there is no command "constructor"\n'],
+])('wrong use %j', async (argv, problem) => {
+  const { code, out, err } = await run(argv, nothing)
+  expect(code).toBe(2)
+  expect(out).toBe('')
+  expect(err).toContain(problem)
+  expect(err).toContain('see livehouse --help')
+  const { errors } = JSON.parse((await run([...argv, '--json'], nothing)).out)
+  expect(errors).toMatchObject([{ code: 'usage.invalid', message: expect.stringMatching(/, see livehouse --help$/) }])
 })
 
 describe('a failure', () => {
@@ -126,19 +123,16 @@ describe('a failure', () => {
     const bug = failWith(new TypeError('x is not a function'))
     const { code, err } = await run(['sync'], bug)
     expect(code).toBe(1)
-    expect(err).toBe(
-      'livehouse sync: internal error: x is not a function\n  This is a bug. LOG_LEVEL=debug shows where it happened.\n',
-    )
+    const advice = 'This is a bug. LOG_LEVEL=debug shows where it happened.'
+    expect(err).toBe(`livehouse sync: internal error: x is not a function\n  ${advice}\n`)
     const debugged = await run(['sync'], bug, { environment: { LOG_LEVEL: 'debug' } })
     expect(debugged.err).toContain('run-command-line.test.ts')
     expect(JSON.parse((await run(['sync', '--json'], bug)).out).errors[0].code).toBe('internal')
   })
 
   test('never shows a secret', async () => {
-    const error = new LivehouseError('api.unreachable', 'GET https://h/?s=hush%2Dhush and learnt-later', {
-      call: '',
-      reason: '',
-    })
+    const message = 'GET https://h/?s=hush%2Dhush and learnt-later'
+    const error = new LivehouseError('api.unreachable', message, { call: '', reason: '' })
     const { out, err } = await run(['sync', '--json'], async ({ addSecret }) => {
       addSecret('learnt-later')
       throw error
@@ -156,20 +150,18 @@ describe('a failure', () => {
   })
 })
 
-describe('an interrupted command', () => {
-  test.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)('by %s exits with %i, whatever it returns or throws', async (signal, code) => {
-    const controller = new AbortController()
-    const error = new LivehouseError('run.interrupted', `interrupted by ${signal}`, { signal })
-    const interrupt = async () => {
-      controller.abort(error)
-      return 3
-    }
-    expect(await run(['sync'], interrupt, { signal: controller.signal })).toEqual({ code, out: '', err: '' })
-    const thrown = await run(['sync', '--json'], failWith(error), { signal: controller.signal })
-    expect(thrown.code).toBe(code)
-    expect(JSON.parse(thrown.out).errors[0].code).toBe('run.interrupted')
-  })
+test.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('a command interrupted by %s exits with %i, whatever it returns or throws', async (signal, code) => {
+  const controller = new AbortController()
+  const error = new LivehouseError('run.interrupted', `interrupted by ${signal}`, { signal })
+  const interrupt = async () => {
+    controller.abort(error)
+    return 3
+  }
+  expect(await run(['sync'], interrupt, { signal: controller.signal })).toEqual({ code, out: '', err: '' })
+  const thrown = await run(['sync', '--json'], failWith(error), { signal: controller.signal })
+  expect(thrown.code).toBe(code)
+  expect(JSON.parse(thrown.out).errors[0].code).toBe('run.interrupted')
 })

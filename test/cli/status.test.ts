@@ -70,9 +70,8 @@ test('a channel that failed shows in the partitions and in the coverage, until i
   const { out } = await runOn(pipeline)
   expect(out).toMatch(new RegExp(`^watch_records .*nothing of channel=${channelId} +1 verified, 1 failed +1$`, 'm'))
 
-  await sql`update livehouse.channels set state = 'retired' where channel_id = ${channelId}`.execute(
-    pipeline.database.db,
-  )
+  const { db } = pipeline.database
+  await sql`update livehouse.channels set state = 'retired' where channel_id = ${channelId}`.execute(db)
   expect((await runOn(pipeline)).out).toMatch(/^watch_records .*2026-11-20 14:25 +1 verified +1$/m)
 })
 
@@ -93,8 +92,7 @@ test('--json is one object, with a list of what is late', async () => {
   await pipeline.sync({ streams: ['visitors'] })
   const { code, out } = await runOn(pipeline, '--json', '--max-age', '1h')
   expect(code).toBe(3)
-  const parsed: unknown = JSON.parse(out)
-  expect(parsed).toMatchObject({
+  expect(JSON.parse(out)).toMatchObject({
     streams: {
       visitors: {
         rows: 120,

@@ -4,8 +4,8 @@ import { startEmulator } from '../../src/emulator/server.ts'
 import { FIXED_NOW } from '../helpers/emulated-service.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
-import { createRecordingLog } from '../helpers/recording-log.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+import { silentLog } from '../helpers/silent-log.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -13,18 +13,12 @@ test('--until begins nothing after that time: what has landed stays, the rest wa
   await using database = await createTestDatabase()
   const time = { nowMs: FIXED_NOW }
   const clock = { now: () => time.nowMs, sleep: async () => {} }
-  await using emulator = await startEmulator({
-    channels: 2,
-    viewers: 60,
-    clock: { now: () => FIXED_NOW, sleep: async () => {} },
-  })
+  const ofService = { now: () => FIXED_NOW, sleep: async () => {} }
+  await using emulator = await startEmulator({ channels: 2, viewers: 60, clock: ofService })
   const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1' }
   // It is 14:30 in Shanghai; when the first slice has ended it is 15:30, and another one is under way.
-  const { log } = createRecordingLog()
-  const watched = {
-    ...log,
-    debug: (event: string) => void (event === 'slice.ended' && (time.nowMs = FIXED_NOW + HOUR_MS)),
-  }
+  const debug = (event: string) => void (event === 'slice.ended' && (time.nowMs = FIXED_NOW + HOUR_MS))
+  const watched = { ...silentLog, debug }
 
   const stopped = await runVerb(sync, ['--until', '15:00', '--json'], { environment, clock, log: watched })
   expect(stopped.code).toBe(4)
