@@ -1,10 +1,8 @@
-import { setImmediate as nextRound } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
 import { createSharedTokenStore } from '../../src/ledger/shared-token-store.ts'
-import type { ConnectOptions } from '../../src/service/connect.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
@@ -56,63 +54,39 @@ describe('the token', () => {
   })
 })
 
-describe('being alone with it', () => {
-  test('is for one at a time, and what was written is there for the next', async () => {
-    const stores = [database.db, elsewhere, database.db, elsewhere].map((db) => createSharedTokenStore(db, application))
-    let inside = 0
-    const turns = stores.map(({ replace }) =>
-      replace(async (kept) => {
-        inside += 1
-        expect(inside).toBe(1)
-        await nextRound()
-        inside -= 1
-        return { ...token, issuedAtMs: (kept?.issuedAtMs ?? 0) + 1 }
-      }, signal),
-    )
-    const made = await Promise.all(turns)
-    expect(made.map(({ issuedAtMs }) => issuedAtMs)).toEqual(expect.arrayContaining([1, 2, 3, 4]))
-  })
-
-  test('ends with the process that has it', async () => {
-    const begun = Promise.withResolvers<void>()
-    const never = Promise.withResolvers<void>()
-    const dying = createSharedTokenStore(elsewhere, application).replace(async () => {
-      begun.resolve()
-      await never.promise
-      return token
-    }, signal)
-    const died = errorOf(dying)
-    await begun.promise
-    await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
-      where datname = current_database() and state = 'idle in transaction' and pid <> pg_backend_pid()`.execute(
-      database.db,
-    )
-    const next = createSharedTokenStore(database.db, application).replace(async () => token, signal)
-    expect(await next).toBe(token)
-    never.resolve()
-    expect(await died).toMatchObject({ code: 'db.unreachable' })
-  })
+test('being alone with the token ends with the process that is', async () => {
+  const begun = Promise.withResolvers<void>()
+  const never = Promise.withResolvers<void>()
+  const dying = createSharedTokenStore(elsewhere, application).replace(async () => {
+    begun.resolve()
+    await never.promise
+    return token
+  }, signal)
+  const died = errorOf(dying)
+  await begun.promise
+  await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+    where datname = current_database() and state = 'idle in transaction'
+    and pid <> pg_backend_pid()`.execute(database.db)
+  const next = createSharedTokenStore(database.db, application).replace(async () => token, signal)
+  expect(await next).toBe(token)
+  never.resolve()
+  expect(await died).toMatchObject({ code: 'db.unreachable' })
 })
 
 /** Two processes with a pool each, at a clock that is moved by hand. */
-async function startTwo(options: EmulatorOptions, overrides: Partial<ConnectOptions> = {}) {
+async function startTwo(options: EmulatorOptions = {}) {
   const time = { nowMs: FIXED_NOW }
   const clock = { now: () => time.nowMs, sleep: systemClock.sleep }
   const emulator = await startEmulator({ channels: 1, viewers: 3, days: 1, clock, ...options })
   const { authUrl, appId, appSecret } = emulator
-  const secrets: string[][] = []
-  const processes = [database.db, elsewhere].map((db, index) =>
-    connectClient(emulator.baseUrl, {
-      authUrl,
-      appId,
-      appSecret,
-      apiToken: null,
-      clock,
-      tokenStore: createSharedTokenStore(db, { authUrl, appId, appSecret, clock }),
-      addSecret: (value) => void (secrets[index] ??= []).push(value),
-      ...overrides,
-    }),
-  )
+  const account = { authUrl, appId, appSecret, clock }
+  const open = (db: Kysely<Database>, secrets: string[] = []) => {
+    const tokenStore = createSharedTokenStore(db, account)
+    const addSecret = (value: string) => void secrets.push(value)
+    return connectClient(emulator.baseUrl, { ...account, apiToken: null, tokenStore, addSecret })
+  }
+  const secrets: [string[], string[]] = [[], []]
+  const processes = [open(database.db, secrets[0]), open(elsewhere, secrets[1])]
   const ask = async () =>
     await Promise.all(
       processes.flatMap((connection) =>
@@ -123,6 +97,7 @@ async function startTwo(options: EmulatorOptions, overrides: Partial<ConnectOpti
     emulator,
     time,
     secrets,
+    open,
     ask,
     [Symbol.asyncDispose]: async () => {
       for (const each of processes) await each[Symbol.asyncDispose]()
@@ -138,7 +113,7 @@ function countCalls({ calls }: Emulator) {
 
 describe('two processes', () => {
   test('fetch one token, and both hide it', async () => {
-    await using given = await startTwo({})
+    await using given = await startTwo()
     await given.ask()
     expect(countCalls(given.emulator)).toEqual({ fetched: 1, refused: 0 })
     expect(given.secrets[0]).toHaveLength(1)
@@ -160,7 +135,7 @@ describe('two processes', () => {
   )
 
   test('survive a sudden end of the token with one fetch', async () => {
-    await using given = await startTwo({})
+    await using given = await startTwo()
     await given.ask()
     given.emulator.credentials.revokeTokens()
     await given.ask()
@@ -170,13 +145,7 @@ describe('two processes', () => {
   test('whose token another process has replaced take the new one and fetch none', async () => {
     await using given = await startTwo({ switches: { newTokenEndsOld: true } })
     await given.ask()
-    await using third = connectClient(given.emulator.baseUrl, {
-      authUrl: given.emulator.authUrl,
-      appId: given.emulator.appId,
-      appSecret: given.emulator.appSecret,
-      clock: { now: () => given.time.nowMs, sleep: systemClock.sleep },
-      tokenStore: createSharedTokenStore(database.db, { ...given.emulator, clock: systemClock }),
-    })
+    await using third = given.open(database.db)
     await third.accessToken(openContext())
     await given.ask()
     expect(countCalls(given.emulator)).toEqual({ fetched: 2, refused: 6 })
