@@ -1,7 +1,6 @@
-import { type Kysely, sql } from 'kysely'
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { beforeEach, expect, test } from 'vitest'
 import { once } from 'node:events'
-import type { Database } from '../../src/store/database.ts'
 import { Leases, readLeases } from '../../src/ledger/leases.ts'
 import { untilRow } from '../helpers/own-locks.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
@@ -9,19 +8,15 @@ import { openThroughTransactionPooler } from '../helpers/transaction-pooler.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
 const database = ofFile(createTestDatabase)
-let db: Kysely<Database>
-
-beforeAll(async () => {
-  db = database.db
-})
 beforeEach(async () => {
-  await db.deleteFrom('livehouse_ops.leases').execute()
+  await database.db.deleteFrom('livehouse_ops.leases').execute()
 })
 
 const often = { renewMs: 5, expiresMs: 20_000 }
 /** As time would. */
-const expire = async () => await sql`update livehouse_ops.leases set expires_at = now()`.execute(db)
-const commit = async (leases: Leases) => await db.transaction().execute(async (trx) => await leases.require(trx, 'a'))
+const expire = async () => await sql`update livehouse_ops.leases set expires_at = now()`.execute(database.db)
+const commit = async (leases: Leases) =>
+  await database.db.transaction().execute(async (trx) => await leases.require(trx, 'a'))
 
 test('one holder at a time has it, also behind a pooler in transaction mode, until it is given back', async () => {
   await using pooled = openThroughTransactionPooler(database.url)
@@ -31,21 +26,22 @@ test('one holder at a time has it, also behind a pooler in transaction mode, unt
   expect(await theirs.tryTake('a')).toBeUndefined()
   await expect(commit(ours)).resolves.toBeUndefined()
   await expect(commit(theirs)).rejects.toMatchObject({ code: 'lease.lost' })
-  expect(await readLeases(db)).toMatchObject([{ name: 'a', holder: expect.stringContaining(String(process.pid)) }])
+  const holder = expect.stringContaining(String(process.pid))
+  expect(await readLeases(database.db)).toMatchObject([{ name: 'a', holder }])
   await ours.release('a')
   expect(await theirs.tryTake('a')).toBeDefined()
   await theirs[Symbol.asyncDispose]()
-  expect(await readLeases(db)).toEqual([])
+  expect(await readLeases(database.db)).toEqual([])
 })
 
 test('one that has expired is another’s: its holder writes nothing any more, also when that one has gone', async () => {
-  await using ours = new Leases(db)
+  await using ours = new Leases(database.db)
   await ours.tryTake('a')
   await expire()
-  await using theirs = new Leases(db)
+  await using theirs = new Leases(database.db)
   expect(await theirs.tryTake('a')).toBeDefined()
   await theirs.release('a')
-  await using third = new Leases(db)
+  await using third = new Leases(database.db)
   await third.tryTake('a')
   await expect(commit(ours)).rejects.toMatchObject({ code: 'lease.lost', message: expect.stringContaining('process') })
   await ours.release('a')
@@ -53,11 +49,11 @@ test('one that has expired is another’s: its holder writes nothing any more, a
 })
 
 test('it is renewed while it is held, and its holder hears when another has taken it', async () => {
-  await using ours = new Leases(db, often)
+  await using ours = new Leases(database.db, often)
   const lost = await ours.tryTake('a')
   await expire()
-  await untilRow(db, sql`select from livehouse_ops.leases where expires_at > now()`)
-  await sql`update livehouse_ops.leases set epoch = epoch + 1`.execute(db)
+  await untilRow(database.db, sql`select from livehouse_ops.leases where expires_at > now()`)
+  await sql`update livehouse_ops.leases set epoch = epoch + 1`.execute(database.db)
   if (lost?.aborted === false) await once(lost, 'abort')
   expect(lost?.reason).toMatchObject({ code: 'lease.lost' })
   expect(ours.holds('a')).toBe(false)

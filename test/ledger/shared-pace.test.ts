@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type Kysely, type PluginTransformQueryArgs, sql } from 'kysely'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { createPace } from '../../src/service/pace.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { hasCode } from '../../src/core/errors.ts'
@@ -37,18 +37,16 @@ async function readKept(db: Kysely<Database>) {
   return await db.selectFrom('livehouse_ops.call_paces').select(['host', 'version', 'pace']).execute()
 }
 
-describe('what is kept', () => {
-  test('loses no change of processes that make theirs at the same time', async () => {
-    await using elsewhere = await openDatabase(database.url)
-    const processes = [database.db, elsewhere, database.db, elsewhere].map((db) =>
-      createSharedPace(db, host, systemClock),
-    )
-    const change = async (exchange: (typeof processes)[number]) => {
-      for (let times = 0; times < 25; times += 1) await exchange(addOne)
-    }
-    await Promise.all(processes.map(change))
-    expect(await readKept(database.db)).toEqual([{ host, version: '100', pace: { count: 100 } }])
-  })
+test('what is kept loses no change of processes that make theirs at the same time', async () => {
+  await using elsewhere = await openDatabase(database.url)
+  const processes = [database.db, elsewhere, database.db, elsewhere].map((db) =>
+    createSharedPace(db, host, systemClock),
+  )
+  const change = async (exchange: (typeof processes)[number]) => {
+    for (let times = 0; times < 25; times += 1) await exchange(addOne)
+  }
+  await Promise.all(processes.map(change))
+  expect(await readKept(database.db)).toEqual([{ host, version: '100', pace: { count: 100 } }])
 })
 
 test('who comes late with a change is told by the same statement what is kept by then', async () => {
@@ -62,11 +60,8 @@ test('who comes late with a change is told by the same statement what is kept by
   const counted = far.withPlugin({ transformQuery, transformResult: async ({ result }) => result })
   const near = createSharedPace(database.db, host, systemClock)
   let other: Promise<unknown> | undefined
-  await createSharedPace(
-    counted,
-    host,
-    systemClock,
-  )((pace) => {
+  const exchange = createSharedPace(counted, host, systemClock)
+  await exchange((pace) => {
     other ??= wire.hold(near(addOne))
     return addOne(pace)
   })
@@ -131,36 +126,27 @@ test('while the database is away, what it kept last is gone on with, by its time
   expect(Math.abs(ahead)).toBeLessThan(60_000)
 })
 
-async function endConnections(): Promise<void> {
-  await onServer(async (admin) => {
-    await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = ${database.name}`.execute(
-      admin,
-    )
-  })
-}
-
-describe('a lost connection', () => {
-  test('to a database that takes no other leaves this process alone, and below its ceiling, until it is back', async () => {
-    await using db = await openDatabase(database.url)
-    const cell = createSharedPace(db, host, systemClock)
-    const send = createPace(cell, 20, systemClock).inner(async () => {})
-    const call = async () => await send({ endpoint: 'visitorList' }, openContext())
-    await call()
-    const [before] = await readKept(database.db)
-    const allow = async (isAllowed: boolean) =>
-      await onServer(async (admin) => {
-        await sql`alter database ${sql.id(database.name)} allow_connections ${sql.lit(isAllowed)}`.execute(admin)
-      })
-    await allow(false)
-    await endConnections()
-    const startedAt = systemClock.now()
-    for (let calls = 0; calls < 10; calls += 1) await call()
-    expect(systemClock.now() - startedAt).toBeGreaterThanOrEqual(400)
-    await allow(true)
-    const versionNow = async () => Number((await readKept(database.db))[0]?.version)
-    do await call()
-    while ((await versionNow()) === Number(before?.version))
-  })
+test('a lost connection to a database that takes no other leaves this process alone, and below its ceiling, until it is back', async () => {
+  await using db = await openDatabase(database.url)
+  const cell = createSharedPace(db, host, systemClock)
+  const send = createPace(cell, 20, systemClock).inner(async () => {})
+  const call = async () => await send({ endpoint: 'visitorList' }, openContext())
+  await call()
+  const [before] = await readKept(database.db)
+  const allow = async (isAllowed: boolean) =>
+    await onServer(async (admin) => {
+      await sql`alter database ${sql.id(database.name)} allow_connections ${sql.lit(isAllowed)}`.execute(admin)
+      await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
+        where datname = ${database.name}`.execute(admin)
+    })
+  await allow(false)
+  const startedAt = systemClock.now()
+  for (let calls = 0; calls < 10; calls += 1) await call()
+  expect(systemClock.now() - startedAt).toBeGreaterThanOrEqual(400)
+  await allow(true)
+  const versionNow = async () => Number((await readKept(database.db))[0]?.version)
+  do await call()
+  while ((await versionNow()) === Number(before?.version))
 })
 
 test('ten processes at a ceiling of 25 calls a second never pass it, while tokens come and go', async () => {

@@ -1,5 +1,5 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { sql, type Transaction } from 'kysely'
+import { beforeEach, expect, test } from 'vitest'
 import type { Row } from '../../../src/core/column.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { visitors } from '../../../src/streams/visitors.ts'
@@ -10,14 +10,8 @@ import { createTestDatabase } from '../../helpers/postgres.ts'
 import { ofFile } from '../../helpers/of-file.ts'
 
 const database = ofFile(createTestDatabase)
-let db: Kysely<Database>
-
-beforeAll(async () => {
-  db = database.db
-})
-
 beforeEach(async () => {
-  await sql`truncate livehouse.visitors`.execute(db)
+  await sql`truncate livehouse.visitors`.execute(database.db)
 })
 
 const visitor = (userId: string, fields: Row = {}): Row => ({
@@ -28,13 +22,13 @@ const visitor = (userId: string, fields: Row = {}): Row => ({
 })
 
 const load = (rows: readonly Row[], runId = '1', options: LoadOptions = {}, timeZone = 'Asia/Shanghai') =>
-  db.transaction().execute(async (trx) => {
+  database.db.transaction().execute(async (trx) => {
     await prepareToLoad(trx, timeZone)
     return await loadRows(trx, visitors, rows, runId, options)
   })
 
 const readAll = async () =>
-  (await sql<Record<string, unknown>>`select * from livehouse.visitors order by user_id`.execute(db)).rows
+  (await sql<Record<string, unknown>>`select * from livehouse.visitors order by user_id`.execute(database.db)).rows
 
 test('two sessions that load the same keys at once both end well', async () => {
   const rows = Array.from({ length: 500 }, (_, index) => visitor(`u${index}`, { visit_count: index }))
@@ -44,7 +38,7 @@ test('two sessions that load the same keys at once both end well', async () => {
 })
 
 const within = <T>(work: (trx: Transaction<Database>) => Promise<T>) =>
-  transact(db, async (trx) => {
+  transact(database.db, async (trx) => {
     await prepareToLoad(trx, 'Asia/Shanghai')
     return await work(trx)
   })
@@ -71,7 +65,7 @@ test('new rows that are copied are the same as those that are upserted', async (
   expect(await copy([full, odd, visitor('bare')])).toEqual({ inserted: 3, updated: 0, unchanged: 0 })
   const copied = await readAll()
   expect(await copy([full, odd, visitor('bare')], '2')).toEqual({ inserted: 0, updated: 0, unchanged: 3 })
-  await sql`truncate livehouse.visitors`.execute(db)
+  await sql`truncate livehouse.visitors`.execute(database.db)
   await within((trx) => loadRows(trx, visitors, [full, odd, visitor('bare')], '1'))
   const contents = (rows: readonly Record<string, unknown>[]) =>
     rows.map((row) => ({
@@ -98,7 +92,7 @@ test('sessions that copy the same keys at once in another order all end well', a
 })
 
 test('a copy that waits for a session which waits for it gives way, and ends well', async () => {
-  const gate = await createVisitorGate(db, 'b')
+  const gate = await createVisitorGate(database.db, 'b')
   const { promise: hasInserted, resolve: inserted } = Promise.withResolvers<void>()
   const { promise: isHeldUp, resolve: heldUp } = Promise.withResolvers<void>()
   const other = within(async (trx) => {
@@ -117,7 +111,7 @@ test('a copy that waits for a session which waits for it gives way, and ends wel
   await gate.reached()
   heldUp()
   // Only then does the copy wait for the other one: it is the last in the ring, and finds it.
-  await untilBlocked(db, sql`locktype = 'transactionid'`)
+  await untilBlocked(database.db, sql`locktype = 'transactionid'`)
   await letOn()
   expect(await other).toEqual({ inserted: 1, updated: 0, unchanged: 0 })
   expect(await copying).toEqual({ inserted: 0, updated: 0, unchanged: 2 })
