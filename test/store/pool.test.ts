@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { hasCode } from '../../src/core/errors.ts'
 import { openDatabase, requireServerVersion } from '../../src/store/pool.ts'
 import { clientFor } from '../../src/store/driver.ts'
+import { errorOf } from '../helpers/connect-client.ts'
 import { createTestDatabase, databaseUrl, onServer } from '../helpers/postgres.ts'
 
 const SECRET = 'hunter2hunter2'
@@ -29,12 +30,8 @@ async function withListener<T>(onConnection: (socket: Socket) => void, work: (po
   }
 }
 
-async function failureOf(url: string, signal?: AbortSignal): Promise<unknown> {
-  return openDatabase(url, signal ? { signal } : {}).then(
-    () => 'opened',
-    (error: unknown) => error,
-  )
-}
+const failureOf = async (url: string, signal?: AbortSignal) =>
+  await errorOf(openDatabase(url, signal ? { signal } : {}))
 
 test('a server out of reach is named without the password', async () => {
   const closedPort = await withListener(
@@ -73,7 +70,7 @@ test('a server that has to prove itself and is too slow to is no impostor', asyn
     async (port) => {
       const connectionString = `postgres://me:${SECRET}@127.0.0.1:${port}/warehouse?require_auth=scram-sha-256`
       const client = new (clientFor(connectionString))({ connectionString, connectionTimeoutMillis: 1 })
-      return client.connect().catch((reason: unknown) => reason)
+      return await errorOf(client.connect())
     },
   )
   expect(error).toMatchObject({ message: 'timeout expired' })
