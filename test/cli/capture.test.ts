@@ -7,9 +7,9 @@ import { parseExact } from '../../src/service/read-answer.ts'
 import { capture } from '../../src/cli/capture.ts'
 import { html, refusal } from '../helpers/fault-effects.ts'
 import type { Emulator } from '../../src/emulator/server.ts'
-import { createTestContext } from '../helpers/cli-context.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
+import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 const capturedSchema = z.object({
@@ -23,20 +23,15 @@ const files = streams
   .map((name) => `${name}.json`)
   .toSorted()
 
-async function captureOf({ baseUrl, apiToken, channelIds }: Emulator, ...flags: readonly string[]) {
+async function captureOf(emulator: Emulator, ...flags: readonly string[]) {
   const out = join(createTemporaryFolder('capture'), 'out')
-  const environment = {
-    LIVEHOUSE_BASE_URL: baseUrl,
-    LIVEHOUSE_API_TOKEN: apiToken,
-    LIVEHOUSE_CHANNELS: channelIds.join(','),
-  }
-  const { context, printed, remarked } = createTestContext({ environment })
-  const run = async (...more: readonly string[]) => await capture.run(context, ['--out', out, ...flags, ...more])
-  const code = await run()
+  const environment = environmentOf(emulator, { url: '' })
+  const run = async () => await runVerb(capture, ['--out', out, ...flags], { environment })
+  const { code, printed } = await run()
   const texts = readdirSync(out)
     .sort()
     .map((file) => [file, readFileSync(join(out, file), 'utf8')] as const)
-  return { code, out, printed, remarked, texts, run }
+  return { code, out, printed, texts, run }
 }
 
 /** Everything in the world that belongs to a person or to the company. */
@@ -81,15 +76,10 @@ test('a folder with anything in it is refused, and so is version 1', async () =>
   await using service = await startEmulatedService()
   const { run, texts, out } = await captureOf(service.emulator, '--streams', 'managers')
   expect(texts.map(([file]) => file)).toEqual(['4.9-managers.json'])
-  await expect(run()).rejects.toMatchObject({
-    code: 'usage.invalid',
-    details: { problems: [expect.stringContaining('is not empty, and nothing is overwritten')] },
-  })
+  expect((await run()).problems).toEqual([expect.stringContaining('is not empty, and nothing is overwritten')])
   expect(readFileSync(join(out, '4.9-managers.json'), 'utf8')).toBe(texts[0]?.[1])
-  const { context } = createTestContext()
-  await expect(capture.run(context, ['--out', out, '--streams', 'watch_records_v1'])).rejects.toMatchObject({
-    details: { problems: ['--streams: watch_records_v1 allows ten calls a day, none is spent on this'] },
-  })
+  const { problems } = await runVerb(capture, ['--out', out, '--streams', 'watch_records_v1'], {})
+  expect(problems).toEqual(['--streams: watch_records_v1 allows ten calls a day, none is spent on this'])
 })
 
 test('an error of the service is captured too, and what is no JSON is only described', async () => {
@@ -110,9 +100,8 @@ test('an error of the service is captured too, and what is no JSON is only descr
 
 test('a service out of reach is an error', async () => {
   const dead = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1', LIVEHOUSE_API_TOKEN: 'a' }
-  const { context } = createTestContext({ environment: dead, clock: createFakeClock({ isAutomatic: true }) })
+  const overrides = { environment: dead, clock: createFakeClock({ isAutomatic: true }) }
   const out = createTemporaryFolder('capture')
-  await expect(capture.run(context, ['--out', out, '--streams', 'managers'])).rejects.toMatchObject({
-    code: 'api.unreachable',
-  })
+  const { error } = await runVerb(capture, ['--out', out, '--streams', 'managers'], overrides)
+  expect(error).toMatchObject({ code: 'api.unreachable' })
 })
