@@ -59,9 +59,8 @@ test('told not to migrate, commands leave the views of analysts alone and say wh
       schemas: string[]
       masked: string[]
     }>`select array(select nspname::text from pg_namespace
-      where nspname in ('livehouse_bi', 'livehouse_forms') order by 1) as schemas, masked from livehouse_ops.bi_settings`.execute(
-      db,
-    )
+      where nspname in ('livehouse_bi', 'livehouse_forms')
+      order by 1) as schemas, masked from livehouse_ops.bi_settings`.execute(db)
     return rows[0]
   }
   const look = async (settings: Readonly<Record<string, string>>) => {
@@ -80,9 +79,8 @@ test('told not to migrate, commands leave the views of analysts alone and say wh
   await account.run(migrate, ['up'], CLOSED)
   expect(await look(CLOSED)).toBe('')
   const { rows } = await sql<{ channel: string; question: string }>`
-    select channel_id as channel, question_id as question from livehouse.signups group by 1, 2 order by count(*) desc limit 1`.execute(
-    db,
-  )
+    select channel_id as channel, question_id as question
+    from livehouse.signups group by 1, 2 order by count(*) desc limit 1`.execute(db)
   const [{ channel, question } = { channel: '', question: '' }] = rows
   // Asked for by name, it is made.
   expect(await account.run(forms, ['publish', question, '--channel', channel], CLOSED)).toMatchObject({ code: 0 })

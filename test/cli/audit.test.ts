@@ -55,9 +55,8 @@ async function withoutRecords(recordIds: readonly string[], work: () => Promise<
     await work()
   } finally {
     for (const { row } of rows)
-      await sql`insert into ${name} select * from jsonb_populate_record(null::${name}, ${JSON.stringify(row)}::jsonb)`.execute(
-        db,
-      )
+      await sql`insert into ${name} select *
+        from jsonb_populate_record(null::${name}, ${JSON.stringify(row)}::jsonb)`.execute(db)
   }
 }
 

@@ -48,9 +48,8 @@ test('interrupted, the same command resumes and repeats no call of what has land
   await world.run(backfill, [...RANGE, ...streams], {}, { signal: controller.signal })
   world.emulator.faults.length = 0
   const landed = await sql<{ partition: string }>`
-    select partition from livehouse_ops.slices where backfill_id is not null and status = 'landed'`.execute(
-    world.database.db,
-  )
+    select partition from livehouse_ops.slices
+    where backfill_id is not null and status = 'landed'`.execute(world.database.db)
   const atInterruption = recordCalls(world.emulator).length
   const resumed = await world.run(backfill, [...RANGE, ...streams])
   expect(resumed).toMatchObject({ code: 0 })

@@ -206,9 +206,8 @@ test('pending migrations are to be applied where they are not applied by themsel
 })
 
 test('a CockroachDB is refused by its name, and why', async () => {
-  await sql`create function public.version() returns text language sql as $$ select 'CockroachDB CCL v24.3.1' $$`.execute(
-    database.db,
-  )
+  await sql`create function public.version() returns text language sql
+    as $$ select 'CockroachDB CCL v24.3.1' $$`.execute(database.db)
   const url = new URL(database.url)
   url.searchParams.set('options', '-c search_path=public,pg_catalog')
   const { byName } = await examine({ ...settings(), DATABASE_URL: url.href })

@@ -16,17 +16,15 @@ const RANGE = ['--from', '2026-10-20', '--to', '2026-11-10']
 /** Every row of every table, sequences too: a run that is begun and rolled back leaves its mark there. */
 async function dump(db: Kysely<Database>): Promise<unknown> {
   const { rows: tables } = await sql<{ name: string }>`
-    select format('%I.%I', schemaname, tablename) as name from pg_tables where schemaname like 'livehouse%' order by 1`.execute(
-    db,
-  )
+    select format('%I.%I', schemaname, tablename) as name from pg_tables
+    where schemaname like 'livehouse%' order by 1`.execute(db)
   const contents = tables.map(async ({ name }) => {
     const { rows } = await sql`select t.*::text as row from ${sql.raw(name)} as t order by 1`.execute(db)
     return [name, rows]
   })
   const { rows: sequences } = await sql`
-    select schemaname, sequencename, last_value from pg_sequences where schemaname like 'livehouse%' order by 1, 2`.execute(
-    db,
-  )
+    select schemaname, sequencename, last_value from pg_sequences
+    where schemaname like 'livehouse%' order by 1, 2`.execute(db)
   const { rows: schemas } =
     await sql`select nspname from pg_namespace where nspname like 'livehouse%' order by 1`.execute(db)
   return { contents: await Promise.all(contents), sequences, schemas }

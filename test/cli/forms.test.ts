@@ -94,9 +94,8 @@ test('a question that is cleared is seen by analysts at once, in every view, unt
   await run('publish', 'q')
   await using analyst = await openAs('livehouse_analyst', database)
   const seen = async () => {
-    const { rows: wide } = await sql<Record<string, unknown>>`select 城市, 爱好 from livehouse_forms.form_q`.execute(
-      analyst.db,
-    )
+    const { rows: wide } = await sql<Record<string, unknown>>`select 城市, 爱好
+      from livehouse_forms.form_q`.execute(analyst.db)
     const { rows: narrow } = await sql<{ answer: string }>`
       select answer from livehouse_bi.fct_signup_answer order by question_no`.execute(analyst.db)
     expect(narrow.map(({ answer }) => answer)).toEqual(Object.values(wide[0] ?? {}))
@@ -129,9 +128,8 @@ test('after a sync that brings other headers the view has them, with the answers
   await account.run(sync, ['--streams', 'questionnaires,signups'])
   const { db } = account.database
   const { rows: found } = await sql<{ channel: string; question: string }>`
-    select channel_id as channel, question_id as question from livehouse.signup_answers group by 1, 2 order by count(*) desc limit 1`.execute(
-    db,
-  )
+    select channel_id as channel, question_id as question
+    from livehouse.signup_answers group by 1, 2 order by count(*) desc limit 1`.execute(db)
   const [{ channel, question } = { channel: '', question: '' }] = found
   expect(await account.run(forms, ['publish', question, '--channel', channel])).toMatchObject({ code: 0 })
   const { rows: views } = await sql<{
@@ -147,9 +145,8 @@ test('after a sync that brings other headers the view has them, with the answers
   await expect(sql`select bygone from ${sql.table(view)}`.execute(db)).rejects.toThrow('bygone')
   const { rows } = await sql<Record<string, unknown>>`
     select v.*, a.answer as "*expected" from ${sql.table(view)} v join livehouse.signup_answers a
-      on a.channel_id = v.channel_id and a.question_id = v.question_id and a.signup_key = v.signup_key and question_no = 1`.execute(
-    db,
-  )
+      on a.channel_id = v.channel_id and a.question_id = v.question_id
+      and a.signup_key = v.signup_key and question_no = 1`.execute(db)
   expect(rows.length).toBeGreaterThan(3)
   const names = Object.keys(rows[0] ?? {})
   const first = names[names.indexOf('occurrence') + 1] ?? ''
@@ -160,9 +157,8 @@ test('what cannot be done is said: unknown, in several channels, not read yet, n
   expect((await run()).printed.join()).toContain('the warehouse has no questionnaire yet')
   await addForm('9', 'q', ['a'])
   await addForm('10', 'q', ['a'])
-  await sql`insert into livehouse.questionnaires (channel_id, question_id, run_id) values ('9', 'unread', 1)`.execute(
-    database.db,
-  )
+  await sql`insert into livehouse.questionnaires (channel_id, question_id, run_id)
+    values ('9', 'unread', 1)`.execute(database.db)
   const problem = async (...argv: string[]) => (await run(...argv)).problems.join('\n')
   expect(await problem('publish', 'x')).toContain('there is no questionnaire "x" in the warehouse, see livehouse forms')
   expect(await problem('publish', 'q')).toContain('the channels 10, 9 have a questionnaire q; --channel should say')

@@ -26,9 +26,8 @@ test('labels come from a file into dim_gift; again changes nothing, empty ones g
   const path = fileOf('\uFEFFgift_type,gift_id,label,gift_group\nprop,101,"火箭, ""大""",贵\ncash,27,Reward,\n')
   expect((await run('import', path)).printed).toEqual(['imported: 2 gifts'])
   expect((await run('import', path)).code).toBe(0)
-  const { rows } = await sql`select gift_key, gift_title, gift_group from livehouse_bi.dim_gift order by 1`.execute(
-    database.db,
-  )
+  const { rows } = await sql`select gift_key, gift_title, gift_group
+    from livehouse_bi.dim_gift order by 1`.execute(database.db)
   expect(rows).toEqual([
     { gift_key: 'cash:27', gift_title: 'Reward', gift_group: null },
     { gift_key: 'prop:101', gift_title: '火箭, "大"', gift_group: '贵' },

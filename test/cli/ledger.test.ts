@@ -72,9 +72,8 @@ test('what is cut off a reading makes nothing good that failed after it', async 
   await run(ledger, ['forget', ...RANGE, ...RECORDS])
   expect(await problems()).toEqual(failed)
   const { rows } = await sql`
-    select latest_proof from livehouse_ops.latest_readings where partition = ${`channel=${first}`}`.execute(
-    account.database.db,
-  )
+    select latest_proof from livehouse_ops.latest_readings
+    where partition = ${`channel=${first}`}`.execute(account.database.db)
   expect(rows).toEqual([{ latest_proof: 'failed' }])
 })
 
@@ -88,9 +87,8 @@ test('everything can be forgotten, of the streams that have a past', async () =>
   const all = (await account.run(ledger, always)).printed.map((line) => line.split(' ')[0])
   expect(all).toEqual(expect.arrayContaining(['watch_records', 'signups']))
   expect(all).not.toContain('gifts')
-  const { rows } = await sql`select from livehouse_ops.slices where status = 'landed' and covers is not null`.execute(
-    account.database.db,
-  )
+  const { rows } = await sql`select from livehouse_ops.slices
+    where status = 'landed' and covers is not null`.execute(account.database.db)
   expect(rows).toEqual([])
 })
 

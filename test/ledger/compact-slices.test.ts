@@ -145,9 +145,8 @@ test('a run merges what is older than a week, and the next plan is the same as w
   const { run, clock, database } = account
   const count = async () => {
     const { rows } = await sql`
-      select from livehouse_ops.slices where status = 'landed' and covers is not null and partition like '%type=cash'`.execute(
-      database.db,
-    )
+      select from livehouse_ops.slices where status = 'landed'
+      and covers is not null and partition like '%type=cash'`.execute(database.db)
     return rows.length
   }
   const streams = ['--streams', 'gifts']

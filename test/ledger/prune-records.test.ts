@@ -21,9 +21,8 @@ const prune = () => pruneRecords(database.db, NOW)
 
 async function ids(column: string, table: string): Promise<readonly string[]> {
   const { rows } = await sql<{ id: string }>`
-    select ${sql.ref(column)}::text as id from ${sql.table(`livehouse_ops.${table}`)} order by ${sql.ref(column)}`.execute(
-    database.db,
-  )
+    select ${sql.ref(column)}::text as id from ${sql.table(`livehouse_ops.${table}`)}
+    order by ${sql.ref(column)}`.execute(database.db)
   return rows.map(({ id }) => id)
 }
 
@@ -88,9 +87,8 @@ test('old days of the call budget go, and alerts but for those that nobody was t
       database.db,
     )
   }
-  await sql`insert into livehouse_ops.alerts (cause, facts, raised_at, raised_sent_at) values ('open', '{}', ${ago(950)}, ${ago(950)})`.execute(
-    database.db,
-  )
+  await sql`insert into livehouse_ops.alerts (cause, facts, raised_at, raised_sent_at)
+    values ('open', '{}', ${ago(950)}, ${ago(950)})`.execute(database.db)
   await prune()
   expect(await ids('service_day', 'call_budget')).toEqual(['2025-11-01', '2026-11-01'])
   expect(await ids('cause', 'alerts')).toEqual(['open', 'untold', 'young'])
