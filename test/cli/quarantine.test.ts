@@ -1,13 +1,14 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { quarantine } from '../../src/cli/quarantine.ts'
-import { quarantineItems, resolveAbsent } from '../../src/ledger/quarantine.ts'
+import { quarantineItems } from '../../src/ledger/quarantine.ts'
 import { readRunReports } from '../../src/ledger/run-reports.ts'
 import { startRun } from '../../src/ledger/runs.ts'
 import { claimSource } from '../../src/ledger/source.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
+import { runVerb } from '../helpers/run-verb.ts'
 
 const timeZone = 'Asia/Shanghai'
 const seenAt = new Date('2026-11-20T06:30:00Z')
@@ -23,13 +24,13 @@ beforeEach(async () => {
   await database.db.deleteFrom('livehouse_ops.quarantine').execute()
 })
 
-async function keep(partition: string, raws: readonly string[], reason: string) {
+/** Puts items into quarantine as a new run would have. @returns that run */
+async function keep(partition: string, raws: readonly string[], reason: string, stream = 'visitors'): Promise<string> {
   const { db } = database
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: seenAt })
-  const origin = { stream: 'visitors', partition, runId, seenAt, timeZone } as const
   const items = raws.map((raw) => ({ raw, reason, path: '', headers: null }))
-  await quarantineItems(db, origin, items)
-  return origin
+  await quarantineItems(db, { stream, partition, runId, seenAt, timeZone }, items)
+  return runId
 }
 
 async function run(...argv: string[]): Promise<readonly string[]> {
@@ -63,19 +64,9 @@ test('list shows each stream and reason with a sample of 80 characters', async (
   expect(await run('--stream', 'gifts')).toEqual(['nothing is in quarantine'])
 })
 
-test('what is resolved is not shown', async () => {
-  const origin = await keep('channel=9', ['7', '8'], 'bad')
-  const brought = [{ raw: '8', reason: 'bad', path: '', headers: null }]
-  await resolveAbsent(database.db, origin, brought, { isDaily: false }).execute()
-  expect((await run())[0]).toBe('visitors: 1 item of channel=9')
-})
-
 test('retry says what became of the items, in the zone of the source, and is a run on record', async () => {
-  const { runId } = await keep(
-    'channel=9',
-    ['{"user_id": "a", "first_login_time": "2026-11-01 08:00:00"}', '7'],
-    'not understood',
-  )
+  const visitor = '{"user_id": "a", "first_login_time": "2026-11-01 08:00:00"}'
+  const runId = await keep('channel=9', [visitor, '7'], 'not understood')
   const lines = await run('retry')
   expect(lines[0]).toMatch(/^stream +items +inserted +updated +unchanged +still unreadable$/)
   expect(lines[1]?.split(/ +/)).toEqual(['visitors', '2', '1', '0', '0', '1'])
@@ -87,12 +78,7 @@ test('retry says what became of the items, in the zone of the source, and is a r
 })
 
 test('a gift that can be read is named as one for the next sync', async () => {
-  const { db } = database
-  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: seenAt })
-  const items = [
-    { raw: '{"gift_id": 1, "uptime": "2026-11-20 10:00"}', reason: 'not understood', path: '', headers: null },
-  ]
-  await quarantineItems(db, { stream: 'gifts', partition: 'channel=9/type=cash', runId, seenAt, timeZone }, items)
+  await keep('channel=9/type=cash', ['{"gift_id": 1, "uptime": "2026-11-20 10:00"}'], 'not understood', 'gifts')
   expect(await run('retry')).toContain('gifts channel=9/type=cash: read again with the next sync')
 })
 
@@ -100,9 +86,5 @@ test.each([
   [['mend'], 'there is no action "mend"; the actions are list, retry'],
   [['--stream', 'gift'], '--stream: there is no stream "gift"; did you mean gifts?'],
 ])('%j is wrong use', async (argv, problem) => {
-  const { context } = createTestContext()
-  await expect(quarantine.run(context, argv)).rejects.toMatchObject({
-    code: 'usage.invalid',
-    details: { problems: [problem] },
-  })
+  expect(await runVerb(quarantine, argv, {})).toMatchObject({ error: { code: 'usage.invalid' }, problems: [problem] })
 })
