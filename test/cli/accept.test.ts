@@ -149,7 +149,6 @@ test.each([
   [['--stream', 'visitors', '--channel', '9'], '--reason is missing'],
   [['--stream', 'visitors', '--channel', '9', '--reason', ' '], '--reason is missing'],
   [['--stream', 'visitors', '--channel', '9', '--reason', 'x', '--days', '0'], '--days is "0"'],
-  [['forget'], 'there is no place for "forget"'],
 ])('wrong use %j is refused', async (argv, problem) => {
   const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
   expect((await runVerb(accept, argv, { environment })).problems.join('\n')).toContain(problem)

@@ -193,9 +193,7 @@ test.each([
   [['publish'], 'publish needs the id of a questionnaire'],
   [['clear', 'q'], 'clear needs the numbers of questions'],
   [['clear', 'q', 'x'], 'QUESTION_NO is "x"; it should be a whole number'],
-  [['publish', 'q', 'r'], 'there is no place for "r"'],
   [['publish', 'q', '--undo'], '--undo does not belong to publish'],
-  [['open'], 'there is no action "open"'],
 ])('wrong use %j is refused before the database is asked', async (argv, problem) => {
   const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
   expect((await runVerb(forms, argv, { environment })).problems.join('\n')).toContain(problem)

@@ -55,7 +55,6 @@ test.each([
   [['import', fileOf('gift_type,gift_id,label\ncoin,1,a\n')], 'line 2: gift_type is "coin"; it should be cash, prop'],
   [['import', fileOf('gift_id,label\n1,a\n01,b\n')], 'line 3: prop gift 1 is there twice, first on line 2'],
   [['import', fileOf(new Uint8Array([0xbb, 0xf0, 0xbc, 0xfd]))], 'has the header "火箭"'],
-  [['export', 'x'], 'there is no place for "x"'],
   [[], 'no action is given; the actions are export, import'],
 ])('wrong use %j is refused before the database is asked', async (argv, problem) => {
   const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }

@@ -129,7 +129,6 @@ test.each([
   [['forget', '--from', '2026-01-02', '--to', '2026-01-01'], 'is not before'],
   [['show', '--from', '2030-01-01'], 'is not before'],
   [['show', '--to', 'today'], '--to is "today"'],
-  [['forgett'], 'did you mean forget'],
   [['forget', ...RANGE, '--channels', '77'], '"77" is not among LIVEHOUSE_CHANNELS'],
 ])('wrong use %j is refused', async (argv, problem) => {
   const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', LIVEHOUSE_CHANNELS: '1001' }

@@ -83,7 +83,6 @@ test('while another process is at work on the job nothing is done, and that is s
 test.each([
   [['listz'], /there is no job "listz" in .*; did you mean lists\?; there are again, broken, compare/],
   [[], /which job\? livehouse jobs lists them/],
-  [['lists', 'again'], /there is no place for "again"/],
   [['broken'], /broken\.ts: cron is 'at night': it has 2 fields instead of five/],
   [['elsewhere'], /job elsewhere: channels names "404", which is not among LIVEHOUSE_CHANNELS/],
   [['group'], /job group: channels names the group "training", and no channel has it; none has a group/],
