@@ -11,20 +11,23 @@ const credentials = { apiToken: null, appId: 'app-1', appSecret: 'secret-of-the-
 const ticketRequest = { scope: 'guest', outerid: 'u', hash_act_id: 'exov5dm9', client_ip: '203.0.113.7' }
 const isTokenCall = ({ path }: SeenRequest) => path === '/v2/oauth2/token'
 
+interface TokenService {
+  readonly expire_time?: number | string
+  /** In place of every token. */
+  readonly refusal?: ScriptedAnswer
+  readonly accepts?: (bearer: string) => boolean
+}
+
 /** A service that hands out token-1, token-2 … and accepts what `accepts` says. */
 async function setUp(
-  {
-    token = (n: number): ScriptedAnswer => ({
-      json: { errcode: 1000, access_token: `token-${n}`, expire_time: 7200 },
-    }),
-    accepts = (_bearer: string): boolean => true,
-  } = {},
+  { expire_time = 7200, refusal, accepts = () => true }: TokenService = {},
   overrides: Partial<ConnectOptions> = {},
 ) {
   const clock: FakeClock = createFakeClock({ isAutomatic: true })
   let issued = 0
   const service = await startScriptedService((request) => {
-    if (isTokenCall(request)) return token((issued += 1))
+    if (isTokenCall(request))
+      return refusal ?? { json: { errcode: 1000, access_token: `token-${(issued += 1)}`, expire_time } }
     const bearer = request.headers.authorization?.replace('Bearer ', '') ?? String(request.query.token)
     if (!accepts(bearer)) return { status: 401, json: { errors: { code: 401001, message: `bad token ${bearer}` } } }
     return request.path === '/v2/oauth2/ticket' ? { json: { errcode: 1000, tikect: 'ticket-1' } } : list
@@ -37,8 +40,7 @@ async function setUp(
     connection,
     service,
     fetched: () => service.requests.filter(isTokenCall).length,
-    bearers: () =>
-      service.requests.map(({ headers }) => headers.authorization).filter((bearer) => bearer !== undefined),
+    bearers: () => service.requests.flatMap(({ headers }) => headers.authorization ?? []),
     [Symbol.asyncDispose]: async () => {
       await connection[Symbol.asyncDispose]()
       await service[Symbol.asyncDispose]()
@@ -68,9 +70,7 @@ describe('a fetched token', () => {
     ['five minutes before the end of a long validity', 7200, 7200 - 301, 7200 - 300],
     ['when a quarter of a short validity is left', 60, 44, 45],
   ])('is renewed %s', async (_case, validSeconds, still, due) => {
-    await using given = await setUp({
-      token: (n) => ({ json: { errcode: 1000, access_token: `token-${n}`, expire_time: validSeconds } }),
-    })
+    await using given = await setUp({ expire_time: validSeconds })
     await given.ask()
     await given.clock.sleep(still * 1000)
     await given.ask()
@@ -82,9 +82,7 @@ describe('a fetched token', () => {
 })
 
 test.each([0, -5, '0'])('a token of %j seconds is good for the call that asked', async (expire_time) => {
-  await using given = await setUp({
-    token: (n) => ({ json: { errcode: 1000, access_token: `token-${n}`, expire_time } }),
-  })
+  await using given = await setUp({ expire_time })
   await given.ask()
   expect(given.bearers()).toEqual(['Bearer token-1'])
 })
@@ -148,8 +146,8 @@ test.each<[string, ScriptedAnswer]>([
   ['errors', { status: 401, json: { errors: { code: 401001, message: 'Unauthorized user' } } }],
   ['403', { status: 403, text: '' }],
   ['400', { status: 400, text: '' }],
-])('4.1 that fails by %s means refused credentials, and is not repeated', async (_case, answer) => {
-  await using given = await setUp({ token: () => answer })
+])('4.1 that fails by %s means refused credentials, and is not repeated', async (_case, refusal) => {
+  await using given = await setUp({ refusal })
   const error = await errorOf(given.ask())
   expect(error).toMatchObject({ code: 'api.credentialsRefused' })
   expect(String(error)).toContain('LIVEHOUSE_APP_SECRET')
