@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { createHttp, type Http, type HttpOptions } from '../../src/service/http.ts'
@@ -40,11 +41,8 @@ test('a GET carries its JSON body, the bearer, and asks for an unencoded answer'
   const [request] = service.requests
   expect(request).toMatchObject({ method: 'GET', path: '/prefix/v1/account/managers', body: { page_index: 1 } })
   expect(request?.query).toEqual({ q: 'ä&b' })
-  expect(request?.headers).toMatchObject({
-    authorization: 'Bearer abc',
-    'content-type': 'application/json',
-    'accept-encoding': 'identity',
-  })
+  const encoding = { 'content-type': 'application/json', 'accept-encoding': 'identity' }
+  expect(request?.headers).toMatchObject({ authorization: 'Bearer abc', ...encoding })
 })
 
 test('a proxy that is configured is used, and a host without proxy is reached directly', async () => {
@@ -67,37 +65,31 @@ describe('limits', () => {
 
   test('an answer that drips is caught, although bytes keep coming', async () => {
     let drip: NodeJS.Timeout | undefined
-    await using service = await startScriptedService(() => ({
-      raw: (response) => {
-        response.writeHead(200)
-        drip = setInterval(() => response.write(' '), 10)
-      },
-    }))
+    const raw = (response: ServerResponse) => {
+      response.writeHead(200)
+      drip = setInterval(() => response.write(' '), 10)
+    }
+    await using service = await startScriptedService(() => ({ raw }))
     const error = await failureOf(service.url, { timeoutMs: 200 })
     clearInterval(drip)
     expect(hasCode(error, 'api.timeout')).toBe(true)
   })
 
   test('a body over the cap is refused, also without a length', async () => {
-    await using service = await startScriptedService(() => ({
-      raw: (response) => {
-        response.writeHead(200)
-        response.write('x'.repeat(600))
-        response.end('x'.repeat(600))
-      },
-    }))
+    const raw = (response: ServerResponse) => {
+      response.write('x'.repeat(600))
+      response.end('x'.repeat(600))
+    }
+    await using service = await startScriptedService(() => ({ raw }))
     expect(await failureOf(service.url, { maxBodyBytes: 1000 })).toMatchObject({ code: 'api.bodyRefused' })
     await using http = openHttp(service.url, { maxBodyBytes: 1200 })
     expect((await http.exchange(call, openContext())).text).toHaveLength(1200)
   })
 
   test('an encoded body is refused, so that a small one cannot unpack to a huge one', async () => {
-    await using service = await startScriptedService(() => ({
-      raw: (response) => {
-        response.writeHead(200, { 'content-encoding': 'gzip' })
-        response.end(gzipSync('{}'))
-      },
-    }))
+    const raw = (response: ServerResponse) =>
+      void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{}'))
+    await using service = await startScriptedService(() => ({ raw }))
     const error = await failureOf(service.url)
     expect(error).toMatchObject({ code: 'api.bodyRefused' })
     expect(String(error)).toContain('came compressed')

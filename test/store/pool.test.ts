@@ -10,8 +10,11 @@ import { createTestDatabase, databaseUrl, onServer } from '../helpers/postgres.t
 
 const SECRET = 'hunter2hunter2'
 
-/** A port on which something listens while `work` runs, and nothing afterwards. */
-async function withListener<T>(onConnection: (socket: Socket) => void, work: (port: number) => Promise<T>): Promise<T> {
+/** A port on which something listens while `work` runs, and nothing afterwards. It says nothing unless told to. */
+async function withListener<T>(
+  work: (port: number) => Promise<T>,
+  onConnection: (socket: Socket) => void = () => {},
+): Promise<T> {
   const sockets: Socket[] = []
   const server = createServer((socket) => {
     sockets.push(socket)
@@ -34,10 +37,7 @@ const failureOf = async (url: string, signal?: AbortSignal) =>
   await errorOf(openDatabase(url, signal ? { signal } : {}))
 
 test('a server out of reach is named without the password', async () => {
-  const closedPort = await withListener(
-    () => {},
-    async (port) => port,
-  )
+  const closedPort = await withListener(async (port) => port)
   const error = await failureOf(`postgres://me:${SECRET}@127.0.0.1:${closedPort}/warehouse`)
   if (!hasCode(error, 'db.unreachable')) throw error
   expect(error.details.target).toBe(`127.0.0.1:${closedPort}/warehouse`)
@@ -47,32 +47,27 @@ test('a server out of reach is named without the password', async () => {
 
 test('a server that has to prove itself is spoken to over TLS where the URL says so', async () => {
   const heard: Buffer[] = []
-  await withListener(
-    (socket) => {
-      socket.once('data', () => {
-        socket.write('S')
-        socket.once('data', (data) => {
-          heard.push(data)
-          socket.destroy()
-        })
+  const asks = 'require_auth=scram-sha-256&sslmode=no-verify'
+  const open = async (port: number) => await failureOf(`postgres://me:${SECRET}@127.0.0.1:${port}/warehouse?${asks}`)
+  await withListener(open, (socket) => {
+    socket.once('data', () => {
+      socket.write('S')
+      socket.once('data', (data) => {
+        heard.push(data)
+        socket.destroy()
       })
-    },
-    (port) =>
-      failureOf(`postgres://me:${SECRET}@127.0.0.1:${port}/warehouse?require_auth=scram-sha-256&sslmode=no-verify`),
-  )
+    })
+  })
   // The record type of a ClientHello.
   expect(heard[0]?.[0]).toBe(0x16)
 })
 
 test('a server that has to prove itself and is too slow to is no impostor', async () => {
-  const error = await withListener(
-    () => {},
-    async (port) => {
-      const connectionString = `postgres://me:${SECRET}@127.0.0.1:${port}/warehouse?require_auth=scram-sha-256`
-      const client = new (clientFor(connectionString))({ connectionString, connectionTimeoutMillis: 1 })
-      return await errorOf(client.connect())
-    },
-  )
+  const error = await withListener(async (port) => {
+    const connectionString = `postgres://me:${SECRET}@127.0.0.1:${port}/warehouse?require_auth=scram-sha-256`
+    const client = new (clientFor(connectionString))({ connectionString, connectionTimeoutMillis: 1 })
+    return await errorOf(client.connect())
+  })
   expect(error).toMatchObject({ message: 'timeout expired' })
 })
 
@@ -80,18 +75,16 @@ test('a connection of which the server wants a password that is not given is clo
   const authentication = (step: number, text: string) =>
     `R${String.fromCodePoint(0, 0, 0, 8 + text.length, 0, 0, 0, step)}${text}`
   const closed = Promise.withResolvers<unknown>()
-  const error = await withListener(
-    (socket) => {
-      const steps = [authentication(10, 'SCRAM-SHA-256\0\0'), authentication(11, '')]
-      socket.on('data', () => socket.write(steps.shift() ?? ''))
-      socket.on('close', closed.resolve)
-    },
-    async (port) => {
-      const failure = await failureOf(`postgres://me@127.0.0.1:${port}/warehouse`)
-      await closed.promise
-      return failure
-    },
-  )
+  const open = async (port: number) => {
+    const failure = await failureOf(`postgres://me@127.0.0.1:${port}/warehouse`)
+    await closed.promise
+    return failure
+  }
+  const error = await withListener(open, (socket) => {
+    const steps = [authentication(10, 'SCRAM-SHA-256\0\0'), authentication(11, '')]
+    socket.on('data', () => socket.write(steps.shift() ?? ''))
+    socket.on('close', closed.resolve)
+  })
   expect(error).toMatchObject({ message: expect.stringContaining('it wants a password, and none is given') })
 })
 
@@ -99,8 +92,8 @@ test('the wait for a server that says nothing can be interrupted', async () => {
   const controller = new AbortController()
   const interruption = new Error('interrupted')
   const error = await withListener(
-    () => controller.abort(interruption),
     (port) => failureOf(`postgres://me@127.0.0.1:${port}/warehouse`, controller.signal),
+    () => controller.abort(interruption),
   )
   expect(error).toBe(interruption)
 })
