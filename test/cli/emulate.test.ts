@@ -1,14 +1,14 @@
 import { parseEnv } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { emulate } from '../../src/cli/emulate.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { rawCall } from '../helpers/raw-call.ts'
+import { runVerb } from '../helpers/run-verb.ts'
+
+const SMALL = ['--channels', '1', '--viewers', '1']
 
 /** Runs the verb until it has printed everything, hands the lines to `use`, and interrupts it. */
-async function whileEmulating(
-  argv: readonly string[],
-  use: (lines: readonly string[]) => Promise<void>,
-): Promise<number> {
+async function whileEmulating(argv: readonly string[], use: (lines: readonly string[]) => Promise<void>) {
   const controller = new AbortController()
   const ready = Promise.withResolvers<void>()
   const { context, printed } = createTestContext({ signal: controller.signal, remark: () => ready.resolve() })
@@ -16,36 +16,33 @@ async function whileEmulating(
   await Promise.race([ready.promise, running])
   await use(printed)
   controller.abort()
-  return running
+  return await running
 }
 
 const valueIn = (lines: readonly string[], name: string) => parseEnv(lines.join('\n'))[name] ?? ''
 
-describe('livehouse emulate', () => {
-  test('prints the .env that goes with it, serves, and ends when interrupted', async () => {
-    let baseUrl = ''
-    const code = await whileEmulating(['--channels', '2', '--viewers', '5'], async (lines) => {
-      baseUrl = valueIn(lines, 'LIVEHOUSE_BASE_URL')
-      expect(valueIn(lines, 'LIVEHOUSE_AUTH_URL')).toBe(`${baseUrl}/auth`)
-      const bearer = valueIn(lines, 'LIVEHOUSE_API_TOKEN')
-      const [channelId] = valueIn(lines, 'LIVEHOUSE_CHANNELS').split(',')
-      const url = `${baseUrl}/v2/activities/${channelId}/visitorList`
-      const { json } = await rawCall({ method: 'POST', url, bearer, body: {} })
-      expect(json).toMatchObject({ total_num: 5 })
-    })
-    expect(code).toBe(0)
-    await expect(rawCall({ url: baseUrl })).rejects.toThrow('ECONNREFUSED')
+test('emulate prints the .env that goes with it, serves, and ends when interrupted', async () => {
+  let baseUrl = ''
+  const code = await whileEmulating(['--channels', '2', '--viewers', '5'], async (lines) => {
+    baseUrl = valueIn(lines, 'LIVEHOUSE_BASE_URL')
+    expect(valueIn(lines, 'LIVEHOUSE_AUTH_URL')).toBe(`${baseUrl}/auth`)
+    const bearer = valueIn(lines, 'LIVEHOUSE_API_TOKEN')
+    const [channelId] = valueIn(lines, 'LIVEHOUSE_CHANNELS').split(',')
+    const url = `${baseUrl}/v2/activities/${channelId}/visitorList`
+    const { json } = await rawCall({ method: 'POST', url, bearer, body: {} })
+    expect(json).toMatchObject({ total_num: 5 })
   })
+  expect(code).toBe(0)
+  await expect(rawCall({ url: baseUrl })).rejects.toThrow('ECONNREFUSED')
+})
 
-  test('where its port is taken another is found, unless it was asked for', async () => {
-    await whileEmulating(['--channels', '1', '--viewers', '1'], async (lines) => {
-      const { port } = new URL(valueIn(lines, 'LIVEHOUSE_BASE_URL'))
-      await whileEmulating(['--channels', '1', '--viewers', '1'], async (others) => {
-        expect(new URL(valueIn(others, 'LIVEHOUSE_BASE_URL')).port).not.toBe(port)
-      })
-      const { context } = createTestContext()
-      const second = emulate.run(context, ['--channels', '1', '--viewers', '1', '--port', port])
-      await expect(second).rejects.toMatchObject({ code: 'usage.invalid', message: expect.stringContaining(port) })
+test('where its port is taken another is found, unless it was asked for', async () => {
+  await whileEmulating(SMALL, async (lines) => {
+    const { port } = new URL(valueIn(lines, 'LIVEHOUSE_BASE_URL'))
+    await whileEmulating(SMALL, async (others) => {
+      expect(new URL(valueIn(others, 'LIVEHOUSE_BASE_URL')).port).not.toBe(port)
     })
+    const { error } = await runVerb(emulate, [...SMALL, '--port', port], {})
+    expect(error).toMatchObject({ code: 'usage.invalid', message: expect.stringContaining(port) })
   })
 })

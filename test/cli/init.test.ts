@@ -30,15 +30,8 @@ test('a new user answers some questions, and has settings that were checked, for
 
   const short = await init(folder, [baseUrl])
   expect(short).toMatchObject({ code: 2, err: expect.stringContaining('.env is not written') })
-  const { code, out, err } = await init(folder, [
-    baseUrl,
-    '',
-    authUrl,
-    appId,
-    appSecret,
-    channelIds.join(),
-    database.url,
-  ])
+  const credentials = ['', authUrl, appId, appSecret]
+  const { code, out, err } = await init(folder, [baseUrl, ...credentials, channelIds.join(), database.url])
   expect(out).not.toContain('✗')
   expect(out).toMatch(/✓ 4\.7 visitorList[^]*Next: livehouse sync\n$/)
   expect(code).toBe(0)
