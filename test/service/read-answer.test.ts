@@ -123,6 +123,15 @@ describe('each family of errors becomes its own code', () => {
     expect(result.elapsedMs).toBe(600_000)
   })
 
+  test('refusals leave a call as many attempts as it had: after ten of them it may fail four times', async () => {
+    const json = { total_num: 0, results: [] }
+    await using service = await startScriptedService((_request, index) =>
+      index < 14 ? { status: index < 10 ? 429 : 502, text: '' } : { json },
+    )
+    await using connection = connectClient(service.url)
+    expect(await connection.fetchPage(visitorPage, openContext())).toMatchObject({ items: [] })
+  })
+
   test('the message names call, page, status and attempts', async () => {
     const { error } = await judge({ status: 502, text: 'bad gateway' })
     expect(error.message).toBe('POST visitorList channel 9 page 3: 502 after 5 attempts')
