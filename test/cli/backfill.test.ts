@@ -118,7 +118,7 @@ test('a sync that comes upon a backfill goes first, and the backfill goes on beh
   const debug = (event: string, facts = {}) => {
     log.debug(event, facts)
     if (event !== 'slice.ended') return
-    comeUpon ??= vi.waitUntil(isWanted, { timeout: 20_000 })
+    comeUpon ??= vi.waitUntil(isWanted, { timeout: 200_000 })
     begun.resolve()
   }
   const watched = { ...log, debug }
