@@ -4,7 +4,7 @@ import { lockName } from '../store/lock-name.ts'
 import type { OpenReading } from './open-readings.ts'
 import { ops, type Row } from './ops.ts'
 
-/** A shortfall that is to be accepted: one channel (null for the account) of one stream. */
+/** Shortfalls of one stream in one channel (null for the account) that an operator accepts. */
 export interface NewAcceptance {
   readonly stream: string
   readonly channelId: string | null
@@ -13,16 +13,13 @@ export interface NewAcceptance {
   readonly reason: string
   readonly acceptedAt: Date
   readonly expiresAt: Date
-  /**
-   * Whether its rows have an id: then the rows that came are written, and the range counts as covered at once. Else it
-   * counts when it has been read again.
-   */
+  /** Whether rows have an id: then they are in the table already, and the range counts as covered at once. */
   readonly isKeyed: boolean
 }
 
 /**
- * Accepts shortfalls together, up to their sum: slices that are short now count as accepted. It replaces earlier
- * acceptances of the same channel that lie within its range.
+ * Records an acceptance: the slices of these shortfalls count as accepted, up to the sum of their missing rows. Earlier
+ * acceptances of the same channel within its range are withdrawn.
  * @returns the number of the acceptance
  */
 export async function recordAcceptance(db: Db, acceptance: NewAcceptance): Promise<string> {
@@ -67,7 +64,7 @@ export async function recordAcceptance(db: Db, acceptance: NewAcceptance): Promi
   })
 }
 
-/** A slice that has fallen short. */
+/** A slice that fell short, and by how many rows. */
 export interface AcceptanceQuestion {
   readonly stream: string
   readonly channelId: string | null
@@ -79,8 +76,8 @@ export interface AcceptanceQuestion {
 }
 
 /**
- * Charges a shortfall to an acceptance that has room for it: the slices of one run may together lack as many rows as it
- * allows. @returns its number; undefined where none has room
+ * Charges a shortfall to an acceptance: the slices of one run may together lack as many rows as it allows.
+ * @returns its number; undefined where no acceptance allows as many
  */
 export async function takeAcceptance(db: Db, question: AcceptanceQuestion): Promise<string | undefined> {
   const { stream, channelId, window, missingRows, runId, now } = question
@@ -96,7 +93,7 @@ export async function takeAcceptance(db: Db, question: AcceptanceQuestion): Prom
     .orderBy('missingRows')
     .execute()
   for (const { acceptanceId, size } of standing) {
-    // One statement, so that slices that land side by side never take more than there is.
+    // One statement: slices that land at the same time never use more than the acceptance allows.
     const used = await ops(db)
       .insertInto('acceptance_uses')
       .values({ acceptanceId, runId, missingRows })
@@ -124,24 +121,24 @@ export async function endAcceptances(db: Db, now: Date): Promise<void> {
     .execute()
 }
 
-/** A shortfall that an operator has acknowledged, and what became of it. `channelId`: null for the account. */
+/** An acceptance on record, and how much of it is used. `channelId`: null for the account. */
 export interface Acceptance
   extends Pick<Row<'acceptances'>, 'acceptanceId' | 'stream' | 'channelId' | 'reason' | 'acceptedAt' | 'expiresAt'> {
   /** Where it fell short, oldest first; none for a walk over a whole list. */
   readonly windows: readonly Window[]
   readonly missingRows: number
-  /** Of these, what the last run that fell short so has taken; undefined where none has yet. */
+  /** Of these, as many as the last run that used it lacked; undefined where no run has used it. */
   readonly takenRows: number | undefined
   /** Whether slices still count as accepted by it; after it has expired, the next run makes them short again. */
   readonly isInUse: boolean
 }
 
-/** Whether it still lets a shortfall pass. */
+/** Whether it has not expired yet. */
 export function isStanding({ expiresAt }: Acceptance, nowMs: number): boolean {
   return expiresAt.getTime() > nowMs
 }
 
-/** Every acceptance but those that a later one has replaced, the newest first. */
+/** Every acceptance that was not withdrawn, the newest first. */
 export async function readAcceptances(db: Db): Promise<readonly Acceptance[]> {
   const rows = await ops(db)
     .selectFrom('acceptances as given')

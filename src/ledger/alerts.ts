@@ -6,16 +6,16 @@ import { setLocal } from '../store/driver.ts'
 import { readGoneChannels } from './channels.ts'
 import { type Ops, ops } from './ops.ts'
 
-/** A notice that this process, and no other until the claim ends, is to send. */
+/** A notice that this process has claimed: until the claim expires, no other process sends it. */
 export interface ClaimedNotice extends Notice {
   /** Decimal text. */
   readonly alertId: string
 }
 
 /**
- * Records the causes that there are now: raises new ones, and clears those that are gone. An unknown field stays
- * raised, as it has no end to report. One process does this at a time, so that an older look never overwrites a newer
- * one.
+ * Compares the causes that there are now with those on record: raises new ones, and clears those that are gone. An
+ * unknown field is never cleared: nothing ends it. One process does this at a time: else an older reading of the causes
+ * could overwrite a newer one.
  */
 export async function recordCauses(db: Db, now: Date): Promise<void> {
   await db
@@ -68,7 +68,7 @@ export async function claimNotices(db: Db, now: Date, holdMs: number): Promise<r
     )
 }
 
-/** What went out is not sent again. */
+/** Notes that notices were sent: they are not due again. */
 export async function markSent(db: Db, notices: readonly ClaimedNotice[], now: Date): Promise<void> {
   for (const { alertId, event } of notices) {
     const sent = event === 'raised' ? { raisedSentAt: now } : { clearedSentAt: now }
@@ -81,8 +81,8 @@ export async function markSent(db: Db, notices: readonly ClaimedNotice[], now: D
 }
 
 /**
- * What is over before anybody heard of it is not told. Where a process died while it sent, or had no answer, its claim
- * is left: then somebody may have heard.
+ * Whether an alert has a notice to send. Where it is cleared before it was sent, there is none. A claim that is left
+ * over means that it may have been sent: the process died while it sent, or had no answer.
  */
 export function isDueNotice(eb: ExpressionBuilder<Ops, 'alerts'>) {
   const mayBeKnown = eb('raisedSentAt', 'is not', null).or('claimedUntil', 'is not', null)
@@ -92,12 +92,12 @@ export function isDueNotice(eb: ExpressionBuilder<Ops, 'alerts'>) {
   ])
 }
 
-/** A field that was met longer ago is no news. */
+/** For so long a new unknown field is a cause. */
 const NEWS_MS = 86_400_000
 const LONGEST_FIELD = 60
 const LONGEST_REASON = 200
 
-/** Every cause that an operator should hear of now. */
+/** Every cause that there is now for an alert. */
 export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
   const gone = [...(await readGoneChannels(db))].toSorted()
   return [
@@ -114,7 +114,7 @@ type RunCause = Extract<Cause, { kind: 'run' }>
  * interrupted: the next run resumes them.
  */
 async function readRunCauses(db: Db): Promise<readonly Cause[]> {
-  // Errors are parts of JSON documents, and are counted in the database: there may be thousands.
+  // Counted in the database: the JSON document of a run may hold thousands of errors.
   const { rows } = await sql<Omit<RunCause, 'kind' | 'reason'> & { readonly reason: string | null }>`
     with named as (
       select command as name, run_id, status, outcome, finished_at, null as reason
@@ -126,7 +126,7 @@ async function readRunCauses(db: Db): Promise<readonly Cause[]> {
         order by finished_at desc nulls last, run_id desc limit 1
       ) as telling
       union all
-      -- Failed before a run began, such as for want of a setting, or never came to its end. A run that says why counts.
+      -- Jobs that failed before a run began (a missing setting, say) or whose run never ended. A failed run says why.
       select 'run ' || job, null, outcome, null, finished_at, error
       from (select distinct on (job) * from livehouse_ops.job_runs where run_id is null and status = 'ended'
         order by job, finished_at desc nulls last) as job_run
@@ -151,7 +151,7 @@ async function readUnknownFields(db: Db, now: Date): Promise<readonly Cause[]> {
   const news = new Date(now.getTime() - NEWS_MS)
   const found = ops(db).selectFrom('unknown_fields').select(['stream', 'field']).where('firstSeenAt', '>', news)
   const fields = await found.orderBy('stream').orderBy('field').execute()
-  // A service may use somebody's number as the name of a field; and names may be of any length.
+  // A service may use a person's number as the name of a field, and names may be of any length.
   return fields.map(({ stream, field }) => {
     return { kind: 'unknownField', stream, field: withoutPersonalData(field).slice(0, LONGEST_FIELD) }
   })

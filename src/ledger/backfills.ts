@@ -1,7 +1,7 @@
 import type { Db } from '../store/database.ts'
 import { ops, type Row } from './ops.ts'
 
-/** What a backfill was asked for; the same again resumes it while it is open. */
+/** The arguments of a backfill: while one is open, the same arguments resume it. */
 export interface BackfillArguments {
   /** Wall-clock text; `to` exclusive, or `now`. */
   readonly from: string
@@ -12,7 +12,6 @@ export interface BackfillArguments {
 }
 
 export interface OpenBackfill extends Pick<Row<'backfills'>, 'backfillId' | 'startedAt'> {
-  /** Whether it was open already. */
   readonly isResumed: boolean
 }
 

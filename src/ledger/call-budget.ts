@@ -52,7 +52,7 @@ export function callBudget(
       .execute(async (trx) => {
         // One at a time: each statement from here on sees what others have committed.
         await lockName(trx, 'call budget')
-        // A reserved call must survive a crash, also where the database does not wait for its log.
+        // A reserved call must survive a crash, also where the database acknowledges commits before they are on disk.
         await setLocal(trx, { synchronous_commit: 'on' })
         const ahead = await trx
           .deleteFrom(TABLE)

@@ -4,14 +4,14 @@ import type { ChannelFacts } from '../core/stream.ts'
 import type { Database, Db } from '../store/database.ts'
 import { now, ops, type Row, type Statement } from './ops.ts'
 
-/** A day counts once, however many runs asked in vain. */
+/** Days on which the service did not know a channel until it is gone. A day counts once, however many runs asked. */
 export const DAYS_UNTIL_GONE = 3
 
-/** What the service said of the channels of a run. */
+/** What the service answered about channels in one run. */
 export interface ChannelAnswers {
   /** The service's day, `YYYY-MM-DD`. */
   readonly serviceDay: string
-  /** Channels of which the service said that there is no such channel. */
+  /** Channels that do not exist, as the service said. */
   readonly unknown: ReadonlySet<string>
   /** Channels that delivered anything at all: they exist, whatever else was said. */
   readonly answered: ReadonlySet<string>
@@ -21,7 +21,7 @@ export interface ChannelAnswers {
 export interface ChannelChanges {
   readonly gone: readonly string[]
   readonly back: readonly string[]
-  /** Would be gone, but are over half of the configured channels: then the service is at fault. */
+  /** Channels that would be gone, but are over half of the configured ones: the service is taken to be at fault. */
   readonly tooMany: readonly string[]
 }
 
@@ -31,7 +31,7 @@ export async function readGoneChannels(db: Db): Promise<ReadonlySet<string>> {
   return new Set((await gone.execute()).map(({ channelId }) => channelId))
 }
 
-/** Channels that are gone, and were not asked for yet on this day of the service. */
+/** Channels that are gone, and that no run has asked for yet on this day of the service. */
 export async function readUnaskedChannels(db: Db, serviceDay: string): Promise<readonly string[]> {
   const rows = await ops(db)
     .selectFrom('livehouse.channels as channel')
@@ -43,7 +43,7 @@ export async function readUnaskedChannels(db: Db, serviceDay: string): Promise<r
   return rows.map(({ channelId }) => channelId)
 }
 
-/** The channels of which slices of this run came back with an answer, proven or not. */
+/** The channels of which this run read a slice without an error, proven or not. */
 export async function readAnsweredChannels(db: Db, runId: string): Promise<ReadonlySet<string>> {
   const slices = ops(db).selectFrom('slices').select('partition').distinct().where('runId', '=', runId)
   const rows = await slices.where('proof', '!=', 'failed').execute()
@@ -68,10 +68,10 @@ export async function recordChannelAnswers(
       .deleteFrom('channel_states')
       .where((eb) => eb.or([eb('channelId', 'in', [...known, '']), eb('channelId', 'in', retired)]))
       .execute()
-    const strangers = [...unknown].filter((channelId) => !answered.has(channelId))
+    const missing = [...unknown].filter((channelId) => !answered.has(channelId))
     const counts = ops(trx)
       .insertInto('channel_states')
-      .values(strangers.map((channelId) => ({ channelId, unknownDays: 1, lastUnknownOn: serviceDay, runId })))
+      .values(missing.map((channelId) => ({ channelId, unknownDays: 1, lastUnknownOn: serviceDay, runId })))
       .onConflict((conflict) =>
         conflict
           .column('channelId')
@@ -82,14 +82,14 @@ export async function recordChannelAnswers(
           }))
           .where('channel_states.lastUnknownOn', '<', serviceDay),
       )
-    if (strangers.length > 0) await counts.execute()
+    if (missing.length > 0) await counts.execute()
     const asked = await channels
       .leftJoin('channel_states as known', 'known.channelId', 'livehouse.channels.channelId')
       .select(['livehouse.channels.channelId', 'state', 'unknownDays'])
       .where('state', '!=', 'retired')
       .execute()
     const isDue = ({ channelId, state, unknownDays }: (typeof asked)[number]) =>
-      state === 'active' && (unknownDays ?? 0) >= DAYS_UNTIL_GONE && strangers.includes(channelId)
+      state === 'active' && (unknownDays ?? 0) >= DAYS_UNTIL_GONE && missing.includes(channelId)
     const due = asked.filter(isDue).map(({ channelId }) => channelId)
     const isTooMany = due.length > asked.length / 2
     return {
@@ -130,7 +130,7 @@ export async function readChannelList(db: Db): Promise<readonly ListedChannel[]>
   return await ops(db).selectFrom('livehouse.channels').select(listed).orderBy('channelId').execute()
 }
 
-/** A channel of the warehouse, and the rows that are there of it. */
+/** A channel, and how many rows of it the warehouse has. */
 export interface ChannelState extends ListedChannel {
   readonly visitors: number
   readonly watchRecords: number
@@ -196,13 +196,13 @@ export async function registerChannels(db: Db, channels: readonly ConfiguredChan
   })
 }
 
-/** Keeps what the service says of a channel; an empty answer never blanks what is known. */
+/** Writes what the service says of a channel; a null leaves the known value. */
 export function describeChannel(db: Db, channelId: string, { name, adminId }: ChannelFacts, runId: string): Statement {
-  const told = { ...(name !== null && { name }), ...(adminId !== null && { adminId }) }
-  const names = (['name', 'adminId'] as const).filter((each) => each in told)
+  const facts = { ...(name !== null && { name }), ...(adminId !== null && { adminId }) }
+  const names = (['name', 'adminId'] as const).filter((each) => each in facts)
   return ops(db)
     .updateTable('livehouse.channels')
-    .set({ ...told, runId, changedAt: now })
+    .set({ ...facts, runId, changedAt: now })
     .where('channelId', '=', channelId)
-    .where((eb) => eb.or(names.map((each) => eb(each, 'is distinct from', told[each] ?? null))))
+    .where((eb) => eb.or(names.map((each) => eb(each, 'is distinct from', facts[each] ?? null))))
 }

@@ -4,7 +4,7 @@ import type { Db } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 
 const OLD_DAYS = 7
-/** Partitions that one run looks at, chosen at random; the next run takes others. */
+/** Partitions that one run looks at, chosen at random: over many runs, each has its turn. */
 export const MOST_PARTITIONS = 250
 
 /**
@@ -78,7 +78,7 @@ export async function mergeSlices(db: Db, now: Date): Promise<number> {
   })
 }
 
-/** Keeps the statement short; the next run goes on. */
+/** Keeps the statement short; the next run deletes more. */
 const MOST_PRUNED = 20_000
 
 /**
@@ -91,7 +91,7 @@ const MOST_PRUNED = 20_000
 export async function pruneSlices(db: Db, now: Date): Promise<number> {
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
-    // As above.
+    // The builder knows no ranges.
     const { rows } = await sql`
       with zone as (select coalesce((select time_zone from livehouse_ops.source), 'UTC') as name),
       walks as (

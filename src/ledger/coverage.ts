@@ -4,7 +4,7 @@ import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { anyOf, ops } from './ops.ts'
 
-/** What is wanted of one partition. */
+/** The range that is wanted of one partition. */
 export interface WantedRange {
   /** As in the ledger, such as `channel=9`. */
   readonly partition: string
@@ -85,7 +85,7 @@ export async function readCovered(
   return rows.map(toWindows)
 }
 
-/** From the slices only where some had a shorter lookback: what the database keeps as settled goes by their own. */
+/** The view's `settled` goes by the lookback of each slice: where one was shorter, the slices are read instead. */
 async function readSettled(
   db: Db,
   stream: string,
@@ -110,14 +110,14 @@ async function readSettled(
   return rows.map(toWindows)
 }
 
-/** Found by the runs of that time, so that the cost does not grow with the ledger. */
+/** Finds the slices by the runs of that time, so that the cost does not grow with the ledger. */
 async function readRecent(
   db: Db,
   stream: string,
   { since, until, timeZone }: NonNullable<CoverageFilter['recent']>,
 ): Promise<readonly CoveredPartition[]> {
   const at = sql`${formatWallTime(since)}::timestamp at time zone ${timeZone}`
-  // As above.
+  // Parts of ranges are plainer in SQL.
   const { rows } = await sql<{ partition: string; ranges: string }>`
     select partition, range_agg(covers * tsrange(null, ${formatWallTime(until)}::timestamp)) as ranges
     from livehouse_ops.runs join livehouse_ops.slices using (run_id)

@@ -13,9 +13,9 @@ export interface EarlierReadings {
   readonly lastWalk: number | undefined
   /** Whether any items wait in quarantine. */
   readonly hasWaiting: boolean
-  /** Whether some of them do since their key came more than once. */
+  /** Whether some of them are there because their key came more than once. */
   readonly hasDuplicates: boolean
-  /** Fields that items have had, but for those that are accepted as missing. */
+  /** Fields that items have had, without those that an operator has accepted as missing. */
   readonly knownFields: readonly string[]
   /** Those of them that were not missing last time. */
   readonly presentFields: readonly string[]
@@ -131,7 +131,7 @@ export async function readLastPageSizes(db: Db, { window, ...place }: LedgerPlac
   return rows.flatMap(({ size }) => size ?? [])
 }
 
-/** A reading of a walk or window that brought surprisingly few rows. */
+/** A reading of a whole list or of a window that found surprisingly few rows. */
 interface Drop extends Place {
   readonly window: Window | undefined
   readonly found: number
@@ -140,10 +140,10 @@ interface Drop extends Place {
 
 /** A reading with less than this share of the earlier rows has surprisingly few. */
 export const SMALLEST_SHARE = 0.9
-/** How long after a first surprise a second one counts as agreement. */
+/** How long after one such reading another one confirms it. */
 const DROP_AGREEMENT_MS = 3_600_000
 
-/** Whether another reading at least an hour earlier found as few rows, with no fuller one since. */
+/** Whether a reading that ended at least an hour earlier found as few rows, and none since found more. */
 export async function isDropAgreed(db: Db, { window, found, now, ...place }: Drop): Promise<boolean> {
   const slices = await ops(db)
     .selectFrom('slices')

@@ -5,17 +5,17 @@ import { lockName } from '../store/lock-name.ts'
 import { readCovered } from './coverage.ts'
 import { anyOf, isAt, type Ops, ops } from './ops.ts'
 
-/** A part of the ledger. */
+/** A range of one partition. */
 export interface LedgerPlace extends Place {
   readonly window: Window
 }
 
-/** A range that is to be read again, of all or some streams and partitions. */
+/** A range that is to be read again, of these streams. */
 export interface Forgotten {
   readonly streams: readonly string[]
   /** Undefined for every channel. */
   readonly channels: readonly string[] | undefined
-  /** Only this one; every one when not given. */
+  /** The only one; all when not given. */
   readonly partition?: string | undefined
   readonly window: Window
 }
@@ -113,8 +113,8 @@ async function splitSlices(
 }
 
 /**
- * Forgets readings that are later than any can be: the service told a wrong time, so they saw nothing of the days that
- * they cover. @returns how many there were
+ * Forgets readings that began after `time`, now by the service's clock. That clock was ahead then: they cover days that
+ * had not happened yet. @returns how many there were
  */
 export async function forgetReadingsAfter(db: Db, time: Date): Promise<number> {
   const states = ops(db).selectFrom('latest_readings').select(['stream', 'partition'])
@@ -145,7 +145,7 @@ export async function recordReopened(db: Db, place: Place, window: Window, at: D
     .execute()
 }
 
-/** What audits have reopened of a partition and no slice has covered since, oldest first; the rest is deleted. */
+/** The reopened ranges of a partition that no slice has covered since, oldest first. Deletes those that are covered. */
 export async function readReopened(db: Db, place: Place): Promise<readonly Window[]> {
   const rows = await ops(db).selectFrom('reopened_ranges').select('range').where(isAt(place)).execute()
   const ranges = rows.map(({ range }) => range)

@@ -6,12 +6,12 @@ export interface GiftLabel {
   readonly giftType: 'cash' | 'prop'
   /** Decimal digits. */
   readonly giftId: string
-  /** Null for none: a kind that was given and has no label, or one that is to lose it. */
+  /** Null for none; written, it takes the label away. */
   readonly label: string | null
   readonly group: string | null
 }
 
-/** Writes labels, all or none; kinds that are not among them keep theirs. */
+/** Writes labels, all or none; other kinds keep theirs. */
 export async function writeGiftLabels(db: Db, labels: readonly GiftLabel[]): Promise<void> {
   const rows = labels.map(({ giftType, giftId, label, group }) => ({
     gift_type: giftType,
@@ -19,7 +19,7 @@ export async function writeGiftLabels(db: Db, labels: readonly GiftLabel[]): Pro
     label,
     gift_group: group,
   }))
-  // Deletes and writes in one statement, from one document, which the builder cannot take apart.
+  // The builder cannot read rows from a JSON document.
   await sql`
     with given as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)

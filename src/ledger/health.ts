@@ -14,7 +14,7 @@ export interface Overview extends OpenReadings {
   readonly readAtMs: number
   /** The service's; UTC before the first run. */
   readonly timeZone: string
-  /** Whether a run has recorded whose records these are. */
+  /** Whether a run has recorded the source of the rows. */
   readonly hasSource: boolean
   /** What the service's wall clock showed when this was read. */
   readonly now: WallTime
@@ -35,7 +35,7 @@ export interface OverviewQuestion {
   readonly budget: Omit<BudgetSettings, 'timeZone'>
 }
 
-/** As many open readings of each kind are listed. */
+/** Open readings that are listed of each kind. */
 export const MOST_OPEN = 500
 const LAST_RUNS = 12
 
@@ -80,13 +80,10 @@ export interface TableSize {
   readonly isExact: boolean
 }
 
-/** Counting so many rows takes no time that anybody notices. */
+/** Tables of up to so many rows are counted: that takes no noticeable time. */
 const MOST_COUNTED = 50_000
 
-/**
- * The tables of schema `livehouse`, by name. Larger ones are not counted further: they get the estimate of the
- * statistics, `MOST_COUNTED` at least.
- */
+/** The tables of schema `livehouse`, by name. Of a larger table, the estimate, but at least `MOST_COUNTED`. */
 async function readTableSizes(db: Db): Promise<ReadonlyMap<string, TableSize>> {
   // The builder does not know the catalogs.
   const { rows: tables } = await sql<{ name: string; estimate: number }>`
@@ -114,14 +111,14 @@ export interface DayWatched {
 /** Adding up more records takes longer than a page may. */
 const MOST_ADDED_UP = 1_000_000
 
-/** The days since `since` on which somebody watched, in order; undefined where there are too many records. */
+/** The days since `since` on which viewers watched, in order; undefined where there are too many records. */
 export async function readWatchedDays(
   db: Db,
   { sizes, timeZone }: Pick<Overview, 'sizes' | 'timeZone'>,
   since: Date,
 ): Promise<readonly DayWatched[] | undefined> {
   const size = sizes.get('watch_records')
-  // Its statistics are older than its rows, so its size is not known.
+  // The estimate is too small to be true: the statistics are older than the rows.
   const isUnknown = size !== undefined && !size.isExact && size.rows <= MOST_COUNTED
   if (isUnknown || (size?.rows ?? 0) > MOST_ADDED_UP) return undefined
   // The builder does not know the tables of streams.

@@ -37,11 +37,11 @@ export async function registerJobs(
 
 /** Held while this process, and no other, works on a job. Use it with `await using`. */
 export interface JobLease extends AsyncDisposable {
-  /** Aborts, with lease.lost, when another may be. */
+  /** Aborts with lease.lost when another process may work on it. */
   readonly lost: AbortSignal
 }
 
-/** Does not wait. @returns undefined while another has it @throws db.… codes */
+/** Takes the lease of a job, without waiting for it. @returns undefined while another has it @throws db.… codes */
 export async function takeJob(db: Db, job: string): Promise<JobLease | undefined> {
   await using stack = new AsyncDisposableStack()
   const lost = await stack.use(new Leases(db)).tryTake(leaseOf(job))
@@ -50,7 +50,7 @@ export async function takeJob(db: Db, job: string): Promise<JobLease | undefined
   return { lost, [Symbol.asyncDispose]: async () => await held.disposeAsync() }
 }
 
-/** The jobs, of these, that a living process is at work on. */
+/** Which of these jobs a process is running now. */
 export async function readHeldJobs(db: Db, jobs: readonly string[]): Promise<ReadonlySet<string>> {
   const names = new Set((await readLeases(db)).map(({ name }) => name))
   return new Set(jobs.filter((job) => names.has(leaseOf(job))))
@@ -63,7 +63,7 @@ function leaseOf(job: string): string {
 /** A run of a job. It is `running` also where its process was killed. */
 export type JobRun = Row<'job_runs'>
 
-/** The last due time of each job that is on record and not later than `now`. */
+/** The run on record of each job's last due time, not later than `now`. */
 export async function readLastTicks(db: Db, jobs: readonly string[], now: Date): Promise<ReadonlyMap<string, JobRun>> {
   const ticks = selectRuns(db).where('localTime', 'is not', null).where('dueAt', '<=', now)
   return await readFirst(jobs, ticks.orderBy('dueAt', 'desc').orderBy('isRepeat', 'desc'))

@@ -3,7 +3,7 @@ import { type Proof, proofs } from '../core/slice.ts'
 import { parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 
-/** What the ledger says of one stream in one active channel, or in the account, over all its partitions. */
+/** What the ledger says of all partitions of one stream in one active channel, or in the account. */
 export interface LedgerUnit {
   readonly stream: string
   /** Null for streams of the account. */
@@ -19,11 +19,11 @@ export interface LedgerUnit {
   readonly leastCovered: string
   /** Until when it is complete by the service's wall clock: `until`, of walks `landedAt`; null where it is not. */
   readonly reach: WallTime | null
-  /** Ranges inside what is covered that are not. */
+  /** How many ranges between covered ones are not covered. */
   readonly gaps: number
   /** When its partitions were last read to their end: of them the earliest; null where one never was. */
   readonly landedAt: Date | null
-  /** The latest of them; null where none ever was. */
+  /** When one of them last was; null where none ever was. */
   readonly lastLandedAt: Date | null
   /** Of that reading. */
   readonly lastLandedProof: Proof | null

@@ -7,28 +7,28 @@ import type { Db } from '../store/database.ts'
 import { now, type Ops, ops, type Row } from './ops.ts'
 
 export interface LeaseTimes {
-  /** How often what is held is renewed. */
+  /** How often leases are renewed. */
   readonly renewMs: number
-  /** How long after that it is gone, by the database's clock. */
+  /** How long after its last renewal a lease expires, by the database's clock. */
   readonly expiresMs: number
 }
 
 const TIMES: LeaseTimes = { renewMs: 5000, expiresMs: 20_000 }
 
-/** What one lease is held with. */
+/** A lease of this process, as long as its row has this epoch. */
 interface Held {
   readonly name: string
   readonly epoch: string
   readonly lost: AbortController
 }
 
-/** A lease that somebody holds now; `holder`: host and process. `forRun`: of a partition's, the run it is held for. */
+/** A lease that is held now. `holder`: host and process. `forRun`: the run that it was taken for, if any. */
 export interface HeldLease extends Pick<Row<'leases'>, 'name' | 'holder' | 'forRun'> {
   readonly since: Date
 }
 
 interface TakeOptions {
-  /** Lets those that want it go first; false when not given. */
+  /** Takes it only where no other process wants it, and does not mark it as wanted; false when not given. */
   readonly isPatient?: boolean
   /** A transaction that it is to be part of. */
   readonly db?: Db
@@ -42,16 +42,16 @@ export function partitionLease(stream: string, partition: string): string {
 }
 
 /**
- * The leases of one run or job: rows of `livehouse_ops.leases` that one holder has at a time, over all processes of the
- * database. They are renewed on a connection of their own; one that is not renewed expires, by the database's clock,
- * and another may take it. What a holder writes is committed only together with `require`: so nothing is written by one
- * that has lost its lease, also where its process was stopped meanwhile. They hold behind a pooler.
+ * The leases of one run or job: rows of `livehouse_ops.leases`, each with one holder at a time among all processes of
+ * the database. They are renewed on a connection of their own; one that is not renewed expires, by the database's
+ * clock, and another holder may take it. Each transaction of the holder ends with `require`: where the lease was lost,
+ * also while the process was stopped, nothing is committed. No session holds a lock, so leases work behind a pooler.
  */
 export class Leases implements AsyncDisposable {
   readonly #db: Db
   readonly #times: LeaseTimes
   readonly #held = new Map<string, Held>()
-  /** The leases that are renewed together: these, and those of all that share the connection. */
+  /** Shared with the objects that `another` made: their leases are renewed together. */
   readonly #renewed: Set<Held>
   readonly #closed = new AbortController()
   readonly #renewing: Promise<void>
@@ -63,13 +63,13 @@ export class Leases implements AsyncDisposable {
     this.#renewing = shared ? Promise.resolve() : this.#renewUntilClosed()
   }
 
-  /** Another holder of this process, whose leases are renewed with these until they are closed. */
+  /** Further leases of this process, renewed on the same connection until these here are closed. */
   another(): Leases {
     return new Leases(this.#db, this.#times, this)
   }
 
   /**
-   * Does not wait. Where it is refused, the lease is marked as wanted, unless it was asked for patiently.
+   * Takes a lease, without waiting. One that another process has is marked as wanted, unless `isPatient`.
    * @returns a signal that aborts with lease.lost when it is no longer ours; undefined while another has it
    */
   async tryTake(
@@ -99,7 +99,7 @@ export class Leases implements AsyncDisposable {
     return undefined
   }
 
-  /** Tells the holder that it is wanted. @returns false where nobody holds it */
+  /** Marks a lease as wanted. @returns false where none holds it */
   async ask(name: string, db = this.#db): Promise<boolean> {
     const held = ops(db).updateTable('leases').where('name', '=', name).where('expiresAt', '>', now)
     return (await held.set({ wantedUntil: this.#expiry() }).returning('name').execute()).length > 0
@@ -110,14 +110,14 @@ export class Leases implements AsyncDisposable {
     return this.#held.get(name)?.lost.signal.aborted === false
   }
 
-  /** Whether another has asked for it lately. */
+  /** Whether another process has marked it as wanted lately. */
   async isWanted(name: string): Promise<boolean> {
     const leases = ops(this.#db).selectFrom('leases').select('name').where('name', '=', name)
     return (await leases.where('wantedUntil', '>', now).execute()).length > 0
   }
 
   /**
-   * Makes sure, as the last statement of a transaction that writes, that the lease is ours until it has been committed.
+   * As the last statement of a transaction: locks the row of the lease, so that it stays ours until the commit.
    * @throws lease.lost
    */
   async require(trx: Db, name: string): Promise<void> {
@@ -134,18 +134,18 @@ export class Leases implements AsyncDisposable {
     throw error
   }
 
-  /** The same for the lease of a stream's partition; a function by itself. */
+  /** The same for the lease of a stream's partition, to be passed as a function. */
   readonly requirePartition = async (trx: Db, stream: string, partition: Partition): Promise<void> =>
     await this.require(trx, partitionLease(stream, partitionKey(partition)))
 
-  /** Gives it back. One that was wanted keeps its row, so that patient ones do not come first. */
+  /** Gives a lease back. */
   async release(name: string): Promise<void> {
     const held = this.#held.get(name)
     this.#held.delete(name)
     if (held !== undefined) await this.#giveBack([held])
   }
 
-  /** Gives everything back. Never throws: what cannot be given back expires. */
+  /** Gives all leases back. Never throws: a lease that cannot be given back expires. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed.abort()
     await this.#renewing
@@ -154,7 +154,10 @@ export class Leases implements AsyncDisposable {
     if (held.length > 0) await this.#giveBack(held).catch(() => {})
   }
 
-  /** What is wanted by now keeps its row, under a new epoch, so that a renewal on its way finds nothing. */
+  /**
+   * Deletes the rows, but for those of wanted leases, which expire: a patient process must not come first. These get a
+   * new epoch, so that a renewal that is under way does not find them.
+   */
   async #giveBack(held: readonly Held[]): Promise<void> {
     for (const each of held) this.#renewed.delete(each)
     const epochs = held.map(({ epoch }) => epoch)
@@ -178,7 +181,7 @@ export class Leases implements AsyncDisposable {
           while (await this.#pause())
         })
       } catch {
-        // The connection is lost; the next round takes another one. What expires meanwhile is not written under.
+        // The connection is lost; the next round takes another one. A lease that expires meanwhile fails at `require`.
         await this.#pause()
       }
     }
@@ -206,7 +209,7 @@ export class Leases implements AsyncDisposable {
     return sql`clock_timestamp() + make_interval(secs => ${this.#times.expiresMs / 1000})`
   }
 
-  /** @returns false as soon as all is closed */
+  /** Waits for the next renewal. @returns false as soon as the leases are closed */
   async #pause(): Promise<boolean> {
     const { signal } = this.#closed
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -218,7 +221,7 @@ export class Leases implements AsyncDisposable {
   }
 }
 
-/** What is held now, the oldest first. */
+/** The leases that are held now, the oldest first. */
 export async function readLeases(db: Db): Promise<readonly HeldLease[]> {
   const leases = ops(db).selectFrom('leases').select(['name', 'holder', 'forRun', 'takenAt as since'])
   return await leases.where('expiresAt', '>', now).orderBy('takenAt').orderBy('name').execute()
@@ -231,7 +234,7 @@ function isUnwanted(eb: ExpressionBuilder<Ops, 'leases'>) {
 /** The next epoch: the builder does not know the keyword. */
 const nextEpoch = sql<string>`default`
 
-/** Among all that share a database, for people. */
+/** The name of this process for operators, such as `host-1 process 123`. */
 export function thisProcess(): string {
   return `${hostname()} process ${process.pid}`
 }

@@ -7,8 +7,8 @@ import { ops, type Row } from './ops.ts'
 type OpenRow = Row<'open_readings'>
 
 /**
- * A range that is not covered, a reading that fell short or failed and that no later one has made good, or an accepted
- * one. `channelId` is null for the account; `sliceId` and what follows from a reading for gaps.
+ * A gap (a range that is not covered), a problem (a reading that fell short or failed, and no later one has succeeded),
+ * or an accepted shortfall. `channelId` is null for the account; of a gap, so is all that comes from a reading.
  */
 export interface OpenReading
   extends Pick<OpenRow, 'sliceId' | 'kind' | 'stream' | 'partition' | 'channelId' | 'proof' | 'acceptanceId'> {
@@ -21,9 +21,9 @@ export interface OpenReading
   readonly missingRows: number | null
 }
 
-/** What is open in active channels and the account. */
+/** The open readings of active channels and the account. */
 export interface OpenReadings {
-  /** Problems, gaps, accepted ones; of each kind the newest first. */
+  /** Problems, then gaps, then accepted shortfalls; of each kind the newest first. */
   readonly open: readonly OpenReading[]
   /** How many there are of each kind, listed or not. */
   readonly openCounts: Readonly<Record<OpenReading['kind'], number>>
@@ -39,7 +39,7 @@ export interface ProblemCount {
   readonly readings: number
 }
 
-/** @param most how many of each kind are listed @param channelId of one channel; of all when not given */
+/** @param most how many of each kind are listed @param channelId the only one; all when not given */
 export async function readOpenReadings(db: Db, most: number, channelId?: string): Promise<OpenReadings> {
   const open: OpenReading[] = []
   const openCounts = { gap: 0, problem: 0, accepted: 0 }
@@ -69,7 +69,7 @@ export async function readOpenReadings(db: Db, most: number, channelId?: string)
   return { open, openCounts, problems: counts.map((row) => ({ ...row, readings: Number(row.readings) })) }
 }
 
-/** What is open of one stream but its gaps, also of channels that are not active, the newest first. */
+/** The open readings of one stream, but not its gaps; also of channels that are not active. The newest first. */
 export async function readOpenOfStream(db: Db, stream: string): Promise<readonly OpenReading[]> {
   const open = ops(db).selectFrom('open_readings').selectAll().where('kind', '!=', 'gap').where('stream', '=', stream)
   return (await open.orderBy('sliceId', 'desc').execute()).map(toReading)
@@ -109,7 +109,7 @@ export interface LedgerEntry {
   readonly gaps: readonly Window[]
   /** The last reading that landed; undefined where none has. */
   readonly lastLanded: { readonly at: Date; readonly proof: Proof } | undefined
-  /** Readings that fell short or failed, and that no later one has made good, and accepted ones; the newest first. */
+  /** Problems and accepted shortfalls; the newest first. */
   readonly open: readonly OpenReading[]
 }
 
@@ -119,7 +119,7 @@ export interface LedgerQuestion {
   readonly window: Window | undefined
 }
 
-/** What the ledger holds of partitions of one stream, by partition. Each is asked for once. */
+/** What the ledger holds of partitions of one stream, by partition. */
 export async function readLedger(
   db: Db,
   stream: string,

@@ -15,7 +15,7 @@ export interface OpenSlice
   readonly lastPageKeys: readonly string[]
   /** Rows inside the window. */
   readonly foundRows: number
-  /** The page that the service refuses, and since when; undefined once it is committed. A half keeps it until then. */
+  /** The page that the service refuses, and since when; undefined once it is committed. Kept where the slice is cut. */
   readonly refused: { readonly page: number; readonly since: Date } | undefined
 }
 
@@ -71,7 +71,7 @@ export async function saveOpenSlice(
   await saving.onConflict((conflict) => conflict.columns(['stream', 'partition']).doUpdateSet(row)).execute()
 }
 
-/** The slice has ended, or starts again. */
+/** Deletes the progress of a slice that has ended, or starts again. */
 export async function closeOpenSlice(db: Db, place: Place): Promise<void> {
   await ops(db).deleteFrom('open_slices').where(isAt(place)).execute()
 }

@@ -24,7 +24,7 @@ export type Ops = {
 /** A row as it is read. */
 export type Row<Table extends keyof Ops> = Readonly<Selectable<Ops[Table]>>
 
-/** The same database or transaction, for statements that name columns as the program does. JSON stays as it is. */
+/** The same database or transaction, for statements with columns in camel case. Keys inside JSON stay as they are. */
 export function ops(db: Db): Kysely<Ops> {
   const named: unknown = db.withSchema('livehouse_ops').withPlugin(plugin)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin does to names what the type does
@@ -38,7 +38,7 @@ export interface Statement extends OperationNodeSource {
   readonly execute: () => Promise<unknown>
 }
 
-/** Executes writing statements in one exchange, each on the tables as before. The builder takes no list of them. */
+/** Executes writing statements in one round trip; none sees what another writes. The builder takes no list of them. */
 export async function executeTogether(db: Db, statements: readonly (Statement | undefined)[]): Promise<void> {
   const given = statements.filter((statement) => statement !== undefined)
   const parts = given.map((statement, index) => sql`${sql.ref(`part_${index}`)} as (${statement})`)
@@ -51,7 +51,7 @@ export const ROWS_A_STATEMENT = 1000
 /** The database's time at the start of the transaction. */
 export const now = sql<Date>`now()`
 
-/** Of one partition of a stream. */
+/** Whether a row belongs to this partition of a stream. */
 export function isAt({ stream, partition }: Place) {
   return (eb: ExpressionBuilder<Ops, PlacedTable>) => eb.and({ stream, partition })
 }
@@ -65,7 +65,7 @@ type PlacedTable =
   | 'open_slices'
   | 'reopened_ranges'
 
-/** To compare with: any of these texts, as one parameter. There may be more than a statement has parameters. */
+/** `any (…)`, with all texts as one parameter: there may be more than a statement has parameters. */
 export function anyOf(texts: readonly string[]) {
   const eb = expressionBuilder<Ops>()
   return eb.fn.any(eb.val(texts))

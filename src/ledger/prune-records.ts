@@ -5,8 +5,8 @@ import { isDueNotice } from './alerts.ts'
 import { now as databaseTime, ops } from './ops.ts'
 
 /**
- * Every table of `livehouse_ops` that refers to runs: a run stays while one of their rows names it. Tables of the
- * warehouse do not keep runs, nor do the days kept of them (`channel_days`).
+ * The tables of `livehouse_ops` that keep a run: it stays while one of their rows names it. Tables of the warehouse and
+ * `channel_days` name runs too, but do not keep them.
  */
 export const REFERRING_TABLES: readonly string[] = [
   'acceptance_uses',
@@ -22,7 +22,7 @@ export const REFERRING_TABLES: readonly string[] = [
   'unlisted_questionnaires',
 ]
 
-/** A year can be compared with the one before. */
+/** A year, and some weeks to compare it with the one before. */
 const KEPT_DAYS = 400
 
 /**

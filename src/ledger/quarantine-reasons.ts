@@ -19,7 +19,7 @@ export interface QuarantineGroup {
 /** Characters of a sample: enough to see what is wrong, little of a person. */
 export const SAMPLE_LENGTH = 80
 
-/** JSON text, also where it was cut before its end. */
+/** A JSON string, also one that was cut off before its closing quote. */
 const QUOTED = String.raw`"([^"\\]|\\.)*("|$)`
 const LONG_NUMBER = String.raw`\d{5,}`
 
@@ -63,7 +63,7 @@ export async function readQuarantine(
 /** An item that is still unreadable; `raw` is only the beginning of its JSON text. */
 export type ShownItem = Pick<Row<'quarantine'>, 'stream' | 'partition' | 'reason' | 'path' | 'raw' | 'lastSeenAt'>
 
-/** Items that came last. @param stream of all when undefined @param rawLength characters of each */
+/** Items, the last seen first. @param stream all when undefined @param rawLength characters of each */
 export async function readQuarantinedItems(
   db: Db,
   { stream, count, skip, rawLength }: { stream: string | undefined; count: number; skip: number; rawLength: number },

@@ -14,16 +14,16 @@ export interface QuarantineOrigin extends Place {
   readonly seenAt: Date
   /** The service's zone, whose days count. */
   readonly timeZone: string
-  /** What was asked for: there the items lie. Undefined for a walk over a whole list, and where none is resolved. */
+  /** The range that was asked for, in which the items lie; undefined for a whole list, and where none is resolved. */
   readonly asked?: Window | undefined
 }
 
 const KEY = ['stream', 'partition', 'itemHash', 'ordinal'] as const
 
 /**
- * Keeps items with their reasons. Equal items of one slice are told apart by their ordinal, so that reading again adds
- * none. One that comes again is noted once a day of the service, and where that says more of where it lies, so that a
- * quiet night writes nothing; one that had been resolved is unresolved again.
+ * Keeps items with their reasons. Equal items of one slice are numbered (`ordinal`), so that reading again adds none.
+ * One that comes again is updated only where it was resolved, where the range in which it lies becomes narrower, or
+ * once a day of the service: where nothing is new, nothing is written.
  */
 export async function quarantineItems(
   db: Db,
@@ -100,7 +100,7 @@ export function resolveAbsent(
     .where((eb) => eb.not(isAmong(brought)))
 }
 
-/** The hash that equal items share, of their JSON text. */
+/** SHA-256 of an item's JSON text, in hex. */
 export function hashItem(raw: string): string {
   return createHash('sha256').update(raw).digest('hex')
 }
@@ -115,7 +115,7 @@ function numbered(items: readonly QuarantinedItem[]) {
   })
 }
 
-/** Which items these are, as two arrays: there may be more items than a statement has parameters. */
+/** Whether a row is one of these items; two arrays, as there may be more items than a statement has parameters. */
 function isAmong(items: readonly QuarantinedItem[]): RawBuilder<boolean> {
   const keys = numbered(items)
   const hashes = keys.map(({ itemHash }) => itemHash)
@@ -165,7 +165,7 @@ export async function* readKeptItems(
   }
 }
 
-/** Notes that these items have become rows. In the transaction of the rows. */
+/** Notes that these items have become rows. To be called in the transaction that writes these. */
 export async function resolveItems(trx: Db, items: readonly KeptItem[], at: Date): Promise<void> {
   if (items.length === 0) return
   await ops(trx)
@@ -179,7 +179,7 @@ export async function resolveItems(trx: Db, items: readonly KeptItem[], at: Date
 }
 
 const CONFLICT = 'conflict'
-/** What the reason of an item begins with that stands beside a fresher one of its key. */
+/** The beginning of the reason where a fresher item has the same key. */
 export const DUPLICATE = 'duplicate'
 
 /** A row that the source lists beside a fresher one of the same key, for quarantine. */
@@ -188,7 +188,7 @@ export function duplicateItem(raw: string, path: string, rows: number) {
   return setAside(raw, path, `${DUPLICATE}: ${why}`)
 }
 
-/** An item whose key another version of the interface has for another record, for quarantine. */
+/** An item whose key is that of another record in another version of the interface, for quarantine. */
 export function conflictItem(raw: string, path: string, differing: readonly string[]) {
   return setAside(raw, path, `${CONFLICT}: version 2 has this ${path} with another ${differing.join(' and ')}`)
 }
@@ -201,7 +201,7 @@ export function isDuplicate({ reason }: Pick<QuarantinedItem, 'reason'>): boolea
   return reason.startsWith(DUPLICATE)
 }
 
-/** What another row stands for in the table: a fresher one of a duplicate, or that of a higher version. */
+/** Whether the table has another row in place of this item: the fresher duplicate, or that of a higher version. */
 export function isSuperseded(item: Pick<QuarantinedItem, 'reason'>): boolean {
   return isDuplicate(item) || item.reason.startsWith(CONFLICT)
 }

@@ -80,7 +80,7 @@ export async function rememberHeaders(trx: Db, headers: SeenHeaders): Promise<bo
 
 type FormId = Pick<Form, 'channelId' | 'questionId'>
 
-/** Remembers that a questionnaire is to have a view; publishing makes it. @returns its name, also of an old one */
+/** Records that a questionnaire is to have a view; publishing creates it. @returns the name of the view, new or old */
 export async function addPublishedForm(db: Db, { channelId, questionId }: FormId): Promise<string> {
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'published forms')
@@ -93,7 +93,7 @@ export async function addPublishedForm(db: Db, { channelId, questionId }: FormId
   })
 }
 
-/** Takes the view of a questionnaire away, and that it is to have one. */
+/** Drops the view of a questionnaire, and the record that it is to have one. */
 export async function removePublishedForm(db: Db, { channelId, questionId }: FormId, view: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await trx.schema.withSchema(FORMS_SCHEMA).dropView(view).ifExists().execute()
@@ -102,7 +102,7 @@ export async function removePublishedForm(db: Db, { channelId, questionId }: For
   })
 }
 
-/** Lets every analyst see the answers to these questions, or no longer. @param numbers from 1, as the headers stand */
+/** Shows the answers to these questions to every analyst, or hides them again. @param numbers from 1, in their order */
 export async function setCleared(
   db: Db,
   { channelId, questionId, questions }: Form,

@@ -13,7 +13,7 @@ export interface RunSlice extends Pick<Row<'slices'>, 'stream' | 'partition' | '
   readonly calls: number
 }
 
-/** A message about the warehouse that was due. */
+/** An alert of which a message was due. */
 export interface RaisedAlert extends Pick<Row<'alerts'>, 'raisedAt' | 'clearedAt'> {
   readonly cause: Cause
 }
@@ -28,7 +28,7 @@ export interface HeldPart extends Place {
   readonly rows: number
 }
 
-/** What one run was asked for and what it left, beside its report. */
+/** What one run was asked for, read and holds, beside its report. */
 export interface RunDetails {
   /** Without secrets. */
   readonly asked: Readonly<Record<string, unknown>>

@@ -23,7 +23,7 @@ export interface StreamReport {
   readonly slices: Readonly<Partial<Record<Proof, number>>>
 }
 
-/** A run as its record tells it. */
+/** A run on record. */
 export interface RunReport extends Pick<Row<'runs'>, 'runId' | 'command' | 'startedAt' | 'finishedAt' | 'resumesAt'> {
   readonly status: RecordedStatus
   /** Of a run that has not ended, what has landed so far: rows and calls, not yet what became of them. */
@@ -85,7 +85,7 @@ export async function readRunReports(
   })
 }
 
-/** As the contract's JSON has them. */
+/** As in the run's JSON summary. */
 type RecordedStreams = Readonly<Record<string, Partial<Counts> & { readonly slices?: Partial<Record<Proof, number>> }>>
 
 /** The first `most` errors of a run. */
@@ -137,8 +137,8 @@ export async function hasSliceAfter(db: Db, place: Place, sliceId: string): Prom
 }
 
 /**
- * What earlier attempts at a partition brought and never reported: from the readings of the run that are newer than
- * `afterSlice`, and from the rows that the run changed. Undefined where they landed nothing.
+ * What earlier attempts at a partition landed without reporting it, by the slices of the run that are newer than
+ * `afterSlice`, and by the rows that the run changed. Undefined where they landed nothing.
  */
 export async function readEarlierAttempts(
   db: Db,
@@ -162,7 +162,7 @@ export async function readEarlierAttempts(
   return { counts: { ...sums.counts, inserted, updated: changed - inserted, unchanged }, slices }
 }
 
-/** What the runs that ended on one day of the service did to one stream together. */
+/** The sums of one stream over all runs that ended on one day of the service. */
 export interface DayActivity {
   /** `YYYY-MM-DD`. */
   readonly day: string
@@ -177,7 +177,7 @@ export interface DayActivity {
 /** The runs of any span are few beside the rows that they brought; more than this are left out, oldest first. */
 const MOST_RUNS = 5000
 
-/** The days since `since` on which a run ended, and the streams that it had to do with, in order. */
+/** One row a day since `since` and stream of the runs that ended then, in order. */
 export async function readDailyActivity(db: Db, since: Date, timeZone: string): Promise<readonly DayActivity[]> {
   // The builder cannot take JSON documents apart.
   const { rows } = await sql<DayActivity>`
@@ -194,7 +194,7 @@ export async function readDailyActivity(db: Db, since: Date, timeZone: string): 
   return rows
 }
 
-/** The calls that the slices of one hour took together. */
+/** The calls of all slices that ended in one hour. */
 export interface HourActivity extends Pick<DayActivity, 'calls' | 'retries'> {
   /** When it began, by the service's wall clock: `YYYY-MM-DD HH:MM:SS`. */
   readonly hour: string

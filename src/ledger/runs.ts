@@ -21,21 +21,21 @@ export interface EndedRun {
 /** How a run stands: one whose lease has expired is `interrupted`, whether that is on record yet or not. */
 export type RecordedStatus = RunStatus | 'running' | 'interrupted'
 
-/** Whether it came to an end of its own. */
+/** Whether it ended by itself; an interrupted run did not. */
 export function hasEnded({ status }: { readonly status: RecordedStatus }): boolean {
   return status !== 'running' && status !== 'interrupted'
 }
 
-/** Whether a run holds its lease; raw, as a part of the statement below. */
+/** Whether the lease of a row of `livehouse_ops.runs` is held; raw, as it is a part of a raw statement below. */
 const hasLease = sql`exists (select from livehouse_ops.leases where name = 'run ' || run_id and expires_at > now())`
 
-/** The same of a row of `livehouse_ops.runs`. */
+/** How a row of `livehouse_ops.runs` stands. */
 export const recordedStatus = sql<RecordedStatus>`
   case when status = 'running' and not ${hasLease} then 'interrupted' else status end`
 
 /**
- * Writes the start of a run, shown as running while its lease is renewed, and the end of those whose lease has expired.
- * @returns its id, decimal text
+ * Records a run and takes its lease; while that is renewed, the run counts as running. Runs whose lease has expired are
+ * recorded as interrupted. @returns its id, decimal text
  */
 export async function openRun(db: Db, run: NewRun, leases: Leases): Promise<string> {
   // An update, and a delete that goes by it, are plainer in SQL.
@@ -56,13 +56,13 @@ export async function openRun(db: Db, run: NewRun, leases: Leases): Promise<stri
   })
 }
 
-/** Writes the start of a run. @returns its id, decimal text */
+/** Records a run. @returns its id, decimal text */
 export async function startRun(db: Db, { settings, ...run }: NewRun): Promise<string> {
   const row = { ...run, status: 'running', settings: JSON.stringify(settings) } as const
   return (await ops(db).insertInto('runs').values(row).returning('runId').executeTakeFirstOrThrow()).runId
 }
 
-/** Writes its end; also of one that was taken for interrupted, such as while its machine was asleep. */
+/** Records the end of a run, also where it counts as interrupted by now: its machine may have been asleep. */
 export async function finishRun(db: Db, runId: string, run: EndedRun): Promise<void> {
   const end = { ...run, outcome: JSON.stringify(run.outcome) }
   await ops(db).updateTable('runs').set(end).where('runId', '=', runId).execute()
@@ -88,7 +88,7 @@ export async function saveProgress(
   await ops(db).updateTable('runs').set(saved).where('runId', '=', runId).execute()
 }
 
-/** Every command that a run is on record of, in order. */
+/** The commands of all runs on record, in order. */
 export async function readCommands(db: Db): Promise<readonly string[]> {
   const rows = await ops(db).selectFrom('runs').select('command').distinct().orderBy('command').execute()
   return rows.map(({ command }) => command)

@@ -4,9 +4,9 @@ import { type Change, createMemoryPaceCell, type PaceCell, type Paced } from '..
 import type { Db } from '../store/database.ts'
 
 /**
- * Keeps the pace of calls to `host` in `livehouse_ops.call_paces`, by the database's clock, changed by comparing
- * versions: no lock is held while a change is computed, and one that comes too late is computed again. While the
- * database does not answer, this process goes on alone from what it saw last.
+ * Keeps the pace of calls to `host` in `livehouse_ops.call_paces`, by the database's clock, with optimistic locking: a
+ * change is computed again where the version has changed meanwhile. While the database does not answer, this process
+ * keeps a pace of its own, from the last one that it saw.
  */
 export function createSharedPace(db: Db, host: string, clock: Clock): PaceCell {
   const { now, monotonicMs = now } = clock
@@ -15,7 +15,7 @@ export function createSharedPace(db: Db, host: string, clock: Clock): PaceCell {
 
   const go = async <T extends Paced>(change: Change<T>, version: string | null, tried?: T): Promise<T> => {
     const askedAtMs = monotonicMs()
-    // The clock is read also where there is no row. To write and read in one statement is plainer in SQL.
+    // Writing and reading in one statement is plainer in SQL. The clock is read also where there is no row.
     const { rows } = await sql<{ version: string | null; pace: unknown; nowMs: number; isTaken: boolean }>`
       with taken as (insert into livehouse_ops.call_paces as paces (host, version, pace)
         select ${host}::text, 1, ${JSON.stringify(tried?.pace)}::jsonb where ${tried !== undefined}::boolean
@@ -25,7 +25,7 @@ export function createSharedPace(db: Db, host: string, clock: Clock): PaceCell {
         (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"
       from (select) as one left join livehouse_ops.call_paces on host = ${host}`.execute(db)
     const [kept = { version, pace: null, nowMs: askedAtMs + offsetMs, isTaken: false }] = rows
-    // Its clock was read between the question and the answer.
+    // The database read its clock after the request was sent and before the answer came.
     offsetMs = Math.max(kept.nowMs - monotonicMs(), Math.min(offsetMs, kept.nowMs - askedAtMs))
     if (tried !== undefined && kept.isTaken) return await alone(() => tried)
     const isOld = tried !== undefined && kept.version === version

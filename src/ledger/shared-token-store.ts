@@ -18,8 +18,8 @@ const POLL_MS = 50
 const LOCK = 'access token'
 
 /**
- * Keeps the token in `livehouse_ops.access_tokens` for every process of this database, sealed with the application's
- * secret. One that another secret sealed counts as none.
+ * Keeps the token in `livehouse_ops.access_tokens` for every process of this database, encrypted with the application's
+ * secret. One that was encrypted with another secret counts as none.
  *
  * One process at a time replaces it: it locks a row in a transaction, so that the lock ends with the process, also
  * behind a pooler. Only the holder takes a connection of the pool; others ask again and again.
@@ -46,7 +46,7 @@ export function createSharedTokenStore(db: Db, { authUrl, appId, appSecret, cloc
       await makeName(db, LOCK)
       for (;;) {
         signal.throwIfAborted()
-        // Not a connection more than this one: a small pool may have no other to give.
+        // All on this one connection: a small pool may have no second one.
         const token = await db.transaction().execute(async (transaction) => {
           if (!(await tryLockName(transaction, LOCK))) return undefined
           await setLocal(transaction, { idle_in_transaction_session_timeout: '0' })
@@ -61,7 +61,7 @@ export function createSharedTokenStore(db: Db, { authUrl, appId, appSecret, cloc
   }
 }
 
-/** Whether this user may share a token; one that may only read cannot. */
+/** Whether this user may write a token. */
 export async function mayShareToken(db: Db): Promise<boolean> {
   // The builder does not know rights.
   const { rows } = await sql<{ may: boolean }>`
@@ -77,12 +77,12 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * AES-256-GCM under a key made of `secret` by scrypt, so that a stolen database does not give the secret away by
- * trying. `purpose` is bound to what is sealed: under another purpose it does not open.
+ * AES-256-GCM under a key that scrypt derives from `secret`: with a stolen database, guessing the secret is slow.
+ * `purpose` is authenticated too: under another one, `open` fails.
  */
 function createSeal(secret: string, purpose: string) {
   let key: Buffer | undefined
-  // The salt is no secret and no random number: every process comes to the same key.
+  // The salt is fixed, so that every process derives the same key.
   const deriveKey = () => (key ??= scryptSync(secret, `livehouse/${purpose}`, KEY_BYTES))
   const associated = Buffer.from(purpose)
   return {
@@ -92,7 +92,7 @@ function createSeal(secret: string, purpose: string) {
       const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
       return Buffer.concat([nonce, cipher.getAuthTag(), encrypted])
     },
-    /** @returns undefined for what another secret or purpose sealed, and for what was changed since */
+    /** @returns undefined where it was sealed with another secret or purpose, or was changed since */
     open: (sealed: Buffer): string | undefined => {
       try {
         const nonce = sealed.subarray(0, NONCE_BYTES)

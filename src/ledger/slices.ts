@@ -5,7 +5,7 @@ import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { isAt, ops, type Row, type Statement } from './ops.ts'
 
-/** What the ledger keeps of one extraction. */
+/** What the ledger keeps of one reading. */
 export interface SliceRecord extends Pick<Row<'slices'>, 'runId' | 'isDrop' | 'proof' | 'startedAt' | 'finishedAt'> {
   readonly stream: string
   readonly partition: Partition
@@ -15,9 +15,9 @@ export interface SliceRecord extends Pick<Row<'slices'>, 'runId' | 'isDrop' | 'p
   readonly covers: Window | undefined
   /** The part of that which is not read again; undefined where nothing. */
   readonly settled: Window | undefined
-  /** How long rows may still change, as it was when it was read; as the stream says when not given. */
+  /** The lookback that was in force when it was read; the stream's when not given. */
   readonly lookbackDays?: number | undefined
-  /** Rows of a page as they came; undefined where all lay on one, or pages of two sizes brought the same. */
+  /** Rows of a page; undefined where one page held all of them, or where two page sizes gave the same rows. */
   readonly pageSize?: number | undefined
   readonly backfillId: string | undefined
   readonly totals:
@@ -76,7 +76,7 @@ export async function readWalkBefore(db: Db, place: Place, runId: string): Promi
 }
 
 /**
- * When the last reading began that brought these minutes of a partition; undefined (for a minute) asks for whole walks.
+ * When the last reading of each of these minutes of a partition began; an undefined minute asks for whole walks.
  * @returns as many instants as minutes, in their order; undefined where it was never read
  */
 export async function readLastReading(
@@ -102,7 +102,7 @@ export async function readStreamsOnRecord(db: Db): Promise<ReadonlySet<string>> 
   return new Set(rows.map(({ stream }) => stream))
 }
 
-/** Remembers what items had; one that was missing is back. It writes only what is new. `fields`: at least one. */
+/** Remembers the fields of items; those on record as missing no longer are. `fields`: at least one. */
 export function rememberFields(db: Db, place: Place, fields: readonly string[]): Statement {
   return ops(db)
     .insertInto('known_fields')
@@ -145,10 +145,10 @@ export async function acceptMissingFields(
   return [...new Set(rows.map(({ field }) => field))].sort()
 }
 
-/** An index holds no longer names; `extra` of the row has all of it. */
+/** An index cannot hold longer names; `extra` of the row has the whole name. */
 const LONGEST_NAME = 255
 
-/** Remembers fields that the spec does not know. @returns those that nobody has seen before */
+/** Remembers fields that the spec does not know. @returns those that are new */
 export async function rememberUnknownFields(
   db: Db,
   stream: string,

@@ -3,14 +3,14 @@ import type { Db } from '../store/database.ts'
 import { ops, type Row } from './ops.ts'
 
 /**
- * What a database belongs to: with another of these, its rows would be of another account or of other instants. The
- * base URL has no trailing slash; `appId` is null where only a fixed token is used.
+ * The source of a database's rows: with another value of these, they would be of another account or of other instants.
+ * The base URL has no trailing slash; `appId` is null where only a fixed token is used.
  */
 export type Source = Pick<Row<'source'>, 'baseUrl' | 'appId' | 'timeZone'>
 
 /**
  * Remembers the source on the first use of a database and refuses any other. An app id that comes later, where only a
- * fixed token has been used so far, is remembered then. Of two first uses at once one is held against the other.
+ * fixed token has been used so far, is remembered then. Of two first uses at once, one is checked against the other.
  * @throws db.otherSource
  */
 export async function claimSource(db: Db, source: Source): Promise<void> {
@@ -37,7 +37,7 @@ export async function checkSource(db: Db, source: Source): Promise<void> {
 }
 
 /**
- * Remembers the new address of a service that has moved, or another app id of the same account, as a person has said.
+ * Remembers the new address of a service that has moved, or another app id of the same account, as an operator says.
  * @returns the address before; undefined where no run has claimed the database yet
  * @throws db.otherSource where anything else differs
  */
@@ -51,8 +51,8 @@ export async function moveSource(db: Db, source: Source): Promise<string | undef
 }
 
 /**
- * Half a sentence for each setting that another source stands in; none where the database can be used. Where either has
- * no app id, the account is known by its token, which may change.
+ * A clause for each setting that names another source; none where the database can be used. App ids are compared only
+ * where both are given: a fixed token may change, and names no account.
  */
 export function differencesBetween(remembered: Source, given: Source): readonly string[] {
   return [
@@ -86,7 +86,7 @@ export interface SourceFact {
   readonly evidence: string
 }
 
-/** Other versions have asked other things. */
+/** Kept apart from what other versions of livehouse have asked. */
 const TOPIC = 'list_params'
 
 /** What probes have found, by endpoint. */
@@ -95,7 +95,7 @@ export async function readSourceFacts(db: Db) {
   return await facts.where('topic', '=', TOPIC).orderBy('subject').execute()
 }
 
-/** Keeps what a probe found. What could not be known this time leaves an earlier answer as it is. */
+/** Keeps what a probe found. A fact without an answer does not replace an earlier answer. */
 export async function keepSourceFacts(
   db: Db,
   facts: readonly SourceFact[],
