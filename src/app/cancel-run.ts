@@ -9,7 +9,7 @@ const LOOK_MS = 2000
 /** Cancels a run of any process, by asking for its lease. @returns false where it is not under way */
 export async function cancelRun(db: Db, runId: string): Promise<boolean> {
   await using leases = new Leases(db)
-  return await leases.ask(`run ${runId}`)
+  return await leases.markWanted(`run ${runId}`)
 }
 
 /** A signal that aborts when a run of this process is cancelled. Use it with `await using`. */

@@ -95,12 +95,12 @@ export class Leases implements AsyncDisposable {
       this.#renewed.add(held)
       return held.lost.signal
     }
-    if (!isPatient) await this.ask(name, db)
+    if (!isPatient) await this.markWanted(name, db)
     return undefined
   }
 
   /** Marks a lease as wanted. @returns false where none holds it */
-  async ask(name: string, db = this.#db): Promise<boolean> {
+  async markWanted(name: string, db = this.#db): Promise<boolean> {
     const held = ops(db).updateTable('leases').where('name', '=', name).where('expiresAt', '>', now)
     return (await held.set({ wantedUntil: this.#expiry() }).returning('name').execute()).length > 0
   }
