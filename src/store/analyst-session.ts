@@ -5,9 +5,9 @@ import { openSession, type Session } from './copy-session.ts'
 import { describeTarget, translateConnectError } from './translate-error.ts'
 
 const SETTING = 'DATABASE_URL'
-/** As Postgres sends it. */
+/** Bytes of all answers together, as Postgres sends them. */
 const MOST_BYTES = 1_048_576
-/** For what is done beside the queries: to connect, and to make a login and drop it. */
+/** Time for connecting, and for creating and dropping a login. */
 const CONNECTING_MS = 5000
 
 /** What an analyst's query may take, and how its session is set. */
@@ -18,7 +18,7 @@ export interface AnalystSettings {
   readonly timeZone: string
   /** Ends the queries, on the server too. */
   readonly signal: AbortSignal
-  /** For a login that is made for the queries: letters and digits. */
+  /** Of the login that may be created for the queries: letters and digits. */
   readonly password: string
 }
 
@@ -34,9 +34,9 @@ export interface Answer {
 
 /**
  * Runs queries, each a single SELECT, VALUES, TABLE or WITH, as `livehouse_analyst` in one read-only snapshot, over a
- * connection that is closed behind them. Its login may do no more than an analyst, as a function in a query can undo
- * `set role`: where that of the URL may make roles, a login is made for these queries alone. A server that no longer
- * answers is given up a little after its own limit of time.
+ * connection of their own. Its login may do no more than an analyst, as a function in a query can undo `set role`:
+ * where the login of the URL may create roles, another one is created for these queries alone. A server that no longer
+ * answers is given up some seconds after it should have ended the queries.
  * @throws db.unreachable; db.refused with the message of Postgres and the place in the query, or for another login
  */
 export async function readAsAnalyst(
@@ -86,7 +86,7 @@ async function readIn(
   try {
     await client.query('begin isolation level repeatable read read only')
     await client.query('savepoint refusable')
-    // So a query ends once this side has hung up. A server on a system without such a check refuses the setting.
+    // Ends a query once this side has closed the connection. A server on a system without that check refuses this.
     await client
       .query("set local client_connection_check_interval = '1s'")
       .catch(async () => await client.query('rollback to savepoint refusable'))
@@ -107,7 +107,7 @@ async function readIn(
 
 const DECLARE = 'declare answer no scroll cursor for '
 
-/** The extended protocol takes one statement, and `declare` none but a query that writes nothing. */
+/** The extended protocol takes a single statement, and `declare` takes only a query that writes nothing. */
 async function read(client: Client, query: string, maxRows: number): Promise<Answer> {
   const declaration = { text: DECLARE + query, queryMode: 'extended' }
   await client.query(declaration)
@@ -131,7 +131,7 @@ const parsers: Readonly<Record<number, (text: string) => AnswerValue>> = {
   1184: isoOf,
 }
 
-/** A single value may have a gigabyte: the connection ends while it arrives. */
+/** Ends the connection while too much arrives: a single value may have a gigabyte. */
 function boundBytes({ connection: { stream } }: Client): void {
   let received = 0
   stream.on('data', (chunk: Buffer) => {
@@ -154,7 +154,7 @@ function refusalOf(error: DatabaseError): LivehouseError<'db.refused'> {
 interface Rights {
   readonly login: string
   readonly mayMakeLogins: boolean
-  /** An analyst, who may neither do nor become anything else. */
+  /** The login is an analyst, and has no other rights or roles. */
   readonly isOnlyAnalyst: boolean
 }
 
@@ -177,7 +177,7 @@ function refuse(reason: string, repair: string): never {
   throw new LivehouseError('db.refused', `Database: ${reason}. ${repair}.`, { reason, sqlState: '42501' })
 }
 
-/** Makes a login that is an analyst and nothing else, and takes those away that killed processes have left behind. */
+/** Creates a login that is an analyst and nothing else, and drops expired ones that killed processes left behind. */
 async function makeLogin(own: Session, url: string, { password, timeoutMs }: AnalystSettings) {
   const name = `livehouse_mcp_${randomBytes(8).toString('hex')}`
   await own.query(`do $$ declare expired name; begin
@@ -198,7 +198,7 @@ async function makeLogin(own: Session, url: string, { password, timeoutMs }: Ana
   return { name, url: ofLogin.href }
 }
 
-/** After an interruption. A login that stays nevertheless cannot log in for long, and goes with the next. */
+/** Over a new connection, as the other one was interrupted. Where this fails too, the login expires soon. */
 async function dropAnew(url: string, login: string): Promise<void> {
   try {
     await using own = await openSession(url, SETTING, AbortSignal.timeout(CONNECTING_MS))

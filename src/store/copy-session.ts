@@ -8,13 +8,13 @@ export interface Session extends AsyncDisposable {
   /** The driver's own connection, which takes COPY streams. */
   readonly client: Client
   readonly query: <Row extends QueryResultRow>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
-  /** An error that a COPY stream of this connection ended with, as every other statement would tell it. */
+  /** Translates an error of a COPY stream of this connection, as `query` does with its own. */
   readonly translate: (error: unknown) => unknown
 }
 
 /**
- * Connects; `setting` names the database in its errors. Every value is spelled the same way on both sides of a copy,
- * whatever the servers are set to.
+ * Connects; `setting` names the database in its errors. The formats of values are set, so that both sides of a copy
+ * have the same.
  * @throws db.unreachable, db.refused, also from each statement
  */
 export async function openSession(url: string, setting: string, signal: AbortSignal): Promise<Session> {
@@ -30,7 +30,7 @@ export async function openSession(url: string, setting: string, signal: AbortSig
   const translate = (error: unknown): unknown =>
     signal.aborted ? signal.reason : translateStatementError(error, named)
   const close = async (): Promise<void> => {
-    // A server that is gone does not answer the goodbye.
+    // Fails where the server is gone.
     await client.end().catch(() => {})
     signal.removeEventListener('abort', hangUp)
   }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { openDatabase } from './pool.ts'
 import { codeOf } from '../core/errors.ts'
 
-/** SQLSTATEs of two that create it at once: `duplicate_database`, and the unique index behind it. */
+/** SQLSTATEs where another session creates it at once: `duplicate_database`, and the unique index behind it. */
 const ALREADY_THERE: ReadonlySet<string> = new Set(['42P04', '23505'])
 
 /**
@@ -22,18 +22,14 @@ export async function createDatabaseIfMissing(adminUrl: string, name: string, si
   }
 }
 
-/**
- * Makes an empty database of this name; one that is there goes, and with it who is connected to it.
- * @param adminUrl as above
- * @throws db.unreachable, db.refused
- */
+/** Creates an empty database; drops one of this name first, with its sessions. @throws db.unreachable, db.refused */
 export async function recreateDatabase(adminUrl: string, name: string, signal: AbortSignal): Promise<void> {
   await using db = await openDatabase(adminUrl, { signal, maxConnections: 1 })
   await sql`drop database if exists ${sql.id(name)} with (force)`.execute(db, { signal })
   await createDatabase(name).execute(db, { signal })
 }
 
-/** From template0, which takes no connections: so nobody's connection is in the way of the copy. */
+/** From template0, which takes no connections: a session on the template would make this fail. */
 function createDatabase(name: string) {
   return sql`create database ${sql.id(name)} template template0 encoding 'UTF8'`
 }

@@ -8,5 +8,5 @@ import type { OperationTables } from './tables/operation-tables.ts'
  */
 export interface Database extends LedgerTables, OperationTables {}
 
-/** It as statements reach it: a pool, one connection or a transaction. */
+/** The database as statements reach it: a pool, one connection or a transaction. */
 export type Db = Kysely<Database>

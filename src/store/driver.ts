@@ -20,29 +20,26 @@ import {
   translateStatementError,
 } from './translate-error.ts'
 
-/** Where Node's diagnostics show each connection being opened, each statement, and each pool being closed. */
+/** Shows in Node's diagnostics each connection that is opened, each statement, and each pool that is closed. */
 const trace = tracingChannel<{ readonly doing: string }>('livehouse:database')
-/** So long no more connections are asked for than the server has given. */
+/** How long the pool stays as small as the server made it, before it asks for more connections again. */
 const SHORTAGE_MS = 10_000
-/** A connection that the server has none left for is asked for again so long. */
+/** How long a connection is asked for again, where the server has none left. */
 const LONGEST_WAIT_MS = 30_000
 
 /**
- * Kysely's Postgres dialect with two differences: errors arrive as `LivehouseError` where they are the database's to
- * repair, and `copy … from stdin`, alone or behind a savepoint, takes its data as the only parameter (in Postgres that
- * statement has none, so nothing else can be meant).
+ * Kysely's Postgres dialect with two differences: errors that the operator of the database has to repair arrive as
+ * `LivehouseError`, and `copy … from stdin`, alone or after a savepoint, takes its data as the only parameter (in
+ * Postgres that statement has none).
  */
 export function warehouseDialect(pool: Pool, named: NamedTarget): Dialect {
   return new PostgresDialect({ pool: translatingPool(pool, named) })
 }
 
-/**
- * Where the server has no connection left (53300), those that it has given have to do for a while: the pool then gives
- * them out in turn.
- */
+/** Where the server has no connection left (53300), the pool makes do for a while with those that it has. */
 function translatingPool(pool: Pool, named: NamedTarget): PostgresPool {
   const most = pool.options.max
-  // Kysely knows a connection by its client.
+  // Kysely tells connections apart by their clients.
   const clients = new WeakMap<PoolClient, PostgresPoolClient>()
   let callOff = (): void => {}
   const connect = async (untilMs: number, refusal?: unknown): Promise<PostgresPoolClient> => {
@@ -53,7 +50,7 @@ function translatingPool(pool: Pool, named: NamedTarget): PostgresPool {
       return known
     } catch (error) {
       const isShort = codeOf(error) === '53300' && pool.totalCount > 0
-      // All are at work, as behind a slow disk.
+      // All connections of the pool are in use, as with a slow disk.
       const isBusy = error instanceof Error && error.message === 'timeout exceeded when trying to connect'
       const isOver = refusal !== undefined && systemClock.now() > untilMs
       if (isOver || !(isShort || isBusy)) throw translateConnectError(refusal ?? error, named)
@@ -80,7 +77,7 @@ class TranslatingClient implements PostgresPoolClient {
   readonly #named: NamedTarget
   /** Its server has gone; the driver may not have noticed yet. */
   #isLost = false
-  /** A transaction begins with its first statement: in one exchange, where that has no values. */
+  /** `begin` waits for the first statement of the transaction: both are one round trip, where that has no values. */
   #isToBegin = false
 
   constructor(client: PoolClient, named: NamedTarget) {
@@ -129,9 +126,9 @@ async function send(client: PoolClient, text: string, values: readonly unknown[]
 }
 
 /**
- * A server is waited for no longer. After so long without an answer the system asks whether the other side is still
- * there, ten times, a second apart (Node, `socket.setKeepAlive`): so a machine or a network that is gone is noticed,
- * however long a statement may take. A statement that did not arrive is sent again first, for some 15 minutes on Linux.
+ * With keep-alive the system notices that a machine or a network is gone, however long a statement may take: it sends
+ * ten probes, a second apart (Node, `socket.setKeepAlive`). Where the statement itself did not arrive, that is repeated
+ * first, for some 15 minutes on Linux.
  */
 export const connectionOptions = {
   connectionTimeoutMillis: 10_000,
@@ -156,7 +153,7 @@ export const pgTypes = {
     wallClockTypes.has(oid) ? (value: string) => value : types.getTypeParser(oid, format),
 }
 
-/** Settings of this transaction alone, by name: with them a pooler in transaction mode may stand in between. */
+/** Sets parameters for this transaction alone, which also works behind a pooler in transaction mode. */
 export async function setLocal(trx: Db, settings: Readonly<Record<string, string>>): Promise<void> {
   const entries = Object.entries(settings)
   await trx
@@ -166,12 +163,12 @@ export async function setLocal(trx: Db, settings: Readonly<Record<string, string
     .execute()
 }
 
-/** The driver's client, or one that keeps to `require_auth=scram-sha-256` where the URL asks for it (as of libpq). */
+/** The driver's client; where the URL has `require_auth=scram-sha-256` (as of libpq), one that insists on SCRAM. */
 export function clientFor(url: string): typeof Client {
   return new URL(url).searchParams.get('require_auth') === 'scram-sha-256' ? ScramClient : Client
 }
 
-/** Such a client, not connected yet, whose loss ends only its statements. */
+/** Such a client, not connected yet. Where its connection is lost, its statements fail, not the process. */
 export function createClient(url: string, config: ClientConfig = {}): Client {
   const client = new (clientFor(url))({ connectionString: url, application_name: 'livehouse', ...config })
   client.on('error', () => {})
@@ -185,19 +182,19 @@ export function withoutRequireAuth(url: string): string {
   return plain.href
 }
 
-/** Connects to a server only that proves, by SCRAM, that it knows the password; it sends none. */
+/** Connects only to a server that proves by SCRAM that it knows the password; never sends the password itself. */
 class ScramClient extends Client {
   declare readonly sslNegotiation: string
 
   constructor(config?: ClientConfig) {
     const whole = { ...config, connection: new ScramConnection(config) }
     super(whole)
-    // The client reads them from the URL and the environment, but tells only a connection that it made itself.
+    // The client has these from the URL and the environment, but passes them only to a connection that it made itself.
     Object.assign(this.connection, { ssl: this.ssl, sslNegotiation: this.sslNegotiation })
   }
 }
 
-/** The driver's client acts on the events of its connection: what is not passed on here, it never does. */
+/** The driver's client acts on the events of its connection: one that is not passed on here has no effect. */
 class ScramConnection extends Connection {
   #isProven = false
   #hasFailed = false
@@ -235,7 +232,7 @@ class ScramConnection extends Connection {
   }
 }
 
-/** Those of the network have a code; not so a server that is too slow to answer, and a password that is not given. */
+/** Whether SCRAM failed. Errors of the network have a code; a timeout and a missing password have none. */
 function isOfScram(error: unknown): error is Error {
   return error instanceof Error && !('code' in error) && !/^timeout expired$|must be a string$/.test(error.message)
 }

@@ -14,9 +14,9 @@ import { readPrivate, readServerFile, writePrivate } from './embedded/files.ts'
 import { runProgram } from './embedded/run-program.ts'
 import { createClient } from './driver.ts'
 
-const PATIENCE_MS = 60_000
+const START_TIMEOUT_MS = 60_000
 const POLL_MS = 50
-const STARTS = 3
+const MOST_STARTS = 3
 const CONNECT_TIMEOUT_MS = 5000
 /** Above the ports of well-known services, below 32768, where systems take the ports of outgoing connections from. */
 const PORTS = [20_000, 32_000] as const
@@ -30,22 +30,22 @@ export interface EmbeddedServer {
 }
 
 /**
- * Starts PostgreSQL 18 in a data directory, or finds it running. It is left running: it outlives this process, so that
- * psql and BI tools can connect; it listens on 127.0.0.1 alone. Several starters at once end up with the same server.
+ * Starts PostgreSQL 18 in a data directory, or finds it running. It outlives this process, so that psql and BI tools
+ * can connect; it listens on 127.0.0.1 alone. Processes that start it at once end up with the same server.
  * @throws db.embedded
  */
 export async function startEmbedded(dataDir: string, clock: Clock, signal: AbortSignal): Promise<EmbeddedServer> {
   const prepared = await prepareHome(dataDir)
   const password = await prepareCluster(prepared, signal)
-  // Once more: now there is a directory whose owner says as whom the server runs.
+  // Again: now the data directory exists, and the server runs as its owner.
   const home = await locateHome(dataDir)
-  // Of two starters that both remove a lock, one may remove that of the other's new server, and start a second.
+  // Else, of two processes that both remove a stale lock file, one may remove that of the other's new server.
   const name = `livehouse ${createHash('sha256').update(home.pgdata).digest('hex')}`
-  const deadline = clock.now() + PATIENCE_MS
+  const deadline = clock.now() + START_TIMEOUT_MS
   for (let starts = 0; clock.now() < deadline; ) {
     const found = await findServer(home)
     if (found === undefined) {
-      if (starts >= STARTS) await checkFailure(home)
+      if (starts >= MOST_STARTS) await checkFailure(home)
       if (await workAlone(name, async () => await launch(home, starts, signal))) starts += 1
     } else {
       const server = serverAt(found.port, password)
@@ -57,7 +57,7 @@ export async function startEmbedded(dataDir: string, clock: Clock, signal: Abort
 }
 
 /**
- * Stops it; what is connected is disconnected.
+ * Stops the server, and ends its sessions.
  * @returns whether it was running
  * @throws db.embedded
  */
@@ -71,20 +71,20 @@ export async function stopEmbedded(dataDir: string, signal: AbortSignal): Promis
   return true
 }
 
-/** Whether a server works in this data directory. */
+/** Whether a server runs in this data directory. */
 export async function isEmbeddedRunning(dataDir: string): Promise<boolean> {
   return (await findServer(await locateHome(dataDir))) !== undefined
 }
 
-/** Processes of a server that was killed end soon; beside them PostgreSQL starts no other. Any other failure stays. */
+/** Throws why the server does not start, unless processes of a killed one are in the way: these end soon. */
 async function checkFailure(home: Home): Promise<void> {
   const failure = failureIn((await readServerFile(home, LOG_FILE)) ?? '', home.dataDir)
   if (!failure.message.includes('is still in use')) throw failure
 }
 
 /**
- * Works unless another process of this machine works under the same name (of at most 107 bytes), which is free again
- * when its holder is gone. Only Linux has such names (unix(7), abstract); elsewhere, or where it fails, each works.
+ * Does work unless another process of this machine does it under the same name: an abstract socket (unix(7), at most
+ * 107 bytes), which is free again when its process is gone. Where there is none (only Linux has them), each works.
  * @returns whether it was done
  */
 async function workAlone(name: string, work: () => Promise<void>): Promise<boolean> {
@@ -98,15 +98,15 @@ async function workAlone(name: string, work: () => Promise<void>): Promise<boole
   return true
 }
 
-/** Its failure is not told here: the next look says whether a server answers, or why not. */
+/** Ignores a failure: the caller looks whether a server answers, and if not, why. */
 async function launch(home: Home, earlierStarts: number, signal: AbortSignal): Promise<void> {
   const { pgCtl } = await findBinaries(home, signal)
-  // Since the last look another starter may have been quicker.
+  // Another process may have started it since the caller looked.
   if ((await findServer(home)) !== undefined) return
-  // PostgreSQL removes the lock of a process that is gone, but not where a zombie or another program has its number.
+  // PostgreSQL removes the lock file of a process that is gone, but not where a zombie or another program has its id.
   if (process.platform === 'linux') await rm(join(home.pgdata, LOCK_FILE), { force: true })
   // The port of last time, so that the connections of BI tools stay valid; another where it seems to be taken.
-  const former = earlierStarts < STARTS - 1 ? Number(await readPrivate(home, 'port')) : 0
+  const former = earlierStarts < MOST_STARTS - 1 ? Number(await readPrivate(home, 'port')) : 0
   const port = former > 0 ? former : randomInt(...PORTS)
   const settings = `-c listen_addresses=127.0.0.1 -p ${port} -c unix_socket_directories=''`
   const args = ['start', '-w', '-D', home.pgdata, '-l', join(home.pgdata, LOG_FILE), '-o', settings]
@@ -116,7 +116,7 @@ async function launch(home: Home, earlierStarts: number, signal: AbortSignal): P
 
 function serverAt(port: number, password: string): EmbeddedServer {
   const address = `postgresql://${ROLE}:${encodeURIComponent(password)}@127.0.0.1:${port}`
-  // TLS, which PGSSLMODE may ask of other servers, this one has not.
+  // This server has no TLS, which PGSSLMODE may ask for.
   const options = 'sslmode=disable&require_auth=scram-sha-256'
   return { port, url: (database) => `${address}/${encodeURIComponent(database)}?${options}` }
 }

@@ -11,7 +11,7 @@ export interface Rights {
   readonly database: string
   /** A standby, or read-only by setting. */
   readonly isReadOnly: boolean
-  /** May make what is missing of the schemas, and change every table that is there. */
+  /** May create the schemas and tables that are missing, and change those that are there. */
   readonly canMigrate: boolean
   /** Tables that are there and that this user may not read and write. */
   readonly closedTables: readonly string[]

@@ -1,15 +1,15 @@
 import type { Db } from './database.ts'
 
 /**
- * Waits until no other transaction has locked this name, and holds it until the end of this one. A row of
- * `livehouse_ops.locks`, which nobody without rights on that schema can lock.
+ * Waits until no other transaction has locked this name, and holds it until the end of this one. The lock is one of a
+ * row of `livehouse_ops.locks`, so that only users with rights on that schema can take it.
  */
 export async function lockName(trx: Db, name: string): Promise<void> {
   const insert = trx.insertInto('livehouse_ops.locks').values({ name })
   await insert.onConflict((conflict) => conflict.column('name').doUpdateSet({ name })).execute()
 }
 
-/** The same beside others that share it: it waits only for one that has locked it alone. */
+/** The same, but shared: waits only for a transaction that has it by `lockName`. */
 export async function shareName(trx: Db, name: string): Promise<void> {
   const share = trx.selectFrom('livehouse_ops.locks').select('name').where('name', '=', name).forShare()
   if ((await share.execute()).length > 0) return
@@ -17,7 +17,7 @@ export async function shareName(trx: Db, name: string): Promise<void> {
   await share.execute()
 }
 
-/** Does not wait. @returns whether it is locked by this transaction now */
+/** Locks a name without waiting. @returns whether this transaction has it now */
 export async function tryLockName(trx: Db, name: string): Promise<boolean> {
   const locks = trx.selectFrom('livehouse_ops.locks').select('name').where('name', '=', name)
   return (await locks.forUpdate().skipLocked().execute()).length > 0

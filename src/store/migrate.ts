@@ -28,8 +28,8 @@ export interface MigrateOptions {
 }
 
 /**
- * Applies every pending migration, all or none: one transaction, under a lock that belongs to it, so that starters at
- * once wait for each other and a pooler may stand in between.
+ * Applies every pending migration, all or none: in one transaction, which holds a lock, so that processes that start at
+ * once wait for each other, also behind a pooler.
  * @returns the names of those that were applied, in their order
  * @throws db.newer, db.refused (naming the missing right), db.unreachable
  */
@@ -37,7 +37,7 @@ export async function migrateUp(db: Db, options: MigrateOptions = {}): Promise<r
   // Asked first without the lock: then a user without any right on the schema can work in a migrated database.
   if ((await readPending(db, options)).length === 0) return []
   return changeSchema(db, options, async (transaction, migrations) => {
-    // Another may have held the lock until now.
+    // Another process may have migrated it until now.
     const pending = await readPending(transaction, { ...options, migrations })
     for (const name of pending) {
       options.signal?.throwIfAborted()
@@ -49,7 +49,7 @@ export async function migrateUp(db: Db, options: MigrateOptions = {}): Promise<r
   })
 }
 
-/** Takes the last migration back, and the views with it. @returns its name, or none. @throws as `migrateUp` */
+/** Reverts the last migration, and drops the views for analysts. @returns its name, or none. @throws as `migrateUp` */
 export async function migrateDown(db: Db, options: MigrateOptions = {}): Promise<readonly string[]> {
   if ((await readMigrationStatus(db, options)).every(({ appliedAt }) => appliedAt === null)) return []
   return changeSchema(db, options, async (transaction, migrations) => {
@@ -63,12 +63,12 @@ export async function migrateDown(db: Db, options: MigrateOptions = {}): Promise
   })
 }
 
-/** Names of the migrations that the database has not had. @throws db.newer */
+/** Names of the migrations that are not applied yet. @throws db.newer */
 export async function readPending(db: Db, options: MigrateOptions = {}): Promise<readonly string[]> {
   return (await readMigrationStatus(db, options)).filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
 }
 
-/** Every migration of the code, in their order. @throws db.newer when the database has had others */
+/** Every migration of the code, in order. @throws db.newer when others have been applied */
 export async function readMigrationStatus(
   db: Db,
   { signal, migrations }: MigrateOptions = {},
@@ -87,7 +87,7 @@ export async function readMigrationStatus(
   return names.map((name) => ({ name, appliedAt: applied.get(name) ?? null }))
 }
 
-/** @throws db.pendingMigrations when the database has not had every migration; db.newer */
+/** @throws db.pendingMigrations when a migration is not applied yet; db.newer */
 export async function requireMigrated(db: Db, options: MigrateOptions = {}): Promise<void> {
   const pending = await readPending(db, options)
   if (pending.length === 0) return
@@ -100,7 +100,7 @@ export async function requireMigrated(db: Db, options: MigrateOptions = {}): Pro
 }
 
 async function readApplied(db: Db, signal: AbortSignal | undefined): Promise<ReadonlyMap<string, string>> {
-  // Not to_regclass, which asks for rights on the schema; catalogs are unknown to the builder.
+  // Not to_regclass, which requires rights on the schema; catalogs are unknown to the builder.
   const { rows: found } = await sql`
     select from pg_tables where schemaname = 'livehouse_ops' and tablename = 'migrations'`.execute(db, { signal })
   if (found.length === 0) return new Map()
@@ -139,12 +139,12 @@ function explainRefusal(error: unknown): unknown {
 const folder = join(programFolder, 'migrations')
 const MIGRATION_FILE = /^(\d{4}-[a-z0-9-]+)\.(?:ts|mjs)$/
 
-/** Names (`NNNN-name`) of every migration of the code, in their order. None is loaded. */
+/** Names (`NNNN-name`) of every migration of the code, in order. Loads none. */
 async function readMigrationNames(): Promise<readonly string[]> {
   return (await readdir(folder)).flatMap((file) => MIGRATION_FILE.exec(file)?.[1] ?? []).sort()
 }
 
-/** Every migration of the code by its name, in their order; each exports `up` and `down`. */
+/** Every migration of the code by its name, in order; each exports `up` and `down`. */
 export async function loadMigrations(): Promise<Record<string, Migration>> {
   const migrations: Record<string, Migration> = {}
   for (const name of await readMigrationNames())

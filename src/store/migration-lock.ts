@@ -4,19 +4,20 @@ import type { Database, Db } from './database.ts'
 import { setLocal } from './driver.ts'
 
 const LOCK_NOT_AVAILABLE = '55P03'
-/** Another makes the schema or a table of it at the same moment. */
+/** SQLSTATEs where another process creates the schema, or a table of it, at the same time. */
 const MADE_MEANWHILE: ReadonlySet<string> = new Set(['23505', '42P06', '42P07'])
-/** How often a lock is waited for, 2 seconds each: that of another migration, and those that the work itself needs. */
+/** Waits for the migration lock, 2 seconds each. */
 const MOST_WAITS = 30
+/** Tries of the work, where another session holds a lock that it needs. */
 const MOST_TRIES = 3
 
 /**
- * Works in a transaction that holds the migration lock, a row that only its owners can lock. Waits are short, and
- * nothing is queued between two of them: who waits to change a table or view keeps everybody else from reading it.
+ * Works in a transaction that holds the migration lock, a row that only its owners can lock. Each wait for a lock is
+ * short, and starts the transaction again: a session that waits to change a table keeps all others from reading it.
  *
- * Functions are those of Postgres alone: views keep for ever what their names meant when they were made, and where
- * everybody may create in schema public (the default before PostgreSQL 15) a `convert_to(text, text)` may match better.
- * @throws db.refused with state 55P03, naming who is in the way
+ * The search path is `pg_catalog` alone: a view keeps the functions that its names meant when it was created, and where
+ * all users may create in schema public (the default before PostgreSQL 15), a function there may match better.
+ * @throws db.refused with state 55P03, naming the sessions in the way
  */
 export async function withMigrationLock<T>(
   db: Db,
@@ -51,30 +52,30 @@ export async function withMigrationLock<T>(
   }
 }
 
-/** Who holds what is waited for: those with the oldest open transactions on tables or views of livehouse. */
+/** Names the sessions with the oldest open transactions on tables or views of livehouse. */
 async function describeHolders(db: Db): Promise<string> {
   // Catalogs are unknown to the builder.
-  const { rows } = await sql<{ who: string }>`
+  const { rows } = await sql<{ session: string }>`
     select format('process %s of login %s%s, on %s', pid, usename,
       ' since ' || to_char(xact_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'),
       concat_ws(' and ', array_to_string((array_agg(distinct relation::regclass::text))[:3], ', '),
-        nullif(greatest(count(distinct relation) - 3, 0), 0) || ' more')) as who
+        nullif(greatest(count(distinct relation) - 3, 0), 0) || ' more')) as session
     from pg_locks join pg_stat_activity using (pid) join pg_class on pg_class.oid = relation
     where granted and relkind <> 'i' and datname = current_database() and pid <> pg_backend_pid()
       and relnamespace::regnamespace::text in ('livehouse', 'livehouse_ops', 'livehouse_bi', 'livehouse_forms')
       and coalesce(xact_start < now() - interval '2 seconds', true)
     group by pid, usename, xact_start order by xact_start limit 3`.execute(db)
   if (rows.length === 0) return 'an open transaction was in the way'
-  return `an open transaction is in the way: ${rows.map(({ who }) => who).join('; ')}`
+  return `an open transaction is in the way: ${rows.map(({ session }) => session).join('; ')}`
 }
 
-/** The list of what the database has had, and the table whose row is locked meanwhile. */
+/** The list of applied migrations, and the table whose row is the migration lock. */
 export const migrationTables = ['migrations', 'migration_lock'] as const
 
 const list = 'livehouse_ops.migrations'
 const lock = 'livehouse_ops.migration_lock'
 
-/** Nobody without rights on the table can lock its row. The lock ends with its transaction. */
+/** Only users with rights on the table can lock its row. The lock ends with the transaction. */
 export const takeMigrationLock = `select from ${lock} for update`
 
 /** Adds a migration to the list; its name is one of a file. */
@@ -83,7 +84,7 @@ export function recordMigration(name: string): string {
   return `insert into ${list} (name, timestamp) values ('${name}', ${now})`
 }
 
-/** The schema is only made where there is none: `if not exists` asks for the right to make it all the same. */
+/** Not `create schema if not exists`, which requires the right to create it also where it is there. */
 export const createMigrationTables: readonly string[] = [
   `do $$ begin
   if to_regnamespace('livehouse_ops') is null then create schema livehouse_ops; end if;

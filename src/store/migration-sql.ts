@@ -10,9 +10,9 @@ const grants = `
 --   grant select, insert, update, delete on all tables in schema livehouse, livehouse_ops, pgboss to USER;`
 
 /**
- * The SQL of migrations as one script and transaction for a DBA, who runs it with psql as a user that may; afterwards
- * the database counts as migrated. Nothing is executed here.
- * @param migrations by name, in their order. They may only write: what they read would be missing.
+ * The SQL of migrations as one script and transaction, which a DBA runs with psql; afterwards the database counts as
+ * migrated. Nothing is executed here.
+ * @param migrations by name, in order. They may only write: a query would return no rows.
  * @param views statements that follow them
  * @param queue statements after that transaction
  */
@@ -28,7 +28,7 @@ export async function migrationSql(
   return `${parts.join(';\n')};\n${grants}`
 }
 
-/** What makes the schema that migrations leave, within a transaction. As `migrationSql`. */
+/** The statements that these migrations execute, to be run in one transaction. */
 export async function schemaStatements(migrations: Readonly<Record<string, Migration>>): Promise<readonly string[]> {
   const parts = ['set local search_path to pg_catalog', ...createMigrationTables, takeMigrationLock]
   for (const [name, migration] of Object.entries(migrations)) {

@@ -6,11 +6,11 @@ import { describeTarget, type NamedTarget } from './translate-error.ts'
 import type { Database, Db } from './database.ts'
 import { clientFor, connectionOptions, pgTypes, warehouseDialect } from './driver.ts'
 
-/** multirange types and `range_agg`, which the ledger is built on, came with this version. */
+/** The first version with multirange types and `range_agg`, which the ledger is built on. */
 const OLDEST_SERVER = 14
 const IDLE_TIMEOUT_MS = 30_000
 
-/** A database or login may have others: unreadable times, "null" in place of NULL, seconds of JIT as Debian has it. */
+/** A database or login may have other settings: unreadable times, "null" in place of NULL, seconds of JIT. */
 const SESSION = `set datestyle = 'ISO, YMD'; set array_nulls = on; set jit = off;
   set default_transaction_isolation = 'read committed'`
 
@@ -24,15 +24,15 @@ export interface PoolOptions {
 }
 
 /**
- * Opens a pool of connections to a Postgres URL and makes sure of the server. Use it with `await using`, or `destroy()`
- * it: connections that are open keep the process alive.
+ * Opens a pool of connections to a Postgres URL and checks the server. Use it with `await using`, or `destroy()` it:
+ * open connections keep the process alive.
  *
  * TLS is asked for in the URL: `?sslmode=verify-full`, `no-verify`, `disable`, with `sslrootcert`, `sslcert` and
  * `sslkey` naming files; `require_auth=scram-sha-256` refuses a server that does not prove that it knows the password;
  * `uselibpqcompat=true` gives `require` and `prefer` the meaning that they have in libpq.
  *
- * What a statement needs is set by `set_config(…, true)` within its transaction, so that a pooler in transaction mode
- * may stand in between; there, `SESSION` may not hold. No statement has a deadline, since some take long.
+ * Behind a pooler in transaction mode the settings of `SESSION` may be lost: what a statement depends on is set within
+ * its transaction (`setLocal`). No statement has a deadline, since some take long.
  * @throws db.unreachable, db.refused (also from every later statement), db.tooOld, db.encoding
  */
 export async function openDatabase(url: string, options: PoolOptions = {}): Promise<Db> {
@@ -47,13 +47,13 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
     ...connectionOptions,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     types: pgTypes,
-    // The pool has no way to give up a connection that is being made.
+    // The pool cannot give up a connection that is being opened: an abort destroys its socket.
     stream: () => {
       const socket = new Socket()
       sockets.add(socket)
       return socket.on('close', () => sockets.delete(socket))
     },
-    // Where it fails, the next statement tells of a lost connection; other engines are refused below.
+    // Where it fails, the next statement reports the lost connection; other engines are refused below.
     // The pool waits for it, though its types do not say so.
     // oxlint-disable-next-line no-misused-promises
     onConnect: async (client) => {
@@ -79,7 +79,7 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
     return db
   } catch (error) {
     await db.destroy()
-    // The driver leaves it open where it has no password to give, and the server waits for one for a minute.
+    // The driver leaves a socket open where it has no password, and the server waits for one for a minute.
     interrupt()
     signal?.throwIfAborted()
     throw error
@@ -88,7 +88,7 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
   }
 }
 
-/** It speaks the protocol and calls itself a PostgreSQL. @throws db.tooOld */
+/** CockroachDB speaks the protocol, and reports a version of PostgreSQL. @throws db.tooOld */
 function refuseCockroach(engine: string, { target, setting }: NamedTarget): void {
   if (!engine.startsWith('CockroachDB')) return
   const message =
@@ -120,7 +120,7 @@ function requireUtf8(encoding: string, target: string): void {
   )
 }
 
-/** Values as they are read here, of queries without times and JSON. */
+/** A row of a query without times and JSON. */
 export type QueryRow = Readonly<Record<string, string | number | boolean | null>>
 
 /** Runs a fixed query as it is written and gives its rows, each with the columns in their order. */

@@ -9,26 +9,26 @@ import { migrationTables } from './migration-lock.ts'
 import { schemaStatements } from './migration-sql.ts'
 import { loadMigrations } from './migrate.ts'
 
-/** What a dump begins with; restoring runs no other file. */
+/** The first line of a dump; no other file is restored. */
 const TITLE = '-- What livehouse db dump wrote.'
-/** What a dump ends with; without it, nothing of it stays. */
+/** The end of a dump; a file without it is not committed. */
 const END = 'commit;\n'
 const COPY = /^copy (.*) from stdin;$/
 /** The schemas are livehouse's own. */
 const SCHEMAS = ['livehouse', 'livehouse_ops', 'livehouse_bi']
 
-/** Of a script that makes a database in one transaction: statements, or rows of a table, given with its columns. */
+/** A part of a script that creates a database in one transaction: statements, or rows of a table (with its columns). */
 type Part = string | { readonly table: string; readonly rows: AsyncIterable<Buffer | string> }
 
 /**
- * Writes everything that livehouse keeps from one snapshot into a new file, of which a failure leaves nothing: a script
- * for psql that makes the schema and fills it in one transaction. The database must have had every migration.
+ * Writes all that livehouse keeps, from one snapshot, into a new file: a script for psql that creates the schema and
+ * fills it in one transaction. A failure leaves no file. Every migration must be applied.
  * @throws db.copyRefused where it holds nothing yet, or a table is not livehouse's own; db.refused, db.unreachable,
  * errors of the file system
  */
 export async function dumpDatabase(url: string, file: string, signal: AbortSignal): Promise<void> {
   await readDatabase(url, signal, async (parts) => {
-    // It holds personal data in clear.
+    // It holds personal data in clear text.
     const handle = await open(file, 'wx', 0o600)
     try {
       await pipeline(textOf(parts), handle.createWriteStream(), { signal })
@@ -53,7 +53,7 @@ interface Target {
   /** What names it in its errors, such as a flag. */
   readonly setting: string
   readonly signal: AbortSignal
-  /** Hears of each table that has been written. */
+  /** Called for each table that has been written. */
   readonly onTable: (name: string, rows: number) => void
 }
 
@@ -77,7 +77,7 @@ async function readDatabase(
     await work(partsOf(source, url))
   } catch (error) {
     const translated = source.translate(error)
-    // A connection in the midst of a COPY cannot be closed in order.
+    // A connection in the middle of a COPY cannot be closed cleanly.
     failed.abort()
     throw translated
   }
@@ -114,9 +114,8 @@ async function* readRows(source: Session, table: string): AsyncGenerator<Buffer>
 }
 
 /**
- * The tables that the migrations have made, in the order in which they were made: each after those that it refers to.
- * First come those that the database reads or writes when slices arrive: the service's zone, and how partitions stand.
- * Names are quoted as SQL wants them; columns are those that hold values of their own, in their order.
+ * The tables that the migrations have created, in that order: each after those that it refers to. The two that triggers
+ * use when slices are inserted come first. Names are quoted; generated columns are left out.
  */
 async function readTables(session: Session) {
   return await session.query<{ readonly name: string; readonly columns: readonly string[] }>(

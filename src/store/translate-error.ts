@@ -31,8 +31,9 @@ export function describeTarget(url: string): string {
   return `${host}:${searchParams.get('port') ?? (port === '' ? '5432' : port)}${decodeURI(pathname)}`
 }
 
-/** Codes of Node and messages of the driver that mean that the connection is gone; the driver gives these no code. */
+/** Codes of Node that mean that the connection is lost. */
 const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'])
+/** Messages of the driver that mean the same; it gives these errors no code. */
 const lostMessages = /^(Connection terminated|Client has encountered a connection error|Client was closed)/
 
 /**
@@ -57,7 +58,7 @@ export function translateStatementError(error: unknown, named: NamedTarget): unk
     : error
 }
 
-/** An error on the way to a connection: a refusal of the server, or else the database is out of reach. */
+/** An error while connecting: `db.refused` for a refusal of the server, else `db.unreachable`. */
 export function translateConnectError(error: unknown, named: NamedTarget): unknown {
   const translated = translateStatementError(error, named)
   if (translated instanceof LivehouseError || !(error instanceof Error)) return translated
@@ -75,7 +76,7 @@ function unreachable(error: Error, { target, setting }: NamedTarget): LivehouseE
   )
 }
 
-/** A name with several addresses fails with one error for each and no message of its own. */
+/** For a host with several addresses, Node gives one error for each, in one that has no message of its own. */
 function reasonOf(error: Error): string {
   if (error instanceof AggregateError) {
     return error.errors.map((inner) => (inner instanceof Error ? inner.message : String(inner))).join('; ')

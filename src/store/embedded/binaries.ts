@@ -62,12 +62,12 @@ async function failureOf(native: string, home: Home, signal: AbortSignal): Promi
   return undefined
 }
 
-/** Written beside and renamed, so that two at once both find a whole one. */
+/** Copies into another folder and renames that, so that no process ever finds half a copy. */
 async function copyBinaries(native: string, copy: string, home: Home): Promise<void> {
   const unfinished = await mkdtemp(join(home.place, 'unfinished-'))
   try {
     await cp(native, unfinished, { recursive: true, verbatimSymlinks: true })
-    // They come with their modes: those of a program that others may not read, or that nobody may write.
+    // Copies have the modes of the installed files, which the server's user may be unable to read.
     for (const entry of await readdir(unfinished, { recursive: true, withFileTypes: true })) {
       if (!entry.isSymbolicLink()) await chmod(join(entry.parentPath, entry.name), 0o755)
     }

@@ -7,17 +7,17 @@ import { keepPassword, readPrivate, readServerFile, writePrivate } from './files
 import { runProgram } from './run-program.ts'
 import { codeOf } from '../../core/errors.ts'
 
-/** The role that livehouse works as: it may make databases and roles, and is no superuser (`postgres` is). */
+/** The role that livehouse works as: it may create databases and roles, and is no superuser (`postgres` is). */
 export const ROLE = 'livehouse'
 const MAJOR_VERSION = '18'
-/** Of the folder in which a cluster is made, and renamed when it is whole: a start that was killed leaves it behind. */
+/** Of the folder in which a cluster is created before it is moved; a start that was killed leaves it behind. */
 const UNFINISHED_PREFIX = 'unfinished-'
 /** Where earlier versions kept the password: among the data, which belong to the server's user. */
 const FORMER_PASSWORD = 'livehouse.password'
 
 /**
  * Makes sure that `pgdata` is a cluster of this version that the server's user owns; creates it where there is none.
- * It is made beside and renamed, so that an interrupted or doubled start leaves no half of one.
+ * It is created in another folder and moved, so that an interrupted start, or two at once, leave no half of one.
  * @returns the password of ROLE
  * @throws db.embedded
  */
@@ -70,7 +70,7 @@ const ACCESS = ['-U', 'postgres', '-A', 'scram-sha-256', '-c', 'timezone=UTC', '
 /** The collation is PostgreSQL's own: the same order on every system, and no index broken by an update of libc. */
 const LOCALE = ['-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C']
 
-/** What programs make belongs to the server's user; the folder around it does not, so that it can be renamed. */
+/** The server's user owns the cluster, but not the folder around it: this process can move the cluster out of there. */
 async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
   const { initdb, postgres } = await findBinaries(home, signal)
   const work = await mkdtemp(join(home.place, UNFINISHED_PREFIX))
@@ -92,10 +92,10 @@ async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
       `create role ${ROLE} login createdb createrole password '${await keepPassword(home, 'password')}';`,
       `grant pg_signal_backend, pg_read_all_stats to ${ROLE};`,
     ]
-    // By a PostgreSQL that takes no connections, before the cluster is in its place: no superuser ever logs in.
+    // In single-user mode, before the cluster is in its place: no superuser ever logs in.
     await run(postgres, ['--single', '-D', made, '-c', 'exit_on_error=true', 'postgres'], statements.join('\n'))
     await rename(made, home.pgdata).catch(async (error: unknown) => {
-      // Another start was quicker: its cluster is as good.
+      // Another process was faster: its cluster is used.
       if (!(await hasCluster(home))) throw error
     })
   } finally {
@@ -103,7 +103,7 @@ async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** As root, what belongs to the server's user is removed as that user: it may put links there while this goes on. */
+/** Root removes files of the server's user as that user, which may put links there meanwhile. */
 async function removeWork(home: Home, work: string, made: string): Promise<void> {
   if (home.owner !== undefined) {
     await runProgram(home, '/bin/rm', ['-rf', made], { signal: new AbortController().signal })
@@ -112,7 +112,7 @@ async function removeWork(home: Home, work: string, made: string): Promise<void>
   await rm(work, { recursive: true, force: true })
 }
 
-/** What a log or the output of a failed program says, as one sentence. */
+/** An error from the last line of a log, or of the output of a program, that tells of a failure. */
 export function failureIn(output: string, dataDir: string): Error {
   const line = output.split('\n').findLast((text) => /error|fatal|panic/i.test(text)) ?? output.split('\n').at(-1) ?? ''
   return embeddedError(

@@ -9,7 +9,7 @@ import { codeOf } from '../../core/errors.ts'
 /** A file of the private folder: the password of the role livehouse, that of the superuser, the port of last time. */
 export type PrivateFile = 'password' | 'superuser-password' | 'port'
 
-/** Undefined where there is none. */
+/** The text of a private file; undefined where there is none. */
 export async function readPrivate(home: Home, name: PrivateFile): Promise<string | undefined> {
   try {
     return (await readFile(join(home.private, name), 'utf8')).trim()
@@ -23,20 +23,20 @@ export async function writePrivate(home: Home, name: PrivateFile, text: string):
   await writeFile(join(home.private, name), text, { mode: 0o600 })
 }
 
-/** The password in this file; where there is none a new one, the same for all who make it at once. */
+/** The password in this file, which is created where there is none. Processes that do so at once get the same one. */
 export async function keepPassword(home: Home, name: PrivateFile): Promise<string> {
   const draft = join(home.private, randomUUID())
   const password = randomBytes(24).toString('base64url')
   await writeFile(draft, password, { mode: 0o600 })
-  // Unlike a renamed file, a link never takes the place of another's.
+  // Unlike a rename, a link never replaces the file of another process.
   await link(draft, join(home.private, name)).catch(() => undefined)
   await rm(draft)
   return (await readPrivate(home, name)) ?? password
 }
 
 /**
- * Reads a file among the server's data; undefined where there is none. The server's user puts there what it likes, and
- * root reads it: so it is followed through no link, and no pipe is waited for.
+ * Reads a file among the server's data; undefined where there is none. The server's user may put anything there, and
+ * root reads it: so no link is followed, and no pipe is waited for.
  * @throws db.embedded when it is anything else than a file of the server's user
  */
 export async function readServerFile({ dataDir, pgdata, owner }: Home, name: string): Promise<string | undefined> {

@@ -3,13 +3,10 @@ import { embeddedError } from './embedded-error.ts'
 import type { Home } from './home.ts'
 import { readServerFile } from './files.ts'
 
-/** The file in which a server says where it is; it writes and removes it. */
+/** The file in which a running server keeps its process id and port. */
 export const LOCK_FILE = 'postmaster.pid'
 
-/**
- * The server that works on the data; undefined where none does, also where its lock has been left behind. `isReady`: it
- * takes connections.
- */
+/** The server that works on the data; undefined where none does, whatever lock file was left. */
 export async function findServer(home: Home): Promise<{ port: number; isReady: boolean } | undefined> {
   const lines = ((await readServerFile(home, LOCK_FILE)) ?? '').split('\n').map((line) => line.trim())
   const pid = Number(lines[0])
@@ -17,14 +14,14 @@ export async function findServer(home: Home): Promise<{ port: number; isReady: b
   return { port: Number(lines[3]), isReady: lines[7] === 'ready' }
 }
 
-/** Not a zombie, as in a container without an init, nor a program that got the number of a server that is gone. */
+/** Whether a process is the server: no zombie, as in a container without an init, nor a later program with that id. */
 async function isServer(pid: number, { pgdata, owner }: Home): Promise<boolean> {
   if (process.platform !== 'linux') return isAlive(pid)
   const { uid } = (await stat(`/proc/${pid}`).catch(() => undefined)) ?? {}
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   const [, name, state] = /^\d+ \((.*)\) (\S)/s.exec(text) ?? []
   if (uid !== serverUid(owner) || name !== 'postgres' || state === 'Z' || state === 'X') return false
-  // Unreadable in a container whose root may not trace: then user and name decide.
+  // Unreadable in a container whose root may not trace processes: then user and name decide.
   const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => undefined)
   return cwd === undefined || cwd === (await realpath(pgdata))
 }
@@ -43,8 +40,8 @@ function serverUid(owner: Home['owner']): number | undefined {
 }
 
 /**
- * Makes sure that what listens on the port runs as the server's user, where the system tells (Linux): whoever else took
- * it could pass everything on to the true server and read along.
+ * Makes sure that the process that listens on the port is the server's user's, where the system tells (Linux): another
+ * one could relay everything to the true server and read it.
  * @returns whether anything listens
  * @throws db.embedded
  */

@@ -10,11 +10,11 @@ const REACHABLE_PLACE = '/var/lib/livehouse'
 /** pg_ctl and initdb put paths into a shell command between double quotes. */
 const UNSAFE_IN_PATH = process.platform === 'win32' ? /["%\n]/ : /["$`\\\n]/
 
-/** Where everything of one embedded PostgreSQL lies. */
+/** The folders of one embedded PostgreSQL. */
 export interface Home {
   /** As configured, absolute: what messages name. */
   readonly dataDir: string
-  /** This user's alone: passwords, and the port of last time. */
+  /** Only for this user: passwords, and the port of last time. */
   readonly private: string
   /** Holds `pgdata` and, where they are needed, copies of the programs. */
   readonly place: string
@@ -23,7 +23,7 @@ export interface Home {
   readonly owner: Owner | undefined
 }
 
-/** Finds the home without touching anything. */
+/** Finds the home, and changes nothing. */
 export async function locateHome(dataDir: string): Promise<Home> {
   const absolute = resolve(dataDir)
   const link = join(absolute, 'postgres')
@@ -61,9 +61,9 @@ export async function prepareHome(dataDir: string): Promise<Home> {
 
 async function makePlace(home: Home, owner: Owner): Promise<void> {
   const { dataDir, pgdata, place } = home
-  await requireRoots(dataDir, dataDir)
+  await requireRootOwned(dataDir, dataDir)
   await chmod(dataDir, ((await stat(dataDir)).mode & 0o777) | 0o011)
-  if (place !== dataDir) return makeRoots(place, dataDir)
+  if (place !== dataDir) return makeRootOwned(place, dataDir)
   if (await isReachable(dataDir, owner)) return
   if ((await lstat(pgdata).catch(() => undefined)) !== undefined) {
     throw embeddedError(
@@ -73,20 +73,20 @@ async function makePlace(home: Home, owner: Owner): Promise<void> {
     )
   }
   const reachable = join(REACHABLE_PLACE, createHash('sha256').update(dataDir).digest('hex').slice(0, 16))
-  await makeRoots(reachable, dataDir)
+  await makeRootOwned(reachable, dataDir)
   await symlink(join(reachable, 'postgres'), pgdata).catch((error: unknown) => {
-    // Another start was quicker, with the same link.
+    // Another process has made the same link.
     if (codeOf(error) !== 'EEXIST') throw error
   })
 }
 
-async function makeRoots(folder: string, dataDir: string): Promise<void> {
+async function makeRootOwned(folder: string, dataDir: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o755 })
-  await requireRoots(folder, dataDir)
+  await requireRootOwned(folder, dataDir)
 }
 
-/** What another user may change can be another folder, or a link, at any moment. */
-async function requireRoots(folder: string, dataDir: string): Promise<void> {
+/** A user who may change the folder could replace what is in it at any moment. @throws db.embedded */
+async function requireRootOwned(folder: string, dataDir: string): Promise<void> {
   const { uid, gid, mode } = await stat(folder)
   if (uid === 0 && (mode & (gid === 0 ? 0o002 : 0o022)) === 0) return
   const repair = `Give it to root alone (chown root ${folder}; chmod go-w ${folder}), or run as another user than root`
@@ -127,8 +127,8 @@ export interface Owner {
 const NOBODY: Owner = { uid: 65_534, gid: 65_534 }
 
 /**
- * As whom the server runs: PostgreSQL refuses root, so root runs it as the owner of the data, and new ones as the
- * account `livehouse`, where the system has one, or as nobody. Undefined for any other user, who runs it as itself.
+ * The user that the server runs as; undefined for this one. PostgreSQL refuses root: root runs it as the owner of the
+ * data, and where there are none yet, as the account `livehouse`, where the system has one, or as nobody.
  */
 export async function serverOwner(pgdata: string, accounts = '/etc/passwd'): Promise<Owner | undefined> {
   if (process.geteuid?.() !== 0) return undefined

@@ -3,9 +3,9 @@ import type { Home } from './home.ts'
 
 export interface ProgramOptions {
   readonly signal: AbortSignal
-  /** Where it works; the home's place if not given. */
+  /** Its working directory; the home's place when not given. */
   readonly cwd?: string
-  /** A daemon that inherits a pipe keeps it open for ever: then nothing is read. */
+  /** Its output is not read: the daemon would inherit the pipe and keep it open for ever. */
   readonly isDaemonStarter?: boolean
   /** What it reads from its standard input. */
   readonly input?: string
@@ -28,13 +28,13 @@ export async function runProgram(
     cwd,
     ...owner,
     signal,
-    // Nothing of PGDATA, PGPORT, LANG … of the caller; messages in English, which is what is matched and shown.
+    // Without the caller's PGDATA, PGPORT, LANG …; messages are in English, as they are matched and shown.
     env: { LC_ALL: 'C' },
     stdio: isDaemonStarter ? 'ignore' : ['pipe', 'pipe', 'pipe'],
     windowsHide: true,
   })
   child.on('error', (error) => output.push(error.message))
-  // Where it has ended before it read that, its exit code says so.
+  // It may end before it has read its input; then its exit code tells.
   child.stdin?.on('error', () => {}).end(input)
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => output.push(String(chunk)))
   const exitCode = await new Promise<number | null>((resolve) => child.on('close', resolve))

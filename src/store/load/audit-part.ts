@@ -23,7 +23,7 @@ function timeOf({ stream }: TablePart): RawBuilder<unknown> {
   return sql`t.${sql.ref(stream.timeColumns[0] ?? '')}`
 }
 
-/** A whole minute, and how many rows are there from before it, or begin or end within a minute of it. */
+/** A whole minute, and how many rows span it, or begin or end within a minute of it. */
 export interface QuietMinute {
   readonly at: WallTime
   readonly touching: number
@@ -31,7 +31,7 @@ export interface QuietMinute {
 
 /**
  * The minute of a window, its ends included, that fewest rows of the partition touch, and of these the one closest to
- * `near`. Where none does, it does not matter by which time a row is counted, nor whether an end belongs to a range.
+ * `near`. Where no row touches it, both parts of the window have the same rows whichever time of a row is filtered by.
  */
 export async function findQuietMinute(
   db: Db,
@@ -64,7 +64,7 @@ export async function findQuietMinute(
   return { at: parseWallTime(row?.at ?? '') ?? near, touching: row?.touching ?? 0 }
 }
 
-/** Those of these keys (distinct) of which the partition has no row, or one that is marked as removed. */
+/** Which of these keys (distinct) the partition has no row of, or one that is marked as removed. */
 export async function findUnknownKeys(db: Db, part: TablePart, keys: readonly string[]): Promise<readonly string[]> {
   const { stream } = part
   const type = sql.raw(stream.columns[rowKeyColumn(stream)]?.type ?? 'text')

@@ -4,10 +4,10 @@ import type { ChildTable } from '../../core/stream.ts'
 import type { Database } from '../database.ts'
 import { loadRows } from './load.ts'
 
-/** Rows a statement, and up to a parent's more. */
+/** Rows a statement; all rows of one parent go together, so there may be more. */
 const BATCH = 1000
 
-/** Writes children of these parents that are new or differ, and deletes those beyond the last. In their transaction. */
+/** Writes children of these parents that are new or differ, and deletes those beyond the last. */
 export async function replaceChildren(
   trx: Transaction<Database>,
   children: ChildTable,
@@ -20,11 +20,11 @@ export async function replaceChildren(
     await loadRows(trx, children, rows, runId)
     rows = []
   }
-  // Family by family: all children of a batch at once would be some hundred thousand rows.
+  // Not all at once: the children of a batch of parents may be some hundred thousand rows.
   for (const parent of parents) {
-    const family = children.rowsOf(parent)
-    counts.push(family.length)
-    rows.push(...family)
+    const childRows = children.rowsOf(parent)
+    counts.push(childRows.length)
+    rows.push(...childRows)
     if (rows.length >= BATCH) await write()
   }
   await write()

@@ -22,13 +22,13 @@ export interface LoadOptions {
 export interface Batch {
   readonly add: (rows: readonly Row[]) => void
   readonly size: () => number
-  /** In the caller's transaction, after `prepareToLoad`; as often as one of them fails. Counts add up to the size. */
+  /** In the caller's transaction, after `prepareToLoad`; again where that failed. Counts add up to the size. */
   readonly write: (trx: Transaction<Database>) => Promise<LoadCounts>
 }
 
 /**
- * A batch that is upserted by one statement: it inserts new rows, updates those whose content differs and does not
- * touch equal ones, so that a quiet night writes nothing. Idempotent, its counts are exact.
+ * A batch that is upserted by one statement, which is idempotent: it inserts new rows, updates those whose content
+ * differs and leaves equal ones alone.
  */
 export function upsertBatch(into: LoadTable, runId: string, options: LoadOptions = {}): Batch {
   const columns = inputColumns(into)
@@ -52,7 +52,7 @@ export function upsertBatch(into: LoadTable, runId: string, options: LoadOptions
   }
 }
 
-/** The same for rows that are there at once. */
+/** Upserts rows that are all at hand. */
 export async function loadRows(
   trx: Transaction<Database>,
   into: LoadTable,
@@ -67,10 +67,10 @@ export async function loadRows(
 
 /**
  * Settings of this transaction: the zone in which the service's times are read, and no plan that scans the whole table
- * for a batch (a growing table has no statistics yet). A process that is stopped in its midst loses it, as its leases.
+ * for a batch (a growing table has no statistics yet). Where its process is stopped, it ends, as do the leases.
  */
 export async function prepareToLoad(trx: Transaction<Database>, timeZone: string): Promise<void> {
-  // Without parameters, so that the transaction begins in the same exchange.
+  // Without parameters, so that the transaction begins in the same round trip.
   await sql`set local timezone to ${sql.lit(timeZone)}; set local enable_seqscan to off;
     set local enable_hashjoin to off; set local enable_mergejoin to off;
     set local idle_in_transaction_session_timeout to '20s'`.execute(trx)
@@ -79,7 +79,7 @@ export async function prepareToLoad(trx: Transaction<Database>, timeZone: string
 const MOST_TRIES = 5
 const [DEADLOCK, SERIALIZATION] = ['40P01', '40001']
 
-/** Does work in a transaction, and again where the server ends that, as where two wait for each other (appendix A). */
+/** Does work in a transaction, and does it again after a deadlock or a serialization failure. */
 export async function transact<Result>(
   db: Db,
   work: (trx: Transaction<Database>) => Promise<Result>,
@@ -103,14 +103,14 @@ function upsert(into: LoadTable, input: RawBuilder<unknown>, runId: string, opti
   const content = names.filter((name) => !into.key.includes(name))
   const isRemoved = into.marksRemoved ? sql` or target.removed_at is not null` : sql``
   const declared = content.filter((name) => name !== 'extra')
-  // Fields that the spec does not know may differ in every answer: alone they do not make a row one that a run changed,
-  // by which `findChangedRange` would have all of it read again for ever.
+  // Fields that the spec does not know (`extra`) may differ in every answer. Where nothing else does, `run_id` stays:
+  // `findChangedRange` goes by it, and would have the range read again for ever.
   const differs = sql`${qualified('target', declared)} is distinct from ${qualified('excluded', declared)}${isRemoved}`
   const table = sql.table(`livehouse.${into.table}`)
   const fresher = mayOverwrite(into, options)
   const isBack = into.marksRemoved ? sql`, removed_at = null` : sql``
 
-  // The limit keeps the look at the target one index scan a row, whatever is believed of a table that just grew.
+  // The limit makes the planner look up each row by the index, even where a table that just grew has no statistics yet.
   return sql<Written>`
     with changed as (
       select input.* from (${input}) as input
@@ -133,7 +133,7 @@ function upsert(into: LoadTable, input: RawBuilder<unknown>, runId: string, opti
     select count(*) filter (where is_new) as inserted, count(*) filter (where not is_new) as updated from written`
 }
 
-/** A row of the lower version is always taken over, and one of the higher never. */
+/** A row of a lower version is always overwritten, one of a higher version never. */
 function mayOverwrite(into: LoadTable, options: LoadOptions): RawBuilder<unknown> {
   const newer = sql`true${isNewer(into, options)}`
   if (into.versions === undefined) return sql` and ${newer}`
@@ -151,13 +151,13 @@ function isNewer({ freshnessColumn }: LoadTable, { onlyNewer, isLate }: LoadOpti
 }
 
 /**
- * A batch of rows that are believed to be new: COPY writes it, which takes the server half the time of an upsert; where
- * one of their keys is there after all, all of them are upserted.
+ * A batch of rows that are probably new: COPY writes it, which takes the server half the time of an upsert. Where one
+ * of their keys is there after all, all of them are upserted.
  */
 export function copyBatch(into: LoadTable, runId: string): Batch {
   const names = [...inputColumns(into).map(({ name }) => name), 'run_id']
   const columns = sql`${sql.table(`livehouse.${into.table}`)} (${refs(names)})`
-  // In one exchange; the savepoint goes with the transaction.
+  // In one round trip; the savepoint ends with the transaction.
   const format = sql`format csv, null 'null', quote '"', escape e'\\\\'`
   const copy = sql`savepoint before_copy; copy ${columns} from stdin with (${format})`
   const lines = createLines()
@@ -188,8 +188,8 @@ export function copyBatch(into: LoadTable, runId: string): Batch {
 }
 
 /**
- * Rows as a table: shared values once, every other column as one array, unnested side by side in the select list. In
- * the FROM clause each of them would be stored by itself first. Bytes are text to Postgres.
+ * Rows as a table: shared values once, every other column as one array, all unnested in the select list. In the FROM
+ * clause Postgres would store each of them first. It reads the bytes as text.
  */
 function inputRows(columns: ReturnType<typeof inputColumns>, first: Row): RawBuilder<unknown> {
   const outputs = columns.map(({ name, type, values }) =>

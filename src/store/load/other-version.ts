@@ -5,8 +5,8 @@ import type { Database } from '../database.ts'
 import { lockName, shareName } from '../lock-name.ts'
 
 /**
- * Keeps the two versions of a channel's rows from being written at the same time: many transactions of the higher
- * version may, or one of the lower. So what one finds of the other stays as it is until it has committed.
+ * Keeps the two versions of a channel's rows from being written at the same time: either many transactions of the
+ * higher version write, or one of the lower. So what one reads of the other stays the same until its commit.
  */
 export async function lockVersions(
   trx: Transaction<Database>,
@@ -41,7 +41,7 @@ export async function readOtherVersionRows(
       ? sql`${sql.ref(name)} = ${first[name]}`
       : sql`${sql.ref(name)} = any(${values}::${sql.raw(type)}[])`
   })
-  // The version stands in the statement itself: its index is one of the rows of version 1 alone.
+  // The version is no parameter, so that the partial index of the rows of version 1 can be used.
   const result = await sql<Row>`
     select ${sql.join(types.map(([name, type]) => sql`${asLoaded(name, type)} as ${sql.ref(name)}`))}
     from ${sql.table(`livehouse.${stream.table}`)}

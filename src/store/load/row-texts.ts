@@ -4,15 +4,15 @@ import type { LoadTable } from '../../core/stream.ts'
 const [OPENING, CLOSING, COMMA, NEWLINE] = [0x7b, 0x7d, 0x2c, 0x0a]
 
 /**
- * Lists of values one behind the other, as Postgres reads them: commas between the values, `null` for NULL, `"` around
- * every text and `\` before `"` and `\`. An array literal has them so within its brackets (PostgreSQL manual, 8.15.6),
- * and a line of CSV with the backslash as escape character (COPY). It is what JSON has within its brackets, and the
- * runtime writes that many times faster. They lie outside of the heap: the collector of garbage would copy rows that
- * wait for their batch to fill again and again.
+ * Lists of values one after the other, as Postgres reads them: commas between the values, `null` for NULL, `"` around
+ * every text and `\` before `"` and `\`. This is the form of an array literal within its brackets (PostgreSQL manual,
+ * 8.15.6), and of a line of CSV with the backslash as escape character (COPY). JSON arrays have it too, which the
+ * runtime writes many times faster. The buffer lies outside of the heap, where the garbage collector would copy rows
+ * again and again that wait for their batch to fill.
  */
 class Texts {
   #bytes: Buffer = Buffer.alloc(0)
-  /** Where the bracket behind the last list stands. */
+  /** The offset of the bracket after the last list. */
   #end = 0
   readonly #brackets: readonly [opening: number, between: number, closing: number]
 
@@ -43,12 +43,12 @@ class Texts {
   }
 }
 
-/** Rows, as lines of CSV behind an empty one. */
+/** Rows as lines of CSV, after an empty first line. */
 export const createLines = (): Texts => new Texts(NEWLINE, NEWLINE, NEWLINE)
 
 /**
- * The columns of rows that go to Postgres, `extra` behind them. `values`: room for them as an array literal; undefined
- * where they are the same in all rows of a slice.
+ * The columns that go to Postgres, `extra` last. `values` collects an array literal; undefined where all rows of a
+ * slice have the same value.
  */
 export function inputColumns(into: LoadTable) {
   const declared = Object.entries(into.columns).map(([name, { type, source }]) => ({
@@ -73,13 +73,13 @@ export function rowsOf(lines: string, names: readonly string[]): readonly Row[] 
   )
 }
 
-/** What JSON escapes otherwise than Postgres reads it: control characters. */
+/** An escape of JSON that Postgres reads otherwise: a control character. */
 const OTHER_ESCAPE = /\\[^"\\]/
 const ESCAPED = /["\\]/g
 
 function jsonOf(values: readonly Cell[]): string {
   const json = JSON.stringify(values)
-  // An escaped backslash before a letter looks like another escape: then the slow way is taken, which does no harm.
+  // An escaped backslash before a letter looks the same: the slow way is taken for nothing, which does no harm.
   return json.includes('\\') && OTHER_ESCAPE.test(json) ? `[${values.map(cellText).join(',')}]` : json
 }
 

@@ -4,7 +4,7 @@ import type { LoadTable, Stream } from '../../core/stream.ts'
 import { floorToMinute, formatWallTime, MINUTE, parseWallTime } from '../../core/wall-clock.ts'
 import type { Database, Db } from '../database.ts'
 
-/** The part of a stream's table that one reading is held against. */
+/** The part of a stream's table that a reading is compared with. */
 export interface TablePart {
   readonly stream: Stream
   readonly partition: Partition
@@ -26,7 +26,7 @@ export async function countHeld(db: Db, part: TablePart): Promise<number> {
   return Number(rows[0]?.held ?? 0)
 }
 
-/** The minute, on the service's wall clock, of the latest of their times; undefined where there is none. */
+/** The minute, on the service's wall clock, of the latest row of this part; undefined where there is none. */
 export async function latestHeld(db: Db, part: TablePart): Promise<Window | undefined> {
   const latest = sql`(max(t.${sql.ref(part.stream.timeColumns[0] ?? '')}) at time zone ${part.timeZone})::text`
   const { rows } = await sql<{ latest: string | null }>`
@@ -35,7 +35,7 @@ export async function latestHeld(db: Db, part: TablePart): Promise<Window | unde
   return at === undefined ? undefined : { from: floorToMinute(at), to: floorToMinute(at) + MINUTE }
 }
 
-/** Which of these fields have a value in any row of this part: rows that come again would lose it. */
+/** Which of these fields, now missing, have a value in any row of this part: reading the row again would clear it. */
 export async function findHeldFields(db: Db, part: TablePart, fields: readonly string[]): Promise<readonly string[]> {
   const held: string[] = []
   for (const [name, { source }] of Object.entries(part.stream.columns)) {
@@ -72,7 +72,7 @@ export function tableOf({ stream }: TablePart): RawBuilder<unknown> {
   return sql.table(`livehouse.${stream.table}`)
 }
 
-/** What is left of the key beside the partition and the day. */
+/** `rowKeyColumn` as a part of a statement. */
 export function keyColumnOf({ stream }: Pick<TablePart, 'stream'>): RawBuilder<unknown> {
   return sql.ref(rowKeyColumn(stream))
 }
@@ -93,7 +93,7 @@ export function isOfPartition({ stream, partition, serviceDay }: TablePart): Raw
   return sql.join([...ofStream, sql`true`], sql` and `)
 }
 
-/** Of these the rows that lie in the window and are not removed. */
+/** Rows of the partition that lie in the window and are not removed. */
 export function isOfPart(part: TablePart): RawBuilder<unknown> {
   const { stream, window, timeZone } = part
   const inWindow =
@@ -114,28 +114,28 @@ export function isOfPart(part: TablePart): RawBuilder<unknown> {
 export interface Comparison {
   /** How many rows it marked as removed. */
   readonly removed: number
-  /** Keys of rows of which it and the reading before it do not say the same. */
+  /** Keys of rows that it missed, or that it found and the reading before it missed. */
   readonly disputed: readonly string[]
 }
 
 export const nothingDisputed: Comparison = { removed: 0, disputed: [] }
 
-/** Who compares, and when. */
+/** The reading that is compared. */
 export interface ComparedBy {
   readonly runId: string
   readonly at: Date
-  /** Only what an earlier reading missed by then is marked; undefined where it may not say that a row is gone. */
+  /** A row is marked as removed only where an earlier reading missed it by then; undefined where none is marked. */
   readonly missedBy: Date | undefined
-  /** Whether a row that it did not find may be among what it could not read. */
+  /** Whether a row that it did not find may be among the items that could not be read. */
   readonly mayBeUnread?: boolean
-  /** Whether it could read all that came: then a row that it did not find is not among anything. */
+  /** Whether all items could be read: then a row that it did not find did not come. */
   readonly isAllRead?: boolean
 }
 
 /**
  * After a proven reading: rows of this part that it did not find are noted as missed; those that the proven reading
- * before it missed too are marked removed. What was found is no longer missed. What may be unread is not marked until
- * it has been found again, or all could be read. In the transaction of the reading's last rows.
+ * before it missed too are marked as removed. Rows that it found are no longer missed. A row that may be among
+ * unreadable items is not marked until it was found again, or all could be read. In the transaction of the last rows.
  */
 export async function compareWithHeld(
   trx: Transaction<Database>,
@@ -146,19 +146,19 @@ export async function compareWithHeld(
   const { stream, partition } = part
   const key = keyColumnOf(part)
   const place = sql`stream = ${stream.name} and partition = ${partitionKey(partition)}`
-  const looked = await sql<{ held: string; is_any_missed: boolean }>`
+  const before = await sql<{ held: string; is_any_missed: boolean }>`
     select (select count(*) from ${tableOf(part)} as t where ${isOfPart(part)}) as held,
       exists (select from livehouse_ops.missed_rows where ${place}) as is_any_missed`.execute(trx)
-  const isWhole = Number(looked.rows[0]?.held) === found.count
-  if (isWhole && looked.rows[0]?.is_any_missed === false) return nothingDisputed
+  const isWhole = Number(before.rows[0]?.held) === found.count
+  if (isWhole && before.rows[0]?.is_any_missed === false) return nothingDisputed
   const missing = isWhole ? [] : await findAbsent(trx, part, found.has)
   const back = await sql<{ row_key: string }>`
     delete from livehouse_ops.missed_rows where ${place} and not row_key = any(${missing}::text[])
       and row_key in (select t.${key}::text from ${tableOf(part)} as t where ${isOfPart(part)})
     returning row_key`.execute(trx)
   const returned = back.rows.map(({ row_key }) => row_key)
-  const maySay = missedBy !== undefined || !stream.marksRemoved
-  if (missing.length === 0 || !maySay) return { removed: 0, disputed: [...returned, ...missing] }
+  const mayMark = missedBy !== undefined || !stream.marksRemoved
+  if (missing.length === 0 || !mayMark) return { removed: 0, disputed: [...returned, ...missing] }
   const { rows } = await sql<{ row_key: string }>`
     delete from livehouse_ops.missed_rows where ${place} and row_key = any(${missing}::text[])
       and missed_at <= ${missedBy ?? null} and not ${mayBeUnread}
@@ -175,15 +175,15 @@ export async function compareWithHeld(
     on conflict (stream, partition, row_key) do update set missed_at = excluded.missed_at
       where ${mayBeUnread} or missed_rows.missed_at = 'infinity' and ${isAllRead}
     returning row_key`.execute(trx)
-  // Rows that are never marked are missed for good: only the first time says something new.
+  // A row that is never marked stays missed: it is disputed only the first time.
   const open = stream.marksRemoved ? missing : once.rows.map(({ row_key }) => row_key)
   return { removed: twice.length, disputed: [...returned, ...open] }
 }
 
 /**
- * From the first to the last minute of a window in which a row differs from what the readings before had: one that this
- * run has written, or a disputed one, which may have come when it was too young to be claimed. Undefined for none.
- * @param seen what the readings before claim, as `tsmultirange` text
+ * The range from the first to the last minute of a window in which a row changed since the readings before: this run
+ * wrote it within `seen`, or it is disputed, also outside (rows are read before they are covered). Undefined for none.
+ * @param seen what the readings before cover, as `tsmultirange` text
  */
 export async function findChangedRange(
   trx: Transaction<Database>,

@@ -15,9 +15,9 @@ export type Json = ColumnType<unknown, string, string>
 export type OptionalJson = ColumnType<unknown, string | null | undefined, string | null>
 type OptionalText = ColumnType<string | null, string | null | undefined, string | null>
 
-/** Of schema `livehouse_ops`: what was read, and what came of it. */
+/** The tables of schema `livehouse_ops` that hold what was read, and with what result. */
 export interface LedgerTables {
-  /** At most one row: whose records this database holds. */
+  /** At most one row: the source of this database's rows. */
   'livehouse_ops.source': {
     base_url: string
     app_id: string | null
@@ -90,7 +90,7 @@ export interface LedgerTables {
     is_active: boolean
     /** As `covers` of `slices`; null for a whole list. */
     reads: string | null
-    /** Null for a gap, as what follows. */
+    /** Null for a gap. */
     slice_id: string | null
     proof: Proof | null
     error: string | null

@@ -1,9 +1,9 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { BigInteger, Instant, Json, OptionalBigInteger, OptionalInstant } from './ledger-tables.ts'
 
-/** Of schema `livehouse_ops` what else processes share; of `livehouse` the tables that runs are planned by. */
+/** The other tables of schema `livehouse_ops`, and those of `livehouse` that runs are planned by. */
 export interface OperationTables {
-  /** Shortfalls that an operator has acknowledged. */
+  /** Shortfalls that an operator has accepted. */
   'livehouse_ops.acceptances': {
     acceptance_id: GeneratedAlways<string>
     stream: string
@@ -69,7 +69,7 @@ export interface OperationTables {
     cleared_sent_at: OptionalInstant
     claimed_until: OptionalInstant
   }
-  /** A row a scope and day of the service. */
+  /** One row for each scope and day of the service. */
   'livehouse_ops.call_budget': {
     scope: string
     service_day: string
