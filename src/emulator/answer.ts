@@ -1,4 +1,4 @@
-/** What goes out on the socket, still open to faults. */
+/** An answer as it is sent; faults change it before that. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -49,7 +49,7 @@ export const refusals = {
   rateLimited: { code: 429001, message: 'Touch rate limit' },
 } as const
 
-/** Whole, and with 200 unless it is said otherwise. */
+/** An answer that is delivered whole. */
 export function answerWith(body: Body, status = 200, headers: Answer['headers'] = {}): Answer {
   return { status, headers, body, delivery: { kind: 'whole' } }
 }

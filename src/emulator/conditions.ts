@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 
-/** What the emulated service is like to call; may be changed while it runs. */
+/** How fast the emulated service answers, and what its clock shows; may be changed while it runs. */
 export interface Conditions {
   /** How long each answer takes. */
   latencyMs: number
@@ -15,7 +15,7 @@ export interface Conditions {
   retryAfterSeconds: number | undefined
   /** How far its clock is ahead of the one that it was given. */
   clockAheadMs: number
-  /** How old the answer of the bare address is, as of a cache in front of it that sends no `Age`. */
+  /** How old the answer of `/` is, as if it came from a cache that sends no `Age`. */
   frontPageAgeMs: number
 }
 
@@ -29,7 +29,7 @@ export const defaultConditions: Readonly<Conditions> = {
   frontPageAgeMs: 0,
 }
 
-/** @returns whether one more call may pass: a bucket that holds one second's calls. Without a rate every call may. */
+/** @returns whether one more call may pass: a token bucket of one second's calls. Without a rate every call may. */
 export function createRateLimit(conditions: Readonly<Conditions>, clock: Clock): () => boolean {
   let tokens = Number.POSITIVE_INFINITY
   let filledAt = clock.now()
@@ -45,7 +45,7 @@ export function createRateLimit(conditions: Readonly<Conditions>, clock: Clock):
   }
 }
 
-/** @returns whether `scope` has a call left on this day of the service's zone; each question takes one (API 4.6). */
+/** @returns whether `scope` has a call left on this day of the service's zone, and takes it (API 4.6). */
 export function createDayBudget(callsPerDay: number, clock: Clock, timeZone: string): (scope: string) => boolean {
   const used = new Map<string, number>()
   return (scope) => {

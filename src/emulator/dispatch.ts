@@ -46,7 +46,7 @@ function pathOf(pattern: string): RegExp {
 }
 
 /**
- * Answers one request: the gateway's checks, the endpoint, and the faults that happen to the call.
+ * Answers one request: the gateway's checks, the endpoint, and the faults of the call.
  * @returns the answer and what is to be remembered of its call
  */
 export function dispatch(
@@ -99,8 +99,8 @@ function refusalOf(
 function refuseAtGate({ family }: Endpoint, refusal: Refusal, { switches, conditions }: Service): Answer {
   const answer = refuse(family, refusal, switches.errcodeStatus)
   const { retryAfterSeconds } = conditions
-  const isTold = refusal === refusals.rateLimited && retryAfterSeconds !== undefined
-  return isTold ? { ...answer, headers: { 'retry-after': String(retryAfterSeconds) } } : answer
+  if (refusal !== refusals.rateLimited || retryAfterSeconds === undefined) return answer
+  return { ...answer, headers: { 'retry-after': String(retryAfterSeconds) } }
 }
 
 /** Undefined for a body that is no JSON object. Auth endpoints read the query, others the body (4.8, 4.9 by switch). */

@@ -7,7 +7,7 @@ import type { ListQuery, ParamReader, Params } from './params.ts'
 import type { Switches } from './switches.ts'
 import type { Channel, World } from './world/world.ts'
 
-/** An endpoint by the last word of its path; the two menu calls share it: `createMenu` and `changeMenu`. */
+/** The last word of an endpoint's path; `createMenu` and `changeMenu` for the two menu calls, which share it. */
 export type EndpointName = string
 
 /** Puts the items of a page into the answer's shape, with the page and size that it names. */
@@ -18,7 +18,7 @@ export type Envelope = (
   switches: Readonly<Switches>,
 ) => unknown
 
-/** All rows that an endpoint has for a query; those of a page are written when they are asked for. */
+/** All rows that an endpoint has for a query; `items` builds those of a page. */
 export interface Served {
   readonly count: number
   readonly items: (from: number, to: number) => readonly unknown[]

@@ -11,7 +11,7 @@ export interface FaultEffect {
   readonly answer?: (answer: Answer) => Answer
 }
 
-/** An effect and the calls that it happens to; what is not named applies to all. */
+/** An effect and the calls that it happens to: those that match every property that is given. */
 export interface Fault {
   readonly effect: FaultEffect
   /** The last word of its path. */
@@ -19,7 +19,7 @@ export interface Fault {
   readonly channelId?: string
   /** As asked. */
   readonly page?: number
-  /** How many more calls it happens to; it leaves the queue at 0. Without it, it stays. */
+  /** How many more calls it happens to; at 0 it is removed. All when not given. */
   times?: number
 }
 

@@ -5,9 +5,9 @@ import { wireDuration, wireInteger } from './wire.ts'
 import type { Gift, Manager, Questionnaire, Viewer, Visitor, WatchRecord } from './world/world.ts'
 
 /**
- * What a value is in the world, on the wire and in the warehouse. `text`: empty is NULL. `id`: digits, a number on the
- * wire. `duration`: seconds, `HH:MM:SS`. `second` and `minute`: readings of the wall clock; none is empty text. `flag`:
- * 0 or 1 on the wire. `decimal`: a number, text in the warehouse. `same`: as it is everywhere.
+ * The form of a value in the world, on the wire and in the warehouse. `text`: empty is NULL. `id`: digits, a number on
+ * the wire. `duration`: seconds, `HH:MM:SS`. `second` and `minute`: readings of the wall clock; none is empty text.
+ * `flag`: 0 or 1 on the wire. `decimal`: a number, text in the warehouse. `same`: the same everywhere.
  */
 type Kind = 'text' | 'same' | 'id' | 'duration' | 'second' | 'minute' | 'flag' | 'decimal'
 
@@ -92,7 +92,7 @@ export const managerFields: readonly Field<Manager>[] = [
   ['payType', 'pay_type', 'pay_type', 'same'],
 ]
 
-/** API 4.10; whether it is open and when it was made are written in ways of their own. */
+/** API 4.10; `isOpen` and `createdAt` are not here, as switches and the zone decide how they are sent. */
 export const questionnaireFields: readonly Field<Questionnaire>[] = [
   ['questionId', 'question_id', 'question_id', 'same'],
   ['name', 'name', 'name', 'text'],
@@ -116,7 +116,7 @@ export function showsGiver({ showsVisitor }: Gift, { giftVisitor }: Readonly<Swi
   return giftVisitor === 'always' || (giftVisitor === 'some' && showsVisitor)
 }
 
-/** How a value goes out, and as what the warehouse must hold it; `second` writes an instant. */
+/** A value as it is sent, and as the warehouse must hold it; `second` writes an instant. */
 const kinds: Readonly<Record<Kind, { readonly wire: (value: Cell) => unknown; readonly truth: ToTruth }>> = {
   text: { wire: (value) => value, truth: (value) => (value === '' ? null : value) },
   same: { wire: (value) => value, truth: (value) => value },
@@ -135,7 +135,7 @@ const kinds: Readonly<Record<Kind, { readonly wire: (value: Cell) => unknown; re
 }
 type ToTruth = (value: Cell, second: (time: WallTime) => string) => Cell
 
-/** A row as it goes out. */
+/** A row as it is sent. */
 export function wireRow<Row>(fields: readonly Field<Row>[], row: Row): Record<string, unknown> {
   const wired: Record<string, unknown> = {}
   for (const [property, field, , kind] of fields) wired[field] = kinds[kind].wire(cellOf(row[property]))

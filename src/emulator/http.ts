@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import type { Answer } from './answer.ts'
 import type { Params } from './params.ts'
 
-/** A request, as far as an endpoint looks at it. */
+/** The parts of a request that endpoints read. */
 export interface Incoming {
   readonly method: string
   readonly path: string
@@ -13,7 +13,7 @@ export interface Incoming {
   readonly text: string
 }
 
-/** Reads a request whole; what comes by a proxy names the whole address (RFC 9112, 3.2.2). */
+/** Reads a request; one that comes by a proxy names the whole address (RFC 9112, 3.2.2). */
 export async function readRequest(request: IncomingMessage): Promise<Incoming> {
   const body = await text(request)
   const [path = '', query = ''] = (request.url ?? '').replace(/^http:\/\/[^/]*/, '').split('?', 2)
@@ -28,7 +28,7 @@ export async function readRequest(request: IncomingMessage): Promise<Incoming> {
 }
 
 /**
- * Sends an answer the way its delivery says; a hanging one is left to the client or to the emulator's end.
+ * Sends an answer in the way that its delivery says.
  * @param nowMs what the service's clock shows, in milliseconds since 1970
  */
 export function respond(response: ServerResponse, answer: Answer, pages: PageCache, nowMs: number): void {
@@ -64,10 +64,10 @@ function renderBody({ body }: Answer, pages: PageCache): Buffer {
   }
 }
 
-/** The body that was rendered for this key, or else what `render` makes; without a key it is not kept. */
+/** The body that is kept for this key, or what `render` returns, which is kept where there is a key. */
 export type PageCache = (key: string | undefined, render: () => Buffer) => Buffer
 
-/** Keeps bodies, up to so many bytes: a benchmark should not measure how pages are rendered. */
+/** Keeps up to `maxBytes` of bodies: a benchmark should not measure how pages are rendered. */
 export function createPageCache(maxBytes: number): PageCache {
   const bodies = new Map<string, Buffer>()
   let bytes = 0

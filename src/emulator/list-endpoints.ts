@@ -37,7 +37,7 @@ function managerList(shown: readonly fields.Field<Manager>[], envelope: Envelope
 
 type ServeChannel = (query: ListQuery, service: Service, channel: Channel) => Served | undefined
 
-/** What most lists of a channel are; those that differ say so behind it. */
+/** The properties of most lists of a channel; the others override some. */
 function ofChannel(serve: ServeChannel) {
   const channelServe: ListEndpoint['serve'] = (query, service, channel) => channel && serve(query, service, channel)
   return { ...byPages, method: 'POST', scope: 'channel', serve: channelServe } as const

@@ -6,7 +6,7 @@ import type { RowOrder, Switches } from './switches.ts'
 import { hashText } from './world/random.ts'
 import type { RowList } from './world/row-list.ts'
 
-/** What most lists have in common. */
+/** The properties of most lists. */
 export const byPages = {
   family: 'errors',
   defaultPageSize: 20,
@@ -16,7 +16,7 @@ export const byPages = {
   readFilters: () => ({}),
 } as const
 
-/** Reads the parameters of a list endpoint and serves the page, as faults would have it. */
+/** Reads the parameters of a list endpoint and serves the page, or the one that faults put in its place. */
 export function answerList(list: ListEndpoint, { name, params, channel, effects }: Asked, service: Service): Answer {
   const { switches } = service
   const reader = createParamReader(params)
@@ -26,7 +26,7 @@ export function answerList(list: ListEndpoint, { name, params, channel, effects 
   const query = effects.reduce((before, effect) => effect.query?.(before) ?? before, asked)
   const served = list.serve(query, service, channel)
   if (served === undefined) return refuse(list.family, refusals.notFound('question'), switches.errcodeStatus)
-  // Everything that the rows, and what stands around them, depend on.
+  // All that the body depends on.
   const { id, name: title, adminId, questionnaires } = channel ?? {}
   const key = [name, id, title, adminId, questionnaires?.version, served.version, query, switches]
   return servePage(list, query, switches, served, JSON.stringify(key))
@@ -39,7 +39,7 @@ function readQuery(list: ListEndpoint, reader: ParamReader): ListQuery {
   return { page, pageSize, echoPage: page, echoPageSize: pageSize, ...list.readFilters(reader) }
 }
 
-/** Of a list with a time filter: one end that is missing stands for all times. */
+/** Whether the time filter, if the list has one, is too long; an end that is missing makes it endless. */
 function isTooLong(query: ListQuery, { longestWindowDays = Number.POSITIVE_INFINITY }: Readonly<Switches>): boolean {
   if (!('from' in query)) return false
   return (query.to ?? Number.POSITIVE_INFINITY) - (query.from ?? 0) > longestWindowDays * DAY
@@ -75,9 +75,9 @@ function servePage(
 
 interface Wanted<Row> {
   readonly keep?: (row: Row) => boolean
-  /** What the range of the query is held against; without it there is no range. */
+  /** The time that the range of the query filters by; without it there is no range. */
   readonly time?: (row: Row) => WallTime
-  /** What `time` of the order sorts by, if not by the time above. */
+  /** The time that the order sorts by, if it is not `time`. */
   readonly rank?: (row: Row) => number | string
   /** That of the switch if not given. */
   readonly order?: RowOrder
@@ -112,7 +112,7 @@ export function serveRows<Row extends object>(
     const found = list.rows.filter((row) => keep(row) && (time === undefined || isWithin(time(row)))).sort(compare)
     return direction < 0 ? found.reverse() : found
   })
-  /** As a database does that is asked for a page at a time in an order that is not unique. */
+  /** Rows that are equal in the order come differently for each page, as from a database. */
   const shuffleTies = (start: number, end: number): readonly Row[] => {
     const rankOf = (row: Row) => hashText(`${identity(row)} ${start} ${end}`)
     return order.startsWith('time') ? rows.toSorted((a, b) => direction * compare(a, b) || rankOf(a) - rankOf(b)) : rows

@@ -14,19 +14,19 @@ export interface ListQuery {
   readonly to?: WallTime | undefined
   /** Without those who did not watch (4.5, 4.6), or less than a minute (4.7). */
   readonly isFiltered?: boolean
-  /** What else is asked for, by names of the endpoint's own. */
+  /** Filters that only some endpoints have. */
   readonly filters?: Readonly<Record<string, string | undefined>>
 }
 
 const REQUEST_TIME = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/
 
-/** Reads parameters; numbers as text are taken too. The first that is wrong is kept as the refusal. */
+/** Reads parameters; numbers may be text. `refusal` is for the first that is wrong. */
 export function createParamReader(params: Params) {
   let refusal: Refusal | undefined
   const refuse = (next: Refusal) => {
     refusal ??= next
   }
-  /** Undefined for what is not given, and for what `read` cannot read. */
+  /** Undefined for a parameter that is not given, or that `read` cannot read. */
   const readWith = <Value>(name: string, read: (value: unknown) => Value | undefined): Value | undefined => {
     const given = params[name] ?? undefined
     const value = given === undefined ? undefined : read(given)

@@ -17,7 +17,7 @@ import type { World } from './world/world.ts'
 type Optional<Options> = { readonly [Name in keyof Options]?: Options[Name] | undefined }
 
 export interface EmulatorOptions extends Optional<ClientSettings> {
-  /** Of the loopback interface; 0, the default, takes a free one. */
+  /** On the loopback interface; 0, the default, takes a free one. */
   readonly port?: number | undefined
   /** The world is the same for the same seed, numbers and minute of the clock. Default 1. */
   readonly seed?: number | undefined
@@ -31,13 +31,13 @@ export interface EmulatorOptions extends Optional<ClientSettings> {
   readonly clock?: Clock | undefined
   /** Default `Asia/Shanghai`. */
   readonly timeZone?: string | undefined
-  /** How much of rendered pages is kept, so that reading them again is cheap; default 256 MiB. */
+  /** Bytes of rendered pages that are kept, so that serving them again is cheap; default 256 MiB. */
   readonly cacheBytes?: number | undefined
   /** In place of a generated one. */
   readonly world?: World | undefined
 }
 
-/** A running emulator; disposing of it closes its connections, also hanging ones. */
+/** A running emulator. Disposing of it closes its connections, also those without an answer. */
 export interface Emulator extends Service, AsyncDisposable {
   readonly baseUrl: string
   readonly authUrl: string
@@ -47,7 +47,7 @@ export interface Emulator extends Service, AsyncDisposable {
 }
 
 const V1_CALLS_PER_DAY = 10
-/** Longer than any client keeps an idle connection, so that none is closed while a call is on its way. */
+/** Longer than any client keeps an idle connection: else one may be closed while a call is on its way. */
 const KEEP_ALIVE_MS = 120_000
 
 /**
@@ -79,7 +79,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const ended = new AbortController()
   const random = createRandom(seed, 'jitter')
   const pages = createPageCache(cacheBytes)
-  /** @param signal the client has gone or the emulator stops */
+  /** @param signal aborts when the client has gone or the emulator stops */
   const answerRequest = async (request: IncomingMessage, response: ServerResponse, signal: AbortSignal) => {
     const wait = async (ms: number) => {
       if (ms > 0) await clock.sleep(ms, signal)
@@ -90,7 +90,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     const { answer, call } = dispatch(incoming, service)
     if (answer.body.kind === 'list') await wait(((call.page ?? 1) - 1) * conditions.deepPageMs)
     const isSilent = answer.delivery.kind === 'hang' || answer.delivery.kind === 'reset'
-    // The bare address is asked only for the time.
+    // `/` is asked only for the time.
     const isFrontPage = incoming.path === '/'
     if (!isFrontPage) service.calls.push({ ...call, status: isSilent ? 0 : answer.status, at: clock.now() })
     respond(response, answer, pages, clock.now() - (isFrontPage ? conditions.frontPageAgeMs : 0))

@@ -1,7 +1,7 @@
-/** `time` is the list's own time; `id` the order in which rows came to be; `shuffled` a fixed order without sense. */
+/** `time` is the list's own time; `id` the order in which rows were added; `shuffled` a fixed, arbitrary order. */
 export type RowOrder = 'time-asc' | 'time-desc' | 'id-asc' | 'id-desc' | 'shuffled'
 
-/** What the spec leaves open, as the emulated service has it; may be changed while it runs. */
+/** How the emulated service behaves where the spec leaves it open; may be changed while it runs. */
 export interface Switches {
   /** Whether the ends of time filters belong to the range: both, none, or the start only. */
   filterEnds: 'inclusive' | 'exclusive' | 'half-open'
@@ -11,16 +11,16 @@ export interface Switches {
   rowOrder: RowOrder
   /** What `direction` of 4.7 sorts by. */
   visitorOrder: 'last-online' | 'first-login' | 'watch-time' | 'user-id' | 'shuffled'
-  /** The order of rows that are equal in what a list is sorted by: always the same, or by page and size. */
+  /** The order of rows that the list's order does not tell apart: always the same, or by page and size. */
   ties: 'kept' | 'by-page'
   beyondLastPage: 'empty' | 'repeat-first' | 'repeat-last' | 'error'
   /** Where 4.8 and 4.9 read their parameters; elsewhere they are ignored. */
   listParams: 'query' | 'body'
-  /** No total is larger, whatever there is. */
+  /** The largest total that is announced, however many rows there are. */
   largestTotal: number | undefined
-  /** Whether rows behind `largestTotal` are not there for any page. */
+  /** Whether pages leave out the rows beyond `largestTotal`. */
   hidesBehindTotal: boolean
-  /** What stands for a list without rows; bare arrays are never missing, and that of 4.6 is never null. */
+  /** How a list without rows is sent; bare arrays are never missing, and that of 4.6 is never null. */
   emptyLists: 'array' | 'null' | 'missing'
   /** Which gifts carry visitor_id and name. */
   giftVisitor: 'some' | 'always' | 'never'
@@ -34,7 +34,7 @@ export interface Switches {
   errcodeStatus: 'ok' | 'matching'
   /** A time filter of more days is refused; undefined for any. */
   longestWindowDays: number | undefined
-  /** Whom the ten calls of a day belong to. */
+  /** Whether the account has the ten calls of a day, or each channel (4.6). */
   v1BudgetScope: 'account' | 'channel'
 }
 

@@ -27,7 +27,7 @@ type Second = (time: WallTime) => string
 export function readTruth(world: World, switches: Readonly<Switches>, now: WallTime) {
   const toInstant = createInstantReader(world.timeZone)
   const second: Second = (time) => `${new Date(toInstant(time) * 1000).toISOString().slice(0, 19)}Z`
-  /** Of every channel, each of the rows. */
+  /** These rows of all channels, with the channel's id. */
   const each = (rowsOf: (channel: Channel) => readonly TruthRow[]): readonly TruthRow[] =>
     [...world.channels.values()].flatMap((channel) =>
       rowsOf(channel).map((row) => ({ channel_id: channel.id, ...row })),

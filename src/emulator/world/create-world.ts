@@ -20,7 +20,7 @@ const MAIN_ACCOUNT_ID = '1013377'
 const MANAGERS = 25
 const FIRST_CHANNEL_ID = 10_001_589
 const OLD_VIEWERS = 12
-/** 2018-12-01. Version 1 of the watch records is what holds the time before this. */
+/** 2018-12-01. Only version 1 of the watch records has earlier visits. */
 const VERSION_2_BEGINS = 17_866 * DAY
 
 /** The same options give the same world. */

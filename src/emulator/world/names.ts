@@ -2,7 +2,7 @@ import type { Random } from './random.ts'
 
 type Choices = readonly [string, ...string[]]
 
-/** @param text words between strokes, at least one */
+/** @param text at least one word, separated by `|` */
 function choicesOf(text: string): Choices {
   const [first = '', ...others] = text.split('|')
   return [first, ...others]

@@ -2,19 +2,19 @@
 export interface RowList<Item extends object> {
   /** In the order in which they were added. */
   readonly rows: readonly Item[]
-  /** Grows with each change: what was computed from an older version is out of date. */
+  /** Grows with each change. */
   readonly version: number
   readonly add: (...rows: readonly Item[]) => void
   /** Puts `next` where `row` stands. */
   readonly replace: (row: Item, next: Item) => void
   readonly remove: (row: Item) => void
-  /** What `select` makes of the rows; some selections are kept until the list changes. */
+  /** What `select` returns, which may be kept under this name until the list changes. */
   readonly kept: (name: string, select: () => readonly Item[]) => readonly Item[]
 }
 
 const MAX_SELECTIONS = 64
 
-/** Takes the array over. */
+/** Keeps and changes the array that it is given. */
 export function createRowList<Item extends object>(rows: Item[] = []): RowList<Item> {
   const selections = new Map<string, readonly Item[]>()
   let version = 0

@@ -1,7 +1,7 @@
 import type { WallTime } from '../../core/wall-clock.ts'
 import type { RowList } from './row-list.ts'
 
-/** Everything that the emulated service knows of one account. Tests change it while the emulator runs. */
+/** All data of one account in the emulated service. Tests change it while the emulator runs. */
 export interface World {
   readonly timeZone: string
   /** Where the generated history ends. */
@@ -28,7 +28,7 @@ export interface Channel {
   readonly menus: Map<number, Menu>
 }
 
-/** What visitors and their visits have in common. Empty text and null stay as the service sends them. */
+/** The fields that visitors and their visits share. Empty text and null are as the service sends them. */
 export interface Viewer {
   readonly userId: string
   readonly assignId: string | null
