@@ -12,20 +12,20 @@ import { createTally, type Tally } from '../sync/tally.ts'
 import type { EndedJob, Queue } from './queue.ts'
 import type { PartitionEnd, PartitionJob } from './run-partition.ts'
 
-/** How often it is checked whether partitions of other processes have ended. The queue keeps to real time. */
+/** How often to look whether other processes have ended partitions; in real time, as the queue keeps to that. */
 const POLL_MS = 1000
 /** So many partitions in a row that cannot reach the service end the run. */
 const MOST_UNREACHED = 20
 /**
- * Tonight's data come before old ones. Each partition of a run counts less than the one before it, so runs take turns:
- * a few partitions do not wait for the many of another run.
+ * Syncs come before backfills. Each partition of a run has a lower priority than the one before it, so that runs take
+ * turns: a few partitions do not wait for the many of another run.
  */
 const PRIORITIES = { sync: 1_000_000_000, backfill: 0 }
 
 /**
- * Runs a plan through the queue: a job for each partition, which workers do. The holder of the run sends the
- * partitions, waits for them and adds up what they brought; where it is interrupted it cancels them. Streams with few
- * calls a day are read here, one slice after the other.
+ * Runs a plan through the queue, as a job for each partition, which any worker may take. This process sends the jobs,
+ * waits for them and adds up their results; where it is interrupted it cancels them. Streams with few calls a day are
+ * read here, one slice after the other.
  */
 export function fanOut(queue: Queue): RunPhases {
   return async (streams, phases, deps, options) => {
@@ -60,7 +60,7 @@ interface FannedRun {
   readonly tally: Tally
   readonly begunAtMs: number
   readonly stop: (why: string) => void
-  /** Partitions in a row that did not reach the service; as good as too many before the first that has. */
+  /** Partitions in a row that did not reach the service. It starts at the limit, as the first one should reach it. */
   unreached: number
 }
 
@@ -107,14 +107,12 @@ function queuedAs(plan: PartitionPlan, turn: number, afterSlice: string, { deps,
     isPatient,
     stopAtMs,
   }
-  // A backfill at work must not keep a sync from beginning: it yields, by the lease of the partition.
+  // With the same key, a backfill at work would keep a sync from starting. It yields the lease of the partition.
   const key = `${isPatient ? 'backfill ' : ''}${stream.name} ${partitionKey(partition)}`
   return { key, priority: PRIORITIES[isPatient ? 'backfill' : 'sync'] - turn, data }
 }
 
-/**
- * Adds up what came of a partition. An error that no partition could avoid, such as refused credentials, ends the run.
- */
+/** Adds the result of a partition. An error that would meet them all, such as refused credentials, ends the run. */
 function addEnded({ stream, partition, slices }: PartitionPlan, { state, output }: EndedJob, run: FannedRun): void {
   const { tally, options, deps } = run
   const { name } = stream

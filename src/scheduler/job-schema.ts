@@ -8,7 +8,7 @@ import { findCronProblem } from './timetable.ts'
 
 const inTime = streams.find(({ isTimeFiltered }) => isTimeFiltered)?.name ?? ''
 
-/** What a field should be: the end of its problem's sentence. */
+/** What a field should be, as the end of a message. */
 const should = {
   cron: 'it should be five fields such as "15 2 * * *" (minute, hour, day of month, month, day of week)',
   timezone: 'it should be an IANA time zone such as Asia/Shanghai, or left out for the zone of the service',
@@ -96,7 +96,7 @@ export function checkDefinition(given: unknown): CheckedDefinition {
   }
   const schema = byKind[kind]
   const result = schema.safeParse(given)
-  // Absent and undefined are the same in a job file; the type only knows the first.
+  // In a job file undefined is the same as absent, which is the only one that the type allows.
   if (result.success) return { definition: JSON.parse(JSON.stringify(result.data)) }
   const known = Object.keys(schema.shape)
   const problems = result.error.issues.flatMap((issue) => problemsOf(issue, given, kind, known))

@@ -18,7 +18,7 @@ export interface LoadOptions {
   readonly folder: string
   /** The service's zone: that of jobs that name none. */
   readonly timeZone: string
-  /** For a file to come to its end; 10 s when not given. */
+  /** How long a file may take to load; 10 s when not given. */
   readonly longestMs?: number
 }
 
@@ -51,7 +51,7 @@ export async function loadJobs(options: LoadOptions, names?: readonly string[]):
   throw new LivehouseError('config.invalid', title, { problems })
 }
 
-/** The same, with what is wrong beside what is right. @throws config.invalid where the folder cannot be read */
+/** The same, but with the problems in the result. @throws config.invalid where the folder cannot be read */
 export async function tryJobs(
   options: LoadOptions,
   names?: readonly string[],
@@ -62,7 +62,7 @@ export async function tryJobs(
       specifier === PACKAGE ? { url: packageUrl, shortCircuit: true } : nextResolve(specifier, context),
     // Without a package.json beside them Node would read each file twice to find out that it is a module, and warn.
     load: (url, context, nextLoad) => {
-      // JavaScript too, as then an error of its syntax names the line; but of a package no types are stripped.
+      // For JavaScript too, as a syntax error then names its line; but Node strips no types within a package.
       const format = url.includes('/node_modules/') && !url.endsWith('.ts') ? 'module' : 'module-typescript'
       return nextLoad(url, url.startsWith(folderUrl) ? { ...context, format } : context)
     },
@@ -121,7 +121,7 @@ async function loadJob(
   }
 }
 
-/** An `await` that never settles leaves nothing to wait for: without the sleep Node would end, and say nothing. */
+/** Without the sleep, Node would exit without a message where an `await` of the file never settles. */
 async function importWithin(ms: number, file: string): Promise<unknown> {
   const loaded = new AbortController()
   const tooLate = systemClock.sleep(ms, loaded.signal).then(() => {

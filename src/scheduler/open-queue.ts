@@ -12,18 +12,18 @@ const HEARTBEAT_SECONDS = 10
 /** The most that pg-boss allows. */
 const LONGEST_SECONDS = 86_400
 /**
- * Supervision finds lost workers, each time where less lies between two of its rounds for a queue; the cache holds
- * which keys are at work, so that others are taken before them.
+ * Supervision finds lost workers, in each of its rounds only if the interval of monitoring is shorter. The cache holds
+ * the keys that are at work, so that jobs with other keys are taken first.
  */
 const INTERVALS = { superviseIntervalSeconds: 5, monitorIntervalSeconds: 4, queueCacheIntervalSeconds: 5 }
 /** The queue is one small statement at a time; supervision and heartbeats should not wait for each other. */
 const CONNECTIONS = 3
 /**
- * As pg-boss works with YugabyteDB, which has none: each of its statements may run twice at the same moment. Their
- * numbers can be computed, and any login of the database could hold them.
+ * Any login of the database could compute the numbers of these locks and hold them. Without them, as with YugabyteDB,
+ * pg-boss only uses statements that may run twice at the same time.
  */
 const WITHOUT_ADVISORY_LOCKS = { __test__noAdvisoryLocks: true }
-/** That of the plans, for which there is no such switch. */
+/** The lock in the plans that pg-boss prints, for which there is no such option. */
 const ADVISORY_LOCK = /^ *SELECT \w+_advisory_xact_lock\(.*\);\n/gm
 /** The version of this schema that the installed pg-boss works with. */
 const SCHEMA_VERSION = 40
@@ -40,15 +40,15 @@ const queues = {
     retryDelay: 1,
     retryBackoff: true,
     retryDelayMax: 60,
-    // Its run has long taken what came of it.
+    // By then its run has read the result.
     deleteAfterSeconds: 3600,
   },
 } as const satisfies Record<QueueName, object>
 
 /**
- * Opens the queue, and makes its schema where that is allowed. `supervise`: whether it looks for lost workers, as
- * every process does that waits for jobs; those that only work need not.
- * @throws db.pendingMigrations where it is not there, or of an older version, and may not be made; other db.… codes
+ * Opens the queue, and creates or upgrades its schema where that is allowed. `supervise`: whether this process looks
+ * for lost workers; one that only works on jobs need not.
+ * @throws db.pendingMigrations where the schema is missing or old, and may not be changed; other db.… codes
  */
 export async function openQueue(context: AppContext, settings: DatabaseSettings, supervise = true): Promise<Queue> {
   const { log, signal } = context
@@ -77,8 +77,8 @@ export async function openQueue(context: AppContext, settings: DatabaseSettings,
 }
 
 /**
- * What creates the queue's schema or upgrades an older version of it, for a DBA: statements outside of any transaction.
- * None where there is nothing to do.
+ * The statements that create or upgrade the queue's schema, for a DBA to run outside of any transaction; none where it
+ * is up to date.
  */
 export async function planQueue(db: Db): Promise<readonly string[]> {
   const version = await readVersion(new PgBoss({ db: executorOf(db), schema: SCHEMA }))
@@ -101,7 +101,7 @@ function executorOf(db: Db): ReturnType<typeof fromKysely> {
         try {
           return await inner.executeSql(text, values)
         } catch (error) {
-          // What came after the error was not executed, its commit included.
+          // The statements after the error were not executed, the commit included.
           await inner.executeSql('rollback').catch(() => {})
           throw error
         }

@@ -11,13 +11,13 @@ import type { QueuedJob } from './queue.ts'
 import { openTimetable, type Tick } from './timetable.ts'
 import type { WorkOptions } from './work-on.ts'
 
-/** A run of a job as it is queued: with what its file says, so that any `serve` can hold it. */
+/** A due run of a job as it is queued: with the job's definition, so that any `serve` can perform it. */
 export interface QueuedRun {
   readonly job: Job
   readonly tick: Tick
 }
 
-/** A run that somebody asked for, whether the job is due or not. */
+/** A run that a user asked for, whether the job is due or not. */
 export interface AskedRun {
   readonly job: Job
   readonly askedBy: string
@@ -28,9 +28,9 @@ export interface PerformDeps extends Pick<AppContext, 'clock' | 'log'> {
   readonly runJob: RunJob
 }
 
-/** Noticed later than this, a tick was missed. */
+/** A tick that is noticed later than this was missed. */
 const MISSED_AFTER_MS = 60_000
-/** How often it is looked whether a run by hand has ended. */
+/** How often to look whether a run by hand has ended. */
 const HELD_POLL_MS = 5000
 
 /** A tick is queued once, also when several processes send it: its id is made of job, wall time and zone. */
@@ -45,14 +45,14 @@ export function askedRun({ job, askedBy }: AskedRun, lastStartedAt: Date | undef
   return { id: uuidOf(key), key: job.name, priority: 0, data: { job, askedBy } satisfies AskedRun }
 }
 
-/** A UUID, as far as Postgres looks. */
+/** A hash in the form of a UUID, of which Postgres checks nothing else. */
 function uuidOf(key: string): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 32)
 }
 
 /**
- * What `serve` does with a queued run. Where a signal stopped it or its database went away, it fails in the queue and
- * is begun once more. Each attempt at a run that somebody asked for is a run of its own in the records of the job.
+ * Performs queued runs. Where a signal stops one or its database is lost, it fails in the queue and is attempted again.
+ * Each attempt at a run that a user asked for is a run of its own in the records of the job.
  */
 export function createRunHandler(deps: PerformDeps): WorkOptions['handle'] {
   return async ({ data, number, isLast }, signal) => {
@@ -68,9 +68,7 @@ export function createRunHandler(deps: PerformDeps): WorkOptions['handle'] {
   }
 }
 
-/**
- * Begins a run that is due, unless it is over or no longer wanted: a next tick that has come by now takes its place.
- */
+/** Begins a run that is due, unless it is over or no longer wanted: a later tick that has come by now replaces it. */
 async function beginDue({ job, tick }: QueuedRun, number: number, deps: PerformDeps): Promise<HeldJobRun | undefined> {
   const { db, clock, log } = deps
   const later = openTimetable(job.cron, job.timeZone).last(tick.dueAtMs, clock.now())
@@ -82,7 +80,7 @@ async function beginDue({ job, tick }: QueuedRun, number: number, deps: PerformD
   const error = later
     ? `it had not come to its end when it was due again, ${formatWallTime(later.localTime)}`
     : `it was ${what}, and is not to be made up for`
-  // An update stops a run once; what ends its process again and again has failed.
+  // One interruption may be an update of livehouse; a run that ends its process again and again has failed.
   const hasFailed = number > (later ? 1 : 0)
   const ended = { runId: null, error, finishedAt: new Date(clock.now()) }
   await endJobRun(db, run, {
@@ -98,7 +96,7 @@ export function createGiveUpHandler(deps: Pick<PerformDeps, 'db' | 'clock' | 'lo
   return async ({ data }) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
     const given = data as QueuedRun | AskedRun
-    // What somebody asked for has its attempts on record already.
+    // A run that a user asked for has its attempts on record already.
     const run = 'tick' in given ? await begin(given.job, given.tick, deps) : undefined
     if (run === undefined) return {}
     const { job } = given
@@ -121,7 +119,7 @@ async function begin(job: Job, tick: Tick | undefined, { db, clock }: Pick<Perfo
   return await beginJobRun(db, { job: job.name, due, worker: thisProcess(), startedAt: new Date(clock.now()) })
 }
 
-/** Runs by hand are not queued, and hold the job as well. */
+/** Waits for the job's lease, which a run by hand, outside of the queue, may hold. */
 async function waitForJob({ name }: Job, { db, clock }: PerformDeps, signal: AbortSignal): Promise<JobLease> {
   for (;;) {
     const lease = await takeJob(db, name)
@@ -139,7 +137,7 @@ interface Performance extends PerformDeps {
 
 /**
  * Performs a run that has been begun, and records how it ended. It is not over where a signal interrupts it or its
- * database goes away. Where another process has begun it since, its end is not recorded: that is for the other one.
+ * database is lost. Where another process has begun it since, that one records its end.
  */
 async function performRun(
   run: HeldJobRun,
@@ -158,7 +156,7 @@ async function performRun(
   const { status, runId, errors, thrown } = done
   const isStopped = signal.aborted || lost.aborted
   const isOver = status === 'ok' || !(isStopped || (errors.some(passes) && !isLast))
-  // A signal is no error of the run's.
+  // A signal is no error of the run.
   const error = !isOver && signal.aborted ? null : (errors[0]?.message ?? null)
   const finishedAt = new Date(clock.now())
   const end: EndedJobRun = isOver

@@ -7,7 +7,7 @@ export type QueueName = 'runs' | 'partitions' | 'given-up'
 /** A job of a queue; with the same id it is sent only once. */
 export interface QueuedJob {
   readonly id: string
-  /** Of partitions with the same key one is at work at a time; a run holds its job's lease. */
+  /** Of partitions with the same key, only one is worked on at a time; a run holds its job's lease instead. */
   readonly key: string
   readonly priority: number
   readonly data: object
@@ -26,7 +26,7 @@ export interface Attempt {
 export interface EndedJob {
   readonly id: string
   readonly state: 'completed' | 'cancelled' | 'failed'
-  /** What `complete` or `fail` was given last. */
+  /** What `complete` or `fail` was given. */
   readonly output: unknown
 }
 
@@ -59,7 +59,7 @@ export class Queue implements AsyncDisposable {
     this.notifySent(name)
   }
 
-  /** `listener` is called when this process may have sent something; of other processes' jobs it does not hear. */
+  /** Calls `listener` when this process has sent jobs; it does not notice those of other processes. */
   onSent(name: QueueName, listener: () => void): void {
     this.#listeners.set(name, listener)
   }
@@ -68,7 +68,7 @@ export class Queue implements AsyncDisposable {
     this.#listeners.get(name)?.()
   }
 
-  /** Resolves when a job that this process works on has ended; of other processes' jobs it does not. */
+  /** Resolves when this process has ended a job; it does not notice those of other processes. */
   nextEnd(): Promise<void> {
     return this.#ended.promise
   }
@@ -107,7 +107,7 @@ export class Queue implements AsyncDisposable {
     this.#sayEnded()
   }
 
-  /** Another attempt may follow at once: this one was only stopped. No process sees it as cancelled in between. */
+  /** For an attempt that was stopped: another may follow at once. No process sees it as cancelled in between. */
   async giveBack(name: QueueName, { id }: Attempt): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
       const options = { db: fromKysely(trx) }
@@ -116,7 +116,7 @@ export class Queue implements AsyncDisposable {
     })
   }
 
-  /** They are not begun, and their workers hear of it from `renew`. */
+  /** Jobs that wait are not begun; of those under way, workers learn it from `renew`. */
   async cancel(name: QueueName, ids: readonly string[]): Promise<void> {
     if (ids.length > 0) await this.#boss.cancel(name, [...ids])
   }

@@ -20,9 +20,9 @@ import { workOn, type WorkOptions } from './work-on.ts'
 /** A partition of a run as it is queued, with its plan: a worker needs neither job files nor channel lists. */
 export interface PartitionJob extends Pick<RunOptions, 'order' | 'isPatient' | 'stopAtMs'> {
   readonly runId: string
-  /** When the run began, by the service's clock: what another landed since counts. */
+  /** When the run began, by the service's clock: what other runs have landed since is not read again. */
   readonly begunAtMs: number
-  /** The newest entry of the ledger when it was queued: what came later under the run is of attempts at it. */
+  /** The newest slice when it was queued: later ones of the run and partition are from earlier attempts. */
   readonly afterSlice: string
   readonly stream: string
   readonly partition: Partition
@@ -40,7 +40,7 @@ export type ReportedEnd = Pick<EndedSlice, 'proof' | 'counts' | 'hasNewHeaders'>
   readonly found: { readonly count: number; readonly ids: readonly string[] } | undefined
 }
 
-/** What came of a partition. */
+/** The result of a partition. */
 export interface PartitionEnd {
   readonly result: RunResult
   readonly ends: readonly ReportedEnd[]
@@ -52,7 +52,7 @@ interface WorkerDeps extends Pick<WorkOptions, 'queue' | 'concurrency'> {
   readonly connection: RunConnection
 }
 
-/** How often it is checked which runs are under way: many small partitions are taken within a second. */
+/** For so long the runs under way are taken to be the same: many small partitions may be taken within a second. */
 const LOOK_MS = 1000
 
 /** Works on queued partitions until the signal of the context aborts. */
@@ -91,17 +91,17 @@ function createPartitionHandler(
     const { runId, begunAtMs, afterSlice, stream: name, partition, slices, ...asked } = jobOf(attempt)
     const stream = findStream(name)
     if (stream === undefined) throw new Error(`there is no stream ${name}: update livehouse on every machine`)
-    // A service that is away shows in what is read.
+    // Where the service cannot be reached, reading fails too, and reports it.
     await readServiceTime({ log: context.log, signal }, connection).catch(() => {})
     const begunAt = new Date(begunAtMs)
     const ends: EndedSlice[] = []
     const planned = { stream, partition, slices: slices.map((each) => ({ ...each, stream, partition })) }
     const plan = async () => ({ ...planned, slices: await planAgain(db, planned, begunAt, service.timeZone) })
     const part = { stream, partition, window: undefined, timeZone: service.timeZone }
-    // Nearly always nothing was read of it since it was planned: then nothing needs to be looked up.
+    // In most cases nothing was read of it since it was planned, and the plan holds.
     const isBegun = await hasSliceAfter(db, placeOf(planned), afterSlice)
     const earlier = isBegun ? await readEarlierAttempts(db, part, runId, afterSlice) : undefined
-    // Of a sync and a backfill of the same partition in this process, each is a holder of its own.
+    // A sync and a backfill of the same partition may be here at once: each holds leases of its own.
     await using leases = sharedLeases.another()
     const deps = { ...shared, signal, runId, requireLease: leases.requirePartition }
     const result = await runPhases([stream], [async () => [isBegun ? await plan() : planned]], deps, {

@@ -15,15 +15,15 @@ export interface ServeOptions extends Pick<AppContext, 'clock' | 'log' | 'signal
   readonly afterLook?: () => void
 }
 
-/** The longest time after which changes by other processes, and jumps of the clock, are noticed. */
+/** The longest wait, as other processes may change something, and the clock may jump. */
 const POLL_MS = 30_000
-/** How long a database that has gone is left alone. */
+/** How often a lost database is tried again. */
 const DATABASE_POLL_MS = 5000
 
 /**
- * Queues a run of each job when it is due, until the signal aborts: of all the ticks that were missed the last one,
- * once. A database that has gone is waited for.
- * @throws what is not the database's to repair: a bug
+ * Queues a run of each job when it is due, until the signal aborts; of all ticks that were missed, only the last one. A
+ * lost database is waited for.
+ * @throws any error that is not one of the database: a bug
  */
 export async function serveJobs({ db, clock, log, signal, jobs, send, afterLook }: ServeOptions): Promise<void> {
   const served = jobs
@@ -36,7 +36,7 @@ export async function serveJobs({ db, clock, log, signal, jobs, send, afterLook 
     try {
       const afterMs = await readHistories()
       const held = await readHeldJobs(db, [...afterMs.keys()])
-      // What comes due while the job runs is made up for when that has ended.
+      // A tick that comes while its job runs is queued when that has ended.
       for (const { job, timetable } of served.filter(({ job: { name } }) => !held.has(name))) {
         const tick = timetable.last(afterMs.get(job.name) ?? clock.now(), clock.now())
         if (tick !== undefined) await send({ job, tick })
@@ -54,7 +54,6 @@ export async function serveJobs({ db, clock, log, signal, jobs, send, afterLook 
   }
 }
 
-/** Whether an error is the database's to repair: then it is waited for. */
 function isOfDatabase(error: unknown): error is LivehouseError {
   return error instanceof LivehouseError && error.code.startsWith('db.')
 }
@@ -71,7 +70,7 @@ function untilNext(served: readonly ServedJob[], nowMs: number): number {
 
 /**
  * Records all jobs of the process first, and again where the clock was ahead when they were recorded.
- * @returns reads after when each job may be due: its last tick on record, or since when its schedule is so
+ * @returns a function that reads from when on each job may be due: its last tick on record, or when it was scheduled
  */
 function createReadHistories(db: Db, clock: ServeOptions['clock'], jobs: readonly Job[]) {
   const names = jobs.map(({ name }) => name)

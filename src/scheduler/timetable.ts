@@ -16,9 +16,9 @@ export type Timetable = ReturnType<typeof openTimetable>
 const MOST_SHIFT_MS = (DAY + 2 * 3600) * 1000
 
 /**
- * When a job is due. Changes of the clock leave no tick out and make none twice: a time of the day that the clock jumps
- * over is due when it has jumped, one that it shows twice is due the first time. Only what is due in every hour is due
- * in a repeated hour again.
+ * When a job is due. Where clocks change, no tick is lost or doubled: a time of day that the clock jumps over is due
+ * at the jump, one that it shows twice is due the first time. Only a job that is due in every hour is due again in a
+ * repeated hour.
  * @param cron without a problem (`findCronProblem`) @param timeZone one that the runtime knows
  */
 export function openTimetable(cron: string, timeZone: string) {
@@ -61,7 +61,7 @@ export function openTimetable(cron: string, timeZone: string) {
   }
   /** The last tick later than one instant and no later than another. */
   const last = (afterMs: number, untilMs: number): Tick | undefined => {
-    // What is due often is found in the last hour, and what is due seldom is quickly gone through.
+    // A job that is often due is found in the last hour; one that is seldom due has few ticks in a long time.
     for (let hours = 1; ; hours *= 8) {
       const startMs = Math.max(afterMs, untilMs - hours * 3_600_000)
       let found: Tick | undefined
@@ -83,7 +83,7 @@ const fieldNames: Readonly<Record<string, string>> = {
   dayOfWeek: 'day of week',
 }
 
-/** What is wrong with a cron expression of five fields, the end of a sentence; undefined for one that is right. */
+/** What is wrong with a cron expression of five fields, as the end of a message; undefined for one that is right. */
 export function findCronProblem(text: string): string | undefined {
   const { valid, errors } = validateDetailed(text)
   const fields = text.trim().split(/\s+/)
@@ -96,7 +96,7 @@ export function findCronProblem(text: string): string | undefined {
 
 /**
  * The times that a cron expression without a problem names, on a wall clock without gaps and repetitions. Day of month
- * and day of week both have to fit.
+ * and day of week both have to match.
  */
 export function parseCron(text: string) {
   const { fields } = validateDetailed(text)
@@ -104,7 +104,7 @@ export function parseCron(text: string) {
   const hours = fields.hour.toSorted((a, b) => a - b)
   const minutes = fields.minute.toSorted((a, b) => a - b)
   const times = hours.flatMap((hour) => minutes.map((minute) => (hour * 60 + minute) * MINUTE))
-  // Only asked whether a day fits, as if its clock were UTC. It is never started, and forgotten by the library at once.
+  // Used only to match days, in UTC. It is never started; `destroy` takes it out of the library's registry.
   const task = createTask(text, () => {}, { timezone: 'UTC' })
   void task.destroy()
   const isDue = (day: number) => task.match(new Date((day * DAY + (times[0] ?? 0)) * 1000))

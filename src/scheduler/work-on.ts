@@ -18,15 +18,15 @@ export interface WorkOptions {
   readonly keepWanted?: (attempts: readonly Attempt[]) => Promise<readonly Attempt[]>
 }
 
-/** An empty queue is looked at so often; after a job that has ended it is looked at at once. */
+/** How often to look for jobs; after one has ended, the next look follows at once. */
 const POLL_MS = 1000
 const RENEW_MS = 3000
-/** How long a database that has gone is left alone. */
+/** How often a lost database is tried again. */
 const DATABASE_POLL_MS = 5000
 
 /**
- * Works on the jobs of a queue until the signal aborts and what is at work has ended; what it stops is given back. A
- * database that has gone is waited for. Heartbeats and attempts go by the time of the database, so it is real.
+ * Works on the jobs of a queue until the signal aborts; jobs that this stops are given back. A lost database is waited
+ * for. In real time, as heartbeats and attempts go by the database's clock.
  */
 export async function workOn({ queue, name, concurrency, log, signal, ...does }: WorkOptions): Promise<void> {
   const active = new Map<Attempt, AbortController>()
@@ -45,7 +45,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
       // The process that has it now records its end.
       if (!lost.signal.aborted) await end()
     } catch (error) {
-      // Without an end on record it is begun once more.
+      // Without an end on record, another attempt follows.
       log.warn('queue.failed', { reason: messageOf(error) })
     }
   }
@@ -68,7 +68,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
   }
 
   let renewedAtMs = systemClock.monotonicMs()
-  // At work after the last look. Up to twice as many are taken, which leaves some to workers that look later.
+  // Jobs under way after the last look. Up to twice as many are taken, which leaves some to workers that look later.
   let had = 0
   while (!signal.aborted || active.size > 0) {
     wake = new AbortController()
@@ -89,7 +89,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
           wake.abort()
         })
       }
-      // Unwanted jobs leave nothing to other workers, and there may be more of them.
+      // Unwanted jobs count too, and the next look is at once: there may be more of them, and other workers need none.
       had = active.size + taken.length - kept.length
       if (kept.length < taken.length) waitMs = 0
     } catch (error) {
