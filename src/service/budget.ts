@@ -6,8 +6,8 @@ import type { Send } from './send.ts'
 import type { ServiceClock } from './service-clock.ts'
 
 /**
- * Counts every attempt of a call of 4.6 against the day's budget, before it is made. A refusal means that the day is
- * spent, since another client may share the account; the error then has the refusal as its cause.
+ * Counts every attempt of a call of 4.6 against the day's budget, before it is made. A refusal means that the day's
+ * calls are spent, since another client may share the account; it is the cause of the error.
  * @param reserve without it, such a call must not be made
  * @param getToken makes sure of a token first, so that a failing token service costs no call of the day
  */

@@ -8,7 +8,7 @@ export interface GatePace {
   /** The calls a second that were last found to be its limit; 0 while all are refused. */
   readonly limit?: number | undefined
   readonly limitedAtMs: number
-  /** What was known before this limit was found, and the share of calls refused while it was. */
+  /** What was known before this limit was found; `usual` is the share of calls that was refused at that moment. */
   readonly before?: Pick<GatePace, 'limit' | 'limitedAtMs' | 'usual'> | undefined
   /** The share that is refused whatever the rate. */
   readonly usual?: number
@@ -43,11 +43,11 @@ export function rateAt({ limit = Number.POSITIVE_INFINITY, limitedAtMs }: GatePa
   return Math.max(1, limit * (1 - MARGIN) * (1 + MARGIN) ** (Math.max(0, nowMs - limitedAtMs - HOLD_MS) / 1000))
 }
 
-/** How many of these calls are refused at most where a share of all is, or at least: by so many standard errors. */
+/** The most of these calls that are refused by chance where a share of all is; the least where `errors` is negative. */
 const mostOf = (share: number, calls: number, errors = 2) => share * calls + errors * Math.sqrt(share * calls)
 
 /**
- * Finds a limit where two seconds in a row refuse more than one call, and more than is usual. It is the median of the
+ * Finds a limit where two seconds in a row refuse more than one call, and more than is usual: the median of the
  * calls answered in these and the next second (a service may let saved-up calls pass in one, or a process may have been
  * held up), or their mean where few are refused (BBR's policers, ACM Queue 14(5), 2016). Each limit is an experiment
  * (PCC, Dong et al., NSDI 2015): where as many calls are refused below it, it is dropped, and that share is usual. A

@@ -41,11 +41,11 @@ export interface ConnectOptions
   readonly pace?: Pace
   /** Counts the calls of 4.6; without it 4.6 is never called. */
   readonly reserve?: Reserve
-  /** A list of the account, asked for where the answer of the bare address may tell an old time. */
+  /** A list of the account, asked for where the answer of `/` may tell an old time. */
   readonly accountList: ListRequest
 }
 
-/** The service behind all layers of a call. Disposing ends its connections and what still waits for a token. */
+/** The service, called through all layers. Disposing ends its connections, and calls that wait for a token. */
 export interface Connection extends AsyncDisposable {
   readonly fetchPage: FetchPage
   readonly ask: Ask
@@ -53,9 +53,9 @@ export interface Connection extends AsyncDisposable {
   readonly send: Send
   /** API 4.1: asks for a new access token and shares it. */
   readonly accessToken: (context: CallContext) => Promise<AccessToken>
-  /** By which every range to be read is bounded. */
+  /** Ranges to be read end at its time. */
   readonly serviceClock: ServiceClock
-  /** Asks the bare address once, without a token. @returns the HTTP status @throws `api.unreachable`, `api.timeout` */
+  /** Asks `/` once, without a token. @returns the HTTP status @throws `api.unreachable`, `api.timeout` */
   readonly reach: (context: CallContext) => Promise<number>
 }
 
@@ -133,5 +133,5 @@ export function connect(options: ConnectOptions): Connection {
 
 type BareCall = WireCall & Pick<Call, 'endpoint' | 'repeat'>
 
-/** Asks the bare address without a token: is anything there, and what time is it? */
+/** Asks `/` without a token: whether anything answers, and what time it is. */
 const bareCall: BareCall = { endpoint: 'base', name: 'GET /', method: 'GET', host: 'base', path: '', repeat: 'read' }

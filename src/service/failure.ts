@@ -9,7 +9,7 @@ const channelIsUnknown = [
   /(频道|活动)[^,，。]{0,8}不存在|不存在[^,，。]{0,4}(频道|活动)/,
 ]
 
-/** What a failed answer says, collected from body and status before it is judged. */
+/** A failed answer, and what its body says. */
 interface Report {
   readonly call: Call
   readonly raw: RawAnswer
@@ -67,7 +67,7 @@ function statusOf(code: number | string | undefined): number | undefined {
   return status >= 400 && status <= 599 ? status : undefined
 }
 
-/** A call waits no longer, even where the service asks for it. */
+/** A call does not wait longer, even where the service asks for it. */
 const LONGEST_RETRY_AFTER_MS = 60_000
 
 /** `Retry-After` is seconds or an HTTP date (RFC 9110, 10.2.3). */

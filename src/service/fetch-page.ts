@@ -14,9 +14,9 @@ export function createAsk(send: Send, repeat?: 'once'): Ask {
 }
 
 /**
- * Fetches pages of every list. Where the parameters of 4.8 and 4.9 belong is not shown in the spec: when the echoed
- * `page` shows that they had no effect, the other place is tried once by itself and remembered. Where neither has an
- * effect, the page is taken as it is: the next one shows that it repeats.
+ * Fetches pages of every list. The spec does not show whether the parameters of 4.8 and 4.9 belong into query or body:
+ * where the echoed `page` shows that they had no effect, the other place is tried once, and kept if it is right. Where
+ * neither has an effect, the page is taken as it is: the next one shows that it repeats.
  * @param configured the place that is tried first
  */
 export function createFetchPage(send: Send, configured: ListPlace): FetchPage {
@@ -30,7 +30,7 @@ export function createFetchPage(send: Send, configured: ListPlace): FetchPage {
     const first = settled ?? configured
     const page = await ask(request, context, first)
     if (isProof(request, page)) known.set(name, first)
-    // A place that has proved itself is not doubted again: the service clamps, or the list has become shorter.
+    // A place that was right once is right: the service clamps, or the list has become shorter.
     if (settled !== undefined || page.items.length === page.total || isHeeded(request, page)) return page
     const other = first === 'query' ? 'body' : 'query'
     const second = await ask(request, context, other).catch((error: unknown) => onlyRefused(error))
@@ -41,8 +41,8 @@ export function createFetchPage(send: Send, configured: ListPlace): FetchPage {
 }
 
 /**
- * An answer without an echo cannot be judged and counts as heeded. A smaller size than was asked for is a clamped one,
- * unless it is the default and nothing but the size is there to tell.
+ * Whether the parameters had an effect, as far as the answer's echo shows. A smaller size than was asked for is taken
+ * for a limit of the service, unless it is the default on page 1.
  */
 function isHeeded(request: PageRequest, { echoedPage, echoedPageSize = request.pageSize }: Page): boolean {
   const { page, pageSize } = request
@@ -50,14 +50,14 @@ function isHeeded(request: PageRequest, { echoedPage, echoedPageSize = request.p
   return (echoedPage ?? page) === page && (echoedPageSize === pageSize || isClamped)
 }
 
-/** An echoed default proves nothing. Neither does a size that was not asked for: it may be another default. */
+/** Whether the echo cannot come from defaults. A size that was not asked for proves nothing: it may be one of these. */
 function isProof(request: PageRequest, { echoedPage, echoedPageSize }: Page): boolean {
   const { page, pageSize, list } = request
   const isOwnSize = echoedPageSize === pageSize && pageSize !== list.stream.wire.defaultSize
   return (echoedPage ?? page) === page && (isOwnSize || (echoedPage !== undefined && page > 1))
 }
 
-/** A refusal answers whether the other place is right. Any other error is thrown on. */
+/** A refusal shows that the other place is wrong. @throws any other error */
 function onlyRefused(error: unknown): undefined {
   if (error instanceof LivehouseError && ['api.status', 'api.refused', 'api.badShape'].includes(error.code)) return
   throw error
@@ -120,7 +120,7 @@ function windowOf({ stream, window }: ListRequest): Readonly<Record<string, stri
 
 /**
  * Reads the envelope of a list's answer, as its stream's wire says; the items stay as they came.
- * @throws LivehouseError `api.badShape`: what is not the list is never "no rows".
+ * @throws LivehouseError `api.badShape` where the list is not there: that is never taken for "no rows".
  */
 function readListPage(request: PageRequest, name: string, { json, serviceTimeMs }: Answer): Page {
   const { envelope } = request.list.stream.wire
@@ -141,10 +141,9 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
   }
   const list = listAt(json, envelope.items, name)
   const title = envelope.title === undefined ? undefined : (listAt(json, envelope.title, name) ?? undefined)
-  // An echo helps where it can be read and says nothing where it cannot.
   const echoedPage = countOf(valueAt(json, envelope.page))
   const echoedPageSize = countOf(valueAt(json, envelope.size))
-  // No list is an empty page only where the envelope itself says that there is nothing to show.
+  // A missing list is an empty page only where the total says that this page has no rows.
   if (!list && (request.page - 1) * (echoedPageSize || request.pageSize) < (total ?? Number.POSITIVE_INFINITY)) {
     const told = total === undefined ? 'and it tells no total' : `although the total is ${total}`
     throw badShape(name, `${list === null ? 'null' : 'nothing'} in place of the list, ${told}`)
@@ -167,7 +166,7 @@ function countOf(value: unknown): number | undefined {
   return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined
 }
 
-/** Null and missing lists are judged with the total beside them. */
+/** A list, or null or undefined, which the caller judges by the total. @throws api.badShape for anything else */
 function listAt(json: unknown, path: string, name: string): readonly unknown[] | null | undefined {
   const list = valueAt(json, path)
   if (list === null || list === undefined || Array.isArray(list)) return list
@@ -188,7 +187,7 @@ function describe(json: unknown): string {
   return `an object of ${size} fields${names.length === 0 ? '' : ` (${names.join(', ')})`}`
 }
 
-/** @param reason what the answer is, goes on behind "the answer is" */
+/** @param reason continues "the answer is" */
 export function badShape(name: string, reason: string): LivehouseError<'api.badShape'> {
   return new LivehouseError('api.badShape', `${name}: the answer is ${reason}`, { call: name, reason })
 }

@@ -7,10 +7,10 @@ import { codeOf, LivehouseError, messageOf } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import type { Call, Redact } from './send.ts'
 
-// As undici's index does; that one also loads fetch, web sockets, caches and mocks: 50 ms and 13 MB of every start.
+// undici's index does the same, but also loads fetch, web sockets, caches and mocks: 50 ms and 13 MB of every start.
 Object.assign(Base.prototype, methods)
 
-/** undici frees a connection a moment after its answer came: until then another one takes the next call. */
+/** undici frees a connection a moment after its answer came; the next call needs another one until then. */
 const SPARE_CONNECTIONS = 2
 const MAX_BODY_BYTES = 32 * 1024 * 1024
 
@@ -28,7 +28,7 @@ export interface HttpOptions {
   readonly maxBodyBytes?: number
 }
 
-/** What of a call goes on the wire, and how messages name it. */
+/** The parts of a call that are sent, and its name for messages. */
 export type WireCall = Pick<Call, 'name' | 'method' | 'host' | 'path' | 'query' | 'body' | 'bearer'>
 
 /** An answer as it came, whatever its status. */
@@ -69,7 +69,7 @@ export function createHttp(options: HttpOptions): Http {
       }
       const limit = new AbortController()
       const stopListening = whenAborted(signal, () => limit.abort())
-      // undici limits pauses only: an answer that comes in drops ends here. By the real clock, as sockets use it.
+      // undici limits only pauses, not an answer that trickles in. By the real clock, as sockets use it.
       const callOff = callIfStillRunning(options.timeoutMs, () => limit.abort())
       const received = { bytes: 0, hasHeaders: false }
       try {
@@ -92,7 +92,7 @@ export function createHttp(options: HttpOptions): Http {
         const { headers, statusCode, body } = response
         const bytes = await readBody(call, response, options.maxBodyBytes ?? MAX_BODY_BYTES, received).catch(
           (error: unknown) => {
-            // Unread, the body would keep its connection. Destroyed, it emits an error that nobody needs.
+            // An unread body would keep its connection; a destroyed one emits an error.
             body.on('error', () => {}).destroy()
             throw error
           },
@@ -148,8 +148,8 @@ async function readBody(
 }
 
 /**
- * JSON is UTF-8 (RFC 8259, 8.1) unless another charset is declared. Latin-1 counts as not declared: servers name it by
- * default, every byte would be a letter of it, and it has none of the service's language.
+ * JSON is UTF-8 (RFC 8259, 8.1) unless another charset is declared. Latin-1 counts as not declared: servers declare it
+ * by default, every byte is valid in it, and it has no Chinese characters.
  */
 function decodeBody(bytes: Buffer, contentType = ''): Pick<RawAnswer, 'text' | 'garbled'> {
   const charset = charsetOf(/;\s*charset\s*=\s*["']?([^\s;,"']+)/i.exec(contentType)?.[1] ?? 'utf-8')

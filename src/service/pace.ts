@@ -8,15 +8,15 @@ import { type Ended, learn, MARGIN, parseCallPace, rateAt } from './call-rate.ts
 type Sends<C, A> = (call: C, context: CallContext) => Promise<A>
 type Layer = <C extends { readonly endpoint: string }, A>(next: Sends<C, A>) => Sends<C, A>
 
-/** `outer` holds a call to the rate of its endpoint; `inner`, behind places and token, holds all to the ceiling. */
+/** `outer` keeps calls to the rate of their endpoint; `inner`, after places and token, keeps all to the ceiling. */
 export type Pace = Readonly<Record<'outer' | 'inner', Layer>>
 
-/** How far ahead instants are taken, and how often processes share: each second while nothing limits them (ADR 0082) */
+/** How far ahead instants are taken, and how often: once a second while nothing limits the calls (ADR 0082). */
 const LEASE_MS = 250
 /** A call that comes this late has lost its instant. It is half of what the margin leaves free in a second. */
 const LATE_MS = (1000 * MARGIN) / 2
 
-/** Lets calls through one by one, in order, at `instants` by the own clock; the rate is 0 before the first exchange. */
+/** Lets calls pass one by one, in order, at `instants` of this process's clock; `rate` is 0 until an exchange. */
 const createGate = () => ({ turn: pLimit(1), rate: 0, instants: new Array<number>(), ended: new Array<Ended>() })
 type Gate = ReturnType<typeof createGate>
 
@@ -42,7 +42,7 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
     const { pace, given, aheadMs } = await cell((value, nowMs) => {
       const kept = parseCallPace(value, nowMs)
       const aheadMs = nowMs - now()
-      // The shared clock was set: instants by the old time are void. The others notice when they next share.
+      // The shared clock was set: instants by the old time are void. Other processes notice at their next exchange.
       const isMoved = Math.abs(aheadMs - wasAheadMs) > LATE_MS
       if (isMoved) for (const gate of Object.values(gates)) gate.instants = []
       pausedUntilMs = Math.max(pausedUntilMs, kept.pausedUntilMs - aheadMs)

@@ -24,11 +24,11 @@ export interface AnswerOptions {
   readonly closed: AbortSignal
   /** Receives each answered call as it came, with personal data; not those of 4.1 and 4.2, which carry secrets. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined
-  /** Receives every attempt, repeated ones too; one that a signal ended says nothing of the service and is left out. */
+  /** Receives every attempt, repeated ones too, but none that a signal ended: it says nothing about the service. */
   readonly onCall?: OnCall | undefined
 }
 
-/** Turns what came over the wire into JSON that reports no failure: the innermost `Send`. */
+/** The innermost `Send`: returns the JSON of an answer, or throws the failure that it reports. */
 export function readAnswers(
   exchange: (call: Call, context: CallContext) => Promise<RawAnswer>,
   { clock, serviceClock, redact, closed, onExchange, onCall }: AnswerOptions,
@@ -85,7 +85,7 @@ function instantOf(header: string | undefined): number | undefined {
   return Number.isNaN(instant) ? undefined : instant
 }
 
-/** No longer than this is quoted of what the service says. */
+/** Characters that are quoted of what the service says. */
 const QUOTE_LENGTH = 200
 const LONGEST_CODE = 40
 
@@ -125,7 +125,7 @@ function readCode(code: unknown, redact: Redact): number | string | undefined {
 /** Numbers that a double may not hold (IEEE 754) have 16 digits or dots, or an exponent of three digits. */
 const LONG = 16
 const LONG_NUMBER = /(?:^|[:,[\s-])[\d.]{16}/
-/** By looking behind: ids hold many places like an exponent, and few have the digits of a number before. */
+/** The digits before are checked last: ids have many places like an exponent, but few with a number before. */
 const FAR_EXPONENT = /[eE][+-]?\d{3}(?<=(?:^|[:,[\s-])[\d.]+[eE][+-]?\d{3})/
 /** Longer than any column holds. A longer number stays text: making an integer of a million digits takes minutes. */
 const LONGEST_NUMBER = 100

@@ -6,13 +6,13 @@ import type { Call, Send } from './send.ts'
 import { isOfTokenCall, noCredentials, TOKEN_CALL, type Tokens } from './tokens.ts'
 
 const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idempotent: 5, once: 2, never: 1 }
-/** An errcode that the spec does not name may pass: reads, and calls for a token, are made this often. */
+/** Attempts of reads, and of calls for a token, after an errcode that the spec does not name: it may pass. */
 const MOST_ERRCODE_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 30_000
 /** A 429 uses up no attempt until the service has refused the call for this long. */
 const LONGEST_RATE_LIMITED_MS = 600_000
-/** So many repetitions within a minute are worth a warning. So is a service that asks to wait for a minute. */
+/** So many repetitions within `STORM_MS` are worth a warning; so is a service that asks to wait as long. */
 const STORM_RETRIES = 20
 const STORM_MS = 60_000
 
@@ -26,8 +26,8 @@ export interface RetryOptions {
 }
 
 /**
- * Repeats what may pass: failures of transport, 408, 425, 429, 5xx, damaged bodies, and a 401 once where the next
- * attempt carries a fresh token. The last error says after how many attempts.
+ * Repeats a call whose failure may pass: of transport, 408, 425, 429, 5xx, a damaged body, and a 401 once where the
+ * next attempt has a new token. The last error says after how many attempts.
  */
 export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   next: (call: Named, context: CallContext) => Promise<Result>,
@@ -37,7 +37,7 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   return async (call, context) => {
     let isRenewed = false
     let failures = 0
-    /** Of fetching a token. They use up none of the call's own attempts: it has not left yet. */
+    /** Failures to fetch a token, which use up none of the call's own attempts: it was not sent. */
     let tokenFailures = 0
     let refusedSinceMs: number | undefined
     for (let attempt = 1; ; attempt += 1) {
@@ -123,8 +123,8 @@ export interface TokenOptions {
 }
 
 /**
- * Gives every attempt a token. On a 401 a fetched token is given up, and the error says that the next attempt carries
- * another. That attempt is paced and counted like any other.
+ * Gives every attempt a token. On a 401 a fetched token is rejected, and the error says that the next attempt has
+ * another one; `retry` makes it, so that it is paced and counted like any other.
  */
 export function token(next: Send, { bearer, ticket }: TokenOptions): Send {
   return async (call, context) => {

@@ -10,7 +10,7 @@ export interface Call {
   /** Which of the two configured addresses the path belongs to. */
   readonly host: 'base' | 'auth'
   readonly path: string
-  /** What is undefined is left out, as in a body. */
+  /** Undefined values are left out, as in a body. */
   readonly query?: Readonly<Record<string, string | undefined>>
   readonly body?: Readonly<Record<string, unknown>>
   /** The channel that it is about; undefined for calls of the whole account. */
@@ -19,8 +19,8 @@ export interface Call {
   readonly authorization: 'bearer' | 'query' | 'none'
   /**
    * When a failed call is repeated. `read`: after failures of transport or service, and after an unknown errcode;
-   * `idempotent`: only after the former; `once`: at most once (4.6, ten calls a day); `never` (4.2 and 4.3 do something
-   * each time).
+   * `idempotent`: only after the former; `once`: at most once (4.6, ten calls a day); `never`: 4.2 and 4.3, where each
+   * call has an effect.
    */
   readonly repeat: 'read' | 'idempotent' | 'once' | 'never'
   /** Whether it counts as one of the few that the service allows a day. */

@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
 import { type Http, headerOf, type RawAnswer } from './http.ts'
 
-/** The service's clock as its answers tell it. Before the first answer, and without `Date` headers, this machine's. */
+/** The service's clock by its answers; before the first one, and without `Date` headers, this machine's. */
 export interface ServiceClock extends Clock {
   /** Asks the service for its time if no answer told it within the last minute. @throws what `ask` throws */
   readonly refresh: (signal: AbortSignal) => Promise<void>
@@ -15,7 +15,7 @@ export interface ServiceClock extends Clock {
   readonly claimableMs: () => number
 }
 
-/** `refresh` asks again for a time that is older. */
+/** A time that is older is asked for again by `refresh`. */
 const FRESH_MS = 60_000
 /** Clocks that differ by no more count as equal: calls take time. */
 export const LARGEST_DIFFERENCE_SECONDS = 60
@@ -23,10 +23,10 @@ export const LARGEST_DIFFERENCE_SECONDS = 60
 const RESOLUTION_MS = 1000
 
 /**
- * Follows the `Date` of every answer by Cristian's algorithm: an answer bounds the difference of the two clocks by when
- * its call left and when it came. A known difference within the bounds stays; otherwise the least one counts, which is
- * never ahead of the service. Between answers the monotonic clock carries it on.
- * Where the two clocks differ by over a minute, a cache before the bare address may have told an old time. So a list is
+ * Follows the `Date` of every answer by Cristian's algorithm: the times at which a call left and its answer came bound
+ * the difference of the two clocks. A known difference within the bounds stays; otherwise the least one counts, which
+ * is never ahead of the service. Between answers the monotonic clock counts.
+ * Where the two clocks differ by over a minute, `/` may have been answered by a cache, with an old time. So a list is
  * asked for too: no cache answers a call with a token (RFC 9111, 3.5).
  * @param ask makes any harmless call over `timed`
  * @param askList makes one with the token
@@ -39,7 +39,7 @@ export function createServiceClock(
   askList: (signal: AbortSignal) => Promise<unknown>,
 ): { readonly serviceClock: ServiceClock; readonly timed: Http['exchange'] } {
   const elapsed = clock.monotonicMs ?? clock.now
-  /** The service's time less what has elapsed, and when the answer came, by the two clocks. */
+  /** The service's time less `elapsed()`, and when the last answer came, by the monotonic clock and by the other. */
   let told: { readonly offsetMs: number; readonly elapsedMs: number; readonly ownMs: number } | undefined
 
   const learn = (answer: RawAnswer, leftAtMs: number): void => {
@@ -71,7 +71,7 @@ export function createServiceClock(
       refresh: async (signal) => {
         if (isFresh()) return
         await ask(timed, signal).catch((error: unknown) => {
-          // Something that is no JSON answered without a time: the calls that follow will report it.
+          // A body that cannot be read comes without a time; the calls that follow report it.
           if (!hasCode(error, 'api.bodyRefused') && !hasCode(error, 'api.badBody')) throw error
         })
         if (Math.abs(ownAheadMs() ?? 0) <= LARGEST_DIFFERENCE_SECONDS * 1000) return

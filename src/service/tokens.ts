@@ -18,7 +18,7 @@ export interface Tokens {
   readonly reject: (token: IssuedToken) => boolean
 }
 
-/** @param why stands behind "are not set" */
+/** @param why continues "are not set" */
 export function noCredentials(why = ''): LivehouseError<'config.invalid'> {
   const problem =
     `LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET are not set${why}: set both, and LIVEHOUSE_AUTH_URL; ` +
@@ -33,7 +33,7 @@ export interface FetchedTokensOptions {
   readonly clock: Clock
   /** Called with each token that is used, whichever process fetched it: no message may show it. */
   readonly addSecret: (value: string, kind: 'passing') => void
-  /** Ends a fetch in flight. Not a caller's own signal: several callers wait for one fetch. */
+  /** Ends a fetch in flight; no caller's own signal does, as several callers may wait for it. */
   readonly closed: AbortSignal
 }
 
@@ -44,7 +44,7 @@ export function fetchedTokens(options: FetchedTokensOptions) {
   let rejected: AccessToken | undefined
   let flight: Promise<AccessToken> | undefined
 
-  /** The service may issue the same value again while it is valid: that counts as a new token, and is tried. */
+  /** A service may issue the same value again while it is valid: that is a new token, and is tried. */
   const isRejected = ({ value, issuedAtMs }: AccessToken): boolean =>
     rejected !== undefined && value === rejected.value && issuedAtMs <= rejected.issuedAtMs
   const isUsable = (token: AccessToken | undefined): token is AccessToken => {
@@ -91,7 +91,7 @@ interface AccessTokenOptions {
 export const TOKEN_CALL = 'GET token'
 /** API 3.1, where the answer's own `expire_time` cannot be read. */
 const USUAL_VALIDITY_SECONDS = 7200
-/** So that the call that waits for a token still uses it, however little is left. */
+/** At least so long that the call that waits for the token uses it. */
 const SHORTEST_VALIDITY_SECONDS = 1
 /** Ten years: later dates may fit into no column. */
 const LONGEST_VALIDITY_SECONDS = 315_576_000
@@ -156,7 +156,7 @@ const UNKNOWN_USER = 404001
 /**
  * 400, 401, 403 and their codes can only be about the app id and secret: the call carries nothing else. Any other
  * errcode (API 5.2: not shown) may mean a busy service. A status that no later attempt changes is about the address; it
- * gets a code of its own, lest a 404 here be taken for an answer to the call that waits for the token.
+ * gets a code of its own, so that a 404 here is not taken for an answer to the call that waits for the token.
  */
 function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
   if (hasCode(error, 'api.refused')) {

@@ -39,7 +39,7 @@ export function createWebhook({ proxies, timeoutMs }: Pick<HttpOptions, 'proxies
           },
           ...(body === undefined ? {} : { body }),
         })
-        // The status has come; a body that fails counts as empty.
+        // The status is what counts: a body that cannot be read is taken as empty.
         return { status: response.statusCode, text: await response.body.text().catch(() => '') }
       } catch (error) {
         signal.throwIfAborted()
