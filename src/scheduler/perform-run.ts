@@ -155,7 +155,7 @@ async function performRun(
   )
   const { status, runId, errors, thrown } = done
   const isStopped = signal.aborted || lost.aborted
-  const isOver = status === 'ok' || !(isStopped || (errors.some(passes) && !isLast))
+  const isOver = status === 'ok' || !(isStopped || (errors.some(isTransient) && !isLast))
   // A signal is no error of the run.
   const error = !isOver && signal.aborted ? null : (errors[0]?.message ?? null)
   const finishedAt = new Date(clock.now())
@@ -172,7 +172,7 @@ async function performRun(
 }
 
 /** Whether the next attempt may succeed. Classes 53 and 57: the server is short of something, or stops. */
-function passes({ code, sqlState = '' }: JobOutcome['errors'][number]): boolean {
+function isTransient({ code, sqlState = '' }: JobOutcome['errors'][number]): boolean {
   return code === 'db.unreachable' || (code === 'db.refused' && /^5[37]/.test(sqlState))
 }
 

@@ -98,13 +98,13 @@ export class Queue implements AsyncDisposable {
 
   async complete(name: QueueName, { id }: Attempt, output: object): Promise<void> {
     await this.#boss.complete(name, id, output)
-    this.#sayEnded()
+    this.#notifyEnded()
   }
 
   /** Another attempt follows later, unless this was the last. */
   async fail(name: QueueName, { id }: Attempt, message: string): Promise<void> {
     await this.#boss.fail(name, id, { message })
-    this.#sayEnded()
+    this.#notifyEnded()
   }
 
   /** For an attempt that was stopped: another may follow at once. No process sees it as cancelled in between. */
@@ -130,7 +130,7 @@ export class Queue implements AsyncDisposable {
     return rows.map(({ id, state, output }): EndedJob => ({ id, state, output }))
   }
 
-  #sayEnded(): void {
+  #notifyEnded(): void {
     this.#ended.resolve()
     this.#ended = Promise.withResolvers()
   }

@@ -12,7 +12,7 @@ export interface ServeOptions extends Pick<AppContext, 'clock' | 'log' | 'signal
   /** Queues a run; one that has been queued before is left alone. */
   readonly send: (run: QueuedRun) => Promise<void>
   /** Called when all that is due has been queued. */
-  readonly afterLook?: () => void
+  readonly afterQueued?: () => void
 }
 
 /** The longest wait, as other processes may change something, and the clock may jump. */
@@ -25,7 +25,7 @@ const DATABASE_POLL_MS = 5000
  * lost database is waited for.
  * @throws any error that is not one of the database: a bug
  */
-export async function serveJobs({ db, clock, log, signal, jobs, send, afterLook }: ServeOptions): Promise<void> {
+export async function serveJobs({ db, clock, log, signal, jobs, send, afterQueued }: ServeOptions): Promise<void> {
   const served = jobs
     .filter(({ isEnabled }) => isEnabled)
     .map((job) => ({ job, timetable: openTimetable(job.cron, job.timeZone) }))
@@ -41,7 +41,7 @@ export async function serveJobs({ db, clock, log, signal, jobs, send, afterLook 
         const tick = timetable.last(afterMs.get(job.name) ?? clock.now(), clock.now())
         if (tick !== undefined) await send({ job, tick })
       }
-      afterLook?.()
+      afterQueued?.()
       if (lostAtMs !== undefined) log.info('database.back', { afterMs: clock.now() - lostAtMs })
       lostAtMs = undefined
       waitMs = untilNext(served, clock.now())
