@@ -44,7 +44,7 @@ export function rateAt({ limit = Number.POSITIVE_INFINITY, limitedAtMs }: GatePa
 }
 
 /** The most of these calls that are refused by chance where a share of all is; the least where `errors` is negative. */
-const mostOf = (share: number, calls: number, errors = 2) => share * calls + errors * Math.sqrt(share * calls)
+const mostByChance = (share: number, calls: number, errors = 2) => share * calls + errors * Math.sqrt(share * calls)
 
 /**
  * Finds a limit where two seconds in a row refuse more than one call, and more than is usual: the median of the
@@ -72,10 +72,10 @@ export function learn(kept: GatePace | undefined, ended: readonly Ended[], nowMs
   const isTried = known.before && nowMs >= limitedAtMs + 3000 && nowMs < limitedAtMs + HOLD_MS
   // Calls that wait for the ceiling passed their gate at the old rate: nothing is concluded until they have left.
   if (isTried && over.some((each) => each.calls > limit)) return next
-  if (isTried && isLight && refused > Math.max(1, mostOf(known.before.usual ?? 0, calls, -2)))
+  if (isTried && isLight && refused > Math.max(1, mostByChance(known.before.usual ?? 0, calls, -2)))
     return { ...next, limit: undefined, ...known.before, usual: refused / calls, before: undefined }
   const refuse = (share: number, errors?: number) =>
-    over.slice(0, 2).every((each) => each.refused - 1 > mostOf(share, each.calls, errors))
+    over.slice(0, 2).every((each) => each.refused - 1 > mostByChance(share, each.calls, errors))
   // After a pause, or where a process was held up, a second has few calls and says little.
   const isSteady = over.every((each) => over.every((other) => 2 * each.calls > other.calls))
   if (refuse(POLICED, 0) || (isSteady && refuse(usual))) {
@@ -84,5 +84,5 @@ export function learn(kept: GatePace | undefined, ended: readonly Ended[], nowMs
     const before = { limit: known.limit, limitedAtMs, usual: refused / calls }
     return { ...next, limit: found, limitedAtMs: (at + 1) * 1000, before }
   }
-  return refused < mostOf(usual, calls, -2) ? { ...next, usual: refused / calls } : next
+  return refused < mostByChance(usual, calls, -2) ? { ...next, usual: refused / calls } : next
 }
