@@ -14,14 +14,14 @@ const BATCH = 2000
 const LOADERS = 2
 
 export interface BatchLoader {
-  /** Has the first rows copied too, as no row is there yet. */
+  /** Lets the first batch be copied too (COPY): the table has none of its rows yet. */
   readonly expectNew: () => void
   /**
    * Takes rows. Where they have a key, each full batch is committed, after `check`, while more rows are taken. Waits
    * for the turn of a batch, and fails with the error of an earlier one.
    */
   readonly add: (rows: readonly Row[], check?: () => Promise<void>) => Promise<void>
-  /** Commits what is held back, so that another walk may bring the same keys. */
+  /** Commits all rows taken so far, so that another walk may bring the same keys. */
   readonly flush: () => Promise<void>
   /** Commits what is left together with `land`, after all other batches. `written`: counts of all batches. */
   readonly finish: (land: (trx: Transaction<Database>, written: Counts) => Promise<void>) => Promise<void>
@@ -96,7 +96,7 @@ export function createBatchLoader(
     })
     counts = addCounts(counts, loaded)
   }
-  /** Begins as soon as it is this batch's turn; how it ends is reported to the next caller. */
+  /** Resolves when it is the turn of this batch; where that fails, the next call throws the error. */
   const commitAhead = async (filled: Filling): Promise<void> => {
     filling = undefined
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
@@ -182,7 +182,7 @@ export function* lightChunksOf(rows: readonly Row[], most: number): Iterable<rea
   if (chunk.length > 0) yield chunk
 }
 
-/** How many characters a row holds: what it weighs in memory, and in a statement. */
+/** How many characters a row holds: its size in memory, and in a statement. */
 export function textOf(row: Row): number {
   let sum = 0
   for (const name in row) {

@@ -122,7 +122,7 @@ async function requireFound(
   const minute = { from, to: from + MINUTE }
   const list = { ...pages.list, window: askedOf({ window: minute }) }
   const page = await fetchUnlessRefused({ ...pages, list }, 1)
-  // Behind a full page more rows may lie.
+  // More rows may follow a full page.
   if ('refusal' in page || page.items.length >= Math.min(pages.pageSize, first.items.length)) return
   if (minutesWithin(minute, rowsOf(page, readItem), stream, timeZone).length > 0) return
   const call = describeList(list)
@@ -148,7 +148,7 @@ function startsOfParts(count: number, mostPages: number): readonly number[] {
   return Array.from({ length: parts - 1 }, (_, index) => Math.floor(((index + 1) * count) / parts) + 1)
 }
 
-/** A page that is only looked at; undefined where it is not served: reading its rows will report the error. */
+/** A page for its times alone; undefined where it is not served: reading its rows will report the error. */
 async function lookAt(pages: PageReading, number: number): Promise<Page | undefined> {
   try {
     return await fetchNumbered(pages, number)
@@ -158,7 +158,7 @@ async function lookAt(pages: PageReading, number: number): Promise<Page | undefi
   }
 }
 
-/** The bounds inside of the window. A minute that fills a page becomes a part that no other request overlaps. */
+/** The bounds in whole minutes, but a minute that fills a page becomes a part that no other request overlaps. */
 function keepWhole(
   { from, to }: Window,
   bounds: readonly WallTime[],
@@ -187,15 +187,15 @@ function mayBeLimit(rows: number): boolean {
   return rows > 0 && rows % ROUND === 0
 }
 
-/** A shorter range is doubted only where a range around it was served in part, or a round number of rows came. */
+/** A shorter range is checked only where a range around it was served in part, or a round number of rows came. */
 const LONG_RANGE = 28 * DAY
 
 /**
  * Cuts a range of which the service may have served only a part: a long range, or one with as many rows as may be the
  * most that the service shows. What lies before the earliest row is asked for by itself, and so is what lies behind the
  * latest one: of a long range only its newest days, unless the service has served those of an equally long range
- * before. Where a row comes that had not come, the range is cut, and each part is read and doubted in the same way. A
- * refusal shows nothing, nor do rows outside of what was asked.
+ * before. Where a row comes that had not come, the range is cut, and each part is read and checked in the same way. A
+ * refusal shows nothing, nor do rows outside of the range that was asked for.
  * @param came the rows that came, of the window or not, and the number of items
  * @returns undefined where nothing more came
  */

@@ -38,9 +38,9 @@ import { liesWithin, mayBeHalved, requireFiltered } from './windows.ts'
  * Rows whose key has come more than once before are held back to the end of a walk: only the freshest is written.
  *
  * A range is cut in half where a later page of it is refused, where more rows come than its total says, or where it
- * stands still and yet some rows come twice in each walk. One that moves is cut where its rows are too young to be
- * claimed. What cannot be cut is judged by all its walks together: they prove a window, and of a whole list that no row
- * is missing.
+ * does not change and yet some rows come twice in each walk. One that moves is cut where rows become too young to count
+ * as covered. A slice that cannot be cut is judged by all its walks together: they can prove a window, and of a whole
+ * list that no row is missing.
  */
 export async function extractKeyed(
   slice: Slice,
@@ -60,7 +60,7 @@ export async function extractKeyed(
   if ((await reading.earlier()).knownFields.length === 0) loader.expectNew()
   let channelFacts: ChannelFacts | undefined
   let previous: WalkSummary | undefined
-  /** What all walks have brought, and whether all of them were of the same still list. */
+  /** The rows of all walks together, and whether the list was the same in all of them. */
   const all = { keys: undefined as KeySet | undefined, distinct: 0, count: 0, isStill: true }
   let { pageSize } = reading.pages
   let [served, largestBefore] = [1, 0]
@@ -95,11 +95,11 @@ export async function extractKeyed(
         if (exceedsTotal(walk.summary()) && mayBeHalved(window)) break
       }
     } catch (error) {
-      // Some services serve a list to a depth only: behind its first page that may be why.
+      // Some services serve a list only to some depth: after page 1 that may be the reason.
       const isDeep = isRefusal(error) && walk.summary().received > 0
       const whole = isDeep ? halveSlice(slice, timesOfWalk, deps) : undefined
       const halves = whole && (await addUp(whole, walk.summary().totals?.first ?? 0, pages)) ? whole : undefined
-      // A full page may have been the last one, where the total is not true: at a size that leaves a rest it is short.
+      // Where the total is wrong, a full page may have been the last one: at another page size the last one is short.
       const isAgain = isDeep && exceedsTotal(walk.summary()) && attempt < MOST_READINGS
       if (!halves && !isAgain) throw error
       await loader.flush()
@@ -127,17 +127,17 @@ export async function extractKeyed(
     const own: Verdict = isUntrue && isConclusive(alone) ? { proof: 'moving', reason: why, isStill: true } : alone
     largestBefore = largest
     all.isStill &&= own.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
-    // Where more came than was announced, the total counts what is there twice only once.
+    // Where more came than was announced, the total counts rows that are there twice only once.
     const isMoreThanTotal = received > announced
     const missing = () => announced - all.distinct - (isMoreThanTotal ? 0 : twins) - rejected.length
     for (const key of walk.summary().held.keys()) if (all.keys?.add(key)) all.distinct++
-    // Then it is not believed before pages of another size bring the same rows, but for what came on one page. Equal
-    // keys with other contents are found by two walks that bring them alike.
+    // Then it counts only once pages of another size bring the same rows, or if all came on one page. Otherwise rows
+    // with equal keys are left to `judgeWalks` first, which finds real duplicates by two walks that bring them alike.
     const isSure = isMoreThanTotal ? isSameElsewhere || largest === received : twins === 0 || attempt >= MOST_READINGS
     const isProvable = window !== undefined || isMoreThanTotal
     const isWhole = isProvable && all.isStill && !isUntrue && missing() === 0 && isSure
     const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : own
-    // A live list moves where its rows are too young to be claimed: the others are read apart.
+    // A live list moves where its rows are too young to count as covered: the others are read apart.
     const hasTail = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined
     const isUnproven = isUntrue || (attempt === MOST_READINGS && verdict.isStill === true)
     const cut = hasTail || isUnproven ? halveSlice(slice, timesOfWalk, deps) : undefined
@@ -163,7 +163,7 @@ export async function extractKeyed(
         rejected: [...walked.rejected, ...(isAgain ? walked.rejectedAgain : []), ...duplicates],
       }
       const found = isJoined && all.keys ? { count: all.count, has: all.keys.has } : { count, has: walk.keys.has }
-      // What is too young to be claimed is read again in any case.
+      // Rows too young to count as covered are read again in any case.
       const isClaimed = window === undefined || slice.covers !== undefined
       const isLacking = isClaimed && !isUntrue && verdict.isStill === true && missing() > 0
       const rows = `${summary.distinct} distinct and ${summary.rejected.length} quarantined rows`
@@ -206,7 +206,7 @@ async function readHead(pages: PageReading, walk: Walk, add: (page: Page) => Pro
   } while (walk.summary().distinct > known)
 }
 
-/** Adds what the accepted items of a page tell of their channel. */
+/** Adds what the readable items of a page say about their channel. */
 function completeFacts(
   known: ChannelFacts | undefined,
   { channelFacts }: Stream,

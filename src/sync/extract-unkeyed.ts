@@ -21,7 +21,7 @@ import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, startWalk } from './walk.ts'
 import { liesWithin, mayBeHalved, minuteOf, requireFiltered } from './windows.ts'
 
-/** What became of reading a slice whose rows have no id. */
+/** The result of reading a slice whose rows have no id. */
 export type UnkeyedReading =
   /** `isRestless`: it moved in each reading, and has more rows than one answer. */
   | {
@@ -78,8 +78,8 @@ export async function extractUnkeyed(
     const summary = walk.summary()
     const mayBeWhole = doubt !== undefined && !stream.isCounted && isEndUnknown !== true
     const contents = mayBeWhole ? kept.map(declaredText).sort() : undefined
-    // Two readings in a row, both to the end of the list, hold the same rows of the window, none of them twice: then
-    // what moved lies outside of it, in the minutes that are asked for in addition.
+    // Where two readings in a row reached the end, and hold the same rows of the window, none of them twice, the list
+    // moved only outside of it, in the minutes that are asked for in addition.
     const isSame = isDeepStrictEqual(contents, earlier) && new Set(contents).size === contents?.length
     const judged = judgeWalk(summary)
     // A doubt means a list that moved.
@@ -88,7 +88,7 @@ export async function extractUnkeyed(
     earlier = contents
     const isOneAnswer = list.pages.length < 2 && summary.received < reading.pages.pageSize
     const isRestless = verdict.proof === 'moving' && !isOneAnswer
-    // Where some rows are too young to be claimed, the others are first read apart from them.
+    // Where some rows are too young to count as covered, the others are first read apart from them.
     const hasTail = isRestless && tooYoungFrom(slice) !== undefined
     if (!isConclusive(verdict) && attempt < MOST_READINGS && !hasTail) continue
     if (whole === undefined && !isConclusive(verdict) && !mayBeHalved(window) && attempt < MOST_WALKS) continue
@@ -114,8 +114,8 @@ export async function extractUnkeyed(
  * Equal items on two pages are two items, or one came twice and another did not come: the list moved between two pages,
  * or it is sorted by a value that is not unique, and each page orders equal rows anew. So a reading with such items
  * shows the list only where the reading before it, at another page size, held the same items, or where the readings
- * together hold as many different ones as each brought (an item counts as often as one page held it at most). Then the
- * pages with what the last reading lacks must still be as they were: an item that has changed since would count twice.
+ * together hold as many different ones as came in each (an item counts as often as one page held it at most). Then the
+ * pages with items that the last reading lacks must still be the same: an item that changed since would count twice.
  * @returns a function that takes the next reading, and gives the pages of the list once readings show them
  */
 function compareReadings(

@@ -59,7 +59,7 @@ export interface FoundRows {
   readonly has: (key: string) => boolean
 }
 
-/** What reading a slice brought. Its rows have gone to the loader, except those whose keys came more than once. */
+/** A slice that was read. Its rows have gone to the loader, except those whose keys came more than once. */
 export interface Extraction {
   readonly summary: WalkSummary
   readonly verdict: Verdict
@@ -74,7 +74,7 @@ export interface Extraction {
   readonly title: string | undefined
 }
 
-/** What became of a slice: it was read, or it is cut into parts that are still to be read. */
+/** A slice that was read, or that is cut into parts which are still to be read. */
 export type Extracted =
   /** `rows`: those that came; only their times where rows have a key. */
   | { readonly kind: 'read'; readonly extraction: Extraction; readonly rows: readonly Row[] }
@@ -82,10 +82,10 @@ export type Extracted =
 
 /** How often a slice that does not prove itself is read; each reading is judged by itself. */
 export const MOST_READINGS = 3
-/** How often, where rows come twice in each reading and the slice cannot be cut: together they may bring all. */
+/** The same where rows come twice in each reading, and the slice cannot be cut: together the readings may bring all. */
 export const MOST_WALKS = 10
 
-/** Whether more readings would prove no more: then a row that did not come is not there. */
+/** Whether another reading would not prove more: then a row that did not come is not there. */
 export function isConclusive({ proof }: Pick<FullVerdict, 'proof'>): boolean {
   return proof === 'verified' || proof === 'unverifiable'
 }
@@ -111,7 +111,7 @@ export function judgeWalks(summary: WalkSummary, previous: WalkSummary | undefin
   return { proof: 'verified', reason: undefined }
 }
 
-/** What could not be read, as sorted texts. */
+/** The items that could not be read, as sorted texts. */
 function unreadOf({ rejected, rejectedAgain }: WalkSummary): readonly string[] {
   return [...rejected, ...rejectedAgain].map(({ raw }) => raw).sort()
 }
@@ -127,7 +127,7 @@ export function winnersOf(stream: Stream, held: WalkSummary['held']): readonly R
   return [...held.values()].flatMap((rows) => rank(stream, rows).slice(0, 1)).map(({ row }) => row)
 }
 
-/** The others, for quarantine. */
+/** The other rows of these keys, for quarantine. */
 export function losersOf(stream: Stream, held: WalkSummary['held']): readonly RejectedItem[] {
   const path = keyField(stream)
   return [...held.values()].flatMap((rows) =>
@@ -196,7 +196,7 @@ export async function compareWithEarlier(
   return { proof: 'short', reason, isDrop: true, missingRows: held - count }
 }
 
-/** Makes a shortfall `accepted` that an operator has acknowledged, up to its size and until that expires. */
+/** Makes a shortfall `accepted` where an operator has accepted one of at least this size, until that expires. */
 export async function acceptShortfall(
   { stream, partition, window }: Slice,
   verdict: FullVerdict,

@@ -10,7 +10,7 @@ import { keyField } from './judge-walk.ts'
 import { minuteOf } from './windows.ts'
 import { rowKey } from './walk.ts'
 
-/** Who found a conflict, and when. */
+/** The run that found a conflict, and when. */
 type Finder = Pick<QuarantineOrigin, 'runId' | 'seenAt' | 'timeZone'>
 
 /**

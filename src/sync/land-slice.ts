@@ -54,7 +54,7 @@ export async function completeHeaders(
   return title?.length ? { ...extraction, title: headersText(title) } : extraction
 }
 
-/** What landing did beside writing rows. */
+/** The effects of landing, beside the rows that were written. */
 export interface Landing {
   /** Rows that were marked removed. */
   readonly removed: number
@@ -75,8 +75,8 @@ interface LandingSlice {
 }
 
 /**
- * Ends a slice: writes, in one transaction, its last rows, what they say of the channel, marks on rows that are gone,
- * and its record in the ledger. So coverage is never ahead of rows.
+ * Ends a slice: writes, in one transaction, its last rows, the name of the channel, marks on rows that are gone, and
+ * its record in the ledger. So coverage is never ahead of rows.
  */
 export async function landSlice(
   slice: Slice,
@@ -90,11 +90,11 @@ export async function landSlice(
   const at = new Date(clock.now())
   let landing = nothingLanded
   await loader.finish(async (trx, written) => {
-    // Of rows with the same key the one that came last: the freshest, where a list moved.
+    // Of rows with the same key, the one that came last is the freshest, as the list moved.
     const latest = new Map(summary.repeated.map((row) => [rowKey(stream)(row), row]))
     await loadRows(trx, stream, [...latest.values()], runId, { onlyNewer: true })
     const name = placeOf(slice)
-    // Of a reading that fell short rows without an id are not written, so none has these headers.
+    // Where a reading fell short, rows without an id are not written: no row has these headers.
     const isWritten = verdict.proof !== 'short' || verdict.isDrop
     const covered = await readEarlierOf(trx, record, stream)
     const mayMiss = stream.marksRemoved || covered.seen !== '{}'
@@ -122,7 +122,7 @@ export async function landSlice(
         isWritten && title !== undefined && (await rememberHeaders(trx, { ...name, title, runId, seenAt: at })),
     }
     const origin = { ...name, runId, seenAt: at, timeZone, asked: askedOf(slice) }
-    // An unreadable item that did not come again is gone. An empty answer does not show that.
+    // An unreadable item that did not come again is gone, but not by an empty answer.
     const mayResolve = earlier.hasWaiting && isConclusive(verdict) && !isEmpty
     const statements = [
       recordSlices(trx, records),
@@ -175,7 +175,7 @@ async function readEarlierOf(
  * What the ledger keeps of a reading. Its part at rest ends before the first row that it changed or missed. In a list
  * with a total that part is what it read and verified for the first time, or found unchanged. In a list without a total
  * it is what readings at least an hour earlier held too: that part is `agreed`, and the rest, read for the first time,
- * is a slice of its own. That one comes first unless something differed, as the last one says how the partition stands.
+ * is a slice of its own. The last of the records counts for the partition: `agreed`, unless something differed.
  * A settled range that has changed is settled no longer. An empty answer settles nothing where it is the first, or
  * where rows are known, removed or not: a service may answer nothing for some nights.
  */

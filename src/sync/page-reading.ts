@@ -9,13 +9,13 @@ import { itemReader } from '../transform/read-item.ts'
 import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
 import { partUntil, claimableUntil } from './windows.ts'
 
-/** What every way of reading a slice begins with. */
+/** A slice that is being read. */
 export type SliceReading = ReturnType<typeof openReading>
 
 /** The spec does not say whether filters include their ends: each request asks for this much more on both sides. */
 const OVERLAP_SECONDS = 60
 
-/** What goes on the wire for a slice; undefined for a walk over the whole list. */
+/** The range that is asked for; undefined for a walk over the whole list. */
 export function askedOf({ window, asked }: Pick<Slice, 'window' | 'asked'>): Window | undefined {
   return asked ?? (window && { from: window.from - OVERLAP_SECONDS, to: window.to + OVERLAP_SECONDS })
 }
@@ -52,7 +52,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       const seenMs = Math.min(claimableMs, servedAtMs ?? claimableMs)
       return slice.covers && partUntil(slice.covers, claimableUntil(deps.wallTimeAt(seenMs)))
     },
-    /** Page 1, kept for the next one who asks for it. */
+    /** Asks for page 1, and keeps it for the next time that it is fetched. */
     firstPage: async (): Promise<Page> => {
       first = { page: await fetchNumbered(pages, 1), pageSize: pages.pageSize }
       return first.page
@@ -67,7 +67,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       first = { page, pageSize: size }
       return size
     },
-    /** What the ledger knows of earlier readings; asked once. */
+    /** What the ledger knows of earlier readings; read once. */
     earlier: async (): Promise<EarlierReadings> => {
       earlier ??= readEarlier(deps.db, placeOf(slice), window === undefined)
       return await earlier
@@ -122,14 +122,14 @@ export function watchReachability(fetchPage: FetchPage) {
   }
 }
 
-/** On smaller pages a few rows that the service hides would be an empty page, which ends a list. */
+/** The smallest page: a few rows that the service hides could leave a smaller one empty, which ends a list. */
 export const FEWEST_ROWS = 10
-/** What the interface names beside the largest sizes (API 8): some services take no other. */
+/** Page sizes that the interface names, beside the largest (API 8): some services take no other. */
 export const NAMED_SIZES: readonly number[] = [50, 20, FEWEST_ROWS]
 /** No service serves pages of so few rows where more are asked for: so few are the whole list, whatever its total. */
 export const SURELY_ALL = 2
 
-/** What reading the pages of one list takes. */
+/** How the pages of one list are read. */
 export interface PageReading {
   readonly fetchPage: FetchPage
   readonly list: ListRequest
@@ -165,7 +165,7 @@ export async function fetchUnlessRefused(reading: PageReading, number: number): 
   }
 }
 
-/** Whether the service refuses for good what was asked. */
+/** Whether the service refuses a request, and would each time. */
 export function isRefusal(error: unknown): boolean {
   return isFinalStatus(error) || hasCode(error, 'api.refused')
 }

@@ -9,7 +9,7 @@ import { liesWithin } from './windows.ts'
 import type { Slice } from './slice-work.ts'
 import { startWalk, type WalkSummary } from './walk.ts'
 
-/** A page, and what its items became. */
+/** A page, and its items as rows or rejected ones. */
 export type ReadPage = Page & PageRows
 
 /** A slice before its first page. */
@@ -109,7 +109,7 @@ function placeOfEnd({ pagesRead, pageSize, lastPageKeys }: Pick<OpenSlice, 'page
   return { rows, size }
 }
 
-/** What one page brought. */
+/** The items of one page, read. */
 interface PageRows extends Pick<WalkSummary, 'degraded' | 'unknownFields' | 'absentFields'> {
   /** One for each key: the freshest. */
   readonly rows: readonly Row[]
@@ -124,7 +124,7 @@ export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): 
   const walk = startWalk(stream, readItem, { has: () => true })
   walk.add(page)
   const summary = walk.summary()
-  // Not so an item that comes twice unchanged.
+  // An item that comes twice unchanged is no duplicate.
   const differing = [...summary.held].map(
     ([key, rows]) => [key, [...new Map(rows.map((row) => [row.raw, row])).values()]] as const,
   )

@@ -8,8 +8,8 @@ import { partOf } from './slice-parts.ts'
 import type { Slice } from './slice-work.ts'
 
 /**
- * Plans what is left of a partition that another run held: without slices that began after this run did, as this run
- * would have read no more. For a backfill, only what has landed under itself is left out.
+ * Plans what is left of a partition that another run held, without slices that began after this run did: it would have
+ * read the same. For a backfill, only its own slices are left out.
  */
 export async function planAgain(
   db: Db,
@@ -42,9 +42,9 @@ export async function planAgain(
 }
 
 /**
- * The same plans, but a slice that is read over days and has been begun goes first, and its range is left out of the
+ * The same plans, but a slice that is read over days and has been begun comes first, and its range is left out of the
  * others: nothing new begins before it has ended. If none of its pages has landed, only the sync or backfill that began
- * it goes on with it.
+ * it continues it.
  * @param abandoned a backfill that starts anew: a slice that it has begun does not count
  */
 export async function resumeOpenFirst(

@@ -29,9 +29,9 @@ export interface SyncPlan {
 }
 
 /**
- * Plans what brings streams up to now: of lists without a time filter everything, of the others what is not settled.
- * That is what the ledger does not cover, the lookback, in which rows still change, and what the last reading changed,
- * missed or, in a list without a total, read for the first time; there the next reading waits until it can agree.
+ * Plans the slices that bring streams up to date: whole lists where there is no time filter, else all that is not
+ * settled. That is what the ledger does not cover, the lookback, in which rows still change, and what the last reading
+ * changed, missed or, in a list without a total, read for the first time; that waits until a reading can agree.
  */
 export async function planSync(
   db: Db | undefined,
@@ -149,7 +149,7 @@ function planGaps(
   })
 }
 
-/** Its streams are time-filtered ones. */
+/** All streams have a time filter. */
 export interface BackfillPlan extends Pick<SyncPlan, 'streams' | 'channels' | 'now'> {
   /** Of the service's wall clock, whole minutes, half-open. */
   readonly window: Window
@@ -160,8 +160,8 @@ export interface BackfillPlan extends Pick<SyncPlan, 'streams' | 'channels' | 'n
 }
 
 /**
- * Plans what is left of a backfill: its range without what this backfill has landed, covered or not; with `onlyGaps`,
- * without anything that is covered. Its slices are coverage too, and it never blocks a sync.
+ * Plans what is left of a backfill: its range without what this backfill has landed, whatever else is covered; with
+ * `onlyGaps`, without anything that is covered.
  */
 export async function planBackfill(
   db: Db | undefined,

@@ -18,7 +18,7 @@ export interface ProbeResult {
   readonly failures: ReadonlyMap<Stream, LivehouseError>
 }
 
-/** The answer to one call: a page, or in half a sentence why none came. */
+/** The answer to one call: a page, or why none came. */
 type Reply = Page | { readonly isRefused: boolean; readonly reason: string }
 
 /** No list has this default page size: an echo of it, or so many items, shows that the parameter was read. */
@@ -27,7 +27,7 @@ const SIZE = 7
 /**
  * Finds out where lists read their parameters if the spec does not show it (API 4.8, 4.9), with one or two harmless
  * calls a list: first where the list before reads them. The evidence says why an answer is unknown.
- * @throws LivehouseError what ends a run, such as `api.unauthorized`, and what shows that the service is out of reach
+ * @throws LivehouseError an error that ends a run, such as `api.unauthorized`, or a service that is out of reach
  */
 export async function probe({ ask, streams, signal }: ProbeDeps): Promise<ProbeResult> {
   const facts: SourceFact[] = []

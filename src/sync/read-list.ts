@@ -17,15 +17,15 @@ import {
 } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
 
-/** Equal rows fill no more pages in a row than this: then the service repeats a page. */
+/** Equal rows fill no more pages in a row than this: if more are the same, the service repeats a page. */
 const MOST_REPEATS = 100
 
-/** What reading a list into memory brought. */
+/** A list that was read into memory. */
 export interface ListReading {
   readonly pages: readonly Page[]
   /** Why the list is to be read again; undefined for a clean reading. */
   readonly doubt: string | undefined
-  /** Whether nothing shows where it ends: more readings of this kind would not bring what lies behind. */
+  /** Whether nothing shows where it ends: another reading would not show it either. */
   readonly isEndUnknown?: boolean
   /** Why its end was not reached, so that the window is cut: it is too long to be held, or a page was refused. */
   readonly unread?: 'too long' | RefusedPage
@@ -60,7 +60,7 @@ export async function readBareList(
       const meaning = await lookBehind(reading, pages, next)
       if (meaning === 'end') break
       if (isRefused) {
-        // One page would come as one page also when it is cut: there is no other way to read it.
+        // A list of one page cannot be read in another way: its parts would be one page too.
         if (isOneAnswer(reading, pages)) throw next.refusal
         return { pages, doubt: undefined, unread: next }
       }
@@ -101,11 +101,11 @@ export async function isStill(reading: PageReading, number: number, { items, tot
 const BEYOND_ANY_END = 1_000_000
 
 /**
- * What it means that a page is refused, or is an earlier one again. If a page far beyond any end is not that page too,
- * it holds equal rows, and there is `more`. Otherwise a smaller page is asked for that would hold the last row and the
- * next: it ends with the last row only if the list does, whatever the service gives behind the end. A page may
- * also be refused for its number, or only once: so the look takes a page of as high a number, and asks for the refused
- * one again.
+ * What it means that the next page is refused, or is an earlier one again. If a page far beyond any end differs from
+ * it, its rows are only equal to earlier ones, and there is `more`. Otherwise a smaller page is asked for that has room
+ * for the last row and the next one: it ends with the last row only if the list does, whatever the service gives after
+ * the end. A page may also be refused for its number, or only once: so the smaller page has as high a number, and the
+ * refused one is asked for again.
  *
  * @param pages at least one, of at least one item
  * @returns `unknown` where no size tells, or what came is neither: the list moved, or lies too deep
@@ -126,9 +126,9 @@ async function lookBehind(
   const isOver = async () => !isRefused || 'refusal' in (await fetchUnlessRefused(reading, pages.length + 1))
   const rows = pages.flatMap(({ items }) => items)
   const size = largestPage(pages)
-  // The place of the last row as the service counts: rows before it may be hidden.
+  // The place of the last row as the service counts, which may hide some rows before it.
   const end = (pages.length - 1) * size + (pages.at(-1)?.items.length ?? 0)
-  // A smaller size, as larger ones may be clamped: one that the interface names, or that shows most of what is behind.
+  // A smaller size, as larger ones may be clamped: one that the interface names, or that shows most of what follows.
   const shown = ({ pageSize, known }: Readonly<Record<'pageSize' | 'known', number>>) =>
     pageSize - known + (NAMED_SIZES.includes(pageSize) && pageSize - known >= FEWEST_ROWS ? reading.pageSize : 0)
   const [look] = Array.from({ length: size - 1 }, (_, index) => index + 1)
@@ -172,9 +172,9 @@ async function endsInTens(reading: PageReading, pages: readonly Page[], end: num
 }
 
 /**
- * Reads a list of rows without an id that tells a total. The count alone proves nothing here: a repeated page beside a
- * missing one would count right. So each page must echo its number and have the same headers. More rows than the total
- * disprove it; then a list that may be cut is read no further.
+ * Reads a list of rows without an id that tells a total. The count alone proves nothing here: a repeated page in place
+ * of a missing one gives the same count. So each page must echo its number and have the same headers. More rows than
+ * the total disprove it; then a list that may be cut is read no further.
  */
 export async function readCountedList(
   { pages: reading, reportPage }: SliceReading,

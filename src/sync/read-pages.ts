@@ -41,34 +41,34 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
       if (receivedAgain * 2 > received) return
       let next: Page | RefusedPage =
         number > lastPage ? await fetchUnlessRefused(reading, number) : await ahead.take(number, lastPage)
-      // Once may be by chance, and the total the most that the service counts.
+      // A single refusal may be by chance, and the total may only be the most that the service counts.
       if ('refusal' in next) next = await fetchUnlessRefused(reading, number)
       if ('refusal' in next) {
         const isFull = previous.items.length >= (number > 2 ? largest : Math.min(SURELY_ALL + 1, size))
         if (received > total && isFull) throw next.refusal
         return
       }
-      // A page without a total does not take back that of page 1.
+      // Where a page has no total, that of page 1 still holds.
       const page = { ...next, total: next.total ?? first.total }
       total = Math.max(total, page.total ?? 0)
       lastPage = Math.max(lastPage, lastPageOf(total, size))
       if (number > lastPage) {
-        // Where each page has an order of its own, other rows that came before stand in the place of some that did not.
+        // Other known rows are not nothing: where each page is sorted anew, they are in the place of rows that are not.
         const isNothing = ({ items }: Page, ...known: readonly Page[]) =>
           items.length === 0 || known.some((each) => areSame(items, each.items))
         if (isNothing(page, first, previous)) {
           if (received < total) return
-          // The total may be a limit: behind it one page alone may be empty, or come in the place of another.
+          // The total may be a limit: after it, a single page may be empty, or an earlier one again.
           const behind = await fetchUnlessRefused(reading, number + 1)
           if ('refusal' in behind || isNothing(behind, first, previous, page)) return
-          // Where as many came as announced, a list that starts over has ended.
+          // A list that starts over has ended, where as many rows came as announced.
           if (received === total && countKnown(behind) === behind.items.length) return
         }
         receivedAgain += countKnown(page)
       }
       emptyPages = page.items.length === 0 ? emptyPages + 1 : 0
       if (emptyPages === MOST_EMPTY_PAGES) return
-      // One equal row may be another one: a page of it shows nothing.
+      // A page of one row shows nothing: there may be two equal ones.
       const isFirstAgain = number === 2 && page.items.length > 1 && page.total === first.total
       if (isFirstAgain && areSame(page.items, first.items)) throw pageIgnored(reading, page)
       received += page.items.length
@@ -81,7 +81,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
   }
 }
 
-/** A page that is not full although more is announced, or is as long as its echo, shows what size is served. */
+/** The size that the service serves: page 1 shows it where more is announced, or where the echo names its length. */
 function effectiveSize({ pageSize }: PageReading, { items, total = 0, echoedPageSize }: Page): number {
   const isClamped = items.length > 0 && (items.length < total || items.length === echoedPageSize)
   return isClamped ? Math.min(items.length, pageSize) : pageSize
@@ -114,7 +114,7 @@ function prefetcher(reading: PageReading) {
       try {
         return await page
       } finally {
-        // Pages that have come are read one after the other: in between the places of others are to be filled again.
+        // Several pages may have come, and are read one after the other: in between, new calls should get to leave.
         await yieldToEventLoop()
       }
     },

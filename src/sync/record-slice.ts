@@ -76,7 +76,7 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
   }
 }
 
-/** Our own errors say all in their message; any other is a bug, and its stack is needed. */
+/** The message of our own errors says all; any other error is a bug, and its stack is needed. */
 function causeOf(error: unknown): LogFields {
   return error instanceof LivehouseError ? { code: error.code, reason: error.message } : { err: error }
 }
@@ -131,7 +131,7 @@ export async function recordFailure(
   return await writeFailure(slice, error, async (trx) => void (await recordSlices(trx, [record]).execute()), deps)
 }
 
-/** Puts unreadable items into quarantine, whatever becomes of the slice, and logs fields that are new. */
+/** Puts unreadable items into quarantine, even if the slice fails later, and logs fields that are new. */
 export async function keepRejected(
   slice: Slice,
   { rejected, unknownFields }: Pick<WalkSummary, 'rejected' | 'unknownFields'>,

@@ -30,13 +30,13 @@ export interface RetryResult {
 }
 
 /**
- * Puts what is in quarantine through today's transformers; rows are committed with the resolution of their items.
+ * Reads the items in quarantine again, as today's streams do; rows are committed with the resolution of their items.
  *
  * A row with a key is loaded as of the run that last received it: it never overwrites what that run or a later one has
- * written, nor, where a column tells which of two rows is fresher, an equally fresh one. The staler row of a known
+ * written, nor, where a column tells which of two rows is fresher, an equally fresh one. The less fresh row of a known
  * duplicate is never loaded and stays in quarantine, so that the next reading knows the key; so does a row whose key
- * belongs to another record of a higher version. A row without an id cannot be loaded alone, as its key takes all rows
- * of its minute: that minute is taken out of what is covered, so that the next sync reads it again.
+ * belongs to another record of a higher version. A row without an id cannot be loaded alone, as its key depends on all
+ * rows of its minute: that minute no longer counts as covered, so that the next sync reads it again.
  */
 export async function retryQuarantine(deps: RetryDeps, names: readonly string[] | undefined): Promise<RetryResult> {
   const { db, timeZone, now, signal } = deps
@@ -88,7 +88,7 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly string[] 
   return { streams, readAgain: [...readAgain.values()] }
 }
 
-/** Those items of one run, partition and day that can be read now; undefined for an unknown stream or partition. */
+/** The items of one run, partition and day that can be read now; undefined for an unknown stream or partition. */
 function readGroup(items: readonly KeptItem[], { streams, parse, timeZone }: RetryDeps) {
   const [first] = items
   const stream = streams.find(({ name }) => name === first?.stream)

@@ -70,7 +70,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   const isThis = open?.backfillId === slice.backfillId && isDeepStrictEqual(open?.window, slice.window)
   const known = open && isThis ? open : beginSlice(slice, startedAt)
   const begun = known.pagesRead > 0 ? known : { ...beginSlice(slice, startedAt), refused: known.refused }
-  /** What has been committed. */
+  /** The progress that is committed. */
   let state: OpenSlice = begun
   let read: Counts = noCounts
   const counts = (): Counts => ({ ...addCounts(loader.counts(), read), ...meter.counts() })
@@ -90,7 +90,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
       const page = await fetchNumbered({ ...pages, pageSize }, number)
       return { ...page, ...readPageRows(slice.stream, page, readItem) }
     }
-    /** Quarantines what cannot be read, and commits the rows together with how far the reading has come. */
+    /** Quarantines unreadable items, and commits the rows together with how far the reading has come. */
     const commit = async (page: ReadPage): Promise<void> => {
       const { items, rejected, degraded, absentFields } = page
       read = addCounts(read, { extracted: items.length, quarantined: rejected.length, degraded })

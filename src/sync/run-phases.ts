@@ -16,7 +16,7 @@ import { createTally, type RunResult, type Tally } from './tally.ts'
 export type Phase = () => Promise<readonly PartitionPlan[]>
 
 export interface RunOptions {
-  /** Slices side by side. */
+  /** Slices that are read at once. */
   readonly concurrency: number
   /** Give each partition to one runner at a time, over all processes. */
   readonly leases: Pick<Leases, 'tryTake' | 'holds' | 'release' | 'isWanted'>
@@ -38,9 +38,9 @@ const LEASE_POLL_MS = 1000
 /**
  * Extracts slices side by side, phase after phase: whole lists first, then windows by time, whatever their partition.
  * Every slice runs under the lease of its partition, which is taken with its first slice and released with its last.
- * A failed slice does not stop the others. An error that none could survive (credentials refused, service or database
- * out of reach) or an interruption ends the run: slices in flight end, no other begins. Partitions that another run
- * holds come last.
+ * A failed slice does not stop the others. An error that all would meet (credentials refused, service or database out
+ * of reach) or an interruption ends the run: slices in flight end, no other begins. Partitions that another run holds
+ * come last.
  */
 export async function runPhases(
   streams: readonly Stream[],
@@ -142,7 +142,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
       await enqueue(result.parts.map((part) => ({ slice: part, partition })))
       deps.report({ kind: 'slice.cut', stream: slice.stream.name, slice: sliceName(slice), parts: result.parts.length })
     } else if (hasCode(result.error, 'lease.lost')) {
-      // Another run may have the partition by now, as after this machine slept: what is left then is read after it.
+      // Another run may have the partition by now, as after this machine slept: what that leaves is read after it.
       tally.addCut(slice, result.counts)
       partition.rest = 'put off'
     } else {
@@ -184,7 +184,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
       errors.push(error)
     }
   }
-  // Sorted, as the queue starts the first at once, and so need not search for a place.
+  // Sorted: the queue starts the first ones at once, and need not search for where to insert the others.
   const enqueue = async (waiting: readonly { readonly slice: Slice; readonly partition: OpenPartition }[]) => {
     const ranked = waiting.map(({ slice, partition }) => {
       return { slice, partition, ...rankOf(slice, turns.get(partition), options.order) }

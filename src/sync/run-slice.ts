@@ -25,7 +25,7 @@ import { isReadTwice, newestAt, SHORTEST_WINDOW } from './windows.ts'
 export interface EndedSlice {
   readonly kind: 'ended'
   readonly proof: Proof
-  /** Where the ledger keeps the reading as several slices: those of the others. */
+  /** Where the ledger keeps the reading as several slices: the proofs of the others. */
   readonly otherProofs?: readonly Proof[]
   readonly counts: Partial<Counts>
   /** Why the slice is not green; undefined where it is. */
@@ -51,7 +51,7 @@ export interface CutSlice {
  * Extracts one slice: reads its pages, loads the rows, compares their count with the source's total, and records the
  * slice in the ledger in the transaction of its last rows. A slice that fails leaves rows, but no coverage.
  *
- * What goes wrong is part of the result: one failing slice does not stop the others.
+ * Errors are part of the result: one failing slice does not stop the others.
  */
 export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice> {
   let slice = planned
@@ -168,9 +168,9 @@ function countsOf(extraction: Extraction | undefined, { inserted, updated, uncha
   }
 }
 
-/** A list that turns out longer than a slice should be is read on up to this factor: a part may exceed its estimate. */
+/** A list may be longer than a slice should be by this factor before it is cut: parts are cut by estimates. */
 const MOST_FACTOR = 1.5
-/** No minute has more pages: then the service begins again behind the end, or ignores the page parameter. */
+/** No minute has more pages: the service starts over after the end, or ignores the page parameter. */
 const MOST_PAGES = 2000
 
 /**

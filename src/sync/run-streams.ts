@@ -11,7 +11,7 @@ import { type RunOptions, runPhases } from './run-phases.ts'
 import type { RunDeps } from './slice-work.ts'
 import type { RunResult } from './tally.ts'
 
-/** How long a questionnaire that has left the list is still asked for. */
+/** For so long the signups of a questionnaire that is no longer listed are still asked for. */
 const STILL_ASKED_MS = 7 * DAY * 1000
 
 /** Plans streams, given the questionnaires known by then. */
@@ -51,7 +51,7 @@ export async function runStreams(
     const slice = { stream, partition, window: undefined, covers: undefined }
     try {
       const { items, total = 0 } = await fetchNumbered(openReading(slice, deps, createCallMeter(), 1).pages, 1)
-      // An empty one may have been emptied: its signups stay, and it is not asked for.
+      // One without signups may have been emptied: it is not asked for, so that its rows stay.
       return items.length + total > 0
     } catch (error) {
       // Any other error is reported when its signups are read.
@@ -65,13 +65,13 @@ export async function runStreams(
    */
   const readQuestionsOf = async (): Promise<QuestionsOf> => {
     const questions = await readQuestions(deps.db)
-    const believed = new Map<string, FoundRows>()
+    const trusted = new Map<string, FoundRows>()
     for (const [channelId, found] of listed) {
       const partition = partitionKey({ channel: channelId })
       const wasEmpty = async () => (await readWalkBefore(deps.db, { stream: listName, partition }, deps.runId)) === 0
-      if (found.count > 0 || (await wasEmpty())) believed.set(channelId, found)
+      if (found.count > 0 || (await wasEmpty())) trusted.set(channelId, found)
     }
-    const known = [...believed].flatMap(([channel, found]) =>
+    const known = [...trusted].flatMap(([channel, found]) =>
       (questions.get(channel) ?? []).map((question) => ({ channel, question, isListed: found.has(question) })),
     )
     const partitionsOf = (which: boolean) => known.filter(({ isListed }) => isListed === which).map(partitionKey)
@@ -81,7 +81,7 @@ export async function runStreams(
     const unknown = lately.filter((partition) => !served.has(partition))
     await Promise.all(unknown.map(async (each) => served.set(each, await isServed(parsePartition(each) ?? {}))))
     const isAsked = (channel: string, question: string) =>
-      (believed.get(channel)?.has(question) ?? true) || served.get(partitionKey({ channel, question })) === true
+      (trusted.get(channel)?.has(question) ?? true) || served.get(partitionKey({ channel, question })) === true
     return (channel) => (questions.get(channel) ?? []).filter((question) => isAsked(channel, question))
   }
   const phases = [

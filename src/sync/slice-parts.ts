@@ -48,8 +48,8 @@ export function halveSlice(
 export async function addUp(parts: readonly Slice[], total: number, pages: PageReading): Promise<boolean> {
   const { stream, window } = pages.list
   if (window === undefined || !stream.isCounted || stream.timeColumns.length < 2) return true
-  // Within a minute, where times told in whole minutes do not lie. The ranges overlap by a second, so that a row at a
-  // cut is in one, whichever of its ends a range includes.
+  // At half a minute, where no time in whole minutes lies. The ranges overlap by a second, so that a row at a cut is in
+  // one of them, whichever of its ends a range includes.
   const cuts = parts.flatMap((part) => (part.window ? [part.window.to + MINUTE / 2] : [])).sort((a, b) => a - b)
   const ends = [...cuts.slice(0, -1), window.to]
   const counts = await Promise.all(
@@ -57,7 +57,7 @@ export async function addUp(parts: readonly Slice[], total: number, pages: PageR
       async (to, index) => await countIn({ from: index === 0 ? window.from : (ends[index - 1] ?? 0) - 1, to }, pages),
     ),
   )
-  // Rows that have left the range since are in no part.
+  // Rows that have left the range meanwhile are in no part.
   const now = await countIn(window, pages)
   return counts.reduce((sum, count) => sum + count, 0) >= Math.min(total, now)
 }
@@ -68,7 +68,7 @@ async function countIn(window: Window | undefined, pages: PageReading): Promise<
   return (await fetchNumbered({ ...pages, pageSize: FEWEST_ROWS, list }, 1)).total ?? 0
 }
 
-/** With the minute more on both sides a day is asked for. */
+/** With a minute more on both sides, a day is asked for. */
 const SHORTEST_RANGE = DAY - 2 * MINUTE
 
 /**
@@ -99,8 +99,8 @@ export async function cutToServed(
 }
 
 /**
- * Finds where to cut a window whose total may be only the most that the service counts to. Counts both halves, then
- * those of a half with the same total, until two halves together have more, which shows the limit, or each has fewer.
+ * Finds where to cut a window whose total may only be the most that the service counts. Counts both halves, then those
+ * of a half with the same total, until two halves together have more, which shows the limit, or each has fewer.
  * @returns undefined where the total is true, or all rows lie within the shortest window
  */
 export async function boundWithin(

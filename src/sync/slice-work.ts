@@ -12,7 +12,7 @@ import type { Db } from '../store/database.ts'
 export interface Slice {
   readonly stream: Stream
   readonly partition: Partition
-  /** The rows that it brings, half-open; the service is asked for more. Undefined for a whole list. */
+  /** The range of the rows that it brings, half-open; the service is asked for more. Undefined for a whole list. */
   readonly window: Window | undefined
   /** The range that the service is asked for; a minute more than the window on both sides when not given. */
   readonly asked?: Window | undefined
@@ -20,7 +20,7 @@ export interface Slice {
   readonly covers: Window | undefined
   /** The backfill that it belongs to. */
   readonly backfillId?: string
-  /** How many of its pages have landed, if it was begun before: then it goes before the others of its partition. */
+  /** How many of its pages have landed, if it was begun before: then it is read before the others of its partition. */
   readonly pagesRead?: number
   /** Whether its next page has been refused for days: then it waits for its partition's turn. */
   readonly isRefused?: boolean
@@ -64,9 +64,9 @@ export interface RunDeps {
 }
 
 /**
- * Bounds the pages that all lists being read hold together, and how many long lists are read at once: more would be no
- * faster, but each would hold rows that wait for a batch to fill. Resolves when a list of so many pages may be read
- * beyond its first.
+ * Bounds the pages that all lists hold together while they are read, and how many long lists are read at once: more
+ * would be no faster, but each would hold rows that wait for a batch to fill. Resolves when a list of so many pages may
+ * be read beyond its first.
  */
 export type ReadAhead = (pages: number) => Promise<PageShare>
 

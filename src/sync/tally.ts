@@ -6,13 +6,13 @@ import type { WaitingSlice } from './run-paged-slice.ts'
 import type { EndedSlice } from './run-slice.ts'
 import type { Slice } from './slice-work.ts'
 
-/** What a run brought, before it is written down. */
+/** The result of a run, before it is recorded. */
 export type RunResult = Pick<RunOutcome, 'status' | 'streams' | 'errors' | 'resumesAt'>
 
-/** What the slices of a run have come to so far. */
+/** The results of a run's slices so far, added up. */
 export type Tally = ReturnType<typeof createTally>
 
-/** Every stream of the run has its place, also one without slices. */
+/** Every stream of the run has an entry, also one without slices. */
 export function createTally(names: readonly Stream[]) {
   const streams: Record<string, StreamOutcome> = Object.fromEntries(
     names.map(({ name }) => [name, { counts: noCounts, slices: noSlices }]),
@@ -32,11 +32,11 @@ export function createTally(names: readonly Stream[]) {
   const countEnded = (which: readonly Proof[]): number =>
     Object.values(streams).reduce((sum, { slices }) => which.reduce((all, proof) => all + slices[proof], sum), 0)
   return {
-    /** A slice that was cut, or lost to another run: its counts count, its end is that of its parts. */
+    /** A slice that was cut, or lost to another run: adds its counts; it does not count as a slice itself. */
     addCut: (slice: Slice, counts: Partial<Counts>): void => count(slice, undefined, counts),
     /** A slice that was not begun, as the run ended early. */
     addNotBegun: (slice: Slice): void => count(slice, 'failed', noCounts),
-    /** A slice that is left for the next run, as this one was to stop by now, or the day's calls are spent. */
+    /** A slice that is left for the next run, as this one has to stop, or the day's calls are spent. */
     addLeft: (): void => {
       left++
     },
@@ -46,7 +46,7 @@ export function createTally(names: readonly Stream[]) {
       left++
       if (resumesAt === null || waiting.resumesAt < resumesAt) resumesAt = waiting.resumesAt
     },
-    /** @param isEnding whether the run ends early: then the reason is told once, not for every slice */
+    /** @param isEnding whether the run ends early: then its reason is reported once, not for every slice */
     add: (slice: Slice, { proof, otherProofs = [], counts, error }: EndedSlice, isEnding: boolean): void => {
       count(slice, proof, counts)
       for (const other of otherProofs) count(slice, other, noCounts)
@@ -55,10 +55,10 @@ export function createTally(names: readonly Stream[]) {
       const key = isEnding ? problem.code : slice
       if (!problems.has(key)) problems.set(key, problem)
     },
-    /** What other processes, or another part of the run, brought. */
+    /** The result of another process, or of another part of the run. */
     addResult: ({ status, streams: others, errors, resumesAt: at }: RunResult): void => {
       for (const [name, { counts, slices }] of Object.entries(others)) addTo(name, counts, slices)
-      // Each of them tells of the end of the run; it is told once.
+      // Each of them reports that the run was interrupted; it is kept once.
       for (const error of errors) problems.set(error.code === 'run.interrupted' ? error.code : error, error)
       if (status === 'waiting') left++
       if (at !== null && (resumesAt === null || at < resumesAt)) resumesAt = at

@@ -5,7 +5,7 @@ import type { Stream } from '../core/stream.ts'
 import type { SliceRecord } from '../ledger/slices.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
 
-/** The totals that the source told, over every answer of a walk. */
+/** The totals in all answers of a walk. */
 type Totals = NonNullable<SliceRecord['totals']>
 
 /** A row that is held back, as its key may come more than once, with its item as it came. */
@@ -15,7 +15,7 @@ export interface HeldRow {
   readonly raw: string
 }
 
-/** What a walk (one reading of all pages of a slice) brought. */
+/** What came in a walk, one reading of all pages of a slice. */
 export interface WalkSummary {
   /** Undefined where the source gives no total. */
   readonly totals: Totals | undefined
@@ -104,7 +104,7 @@ export function startWalk(
       for (const { raw } of rejectedHere) rejectedBefore.add(raw)
       return fresh
     },
-    /** How many items of a page have come in this walk before. For streams with a key. */
+    /** How many items of a page have come before in this walk. For streams with a key. */
     countKnown: (page: Page): number =>
       page.items.filter((item) => {
         const read = readItem(item, page)
@@ -171,8 +171,8 @@ const GROWTH = 1.5
 
 /**
  * Tells keys apart by 53-bit hashes. Among three million keys the chance that two share a hash is one in two thousand.
- * Then the second counts as one that came twice: the walk does not prove itself, and the next holds that key as text
- * (`startWalk`, suspects).
+ * Then the second seems to come again: the walk proves nothing, and the next one compares that key as text (`suspects`
+ * of `startWalk`).
  */
 function createKeySet() {
   let size = 0

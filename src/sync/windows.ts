@@ -15,7 +15,7 @@ export function newestAt(now: WallTime): WallTime {
   return Math.ceil((now - NEWEST_SECONDS) / MINUTE) * MINUTE
 }
 
-/** How far what a run reads counts as covered. */
+/** Until when the rows that a run reads count as covered. */
 export function claimableUntil(now: WallTime): WallTime {
   return floorToMinute(now - CLAIM_DELAY_SECONDS)
 }
@@ -26,7 +26,7 @@ export function partUntil({ from, to }: Window, end: WallTime): Window | undefin
   return isEmptyWindow(part) ? undefined : part
 }
 
-/** Rows before it no longer change. */
+/** Where the lookback begins: rows before it no longer change. */
 export function lookbackStart(now: WallTime, lookbackDays: number): WallTime {
   return floorToMinute(now) - lookbackDays * DAY
 }
@@ -36,7 +36,7 @@ const SHORTEST_REST_DAYS = 30
 
 /**
  * The windows of the slices in which a window is read, newest first. One that is read over several days is cut where
- * rows no longer change: a list that moves meanwhile has to be read anew.
+ * the lookback begins: if the list moves meanwhile, only the part in which rows still change is read anew.
  */
 export function restingApart(
   window: Window,
@@ -48,7 +48,7 @@ export function restingApart(
   return cutWindowAt(window, [at])
 }
 
-/** How far a part keeps from a minute that its request must not reach into: each asks for a minute more. */
+/** How far a part has to lie from a minute that its request must not include: each request asks for a minute more. */
 export const APART = 2 * MINUTE
 /** Parts of a shorter window would ask for nearly the same rows. */
 export const SHORTEST_WINDOW = 2 * APART
@@ -83,12 +83,12 @@ export function isReadTwice({ isCounted, isTimeFiltered, isBudgeted }: Stream): 
   return isTimeFiltered && !isCounted && isBudgeted !== true
 }
 
-/** Whether a reading brings the rows of its day: then a later day's reading does not repair an earlier one. */
+/** Whether rows belong to the day on which they were read: a later reading does not repair those of an earlier day. */
 export function isOfDay({ columns }: Stream): boolean {
   return Object.values(columns).some(({ source }) => source.kind === 'serviceDay')
 }
 
-/** Where a time of a row stands on the service's wall clock; undefined for none. */
+/** A time of a row by the service's wall clock; undefined for none. */
 export function secondOf(time: Cell | undefined, timeZone: string): WallTime | undefined {
   if (typeof time !== 'string') return undefined
   const wall = parseWallTime(time.slice(0, 19))
@@ -128,7 +128,7 @@ export function minutesWithin(
   return rows.flatMap((row) => minuteOf(row[name], timeZone) ?? []).filter((at) => at >= from && at < to)
 }
 
-/** Whether a row has its first time, and all readable ones lie in a window: then it comes whichever is filtered by. */
+/** Whether a row has its first time, and all that it has lie in a window: then it comes, whichever is filtered by. */
 export function liesWithin(row: Row, timeColumns: readonly string[], window: Window, timeZone: string): boolean {
   const minutes = timeColumns.map((name) => minuteOf(row[name], timeZone))
   return (
@@ -138,7 +138,7 @@ export function liesWithin(row: Row, timeColumns: readonly string[], window: Win
 }
 
 /**
- * Refuses a page of which most rows lie outside of what was asked: the service has ignored the filter.
+ * Refuses a page of which most rows lie outside of the range that was asked for: the service has ignored the filter.
  * @throws LivehouseError `paging.ignored`
  */
 export function requireFiltered(list: ListRequest, rows: readonly Row[], timeZone: string): void {

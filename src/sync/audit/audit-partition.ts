@@ -42,9 +42,9 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
   }
 }
 
-/** A range with at most so many rows at the source is read, not halved. */
+/** A range with at most this many rows at the source is read, not halved. */
 const SMALL_ROWS = 300
-/** At most so many are read where a range cannot be halved, or lies in the last days, where rows still change. */
+/** At most this many are read where a range cannot be halved, or lies in the last days, where rows still change. */
 const MOST_READ_ROWS = 20_000
 /** The range of a partition is halved this often at most. */
 const MOST_CUTS = 40
@@ -62,11 +62,11 @@ interface Sides {
   readonly isUncovered?: boolean
 }
 
-/** What halving a range may still do. */
+/** State that the halves of a range share. */
 interface Left {
-  /** How often it may be halved still. */
+  /** How often the range may still be halved. */
   cuts: number
-  /** Whether the service has refused a longer range, and serves a day. */
+  /** Whether the service has refused a longer range, but serves a day. */
   isDayServed?: boolean
 }
 
@@ -93,7 +93,7 @@ async function auditRange(range: Window, sides: Sides): Promise<Comparison> {
 async function compareByCount(window: Window, sides: Sides, left: Left): Promise<readonly Comparison[]> {
   const { stream, partition, deps, meter, isUncovered = false } = sides
   const { rows: warehouseRows, quarantined: quarantinedRows } = await countRows(window, sides)
-  // Of a gap, only itself: what is covered beside it is not asked for again.
+  // A gap is asked for exactly: the ranges beside it are covered.
   const asked = isUncovered ? { from: window.from, to: window.to - 1 } : { from: window.from - MINUTE, to: window.to }
   const told = await askTotal({ stream, partition, window: asked }, deps, meter).catch(async (error: unknown) => {
     if (!isRefusal(error) || window.to - window.from < DAY) throw error
@@ -119,7 +119,7 @@ async function compareByCount(window: Window, sides: Sides, left: Left): Promise
   if (rows === 0) return [{ ...counted, verdict: 'equal' }]
   if (isUncovered) return [await judgeCount(counted, rows, window, sides)]
 
-  // Rows that only the warehouse has cost no call.
+  // Rows that only the warehouse has take no call to read.
   const mostRead = mayStillChange(stream, window.from, deps) ? MOST_READ_ROWS : SMALL_ROWS
   const isSmall = told <= mostRead && warehouseRows <= MOST_READ_ROWS
   const mayBeHalved = warehouseRows > 0 && !isSmall && left.cuts > 0
@@ -132,7 +132,7 @@ async function compareByCount(window: Window, sides: Sides, left: Left): Promise
   return [await judgeCount(counted, rows, window, sides)]
 }
 
-/** A row that touches an end may count on either side of it, and a row without a readable time anywhere. */
+/** Allows for rows that touch an end, which may count on either side of it, and for rows without a readable time. */
 async function judgeCount(counted: Comparison, rows: number, window: Window, sides: Sides): Promise<Comparison> {
   let unclear = (await countRows(undefined, sides)).rows
   for (const end of [window.from, window.to]) unclear += (await findQuiet({ from: end, to: end }, end, sides)).touching
@@ -192,8 +192,8 @@ async function findQuiet(window: Window, near: WallTime, { stream, partition, de
 }
 
 /**
- * Compares a list without a time filter: one call for its total. Where that differs, the list is read once and compared
- * row by row; what may have changed since its last reading is no difference.
+ * Compares a list without a time filter by its total. Where that differs, the list is read once and compared row by
+ * row; changes that may be later than its last reading are no difference.
  */
 async function auditList(stream: Stream, partition: Partition, deps: RunDeps, meter: CallMeter): Promise<Comparison> {
   const { db, timeZone, wallTimeAt } = deps

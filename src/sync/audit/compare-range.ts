@@ -118,7 +118,7 @@ async function withoutNewRows(
   })
 }
 
-/** By when a row existed; for a date, the end of the day. */
+/** By when a row existed at the latest; for a date, the end of the day. */
 function thereSince(row: Row, stream: Stream, timeZone: string): WallTime | undefined {
   const { bornColumn: born, columns } = stream
   const minutes = (born === undefined ? timesOf(stream) : [born]).flatMap((name) => minuteOf(row[name], timeZone) ?? [])
@@ -130,12 +130,12 @@ function timesOf({ timeColumns, freshnessColumn }: Stream): readonly string[] {
   return [...timeColumns, ...(freshnessColumn === undefined ? [] : [freshnessColumn])]
 }
 
-/** Whether rows tell when they came about. If not, only their number shows what is new. */
+/** Whether rows show when they were created. If not, only their number shows that some are new. */
 export function hasTimes(stream: Stream): boolean {
   return stream.bornColumn !== undefined || timesOf(stream).length > 0
 }
 
-/** The range from the first to the last minute of these rows; the whole window where one of them tells no time. */
+/** The range from the first to the last minute of these rows; the whole window where one of them has no time. */
 function hullOf(rows: readonly Row[], { stream, window }: ComparedRange, timeZone: string): Window | undefined {
   const minutes = rows.map((row) => minuteOf(row[stream.timeColumns[0] ?? ''], timeZone))
   const known = minutes.filter((minute) => minute !== undefined)
@@ -152,7 +152,7 @@ export function mayStillChange(
   return at > lookbackStart(wallTimeAt(clock.now()), lookbackDays)
 }
 
-/** Whether an unreadable item no longer changes: then it should be in quarantine as it came. */
+/** Whether an unreadable item no longer changes, so that it should be in quarantine unchanged. */
 function isOldItem(raw: string, { stream, window }: ComparedRange, deps: RunDeps): boolean {
   const at = minuteOfItem(raw, stream, deps.timeZone) ?? window?.to
   return at !== undefined && !mayStillChange(stream, at, deps)
@@ -167,8 +167,8 @@ function named(
 }
 
 /**
- * Rows of the warehouse that did not come; none where the list moved or fell short, which shows nothing of them.
- * `kept`: old ones, of streams that keep every row: no fault, and nothing that another reading would change.
+ * Rows of the warehouse that did not come; none where the list moved or fell short, which shows nothing about them.
+ * `kept`: old ones, of streams that keep every row: they are right, and another reading would not change them.
  */
 async function findSurplus(
   range: ComparedRange,

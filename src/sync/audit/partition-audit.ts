@@ -9,7 +9,7 @@ import type { RunDeps } from '../slice-work.ts'
 /**
  * How the warehouse compares with the source in one partition. `equal`: as many rows, or only changes since the last
  * reading. `different`: not what the ledger claims. `accepted`: the source delivers fewer rows than it says, and an
- * operator has acknowledged that. `moving`: the list moved while it was compared. `unverifiable`: there is nothing to
+ * operator has accepted that. `moving`: the list moved while it was compared. `unverifiable`: there is nothing to
  * compare with, or counts cannot show it. `unread`: nothing of it is covered.
  */
 export type AuditVerdict = 'equal' | 'different' | 'accepted' | 'moving' | 'unverifiable' | 'unread' | 'failed'
@@ -25,7 +25,7 @@ export type Difference = { readonly window: Window | undefined } & (
     }
   /** Only the count is known: so many rows more at the source, fewer where negative. */
   | { readonly kind: 'count'; readonly rows: number }
-  /** The source says that there are more rows than it delivers, however often it is asked. */
+  /** The source says that there are more rows than it delivers, also in repeated readings. */
   | { readonly kind: 'withheld'; readonly rows: number }
   /** An earlier audit found a difference here, and nothing has read it again since. */
   | { readonly kind: 'reopened'; readonly rows: 0 }
@@ -42,13 +42,13 @@ export interface Comparison {
   readonly warehouseRows: number | undefined
   readonly quarantinedRows: number
   readonly differences: readonly Difference[]
-  /** What else is worth knowing, one sentence each. */
+  /** Further findings, one sentence each. */
   readonly notes: readonly string[]
   /** Which rows the source has, where the whole list was read. */
   readonly hasKey?: (key: string) => boolean
 }
 
-/** Of a partition of which nothing has been compared. */
+/** The result where nothing has been compared. */
 export const nothingCompared: Comparison = {
   verdict: 'unread',
   window: undefined,
@@ -63,18 +63,18 @@ export const nothingCompared: Comparison = {
 export interface AuditTask {
   readonly stream: Stream
   readonly partition: Partition
-  /** What is covered of what is asked for, oldest first; undefined for a list without a time filter. */
+  /** The covered parts of the range that was asked for, oldest first; undefined for a list without a time filter. */
   readonly covered: readonly Window[] | undefined
-  /** What is asked for and not covered, though it should be by now. */
+  /** The parts that are not covered, though they should be by now. */
   readonly uncovered: readonly Window[]
   /** Whether nothing of it is to be compared. */
   readonly isLeftOut: boolean
-  /** Shortfalls that an operator has acknowledged. */
+  /** Shortfalls that an operator has accepted. */
   readonly accepted: readonly OpenReading[]
 }
 
 export interface PartitionAudit extends Comparison, Place {
-  /** What the next sync reads again because of the differences. */
+  /** The ranges that the next sync reads again because of the differences. */
   readonly reopened: readonly Window[]
   readonly calls: number
   readonly retries: number
@@ -168,8 +168,8 @@ function are(rows: number): string {
 }
 
 /**
- * Whether reading again repairs it: rows of some streams are never marked as removed, whether they were named or only
- * counted, and what the source withholds stays away.
+ * Whether reading again repairs it. It does not where rows are to be removed in a stream that marks none, or where the
+ * source withholds rows.
  */
 export function isRepairedByReading(difference: Difference, { marksRemoved }: Pick<Stream, 'marksRemoved'>): boolean {
   const isTooMany = difference.kind === 'surplus' || (difference.kind === 'count' && difference.rows < 0)

@@ -27,7 +27,7 @@ import {
 } from './partition-audit.ts'
 
 export interface AuditRequest extends Pick<SyncPlan, 'streams' | 'channels' | 'historyFrom'> {
-  /** Whether a stream is not compared, as it was never to be read. */
+  /** Whether a stream is not compared, as it is not meant to be read. */
   readonly isLeftOut: (stream: Stream) => boolean
   /** Undefined for all that is covered. */
   readonly window: Window | undefined
@@ -35,7 +35,7 @@ export interface AuditRequest extends Pick<SyncPlan, 'streams' | 'channels' | 'h
   readonly questionsOf: QuestionsOf
   /** Whether the next sync is to read again what differs. */
   readonly reopens: boolean
-  /** Partitions side by side. */
+  /** Partitions that are compared at once. */
   readonly concurrency: number
 }
 
@@ -44,8 +44,8 @@ export interface AuditResult extends RunResult {
 }
 
 /**
- * Compares the source's totals with the warehouse, partition by partition, and names what differs. Writes only in the
- * ledger, that a range is to be read again. One partition that fails does not stop the others.
+ * Compares the source's totals with the warehouse, partition by partition, and names the differences. Writes only the
+ * ranges that are to be read again, into the ledger. One partition that fails does not stop the others.
  */
 export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<AuditResult> {
   const fatal = new AbortController()
@@ -80,7 +80,7 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
   return { ...tally.result(signal.reason), partitions }
 }
 
-/** What goes wrong is part of the result: `failed`, without an error where it was not begun. */
+/** Errors are part of the result: `failed`, without an error where it was not begun. */
 async function auditOne(task: AuditTask, reopens: boolean, deps: RunDeps): Promise<PartitionAudit> {
   const place = placeOf(task)
   const meter = createCallMeter()
@@ -104,8 +104,8 @@ async function auditOne(task: AuditTask, reopens: boolean, deps: RunDeps): Promi
 }
 
 /**
- * Concludes a comparison: what an operator has acknowledged is accepted, and with `reopens` what differs is taken out
- * of what is covered, so that the next sync reads it again.
+ * Concludes a comparison: differences that an operator has accepted are no fault, and with `reopens` the ranges of the
+ * others no longer count as covered, so that the next sync reads them again.
  */
 async function conclude(
   task: AuditTask,
@@ -123,7 +123,7 @@ async function conclude(
   const repaired = comparison.differences.filter((each) => isToReopen && isRepairedByReading(each, stream))
   const reopened: Window[] = []
   const windows = repaired.flatMap((each) => each.window ?? [])
-  // The union of the windows: all times without those outside of them.
+  // The union of the windows: all times but those outside of them.
   for (const window of subtractWindows(ALL_TIMES, subtractWindows(ALL_TIMES, windows))) {
     const { partition } = place
     const forgotten = await forgetCoverage(db, { streams: [stream.name], channels: undefined, partition, window })
@@ -135,14 +135,14 @@ async function conclude(
   return { ...comparison, differences: [...comparison.differences, ...unread], verdict, reopened }
 }
 
-/** Only rows that the source withholds can be accepted: where that was acknowledged, and up to its size. */
+/** Only rows that the source withholds can be accepted: in the range of an acceptance, and up to its size. */
 function areAccepted(differences: readonly Difference[], accepted: AuditTask['accepted']): boolean {
   if (differences.length === 0 || differences.some(({ kind }) => kind !== 'withheld')) return false
   const meeting = accepted.filter((part) => differences.some(({ window }) => areOverlapping(part.window, window)))
   return sumOfRows(differences) <= meeting.reduce((sum, { missingRows }) => sum + (missingRows ?? 0), 0)
 }
 
-/** A questionnaire that the source no longer lists has no signups that could be asked for. */
+/** Leaves out questionnaires that the source no longer lists: there are no signups of them to ask for. */
 function stillThere({ streams, questionsOf }: AuditRequest, audited: readonly PartitionAudit[]): QuestionsOf {
   const names = new Set(streams.flatMap(({ listsQuestions, name }) => (listsQuestions ? [name] : [])))
   const lists = new Map(audited.flatMap((each) => (names.has(each.stream) ? [[each.partition, each.hasKey]] : [])))
@@ -179,8 +179,8 @@ function differenceError(
 const ALL_TIMES: Window = { from: parseWallTime('1000-01-01') ?? 0, to: parseWallTime('9999-12-31') ?? 0 }
 
 /**
- * In lists with times, compares what the ledger covers. What it does not cover is compared where a range was asked for
- * or nothing has been read yet; rows since the last reading are no fault unless that range has ended.
+ * In lists with times, what the ledger covers is compared, and what it does not cover where a range was asked for or
+ * nothing has been read yet. Rows since the last reading are no fault unless that range has ended.
  */
 async function planAudit(
   { db, claimableMs, wallTimeAt }: RunDeps,
