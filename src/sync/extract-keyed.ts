@@ -11,11 +11,11 @@ import {
   exceedsTotal,
   isConclusive,
   judgeWalks,
-  losersOf,
+  duplicatesOf,
   MOST_READINGS,
   MOST_WALKS,
   type Verdict,
-  winnersOf,
+  freshestOf,
 } from './judge-walk.ts'
 import {
   fetchNumbered,
@@ -70,7 +70,7 @@ export async function extractKeyed(
   let refused: { readonly error: unknown } | undefined
 
   for (let attempt = 1; ; attempt++) {
-    if (attempt > 1) pageSize = await reading.sizeTaken(pageSize, attempt)
+    if (attempt > 1) pageSize = await reading.tryPageSize(pageSize, attempt)
     const pages = { ...reading.pages, pageSize }
     const walk = startWalk(stream, readItem, new Set(suspects))
     const timesOfWalk: Row[] = []
@@ -150,12 +150,12 @@ export async function extractKeyed(
     const isMore = attempt < MOST_READINGS || (attempt < MOST_WALKS && verdict.isStill === true && missing() > 0)
     const isLast = isConclusive(verdict) || !isMore
     const walked = walk.summary()
-    const winners = winnersOf(stream, walked.held)
-    await loader.add(winners)
-    count += countOfSlice(winners)
+    const freshest = freshestOf(stream, walked.held)
+    await loader.add(freshest)
+    count += countOfSlice(freshest)
     if (isLast) {
       const isAgain = isConclusive(own) && walked.distinct + walked.rejected.length < announced
-      const duplicates = isConclusive(own) ? losersOf(stream, walked.held) : []
+      const duplicates = isConclusive(own) ? duplicatesOf(stream, walked.held) : []
       const isJoined = own.isStill === true
       const summary = {
         ...walked,
@@ -170,7 +170,7 @@ export async function extractKeyed(
       const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
       const judged: Verdict = isLacking ? { proof: 'short', reason } : verdict
       const extraction = { summary, verdict: judged, channelFacts, title: undefined, found }
-      return { kind: 'read', extraction, rows: [...timesOfWalk, ...winners] }
+      return { kind: 'read', extraction, rows: [...timesOfWalk, ...freshest] }
     }
     await loader.flush()
     for (const row of walked.repeated) suspects.add(keyOf(row))

@@ -53,7 +53,7 @@ export async function extractUnkeyed(
   let served = 0
 
   for (let attempt = 1; ; attempt++) {
-    if (attempt > 1) pageSize = await reading.sizeTaken(pageSize, attempt)
+    if (attempt > 1) pageSize = await reading.tryPageSize(pageSize, attempt)
     const at = { ...reading, pages: { ...reading.pages, pageSize } }
     const list: ListReading = stream.isCounted
       ? await readCountedList(at, mayBeHalved(window))

@@ -123,12 +123,12 @@ function contentsOf({ held }: WalkSummary): readonly (readonly string[])[] {
 }
 
 /** The freshest row of each key that was held back, in whatever order they came. */
-export function winnersOf(stream: Stream, held: WalkSummary['held']): readonly Row[] {
+export function freshestOf(stream: Stream, held: WalkSummary['held']): readonly Row[] {
   return [...held.values()].flatMap((rows) => rank(stream, rows).slice(0, 1)).map(({ row }) => row)
 }
 
 /** The other rows of these keys, for quarantine. */
-export function losersOf(stream: Stream, held: WalkSummary['held']): readonly RejectedItem[] {
+export function duplicatesOf(stream: Stream, held: WalkSummary['held']): readonly RejectedItem[] {
   const path = keyField(stream)
   return [...held.values()].flatMap((rows) =>
     rank(stream, rows)

@@ -57,8 +57,8 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       first = { page: await fetchNumbered(pages, 1), pageSize: pages.pageSize }
       return first.page
     },
-    /** The page size if the service takes it, else one that its interface names, a different one in each attempt. */
-    sizeTaken: async (size: number, attempt: number): Promise<number> => {
+    /** @returns this page size if the service takes it, else one that the interface names, another in each attempt */
+    tryPageSize: async (size: number, attempt: number): Promise<number> => {
       const page = await fetchUnlessRefused({ ...pages, pageSize: size }, 1)
       if ('refusal' in page) {
         const named = NAMED_SIZES.filter((each) => each < pageSize)

@@ -4,7 +4,7 @@ import type { ItemReader, Page, RejectedItem } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
 import type { OpenSlice } from '../ledger/open-slices.ts'
 import { hashItem } from '../ledger/quarantine.ts'
-import { losersOf, winnersOf } from './judge-walk.ts'
+import { duplicatesOf, freshestOf } from './judge-walk.ts'
 import { liesWithin } from './windows.ts'
 import type { Slice } from './slice-work.ts'
 import { startWalk, type WalkSummary } from './walk.ts'
@@ -131,8 +131,8 @@ export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): 
   const byKey = new Map(differing)
   return {
     ...summary,
-    rows: winnersOf(stream, byKey),
+    rows: freshestOf(stream, byKey),
     keys: [...byKey.keys()],
-    rejected: [...summary.rejected, ...losersOf(stream, byKey)],
+    rejected: [...summary.rejected, ...duplicatesOf(stream, byKey)],
   }
 }

@@ -10,7 +10,7 @@ import {
   lookbackStart,
   newestAt,
   partUntil,
-  restingApart,
+  cutAtLookback,
   claimableUntil,
 } from './windows.ts'
 import type { Slice } from './slice-work.ts'
@@ -143,7 +143,7 @@ function planGaps(
     const gaps = gapsOf?.get(partition) ?? [whole]
     const slices = gaps
       .toReversed()
-      .flatMap((gap) => restingApart(gap, stream, now))
+      .flatMap((gap) => cutAtLookback(gap, stream, now))
       .map((window) => ({ stream, partition: of, window, covers: partUntil(window, claimableUntil(now)), ...more }))
     return { stream, partition: of, slices }
   })

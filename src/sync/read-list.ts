@@ -57,7 +57,7 @@ export async function readBareList(
       const behind = isShort ? next : await fetchUnlessRefused(reading, number + 1)
       if ('refusal' in behind || behind.items.length === 0) break
     } else if (isRefused || pages.some(({ items }) => areSame(items, next.items))) {
-      const meaning = await lookBehind(reading, pages, next)
+      const meaning = await judgeNextPage(reading, pages, next)
       if (meaning === 'end') break
       if (isRefused) {
         // A list of one page cannot be read in another way: its parts would be one page too.
@@ -111,7 +111,7 @@ const BEYOND_ANY_END = 1_000_000
  * @returns `unknown` where no size tells, or what came is neither: the list moved, or lies too deep
  * @throws LivehouseError `paging.ignored` where the first rows come again whatever is asked for, `api.…` of a call
  */
-async function lookBehind(
+async function judgeNextPage(
   reading: PageReading,
   pages: readonly Page[],
   next: Page | RefusedPage,

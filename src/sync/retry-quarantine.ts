@@ -7,7 +7,7 @@ import { isSuperseded, type KeptItem, readKeptItems, resolveItems } from '../led
 import { loadRows, prepareToLoad } from '../store/load/load.ts'
 import { itemReader } from '../transform/read-item.ts'
 import { keepConflicts } from './keep-conflicts.ts'
-import { winnersOf } from './judge-walk.ts'
+import { freshestOf } from './judge-walk.ts'
 import type { RunDeps } from './slice-work.ts'
 import { minuteOf } from './windows.ts'
 import { rowKey } from './walk.ts'
@@ -112,7 +112,7 @@ function readGroup(items: readonly KeptItem[], { streams, parse, timeZone }: Ret
 function freshestOfEach(stream: Stream, rows: readonly Row[]): readonly Row[] {
   const keyOf = rowKey(stream)
   const held = rows.map((row) => ({ row, raw: '' }))
-  return winnersOf(
+  return freshestOf(
     stream,
     Map.groupBy(held, ({ row }) => keyOf(row)),
   )

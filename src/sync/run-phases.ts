@@ -125,7 +125,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
   const turns = new Map(partitions.map((partition, turn) => [partition, turn]))
   const errors: unknown[] = []
 
-  const own = async (partition: OpenPartition): Promise<boolean> => {
+  const takeLease = async (partition: OpenPartition): Promise<boolean> => {
     const { leases, isPatient = false } = options
     partition.lease ??= leases.tryTake(leaseOf(partition), { isPatient, forRun: deps.runId })
     return (await partition.lease) !== undefined && leases.holds(leaseOf(partition))
@@ -160,7 +160,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
     if (partition.rest === 'put off') return
     if (deps.signal.aborted || partition.rest === 'given up') return tally.addNotBegun(slice)
     if (isPastStop(run) || partition.rest === 'left' || run.spent.has(slice.stream.name)) return tally.addLeft()
-    const isOurs = await own(partition).catch((error: unknown) => {
+    const isOurs = await takeLease(partition).catch((error: unknown) => {
       // It is not known whether another run holds it.
       run.endRun(error)
       tally.add(slice, failedBy(error), true)

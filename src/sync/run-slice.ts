@@ -76,7 +76,7 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
     const wider = await askWider(planned, deps)
     let reading = open(wider ?? planned)
     if (pageSize !== planned.stream.pageSize) {
-      pageSize = await reading.sizeTaken(pageSize, 2)
+      pageSize = await reading.tryPageSize(pageSize, 2)
       if (pageSize !== reading.pages.pageSize) reading = open(wider ?? planned)
     }
     const own = createBatchLoader(slice, deps)

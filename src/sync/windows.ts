@@ -38,7 +38,7 @@ const SHORTEST_REST_DAYS = 30
  * The windows of the slices in which a window is read, newest first. One that is read over several days is cut where
  * the lookback begins: if the list moves meanwhile, only the part in which rows still change is read anew.
  */
-export function restingApart(
+export function cutAtLookback(
   window: Window,
   { isBudgeted, lookbackDays }: Pick<Stream, 'isBudgeted' | 'lookbackDays'>,
   now: WallTime,

@@ -63,7 +63,7 @@ interface Sides {
 }
 
 /** State that the halves of a range share. */
-interface Left {
+interface Halving {
   /** How often the range may still be halved. */
   cuts: number
   /** Whether the service has refused a longer range, but serves a day. */
@@ -83,14 +83,14 @@ async function auditRange(range: Window, sides: Sides): Promise<Comparison> {
   const first = await findUntouched({ from, to: Math.min(to, from + DAY) }, from, sides)
   const last = await findUntouched({ from: Math.max(from, to - DAY), to }, to, sides)
   const parts: Comparison[] = []
-  const left: Left = { cuts: MOST_CUTS }
+  const halving: Halving = { cuts: MOST_CUTS }
   for (const part of cutWindowAt(range, [first ?? from, last ?? to]).toReversed())
-    parts.push(...(await compareByCount(part, sides, left)))
+    parts.push(...(await compareByCount(part, sides, halving)))
   return mergeComparisons(parts)
 }
 
 /** @returns its parts, oldest first. Missing and surplus rows of one part may cancel out unseen. */
-async function compareByCount(window: Window, sides: Sides, left: Left): Promise<readonly Comparison[]> {
+async function compareByCount(window: Window, sides: Sides, halving: Halving): Promise<readonly Comparison[]> {
   const { stream, partition, deps, meter, isUncovered = false } = sides
   const { rows: warehouseRows, quarantined: quarantinedRows } = await countRows(window, sides)
   // A gap is asked for exactly: the ranges beside it are covered.
@@ -99,13 +99,13 @@ async function compareByCount(window: Window, sides: Sides, left: Left): Promise
     if (!isRefusal(error) || window.to - window.from < DAY) throw error
     // The service may serve no range that is so long. One that refuses a day too refuses everything.
     const day = { from: window.to - DAY, to: window.to }
-    if (!left.isDayServed) await askTotal({ stream, partition, window: day }, deps, meter)
-    left.isDayServed = true
+    if (!halving.isDayServed) await askTotal({ stream, partition, window: day }, deps, meter)
+    halving.isDayServed = true
     return undefined
   })
   const inHalves = async (at: WallTime): Promise<readonly Comparison[]> => {
-    const older = await compareByCount({ from: window.from, to: at }, sides, left)
-    return [...older, ...(await compareByCount({ from: at, to: window.to }, sides, left))]
+    const older = await compareByCount({ from: window.from, to: at }, sides, halving)
+    return [...older, ...(await compareByCount({ from: at, to: window.to }, sides, halving))]
   }
   if (told === undefined) {
     const middle = floorToMinute((window.from + window.to) / 2)
@@ -122,10 +122,10 @@ async function compareByCount(window: Window, sides: Sides, left: Left): Promise
   // Rows that only the warehouse has take no call to read.
   const mostRead = mayStillChange(stream, window.from, deps) ? MOST_READ_ROWS : SMALL_ROWS
   const isSmall = told <= mostRead && warehouseRows <= MOST_READ_ROWS
-  const mayBeHalved = warehouseRows > 0 && !isSmall && left.cuts > 0
+  const mayBeHalved = warehouseRows > 0 && !isSmall && halving.cuts > 0
   const at = mayBeHalved ? await middleOf(window, warehouseRows, sides) : undefined
   if (at !== undefined) {
-    left.cuts--
+    halving.cuts--
     return await inHalves(at)
   }
   if (Math.max(told, warehouseRows) <= MOST_READ_ROWS) return [await compareByReading(window, sides)]

@@ -64,9 +64,9 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
   const lostKeys = lost.map((row) => String(row[keyColumn]))
   const lostHashes = lostItems.map(({ raw }) => `unreadable item ${hashItem(raw).slice(0, 8)}`)
   const differences: readonly Difference[] = [
-    ...named('missing', lostKeys, hullOf(lost, range, timeZone)),
-    ...named('missing', lostHashes, window),
-    ...named('surplus', surplus, window),
+    ...differenceOf('missing', lostKeys, spanOf(lost, range, timeZone)),
+    ...differenceOf('missing', lostHashes, window),
+    ...differenceOf('surplus', surplus, window),
     ...(withheld === 0 ? [] : [{ kind: 'withheld', rows: withheld, window } as const]),
   ]
   const shown = [...kept.slice(0, MOST_KEYS), ...(kept.length > MOST_KEYS ? ['…'] : [])].join(', ')
@@ -113,13 +113,13 @@ async function withoutNewRows(
   const readAt = await readLastReading(db, placeOf(range), minutes)
   return rows.filter((row, index) => {
     const at = readAt[index]
-    const begun = thereSince(row, stream, timeZone)
+    const begun = existsBy(row, stream, timeZone)
     return at !== undefined && !(begun !== undefined && begun > wallTimeAt(at.getTime()) - DELAY_SECONDS)
   })
 }
 
 /** By when a row existed at the latest; for a date, the end of the day. */
-function thereSince(row: Row, stream: Stream, timeZone: string): WallTime | undefined {
+function existsBy(row: Row, stream: Stream, timeZone: string): WallTime | undefined {
   const { bornColumn: born, columns } = stream
   const minutes = (born === undefined ? timesOf(stream) : [born]).flatMap((name) => minuteOf(row[name], timeZone) ?? [])
   if (minutes.length === 0) return undefined
@@ -136,7 +136,7 @@ export function hasTimes(stream: Stream): boolean {
 }
 
 /** The range from the first to the last minute of these rows; the whole window where one of them has no time. */
-function hullOf(rows: readonly Row[], { stream, window }: ComparedRange, timeZone: string): Window | undefined {
+function spanOf(rows: readonly Row[], { stream, window }: ComparedRange, timeZone: string): Window | undefined {
   const minutes = rows.map((row) => minuteOf(row[stream.timeColumns[0] ?? ''], timeZone))
   const known = minutes.filter((minute) => minute !== undefined)
   if (window === undefined || known.length === 0 || known.length < minutes.length) return window
@@ -158,7 +158,7 @@ function isOldItem(raw: string, { stream, window }: ComparedRange, deps: RunDeps
   return at !== undefined && !mayStillChange(stream, at, deps)
 }
 
-function named(
+function differenceOf(
   kind: 'missing' | 'surplus',
   keys: readonly string[],
   window: Window | undefined,

@@ -64,7 +64,7 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
   // Signups second: by then it is known which questionnaires are still there.
   for (const isOfQuestions of [false, true]) {
     const streams = request.streams.filter((each) => (each.partitionedBy === 'channel/question') === isOfQuestions)
-    const tasks = await planAudit(deps, streams, request, stillThere(request, partitions))
+    const tasks = await planAudit(deps, streams, request, listedQuestions(request, partitions))
     for (const { name } of streams) {
       const slices = tasks.filter(({ stream }) => stream.name === name).length
       deps.report({ kind: 'stream.planned', stream: name, slices })
@@ -143,7 +143,7 @@ function areAccepted(differences: readonly Difference[], accepted: AuditTask['ac
 }
 
 /** Leaves out questionnaires that the source no longer lists: there are no signups of them to ask for. */
-function stillThere({ streams, questionsOf }: AuditRequest, audited: readonly PartitionAudit[]): QuestionsOf {
+function listedQuestions({ streams, questionsOf }: AuditRequest, audited: readonly PartitionAudit[]): QuestionsOf {
   const names = new Set(streams.flatMap(({ listsQuestions, name }) => (listsQuestions ? [name] : [])))
   const lists = new Map(audited.flatMap((each) => (names.has(each.stream) ? [[each.partition, each.hasKey]] : [])))
   return (channel) => {
