@@ -3,7 +3,6 @@ import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 
 /** How fast the emulated service answers, and what its clock shows; may be changed while it runs. */
 export interface Conditions {
-  /** How long each answer takes. */
   latencyMs: number
   /** By how much that differs at most from call to call, either way. */
   jitterMs: number

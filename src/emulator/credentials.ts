@@ -8,7 +8,6 @@ export interface ClientSettings {
   readonly appSecret: string
   /** The bearer of the account console, which never expires. */
   readonly apiToken: string
-  /** Validity of a token of 4.1. */
   readonly tokenSeconds: number
 }
 
@@ -21,7 +20,6 @@ export function createCredentials(
   clock: Clock,
 ) {
   const tokens = new Map<string, number>()
-  /** Whether 4.1 issued it and it is still valid. */
   const isLiveToken = (token: string): boolean => (tokens.get(token) ?? 0) > clock.now()
   return {
     isLiveToken,
@@ -33,9 +31,7 @@ export function createCredentials(
       tokens.set(token, clock.now() + tokenSeconds * 1000)
       return token
     },
-    /** Ends every token of 4.1 at once. */
     revokeTokens: (): void => tokens.clear(),
-    /** The outer ids that have had a ticket. */
     people: new Set<string>(),
   }
 }

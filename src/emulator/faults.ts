@@ -17,7 +17,6 @@ export interface Fault {
   /** The last word of its path. */
   readonly endpoint?: string
   readonly channelId?: string
-  /** As asked. */
   readonly page?: number
   /** How many more calls it happens to; at 0 it is removed. All when not given. */
   times?: number

@@ -24,7 +24,6 @@ export interface Switches {
   emptyLists: 'array' | 'null' | 'missing'
   /** Which gifts carry visitor_id and name. */
   giftVisitor: 'some' | 'always' | 'never'
-  /** Totals, in every envelope that has one. */
   totals: 'number' | 'text'
   questionnaireStatus: 'number' | 'boolean'
   /** Which bearer tokens the endpoints 4.3 to 4.12 accept. */

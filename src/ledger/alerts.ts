@@ -8,7 +8,6 @@ import { type Ops, ops } from './ops.ts'
 
 /** A notice that this process has claimed: until the claim expires, no other process sends it. */
 export interface ClaimedNotice extends Notice {
-  /** Decimal text. */
   readonly alertId: string
 }
 

@@ -84,7 +84,6 @@ export function callBudget(
 
 const TABLE = 'livehouse_ops.call_budget'
 
-/** Adds calls to those of their day. */
 async function charge(trx: Db, calls: Insertable<Database[typeof TABLE]>): Promise<void> {
   await trx
     .insertInto(TABLE)
@@ -142,9 +141,7 @@ export interface ScopeBudget {
 
 /** What is left of a day's calls on 4.6. */
 export interface CallBudget {
-  /** `YYYY-MM-DD`. */
   readonly serviceDay: string
-  /** Calls a day. */
   readonly budget: number
   /** Whether all channels share them, or each has its own. */
   readonly scope: BudgetSettings['v1BudgetScope']

@@ -9,7 +9,6 @@ export const DAYS_UNTIL_GONE = 3
 
 /** What the service answered about channels in one run. */
 export interface ChannelAnswers {
-  /** The service's day, `YYYY-MM-DD`. */
   readonly serviceDay: string
   /** Channels that do not exist, as the service said. */
   readonly unknown: ReadonlySet<string>
@@ -157,7 +156,6 @@ export async function readChannelStates(db: Db): Promise<ReadonlyMap<string, Cha
   return new Map(rows.map((row) => [row.channelId, row]))
 }
 
-/** What the operator's configuration says of a channel. */
 type ConfiguredChannel = Pick<ListedChannel, 'channelId' | 'label' | 'group' | 'isTest'>
 
 /**

@@ -18,7 +18,6 @@ export interface Overview extends OpenReadings {
   readonly hasSource: boolean
   /** What the service's wall clock showed when this was read. */
   readonly now: WallTime
-  /** All of them, by id. */
   readonly channels: readonly ListedChannel[]
   /** Of active channels and the account. */
   readonly units: readonly LedgerUnit[]
@@ -31,7 +30,6 @@ export interface Overview extends OpenReadings {
 
 export interface OverviewQuestion {
   readonly nowMs: number
-  /** Of 4.6, as set. */
   readonly budget: Omit<BudgetSettings, 'timeZone'>
 }
 
@@ -103,7 +101,6 @@ async function readTableSizes(db: Db): Promise<ReadonlyMap<string, TableSize>> {
 
 /** What viewers watched in one day of the service, by when they came. */
 export interface DayWatched {
-  /** `YYYY-MM-DD`. */
   readonly day: string
   readonly hours: number
 }

@@ -6,7 +6,6 @@ import type { Db } from '../store/database.ts'
 /** What the ledger says of all partitions of one stream in one active channel, or in the account. */
 export interface LedgerUnit {
   readonly stream: string
-  /** Null for streams of the account. */
   readonly channelId: string | null
   /** How each of its partitions (gift types, questionnaires; else one) ended in its latest slice. */
   readonly proofs: readonly Proof[]

@@ -7,7 +7,6 @@ import type { Db } from '../store/database.ts'
 import { now, type Ops, ops, type Row } from './ops.ts'
 
 export interface LeaseTimes {
-  /** How often leases are renewed. */
   readonly renewMs: number
   /** How long after its last renewal a lease expires, by the database's clock. */
   readonly expiresMs: number
@@ -138,7 +137,6 @@ export class Leases implements AsyncDisposable {
   readonly requirePartition = async (trx: Db, stream: string, partition: Partition): Promise<void> =>
     await this.require(trx, partitionLease(stream, partitionKey(partition)))
 
-  /** Gives a lease back. */
   async release(name: string): Promise<void> {
     const held = this.#held.get(name)
     this.#held.delete(name)

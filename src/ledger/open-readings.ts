@@ -27,14 +27,12 @@ export interface OpenReadings {
   readonly open: readonly OpenReading[]
   /** How many there are of each kind, listed or not. */
   readonly openCounts: Readonly<Record<OpenReading['kind'], number>>
-  /** All problems, listed or not. */
   readonly problems: readonly ProblemCount[]
 }
 
 /** The problems of one stream in one channel, or in the account. */
 export interface ProblemCount {
   readonly stream: string
-  /** Null for the account. */
   readonly channelId: string | null
   readonly readings: number
 }

@@ -8,7 +8,6 @@ export interface QuarantineGroup {
   /** In English, with … in place of every value that the service sent. */
   readonly reason: string
   readonly items: number
-  /** In the order of their names. */
   readonly partitions: readonly string[]
   readonly firstSeenAt: Date
   readonly lastSeenAt: Date

@@ -6,7 +6,6 @@ import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { isAt, ops, ROWS_A_STATEMENT, type Row, type Statement } from './ops.ts'
 
-/** An item that could not become a row. */
 type QuarantinedItem = Omit<RejectedItem, 'kind'>
 
 export interface QuarantineOrigin extends Place {

@@ -20,10 +20,8 @@ export interface RaisedAlert extends Pick<Row<'alerts'>, 'raisedAt' | 'clearedAt
 
 /** A partition that a process holds for the run now, and what the run has read of it so far. */
 export interface HeldPart extends Place {
-  /** Host and process. */
   readonly holder: string
   readonly since: Date
-  /** Slices that have ended, and their rows. */
   readonly slices: number
   readonly rows: number
 }

@@ -27,9 +27,7 @@ export interface SliceRecord extends Pick<Row<'slices'>, 'runId' | 'isDrop' | 'p
   readonly quarantinedRows: number
   readonly calls: number
   readonly retries: number
-  /** How many rows it lacks; undefined where none is known to be missing. */
   readonly missingRows?: number | undefined
-  /** The acceptance by which its shortfall counts as accepted. */
   readonly acceptanceId?: string | undefined
   /** Why it is not proven; undefined where it is. */
   readonly error: string | undefined

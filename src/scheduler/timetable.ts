@@ -45,7 +45,6 @@ export function openTimetable(cron: string, timeZone: string) {
     }
     return [after]
   }
-  /** The first tick later than an instant; undefined where there is none. */
   const next = (afterMs: number): Tick | undefined => {
     let repeated: Tick | undefined
     let localTime = schedule.next(clock(afterMs) - shiftAround(afterMs) - 1)
@@ -59,7 +58,6 @@ export function openTimetable(cron: string, timeZone: string) {
     }
     return repeated
   }
-  /** The last tick later than one instant and no later than another. */
   const last = (afterMs: number, untilMs: number): Tick | undefined => {
     // A job that is often due is found in the last hour; one that is seldom due has few ticks in a long time.
     for (let hours = 1; ; hours *= 8) {
@@ -111,7 +109,6 @@ export function parseCron(text: string) {
   return {
     /** Whether it names some minutes of every hour: an interval rather than times of the day. */
     isHourly: hours.length === 24,
-    /** The first time later than this one; undefined where there is none. */
     next: (after: WallTime): WallTime | undefined => {
       const today = Math.floor(after / DAY)
       for (let day = today; day <= today + FARTHEST_DAYS; day++) {

@@ -49,7 +49,6 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
       log.warn('queue.failed', { reason: messageOf(error) })
     }
   }
-  /** Cancels jobs that are no longer wanted. */
   const keepWanted = async (attempts: readonly Attempt[]): Promise<readonly Attempt[]> => {
     if (does.keepWanted === undefined || attempts.length === 0) return attempts
     const wanted = new Set(await does.keepWanted(attempts))

@@ -85,7 +85,6 @@ function instantOf(header: string | undefined): number | undefined {
   return Number.isNaN(instant) ? undefined : instant
 }
 
-/** Characters that are quoted of what the service says. */
 const QUOTE_LENGTH = 200
 const LONGEST_CODE = 40
 

@@ -14,7 +14,6 @@ const CONNECTING_MS = 5000
 export interface AnalystSettings {
   readonly maxRows: number
   readonly timeoutMs: number
-  /** Of the session. */
   readonly timeZone: string
   /** Ends the queries, on the server too. */
   readonly signal: AbortSignal

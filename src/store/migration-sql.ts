@@ -3,7 +3,6 @@ import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQue
 import type { Migration } from 'kysely/migration'
 import { createMigrationTables, recordMigration, takeMigrationLock } from './migration-lock.ts'
 
-/** What the user of DATABASE_URL needs when another one owns the tables. */
 const grants = `
 -- When another user than that of DATABASE_URL runs this, that user also needs (pgboss where it is here):
 --   grant usage on schema livehouse, livehouse_ops, pgboss to USER;

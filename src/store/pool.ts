@@ -17,7 +17,6 @@ const SESSION = `set datestyle = 'ISO, YMD'; set array_nulls = on; set jit = off
 export interface PoolOptions {
   /** Ends the wait for the first connection. */
   readonly signal?: AbortSignal
-  /** The largest number of connections; 6 when not given. */
   readonly maxConnections?: number
   /** What names the database in its errors; DATABASE_URL when not given. */
   readonly setting?: string

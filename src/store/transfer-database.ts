@@ -14,7 +14,6 @@ const TITLE = '-- What livehouse db dump wrote.'
 /** The end of a dump; a file without it is not committed. */
 const END = 'commit;\n'
 const COPY = /^copy (.*) from stdin;$/
-/** The schemas are livehouse's own. */
 const SCHEMAS = ['livehouse', 'livehouse_ops', 'livehouse_bi']
 
 /** A part of a script that creates a database in one transaction: statements, or rows of a table (with its columns). */
@@ -47,13 +46,11 @@ export async function restoreDatabase(url: string, file: string, signal: AbortSi
   await writeDatabase({ url, setting: 'DATABASE_URL', signal, onTable: () => {} }, partsOfFile(file))
 }
 
-/** A database to write to. */
 interface Target {
   readonly url: string
   /** What names it in its errors, such as a flag. */
   readonly setting: string
   readonly signal: AbortSignal
-  /** Called for each table that has been written. */
   readonly onTable: (name: string, rows: number) => void
 }
 

@@ -27,7 +27,6 @@ export interface BatchLoader {
   readonly finish: (land: (trx: Transaction<Database>, written: Counts) => Promise<void>) => Promise<void>
   /** Waits for batches that are under way, however they end. */
   readonly drain: () => Promise<void>
-  /** What has been committed. */
   readonly counts: () => Counts
 }
 

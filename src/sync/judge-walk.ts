@@ -153,9 +153,7 @@ export interface FullVerdict {
   readonly reason: string | undefined
   /** Whether surprisingly few rows were found, believed or not. */
   readonly isDrop: boolean
-  /** How many rows are missing; undefined where none is known to be. */
   readonly missingRows?: number
-  /** The acceptance by which a shortfall is accepted. */
   readonly acceptanceId?: string
 }
 

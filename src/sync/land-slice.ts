@@ -56,11 +56,9 @@ export async function completeHeaders(
 
 /** The effects of landing, beside the rows that were written. */
 export interface Landing {
-  /** Rows that were marked removed. */
   readonly removed: number
   /** Of each slice that the ledger keeps of the reading; the last one counts as its proof. */
   readonly proofs: readonly Proof[]
-  /** Whether the headers of a questionnaire have changed. */
   readonly hasNewHeaders: boolean
 }
 
@@ -70,7 +68,6 @@ interface LandingSlice {
   readonly extraction: Extraction
   readonly verdict: FullVerdict
   readonly record: SliceRecord
-  /** What the ledger knew before it was read. */
   readonly earlier: EarlierReadings
 }
 
@@ -145,7 +142,6 @@ function missedBy({ marksRemoved }: Stream, { summary }: Extraction, at: Date): 
   return received > 0 ? at : new Date(at.getTime() - AGREEMENT_SECONDS * 1000)
 }
 
-/** A reading that is about to land. */
 interface LandingReading {
   readonly record: SliceRecord
   readonly earlier: EarlierCoverage

@@ -115,7 +115,6 @@ export function watchReachability(fetchPage: FetchPage) {
     }
   }
   return {
-    /** The same calls, watched. */
     fetchPage: watched,
     /** Whether this error means that nothing else will be reached either. */
     isLost: (error: unknown): boolean => hasCode(error, 'api.unreachable') && (!hasAnswered || misses >= MOST_MISSES),

@@ -109,7 +109,6 @@ function placeOfEnd({ pagesRead, pageSize, lastPageKeys }: Pick<OpenSlice, 'page
   return { rows, size }
 }
 
-/** The items of one page, read. */
 interface PageRows extends Pick<WalkSummary, 'degraded' | 'unknownFields' | 'absentFields'> {
   /** One for each key: the freshest. */
   readonly rows: readonly Row[]

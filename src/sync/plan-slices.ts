@@ -22,7 +22,6 @@ export interface SyncPlan {
   readonly historyFrom: WallTime
   /** The service's wall clock at the start of the run. */
   readonly now: WallTime
-  /** The service's. */
   readonly timeZone: string
   /** How long rows of a stream may still change, where a job says so; else as the stream says. */
   readonly lookbackDays?: PerStream | undefined

@@ -16,7 +16,6 @@ import { createTally, type RunResult, type Tally } from './tally.ts'
 export type Phase = () => Promise<readonly PartitionPlan[]>
 
 export interface RunOptions {
-  /** Slices that are read at once. */
   readonly concurrency: number
   /** Give each partition to one runner at a time, over all processes. */
   readonly leases: Pick<Leases, 'tryTake' | 'holds' | 'release' | 'isWanted'>
@@ -66,7 +65,6 @@ export async function runPhases(
   return run.tally.result(signal.reason)
 }
 
-/** A partition whose slices are being read. */
 interface OpenPartition {
   readonly plan: PartitionPlan
   /** Slices that are waiting or in flight. */

@@ -32,7 +32,6 @@ export interface EndedSlice {
   readonly error: unknown
   /** Undefined where the reading did not come to its end. */
   readonly found: FoundRows | undefined
-  /** Whether the headers of a questionnaire have changed: then all of it is read again. */
   readonly hasNewHeaders: boolean
 }
 

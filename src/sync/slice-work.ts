@@ -18,7 +18,6 @@ export interface Slice {
   readonly asked?: Window | undefined
   /** What it covers once it has landed: at most its window. Undefined for a whole list. */
   readonly covers: Window | undefined
-  /** The backfill that it belongs to. */
   readonly backfillId?: string
   /** How many of its pages have landed, if it was begun before: then it is read before the others of its partition. */
   readonly pagesRead?: number

@@ -11,7 +11,6 @@ type Totals = NonNullable<SliceRecord['totals']>
 /** A row that is held back, as its key may come more than once, with its item as it came. */
 export interface HeldRow {
   readonly row: Row
-  /** JSON text. */
   readonly raw: string
 }
 
@@ -19,7 +18,6 @@ export interface HeldRow {
 export interface WalkSummary {
   /** Undefined where the source gives no total. */
   readonly totals: Totals | undefined
-  /** Items as they came. */
   readonly received: number
   /** Rows with different keys; all rows where the source gives them none. */
   readonly distinct: number
@@ -190,7 +188,6 @@ function createKeySet() {
     for (const hash of full) if (hash !== 0) slots[find(hash)] = hash
   }
   return {
-    /** @returns whether the key is new. */
     add: (key: string): boolean => {
       if (size >= slots.length * FULLEST) grow()
       const hash = hashOf(key)

@@ -5,7 +5,6 @@ export interface RowList<Item extends object> {
   /** Grows with each change. */
   readonly version: number
   readonly add: (...rows: readonly Item[]) => void
-  /** Puts `next` where `row` stands. */
   readonly replace: (row: Item, next: Item) => void
   readonly remove: (row: Item) => void
   /** What `select` returns, which may be kept under this name until the list changes. */

@@ -7,7 +7,6 @@ export interface ProgramOptions {
   readonly cwd?: string
   /** Its output is not read: the daemon would inherit the pipe and keep it open for ever. */
   readonly isDaemonStarter?: boolean
-  /** What it reads from its standard input. */
   readonly input?: string
 }
 

@@ -112,7 +112,6 @@ export function isOfPart(part: TablePart): RawBuilder<unknown> {
 
 /** What a reading says of rows that were there before it. */
 export interface Comparison {
-  /** How many rows it marked as removed. */
   readonly removed: number
   /** Keys of rows that it missed, or that it found and the reading before it missed. */
   readonly disputed: readonly string[]

@@ -17,7 +17,6 @@ type OptionalText = ColumnType<string | null, string | null | undefined, string 
 
 /** The tables of schema `livehouse_ops` that hold what was read, and with what result. */
 export interface LedgerTables {
-  /** At most one row: the source of this database's rows. */
   'livehouse_ops.source': {
     base_url: string
     app_id: string | null
@@ -26,7 +25,6 @@ export interface LedgerTables {
   'livehouse_ops.runs': {
     run_id: GeneratedAlways<string>
     command: string
-    /** `running`, or how it ended. */
     status: 'running' | 'ok' | 'partial' | 'waiting' | 'failed' | 'interrupted'
     settings: Json
     started_at: Instant
@@ -140,7 +138,6 @@ export interface LedgerTables {
     range: string
     reopened_at: Instant
   }
-  /** Channels that the service did not know in the last run that asked for them. */
   'livehouse_ops.channel_states': {
     channel_id: string
     unknown_days: number
@@ -160,7 +157,6 @@ export interface LedgerTables {
     seen_at: Instant
     run_id: BigInteger
   }
-  /** Slices that are read over several days; at most one a partition. */
   'livehouse_ops.open_slices': {
     stream: string
     partition: string

@@ -3,7 +3,6 @@ import type { BigInteger, Instant, Json, OptionalBigInteger, OptionalInstant } f
 
 /** The other tables of schema `livehouse_ops`, and those of `livehouse` that runs are planned by. */
 export interface OperationTables {
-  /** Shortfalls that an operator has accepted. */
   'livehouse_ops.acceptances': {
     acceptance_id: GeneratedAlways<string>
     stream: string
@@ -69,7 +68,6 @@ export interface OperationTables {
     cleared_sent_at: OptionalInstant
     claimed_until: OptionalInstant
   }
-  /** One row for each scope and day of the service. */
   'livehouse_ops.call_budget': {
     scope: string
     service_day: string
@@ -89,7 +87,6 @@ export interface OperationTables {
     version: BigInteger
     pace: Json
   }
-  /** What a probe found out about the service. */
   'livehouse_ops.source_facts': {
     topic: string
     subject: string
@@ -98,19 +95,16 @@ export interface OperationTables {
     found_at: Instant
     run_id: BigInteger
   }
-  /** Questionnaires that the last proven list no longer had. */
   'livehouse_ops.unlisted_questionnaires': {
     partition: string
     run_id: BigInteger
     found_at: Instant
   }
-  /** Questionnaires that have a view of their own. */
   'livehouse_ops.published_forms': {
     channel_id: string
     question_id: string
     view_name: string
   }
-  /** Questions whose answers every analyst may see; numbers are from 1. */
   'livehouse_ops.cleared_questions': {
     channel_id: string
     question_id: string

@@ -142,7 +142,6 @@ async function judgeCount(counted: Comparison, rows: number, window: Window, sid
   return { ...counted, verdict: 'unverifiable', notes: [note] }
 }
 
-/** Reads every row of a range, and compares it with the warehouse. */
 async function compareByReading(window: Window, sides: Sides): Promise<Comparison> {
   const { stream, partition, quarantined, deps, meter } = sides
   const range = { stream, partition, window, quarantined }

@@ -16,7 +16,6 @@ import type { Difference } from './partition-audit.ts'
 
 /** A range to compare row by row. */
 export interface ComparedRange extends Omit<TablePart, 'timeZone'> {
-  /** Hashes of the items that are in quarantine. */
   readonly quarantined: ReadonlySet<string>
   /** For a list without times: how many rows its last reading had. */
   readonly knownRows?: number | undefined

@@ -20,7 +20,6 @@ export type Difference = { readonly window: Window | undefined } & (
       /** `missing`: at the source and not in the warehouse; `surplus`: the other way round. */
       readonly kind: 'missing' | 'surplus'
       readonly rows: number
-      /** The first of them. */
       readonly keys: readonly string[]
     }
   /** Only the count is known: so many rows more at the source, fewer where negative. */
@@ -67,9 +66,7 @@ export interface AuditTask {
   readonly covered: readonly Window[] | undefined
   /** The parts that are not covered, though they should be by now. */
   readonly uncovered: readonly Window[]
-  /** Whether nothing of it is to be compared. */
   readonly isLeftOut: boolean
-  /** Shortfalls that an operator has accepted. */
   readonly accepted: readonly OpenReading[]
 }
 

@@ -31,11 +31,9 @@ export interface AuditRequest extends Pick<SyncPlan, 'streams' | 'channels' | 'h
   readonly isLeftOut: (stream: Stream) => boolean
   /** Undefined for all that is covered. */
   readonly window: Window | undefined
-  /** The known questionnaires of a channel. */
   readonly questionsOf: QuestionsOf
   /** Whether the next sync is to read again what differs. */
   readonly reopens: boolean
-  /** Partitions that are compared at once. */
   readonly concurrency: number
 }
 
