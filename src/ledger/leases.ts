@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
-import { callIfStillRunning } from '../core/clock.ts'
+import { callIfStillRunning, orAborted } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { type Partition, partitionKey } from '../core/slice.ts'
 import type { Db } from '../store/database.ts'
@@ -209,13 +209,11 @@ export class Leases implements AsyncDisposable {
 
   /** Waits for the next renewal. @returns false as soon as the leases are closed */
   async #pause(): Promise<boolean> {
-    const { signal } = this.#closed
     const { promise, resolve } = Promise.withResolvers<void>()
     const callOff = callIfStillRunning(this.#times.renewMs, resolve)
-    signal.addEventListener('abort', () => resolve(), { once: true })
-    if (!signal.aborted) await promise
+    await orAborted(promise, this.#closed.signal).catch(() => {})
     callOff()
-    return !signal.aborted
+    return !this.#closed.signal.aborted
   }
 }
 
