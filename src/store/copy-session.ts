@@ -21,10 +21,7 @@ export async function openSession(url: string, setting: string, signal: AbortSig
   signal.throwIfAborted()
   const named = { target: describeTarget(url), setting }
   const socket = new Socket()
-  const client = createClient(url, {
-    ...connectionOptions,
-    stream: () => socket,
-  })
+  const client = createClient(url, { ...connectionOptions, stream: () => socket })
   const hangUp = () => socket.destroy()
   signal.addEventListener('abort', hangUp, { once: true })
   const translate = (error: unknown): unknown =>

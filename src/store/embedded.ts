@@ -56,11 +56,7 @@ export async function startEmbedded(dataDir: string, clock: Clock, signal: Abort
   throw embeddedError(home.dataDir, 'it took no connection within a minute', `See ${join(home.pgdata, LOG_FILE)}`)
 }
 
-/**
- * Stops the server, and ends its sessions.
- * @returns whether it was running
- * @throws db.embedded
- */
+/** Stops the server, and ends its sessions. @returns whether it was running @throws db.embedded */
 export async function stopEmbedded(dataDir: string, signal: AbortSignal): Promise<boolean> {
   if (!(await isEmbeddedRunning(dataDir))) return false
   const home = await locateHome(dataDir)

@@ -17,11 +17,7 @@ type OptionalText = ColumnType<string | null, string | null | undefined, string 
 
 /** The tables of schema `livehouse_ops` that hold what was read, and with what result. */
 export interface LedgerTables {
-  'livehouse_ops.source': {
-    base_url: string
-    app_id: string | null
-    time_zone: string
-  }
+  'livehouse_ops.source': { base_url: string; app_id: string | null; time_zone: string }
   'livehouse_ops.runs': {
     run_id: GeneratedAlways<string>
     command: string
@@ -112,17 +108,8 @@ export interface LedgerTables {
     lies_in: OptionalText
     resolved_at: OptionalInstant
   }
-  'livehouse_ops.missed_rows': {
-    stream: string
-    partition: string
-    missed_at: Instant
-  }
-  'livehouse_ops.unknown_fields': {
-    stream: string
-    field: string
-    first_seen_at: Instant
-    run_id: BigInteger
-  }
+  'livehouse_ops.missed_rows': { stream: string; partition: string; missed_at: Instant }
+  'livehouse_ops.unknown_fields': { stream: string; field: string; first_seen_at: Instant; run_id: BigInteger }
   'livehouse_ops.known_fields': {
     stream: string
     partition: string
@@ -151,12 +138,7 @@ export interface LedgerTables {
     started_at: Instant
     finished_at: OptionalInstant
   }
-  'livehouse_ops.headers': {
-    partition: string
-    title: Json
-    seen_at: Instant
-    run_id: BigInteger
-  }
+  'livehouse_ops.headers': { partition: string; title: Json; seen_at: Instant; run_id: BigInteger }
   'livehouse_ops.open_slices': {
     stream: string
     partition: string

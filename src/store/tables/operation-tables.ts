@@ -15,18 +15,8 @@ export interface OperationTables {
     expires_at: Instant
     withdrawn_at: OptionalInstant
   }
-  'livehouse_ops.acceptance_uses': {
-    acceptance_id: BigInteger
-    run_id: BigInteger
-    missing_rows: BigInteger
-  }
-  'livehouse_ops.jobs': {
-    job: string
-    cron: string
-    time_zone: string
-    is_enabled: boolean
-    since: Instant
-  }
+  'livehouse_ops.acceptance_uses': { acceptance_id: BigInteger; run_id: BigInteger; missing_rows: BigInteger }
+  'livehouse_ops.jobs': { job: string; cron: string; time_zone: string; is_enabled: boolean; since: Instant }
   'livehouse_ops.job_runs': {
     job_run_id: GeneratedAlways<string>
     job: string
@@ -55,9 +45,7 @@ export interface OperationTables {
     wanted_until: OptionalInstant
     for_run: OptionalBigInteger
   }
-  'livehouse_ops.locks': {
-    name: string
-  }
+  'livehouse_ops.locks': { name: string }
   'livehouse_ops.alerts': {
     alert_id: GeneratedAlways<string>
     cause: string
@@ -76,17 +64,8 @@ export interface OperationTables {
     last_call_at: Instant
     spent_at: OptionalInstant
   }
-  'livehouse_ops.access_tokens': {
-    auth_url: string
-    app_id: string
-    sealed: Buffer
-    expires_at: Instant
-  }
-  'livehouse_ops.call_paces': {
-    host: string
-    version: BigInteger
-    pace: Json
-  }
+  'livehouse_ops.access_tokens': { auth_url: string; app_id: string; sealed: Buffer; expires_at: Instant }
+  'livehouse_ops.call_paces': { host: string; version: BigInteger; pace: Json }
   'livehouse_ops.source_facts': {
     topic: string
     subject: string
@@ -95,26 +74,15 @@ export interface OperationTables {
     found_at: Instant
     run_id: BigInteger
   }
-  'livehouse_ops.unlisted_questionnaires': {
-    partition: string
-    run_id: BigInteger
-    found_at: Instant
-  }
-  'livehouse_ops.published_forms': {
-    channel_id: string
-    question_id: string
-    view_name: string
-  }
+  'livehouse_ops.unlisted_questionnaires': { partition: string; run_id: BigInteger; found_at: Instant }
+  'livehouse_ops.published_forms': { channel_id: string; question_id: string; view_name: string }
   'livehouse_ops.cleared_questions': {
     channel_id: string
     question_id: string
     question_no: number
     question: string
   }
-  'livehouse_ops.migrations': {
-    name: string
-    timestamp: string
-  }
+  'livehouse_ops.migrations': { name: string; timestamp: string }
   'livehouse.channels': {
     channel_id: string
     name: string | null
@@ -127,8 +95,5 @@ export interface OperationTables {
     changed_at: ColumnType<Date, Date | undefined, Date>
   }
   /** The columns that other streams are planned by. */
-  'livehouse.questionnaires': {
-    channel_id: string
-    question_id: string
-  }
+  'livehouse.questionnaires': { channel_id: string; question_id: string }
 }
