@@ -13,17 +13,12 @@ export interface GiftLabel {
 
 /** Writes labels, all or none; other kinds keep theirs. */
 export async function writeGiftLabels(db: Db, labels: readonly GiftLabel[]): Promise<void> {
-  const rows = labels.map(({ giftType, giftId, label, group }) => ({
-    gift_type: giftType,
-    gift_id: giftId,
-    label,
-    gift_group: group,
-  }))
   // The builder cannot read rows from a JSON document.
   await sql`
     with given as (
-      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-        as g (gift_type text, gift_id bigint, label text, gift_group text)
+      select "giftType" as gift_type, "giftId" as gift_id, label, "group" as gift_group
+      from jsonb_to_recordset(${JSON.stringify(labels)}::jsonb)
+        as g ("giftType" text, "giftId" bigint, label text, "group" text)
     ),
     removed as (
       delete from livehouse_ops.gift_labels l using given g

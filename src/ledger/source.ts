@@ -33,7 +33,14 @@ export async function checkSource(db: Db, source: Source): Promise<void> {
   const remembered = await readSource(db)
   if (remembered === undefined) return
   const differences = differencesBetween(remembered, source)
-  if (differences.length > 0) throw otherSource(differences)
+  if (differences.length === 0) return
+  throw new LivehouseError(
+    'db.otherSource',
+    `This database holds the records of another source: ${differences.join('; ')}. One database belongs to one ` +
+      'source: set the old value again, or point DATABASE_URL at another database for the new one. Where the account ' +
+      'is the same, and only its address or its app id has changed, livehouse doctor --confirm-source says so once.',
+    { differences },
+  )
 }
 
 /**
@@ -64,16 +71,6 @@ export function differencesBetween(remembered: Source, given: Source): readonly 
 
 function differenceIn(variable: string, remembered: string | null, given: string | null): string | undefined {
   return remembered === null || remembered === given ? undefined : `${variable} was ${remembered} and is now ${given}`
-}
-
-function otherSource(differences: readonly string[]): LivehouseError<'db.otherSource'> {
-  return new LivehouseError(
-    'db.otherSource',
-    `This database holds the records of another source: ${differences.join('; ')}. One database belongs to one ` +
-      'source: set the old value again, or point DATABASE_URL at another database for the new one. Where the account ' +
-      'is the same, and only its address or its app id has changed, livehouse doctor --confirm-source says so once.',
-    { differences },
-  )
 }
 
 /** Where a list reads its parameters, as a probe has found: numbers of rows and names of fields, no personal data. */
