@@ -152,15 +152,8 @@ export const listEndpoints: Readonly<Record<EndpointName, ListEndpoint>> = {
     readFilters: (reader) => ({ filters: { username: reader.text('username') } }),
     ...managerList(fields.usageFields, accountEnvelope(Number)),
   },
-  managers: {
-    ...ofAccount,
-    ...managerList(fields.managerFields, accountEnvelope(String)),
-  },
-  getQuestionList: {
-    ...ofChannel(serveQuestionnaires),
-    ...byIndex,
-    method: 'GET',
-  },
+  managers: { ...ofAccount, ...managerList(fields.managerFields, accountEnvelope(String)) },
+  getQuestionList: { ...ofChannel(serveQuestionnaires), ...byIndex, method: 'GET' },
   signupRecord: {
     ...ofChannel(serveSignups),
     ...byIndex,

@@ -91,11 +91,7 @@ export function connect(options: ConnectOptions): Connection {
     fetchedTokens({
       appId: credentials.appId,
       // Paced but not repeated by itself: the call that waits for the token is.
-      requestToken: createTokenRequest(pace.outer(answers), {
-        ...options,
-        ...credentials,
-        clock: serviceClock,
-      }),
+      requestToken: createTokenRequest(pace.outer(answers), { ...options, ...credentials, clock: serviceClock }),
       store: options.tokenStore ?? createMemoryTokenStore(),
       clock: serviceClock,
       addSecret: options.addSecret,
