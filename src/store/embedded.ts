@@ -130,13 +130,8 @@ async function takesConnections(server: EmbeddedServer, home: Home): Promise<boo
       throw embeddedError(home.dataDir, error.message, `Find out what listens on its port ${server.port}`, error)
     }
     if (code !== '28P01') return false
-    const file = join(home.private, 'password')
-    throw embeddedError(
-      home.dataDir,
-      'its password was changed',
-      `Write it into ${file}, or set LIVEHOUSE_DATA_DIR to another directory`,
-      error,
-    )
+    const repair = `Write it into ${join(home.private, 'password')}, or set LIVEHOUSE_DATA_DIR to another directory`
+    throw embeddedError(home.dataDir, 'its password was changed', repair, error)
   } finally {
     await client.end()
   }

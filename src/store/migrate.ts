@@ -77,12 +77,9 @@ export async function readMigrationStatus(
   const applied = await readApplied(db, signal)
   const unknown = [...applied.keys()].filter((name) => !names.includes(name))
   if (unknown.length > 0) {
-    throw new LivehouseError(
-      'db.newer',
-      `The database has had migrations that this livehouse does not know (${unknown.join(', ')}): a newer one ` +
-        'made them. Update livehouse, or use another database.',
-      { unknown },
-    )
+    const problem = `The database has had migrations that this livehouse does not know (${unknown.join(', ')})`
+    const message = `${problem}: a newer one made them. Update livehouse, or use another database.`
+    throw new LivehouseError('db.newer', message, { unknown })
   }
   return names.map((name) => ({ name, appliedAt: applied.get(name) ?? null }))
 }
@@ -91,12 +88,9 @@ export async function readMigrationStatus(
 export async function requireMigrated(db: Db, options: MigrateOptions = {}): Promise<void> {
   const pending = await readPending(db, options)
   if (pending.length === 0) return
-  throw new LivehouseError(
-    'db.pendingMigrations',
-    `The database lacks ${pending.join(', ')}, and LIVEHOUSE_AUTO_MIGRATE is 0. Run \`livehouse migrate up\`, ` +
-      'or let a DBA run the output of `livehouse migrate sql`.',
-    { pending },
-  )
+  const repair = 'Run `livehouse migrate up`, or let a DBA run the output of `livehouse migrate sql`'
+  const message = `The database lacks ${pending.join(', ')}, and LIVEHOUSE_AUTO_MIGRATE is 0. ${repair}.`
+  throw new LivehouseError('db.pendingMigrations', message, { pending })
 }
 
 async function readApplied(db: Db, signal: AbortSignal | undefined): Promise<ReadonlyMap<string, string>> {
@@ -128,12 +122,8 @@ function explainRefusal(error: unknown): unknown {
       ? ' The user of DATABASE_URL needs CREATE on the database, or must own the schemas livehouse and livehouse_ops ' +
         'and their tables. Without these rights, give a DBA the output of `livehouse migrate sql`.'
       : ''
-  return new LivehouseError(
-    'db.refused',
-    `The schema could not be migrated, and nothing was changed. ${error.message}${rights}`,
-    error.details,
-    { cause: error },
-  )
+  const message = `The schema could not be migrated, and nothing was changed. ${error.message}${rights}`
+  return new LivehouseError('db.refused', message, error.details, { cause: error })
 }
 
 const folder = join(programFolder, 'migrations')

@@ -100,23 +100,16 @@ function refuseCockroach(engine: string, { target, setting }: NamedTarget): void
 export function requireServerVersion(version: string, setting = 'DATABASE_URL'): void {
   if (Number.parseInt(version, 10) >= OLDEST_SERVER) return
   const otherwise = setting === 'DATABASE_URL' ? 'use DATABASE_URL=embedded' : `name another with ${setting}`
-  throw new LivehouseError(
-    'db.tooOld',
-    `The database server is PostgreSQL ${version}; livehouse needs ${OLDEST_SERVER} or newer. ` +
-      `Upgrade it, or ${otherwise}.`,
-    { version },
-  )
+  const problem = `The database server is PostgreSQL ${version}; livehouse needs ${OLDEST_SERVER} or newer`
+  throw new LivehouseError('db.tooOld', `${problem}. Upgrade it, or ${otherwise}.`, { version })
 }
 
 /** The service's texts are of any script. @throws db.encoding */
 function requireUtf8(encoding: string, target: string): void {
   if (encoding === 'UTF8') return
-  throw new LivehouseError(
-    'db.encoding',
-    `Database ${target} has the encoding ${encoding}, which cannot hold every text; livehouse needs UTF8. Create ` +
-      "another with CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.",
-    { encoding },
-  )
+  const problem = `Database ${target} has the encoding ${encoding}, which cannot hold every text; livehouse needs UTF8`
+  const message = `${problem}. Create another with CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.`
+  throw new LivehouseError('db.encoding', message, { encoding })
 }
 
 /** A row of a query without times and JSON. */

@@ -46,12 +46,9 @@ export function translateStatementError(error: unknown, named: NamedTarget): unk
   const code = codeOf(error)
   const repair = repairs[code] ?? repairs[code.slice(0, 2)]
   if (repair !== undefined && code.length === 5) {
-    return new LivehouseError(
-      'db.refused',
-      `Database ${target} refuses: ${error.message} (${code}). ${repair.replaceAll('DATABASE_URL', setting)}.`,
-      { reason: error.message, sqlState: code },
-      { cause: error },
-    )
+    const advice = repair.replaceAll('DATABASE_URL', setting)
+    const message = `Database ${target} refuses: ${error.message} (${code}). ${advice}.`
+    return new LivehouseError('db.refused', message, { reason: error.message, sqlState: code }, { cause: error })
   }
   return lostCodes.has(code) || code.startsWith('08') || lostMessages.test(error.message)
     ? unreachable(error, named)
@@ -67,13 +64,9 @@ export function translateConnectError(error: unknown, named: NamedTarget): unkno
 
 function unreachable(error: Error, { target, setting }: NamedTarget): LivehouseError<'db.unreachable'> {
   const reason = reasonOf(error).replace(/^SASL.* password must be a string$/, 'it wants a password, and none is given')
-  return new LivehouseError(
-    'db.unreachable',
-    `Database ${target} cannot be reached: ${reason}. Check the address in ${setting}, and that the server runs and ` +
-      'takes connections from here (sslmode too, where it wants TLS).',
-    { target, reason },
-    { cause: error },
-  )
+  const server = 'that the server runs and takes connections from here (sslmode too, where it wants TLS)'
+  const message = `Database ${target} cannot be reached: ${reason}. Check the address in ${setting}, and ${server}.`
+  return new LivehouseError('db.unreachable', message, { target, reason }, { cause: error })
 }
 
 /** For a host with several addresses, Node gives one error for each, in one that has no message of its own. */

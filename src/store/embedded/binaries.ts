@@ -26,11 +26,8 @@ export async function findBinaries(home: Home, signal: AbortSignal, root = packa
   if ((await stat(copy).catch(() => undefined)) === undefined) await copyBinaries(native, copy, home)
   const failure = await failureOf(copy, home, signal)
   if (failure === undefined) return programsIn(copy)
-  throw embeddedError(
-    home.dataDir,
-    `its programs do not run on this system (${failure})`,
-    'Point DATABASE_URL at a PostgreSQL server instead',
-  )
+  const reason = `its programs do not run on this system (${failure})`
+  throw embeddedError(home.dataDir, reason, 'Point DATABASE_URL at a PostgreSQL server instead')
 }
 
 function packageRoot(home: Home): string {
@@ -39,12 +36,9 @@ function packageRoot(home: Home): string {
   try {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)))
   } catch (error) {
-    throw embeddedError(
-      home.dataDir,
-      `${name} is not installed`,
-      'Install livehouse again with --include=optional (60 MB), or, if it brings none, point DATABASE_URL at a server',
-      error,
-    )
+    const install = 'Install livehouse again with --include=optional (60 MB)'
+    const repair = `${install}, or, if it brings none, point DATABASE_URL at a server`
+    throw embeddedError(home.dataDir, `${name} is not installed`, repair, error)
   }
 }
 

@@ -47,11 +47,8 @@ async function hasCluster({ dataDir, pgdata }: Home): Promise<boolean> {
     throw error
   })
   if (names.length > 0 && !names.includes('PG_VERSION')) {
-    throw embeddedError(
-      dataDir,
-      `${pgdata} holds something else than a PostgreSQL data directory`,
-      'Move it away, or set LIVEHOUSE_DATA_DIR to another directory',
-    )
+    const reason = `${pgdata} holds something else than a PostgreSQL data directory`
+    throw embeddedError(dataDir, reason, 'Move it away, or set LIVEHOUSE_DATA_DIR to another directory')
   }
   return names.length > 0
 }
@@ -59,11 +56,9 @@ async function hasCluster({ dataDir, pgdata }: Home): Promise<boolean> {
 async function checkCluster(home: Home): Promise<void> {
   const version = (await readServerFile(home, 'PG_VERSION'))?.trim()
   if (version === MAJOR_VERSION) return
-  throw embeddedError(
-    home.dataDir,
-    `its data was made by PostgreSQL ${version}, this is ${MAJOR_VERSION}`,
-    `Set LIVEHOUSE_DATA_DIR to another directory and sync again, or move the data with pg_dump ${MAJOR_VERSION}`,
-  )
+  const reason = `its data was made by PostgreSQL ${version}, this is ${MAJOR_VERSION}`
+  const move = `move the data with pg_dump ${MAJOR_VERSION}`
+  throw embeddedError(home.dataDir, reason, `Set LIVEHOUSE_DATA_DIR to another directory and sync again, or ${move}`)
 }
 
 const ACCESS = ['-U', 'postgres', '-A', 'scram-sha-256', '-c', 'timezone=UTC', '-c', 'log_timezone=UTC']
@@ -115,9 +110,6 @@ async function removeWork(home: Home, work: string, made: string): Promise<void>
 /** An error from the last line of a log, or of the output of a program, that tells of a failure. */
 export function failureIn(output: string, dataDir: string): Error {
   const line = output.split('\n').findLast((text) => /error|fatal|panic/i.test(text)) ?? output.split('\n').at(-1) ?? ''
-  return embeddedError(
-    dataDir,
-    line.trim() === '' ? 'it ended without a message' : line.trim(),
-    `See ${join(dataDir, 'postgres', 'server.log')}, or point DATABASE_URL at a PostgreSQL server`,
-  )
+  const repair = `See ${join(dataDir, 'postgres', 'server.log')}, or point DATABASE_URL at a PostgreSQL server`
+  return embeddedError(dataDir, line.trim() === '' ? 'it ended without a message' : line.trim(), repair)
 }

@@ -7,12 +7,8 @@ export function embeddedError(
   repair: string,
   cause?: unknown,
 ): LivehouseError<'db.embedded'> {
-  return new LivehouseError(
-    'db.embedded',
-    `The embedded PostgreSQL in ${dataDir} cannot run: ${reason}. ${repair}.`,
-    { reason },
-    { cause },
-  )
+  const message = `The embedded PostgreSQL in ${dataDir} cannot run: ${reason}. ${repair}.`
+  return new LivehouseError('db.embedded', message, { reason }, { cause })
 }
 
 /** Turns a failed file operation in the data directory into one sentence; anything else is returned as it is. */

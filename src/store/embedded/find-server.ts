@@ -60,9 +60,6 @@ export async function checkListener(
     .map((fields) => Number(fields[7]))
   const other = uids.find((uid) => uid !== serverUid(owner))
   if (other === undefined) return uids.length > 0
-  throw embeddedError(
-    dataDir,
-    `a process of another user (uid ${other}) listens on its port ${port}`,
-    `Find out which one it is (ss -ltnp 'sport = :${port}') and end it`,
-  )
+  const reason = `a process of another user (uid ${other}) listens on its port ${port}`
+  throw embeddedError(dataDir, reason, `Find out which one it is (ss -ltnp 'sport = :${port}') and end it`)
 }

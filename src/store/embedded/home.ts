@@ -42,11 +42,8 @@ export async function locateHome(dataDir: string): Promise<Home> {
 export async function prepareHome(dataDir: string): Promise<Home> {
   const absolute = resolve(dataDir)
   if (UNSAFE_IN_PATH.test(absolute)) {
-    throw embeddedError(
-      absolute,
-      'PostgreSQL cannot take a path with quotes, $, ` or \\',
-      'Set LIVEHOUSE_DATA_DIR to another directory; spaces and letters of any language are fine',
-    )
+    const repair = 'Set LIVEHOUSE_DATA_DIR to another directory; spaces and letters of any language are fine'
+    throw embeddedError(absolute, 'PostgreSQL cannot take a path with quotes, $, ` or \\', repair)
   }
   try {
     await mkdir(absolute, { recursive: true })
@@ -66,11 +63,9 @@ async function makePlace(home: Home, owner: Owner): Promise<void> {
   if (place !== dataDir) return makeRootOwned(place, dataDir)
   if (await isReachable(dataDir, owner)) return
   if ((await lstat(pgdata).catch(() => undefined)) !== undefined) {
-    throw embeddedError(
-      dataDir,
-      `root may not run PostgreSQL, and the user that runs it (uid ${owner.uid}) cannot enter ${pgdata}`,
-      'Open the folders above it for passing through (chmod o+x), or set LIVEHOUSE_DATA_DIR to another directory',
-    )
+    const reason = `root may not run PostgreSQL, and the user that runs it (uid ${owner.uid}) cannot enter ${pgdata}`
+    const open = 'Open the folders above it for passing through (chmod o+x)'
+    throw embeddedError(dataDir, reason, `${open}, or set LIVEHOUSE_DATA_DIR to another directory`)
   }
   const reachable = join(REACHABLE_PLACE, createHash('sha256').update(dataDir).digest('hex').slice(0, 16))
   await makeRootOwned(reachable, dataDir)
@@ -99,11 +94,8 @@ async function makePrivate({ dataDir, private: folder }: Home): Promise<void> {
   })
   const found = await lstat(folder)
   if (!found.isDirectory() || found.uid !== (process.geteuid?.() ?? found.uid)) {
-    throw embeddedError(
-      dataDir,
-      `${folder} is no folder of this user`,
-      'Run as its owner, or set LIVEHOUSE_DATA_DIR to another directory',
-    )
+    const repair = 'Run as its owner, or set LIVEHOUSE_DATA_DIR to another directory'
+    throw embeddedError(dataDir, `${folder} is no folder of this user`, repair)
   }
   if ((found.mode & 0o077) !== 0) await chmod(folder, 0o700)
 }
