@@ -127,12 +127,10 @@ async function requireFound(
   if (minutesWithin(minute, rowsOf(page, readItem), stream, timeZone).length > 0) return
   const call = describeList(list)
   const evidence = `none of ${formatWallTime(from)} comes where that is asked for, at which a row was shown before`
-  throw new LivehouseError(
-    'paging.ignored',
-    `${call}: the service filters by another time than it shows: ${evidence}. So long a list cannot be cut by ` +
-      "time. Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support.",
-    { call, parameter: 'time filter', evidence },
-  )
+  const effect = 'So long a list cannot be cut by time'
+  const repair = "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support."
+  const message = `${call}: the service filters by another time than it shows: ${evidence}. ${effect}. ${repair}`
+  throw new LivehouseError('paging.ignored', message, { call, parameter: 'time filter', evidence })
 }
 
 function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {

@@ -214,10 +214,7 @@ export function pageIgnored(
   const call = describeList(list)
   const echo = echoedPage === undefined ? '' : `, and names it page ${echoedPage}`
   const evidence = `page ${number} holds the same ${items.length} items as page ${earlier}${echo}`
-  return new LivehouseError(
-    'paging.ignored',
-    `${call}: the service ignores the page parameter: ${evidence}. ` +
-      `Nothing beyond page ${earlier} can be read; ask the service's support.`,
-    { call, parameter: 'page', evidence },
-  )
+  const repair = `Nothing beyond page ${earlier} can be read; ask the service's support.`
+  const message = `${call}: the service ignores the page parameter: ${evidence}. ${repair}`
+  return new LivehouseError('paging.ignored', message, { call, parameter: 'page', evidence })
 }

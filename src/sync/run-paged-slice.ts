@@ -179,11 +179,8 @@ function refusedForDays(cause: unknown, since: Date | undefined): unknown {
   const advice = hasCode(cause, 'api.rateLimited')
     ? 'another client of the account spends the calls of each day. Each day asks once more'
     : 'it is not that the calls of a day are spent. Each day asks once more; leave out what is refused for good'
-  return new LivehouseError(
-    cause.code,
-    `${cause.message}: refused since ${since?.toISOString()}, so ${advice}`,
-    cause.details,
-  )
+  const message = `${cause.message}: refused since ${since?.toISOString()}, so ${advice}`
+  return new LivehouseError(cause.code, message, cause.details)
 }
 
 /** Newest first. A slice of one minute stays whole. */

@@ -152,12 +152,9 @@ export function requireFiltered(list: ListRequest, rows: readonly Row[], timeZon
   const share = `${outside.length} of ${rows.length} rows`
   const evidence = `${share} lie outside ${formatWindow(asked)}, such as one of ${times}`
   const call = describeList(list)
-  throw new LivehouseError(
-    'paging.ignored',
-    `${call}: the service ignores the time filter: ${evidence}. ` +
-      "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support.",
-    { call, parameter: 'time filter', evidence },
-  )
+  const repair = "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support."
+  const message = `${call}: the service ignores the time filter: ${evidence}. ${repair}`
+  throw new LivehouseError('paging.ignored', message, { call, parameter: 'time filter', evidence })
 }
 
 /** Whether a row, from its earliest to its latest time, touches neither the window nor its ends. */
