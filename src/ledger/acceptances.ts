@@ -127,7 +127,7 @@ export interface Acceptance
   /** Where it fell short, oldest first; none for a walk over a whole list. */
   readonly windows: readonly Window[]
   readonly missingRows: number
-  /** Of these, as many as the last run that used it lacked; undefined where no run has used it. */
+  /** How many of these the last run that used it lacked; undefined where no run has used it. */
   readonly takenRows: number | undefined
   /** Whether slices still count as accepted by it; after it has expired, the next run makes them short again. */
   readonly isInUse: boolean

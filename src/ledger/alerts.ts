@@ -91,7 +91,7 @@ export function isDueNotice(eb: ExpressionBuilder<Ops, 'alerts'>) {
   ])
 }
 
-/** For so long a new unknown field is a cause. */
+/** How long an unknown field is a cause after it first came. */
 const NEWS_MS = 86_400_000
 const LONGEST_FIELD = 60
 const LONGEST_REASON = 200

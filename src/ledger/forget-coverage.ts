@@ -113,8 +113,8 @@ async function splitSlices(
 }
 
 /**
- * Forgets readings that began after `time`, now by the service's clock. That clock was ahead then: they cover days that
- * had not happened yet. @returns how many there were
+ * Forgets readings that began after `time`, which is now by the service's clock. That was ahead then: they cover days
+ * that had not happened yet. @returns how many there were
  */
 export async function forgetReadingsAfter(db: Db, time: Date): Promise<number> {
   const states = ops(db).selectFrom('latest_readings').select(['stream', 'partition'])

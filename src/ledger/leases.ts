@@ -43,8 +43,8 @@ export function partitionLease(stream: string, partition: string): string {
 /**
  * The leases of one run or job: rows of `livehouse_ops.leases`, each with one holder at a time among all processes of
  * the database. They are renewed on a connection of their own; one that is not renewed expires, by the database's
- * clock, and another holder may take it. Each transaction of the holder ends with `require`: where the lease was lost,
- * also while the process was stopped, nothing is committed. No session holds a lock, so leases work behind a pooler.
+ * clock, and another holder may take it. Each transaction of the holder ends with `require`: one that has lost its
+ * lease, perhaps while its process was stopped, commits nothing. No session holds a lock: leases work behind a pooler.
  */
 export class Leases implements AsyncDisposable {
   readonly #db: Db
@@ -98,7 +98,7 @@ export class Leases implements AsyncDisposable {
     return undefined
   }
 
-  /** Marks a lease as wanted. @returns false where none holds it */
+  /** Marks a lease as wanted. @returns false where no process holds it */
   async markWanted(name: string, db = this.#db): Promise<boolean> {
     const held = ops(db).updateTable('leases').where('name', '=', name).where('expiresAt', '>', now)
     return (await held.set({ wantedUntil: this.#expiry() }).returning('name').execute()).length > 0
@@ -133,7 +133,7 @@ export class Leases implements AsyncDisposable {
     throw error
   }
 
-  /** The same for the lease of a stream's partition, to be passed as a function. */
+  /** `require` for the lease of a stream's partition, to be passed as a function. */
   readonly requirePartition = async (trx: Db, stream: string, partition: Partition): Promise<void> =>
     await this.require(trx, partitionLease(stream, partitionKey(partition)))
 

@@ -8,7 +8,7 @@ type OpenRow = Row<'open_readings'>
 
 /**
  * A gap (a range that is not covered), a problem (a reading that fell short or failed, and no later one has succeeded),
- * or an accepted shortfall. `channelId` is null for the account; of a gap, so is all that comes from a reading.
+ * or an accepted shortfall. `channelId` is null for the account, and of a gap all that comes from a reading is null.
  */
 export interface OpenReading
   extends Pick<OpenRow, 'sliceId' | 'kind' | 'stream' | 'partition' | 'channelId' | 'proof' | 'acceptanceId'> {

@@ -60,7 +60,7 @@ interface FannedRun {
   readonly tally: Tally
   readonly begunAtMs: number
   readonly stop: (why: string) => void
-  /** Partitions in a row that did not reach the service. It starts at the limit, as the first one should reach it. */
+  /** Partitions in a row that did not reach the service. Starts at the limit: until one has, any failure is enough. */
   unreached: number
 }
 

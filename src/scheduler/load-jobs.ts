@@ -51,7 +51,7 @@ export async function loadJobs(options: LoadOptions, names?: readonly string[]):
   throw new LivehouseError('config.invalid', title, { problems })
 }
 
-/** The same, but with the problems in the result. @throws config.invalid where the folder cannot be read */
+/** As `loadJobs`, but returns the problems. @throws config.invalid where the folder cannot be read */
 export async function tryJobs(
   options: LoadOptions,
   names?: readonly string[],

@@ -14,7 +14,7 @@ export function createAsk(send: Send, repeat?: 'once'): Ask {
 }
 
 /**
- * Fetches pages of every list. The spec does not show whether the parameters of 4.8 and 4.9 belong into query or body:
+ * Fetches pages of every list. The spec does not show whether the parameters of 4.8 and 4.9 belong in query or body:
  * where the echoed `page` shows that they had no effect, the other place is tried once, and kept if it is right. Where
  * neither has an effect, the page is taken as it is: the next one shows that it repeats.
  * @param configured the place that is tried first

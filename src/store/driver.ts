@@ -232,7 +232,7 @@ class ScramConnection extends Connection {
   }
 }
 
-/** Whether SCRAM failed. Errors of the network have a code; a timeout and a missing password have none. */
+/** Whether SCRAM failed. Errors of the network have a code; a timeout or a missing password is known by its message. */
 function isOfScram(error: unknown): error is Error {
   return error instanceof Error && !('code' in error) && !/^timeout expired$|must be a string$/.test(error.message)
 }

@@ -80,7 +80,7 @@ async function checkFailure(home: Home): Promise<void> {
 
 /**
  * Does work unless another process of this machine does it under the same name: an abstract socket (unix(7), at most
- * 107 bytes), which is free again when its process is gone. Where there is none (only Linux has them), each works.
+ * 107 bytes), which is free again when its process is gone. Only Linux has these: elsewhere every process does it.
  * @returns whether it was done
  */
 async function workAlone(name: string, work: () => Promise<void>): Promise<boolean> {

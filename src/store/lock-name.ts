@@ -1,15 +1,15 @@
 import type { Db } from './database.ts'
 
 /**
- * Waits until no other transaction has locked this name, and holds it until the end of this one. The lock is one of a
- * row of `livehouse_ops.locks`, so that only users with rights on that schema can take it.
+ * Waits until no other transaction has locked this name, and holds it until the end of this one. It locks a row of
+ * `livehouse_ops.locks`, which only users with rights on that schema can do.
  */
 export async function lockName(trx: Db, name: string): Promise<void> {
   const insert = trx.insertInto('livehouse_ops.locks').values({ name })
   await insert.onConflict((conflict) => conflict.column('name').doUpdateSet({ name })).execute()
 }
 
-/** The same, but shared: waits only for a transaction that has it by `lockName`. */
+/** Shares a name with other transactions; waits only for one that has it by `lockName`. */
 export async function shareName(trx: Db, name: string): Promise<void> {
   const share = trx.selectFrom('livehouse_ops.locks').select('name').where('name', '=', name).forShare()
   if ((await share.execute()).length > 0) return

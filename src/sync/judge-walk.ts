@@ -82,7 +82,7 @@ export type Extracted =
 
 /** How often a slice that does not prove itself is read; each reading is judged by itself. */
 export const MOST_READINGS = 3
-/** The same where rows come twice in each reading, and the slice cannot be cut: together the readings may bring all. */
+/** How often a slice is read that cannot be cut, and whose rows come twice each time: together they may bring all. */
 export const MOST_WALKS = 10
 
 /** Whether another reading would not prove more: then a row that did not come is not there. */

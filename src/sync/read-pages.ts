@@ -53,7 +53,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
       total = Math.max(total, page.total ?? 0)
       lastPage = Math.max(lastPage, lastPageOf(total, size))
       if (number > lastPage) {
-        // Other known rows are not nothing: where each page is sorted anew, they are in the place of rows that are not.
+        // A page of other known rows is something: where each page is sorted anew, rows that did not come may follow.
         const isNothing = ({ items }: Page, ...known: readonly Page[]) =>
           items.length === 0 || known.some((each) => areSame(items, each.items))
         if (isNothing(page, first, previous)) {

@@ -74,7 +74,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   let state: OpenSlice = begun
   let read: Counts = noCounts
   const counts = (): Counts => ({ ...addCounts(loader.counts(), read), ...meter.counts() })
-  /** The same with the calls of this run. */
+  /** `state` with the calls of this run. */
   const upToNow = (): OpenSlice => {
     const { calls, retries } = meter.counts()
     return { ...state, calls: begun.calls + calls, retries: begun.retries + retries }

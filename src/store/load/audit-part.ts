@@ -64,7 +64,7 @@ export async function findQuietMinute(
   return { at: parseWallTime(row?.at ?? '') ?? near, touching: row?.touching ?? 0 }
 }
 
-/** Which of these keys (distinct) the partition has no row of, or one that is marked as removed. */
+/** The keys for which the partition has no row, or one that is marked as removed. `keys` are distinct. */
 export async function findUnknownKeys(db: Db, part: TablePart, keys: readonly string[]): Promise<readonly string[]> {
   const { stream } = part
   const type = sql.raw(stream.columns[rowKeyColumn(stream)]?.type ?? 'text')

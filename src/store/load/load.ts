@@ -67,7 +67,7 @@ export async function loadRows(
 
 /**
  * Settings of this transaction: the zone in which the service's times are read, and no plan that scans the whole table
- * for a batch (a growing table has no statistics yet). Where its process is stopped, it ends, as do the leases.
+ * for a batch (a growing table has no statistics yet). If its process is stopped, it is ended; the leases expire too.
  */
 export async function prepareToLoad(trx: Transaction<Database>, timeZone: string): Promise<void> {
   // Without parameters, so that the transaction begins in the same round trip.
