@@ -30,7 +30,7 @@ export interface BatchLoader {
   readonly counts: () => Counts
 }
 
-/** A batch that is being filled, and its rows where `looksAtRows`. */
+/** A batch that is being filled, and its rows where `needsRows`. */
 interface Filling {
   readonly batch: Batch
   readonly rows: Row[]
@@ -53,7 +53,7 @@ export function createBatchLoader(
   const underway = new Set<Promise<void>>()
   let failure: { readonly error: unknown } | undefined
   /** Whether writing needs the rows themselves. */
-  const looksAtRows = stream.versions !== undefined || stream.children !== undefined
+  const needsRows = stream.versions !== undefined || stream.children !== undefined
   /** Rows that are not committed yet: all of those that have no key; of others less than a batch, in `filling`. */
   let whole: Row[] = []
   let filling: Filling | undefined
@@ -64,7 +64,7 @@ export function createBatchLoader(
   const open = (): Filling => ({ batch: (areNew ? copyBatch : upsertBatch)(stream, runId), rows: [] })
   const fill = ({ batch, rows: looked }: Filling, rows: readonly Row[]): void => {
     batch.add(rows)
-    if (looksAtRows) looked.push(...rows)
+    if (needsRows) looked.push(...rows)
   }
   const write = async (trx: Transaction<Database>, { batch, rows }: Filling): Promise<Counts> => {
     const finder = { runId, seenAt: new Date(clock.now()), timeZone }
@@ -79,7 +79,7 @@ export function createBatchLoader(
   }
   const writeWhole = async (trx: Transaction<Database>): Promise<Counts> => {
     let sum = noCounts
-    for (const rows of lightChunksOf(whole, BATCH)) {
+    for (const rows of chunksOf(whole, BATCH)) {
       const filled = open()
       fill(filled, rows)
       sum = addCounts(sum, await write(trx, filled))
@@ -165,7 +165,7 @@ export function createBatchLoader(
 const MOST_TEXT = 2_000_000
 
 /** Rows in their order, in chunks of up to `most` rows and `MOST_TEXT` characters; a longer row is a chunk alone. */
-export function* lightChunksOf(rows: readonly Row[], most: number): Iterable<readonly Row[]> {
+function* chunksOf(rows: readonly Row[], most: number): Iterable<readonly Row[]> {
   let chunk: Row[] = []
   let text = 0
   for (const row of rows) {

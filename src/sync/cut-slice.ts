@@ -15,7 +15,7 @@ import {
   type SliceReading,
   sameItems,
 } from './page-reading.ts'
-import { addUp, boundWithin, toSlices } from './slice-parts.ts'
+import { doPartsAddUp, findBound, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { APART, cutWindow, cutWindowAt, minutesWithin, requireFiltered, secondOf, SHORTEST_WINDOW } from './windows.ts'
 
@@ -75,7 +75,7 @@ export async function cutSlice(
   const isShort = count === undefined ? first.items.length < pages.pageSize : count <= mostPages
   if (isShort && !isLong) {
     const { total = 0 } = first
-    const bound = mayBeLimit(total) ? await boundWithin(pages.list.window ?? window, total, pages) : undefined
+    const bound = mayBeLimit(total) ? await findBound(pages.list.window ?? window, total, pages) : undefined
     return bound === undefined ? undefined : toSlices(slice, cutWindowAt(window, [bound]))
   }
 
@@ -96,14 +96,14 @@ export async function cutSlice(
   const times = (count === undefined && nearer ? [nearer] : seen).flatMap(timesOf).sort((a, b) => a - b)
   if (times.length === 0) return toSlices(slice, cutWindow(window, numbers.length + 1))
   if (stream.identity && !slice.isFound)
-    await requireFound(times[Math.floor(times.length / 2)] ?? 0, first, { pages, readItem }, timeZone)
+    await requireFoundByTime(times[Math.floor(times.length / 2)] ?? 0, first, { pages, readItem }, timeZone)
   const bounds = numbers.map((_, index) => times[Math.floor((times.length * (index + 0.5)) / numbers.length)] ?? 0)
   const crowded = [...timesOf(first), ...times]
   const parts = toSlices(
     { ...slice, isFound: true },
-    cutWindowAt(window, keepWhole(window, bounds, crowded, first.items.length)),
+    cutWindowAt(window, isolateFullMinutes(window, bounds, crowded, first.items.length)),
   )
-  return parts && (await addUp(parts, first.total ?? 0, pages)) ? parts : undefined
+  return parts && (await doPartsAddUp(parts, first.total ?? 0, pages)) ? parts : undefined
 }
 
 /**
@@ -111,7 +111,7 @@ export async function cutSlice(
  * shows, or in another zone, no row comes; cut by such a filter, rows near each bound would be in no part.
  * @throws LivehouseError `paging.ignored`
  */
-async function requireFound(
+async function requireFoundByTime(
   time: WallTime,
   first: Page,
   { pages, readItem }: Pick<SliceReading, 'pages' | 'readItem'>,
@@ -157,7 +157,7 @@ async function lookAt(pages: PageReading, number: number): Promise<Page | undefi
 }
 
 /** The bounds in whole minutes, but a minute that fills a page becomes a part that no other request overlaps. */
-function keepWhole(
+function isolateFullMinutes(
   { from, to }: Window,
   bounds: readonly WallTime[],
   times: readonly WallTime[],

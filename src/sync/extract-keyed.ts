@@ -27,7 +27,7 @@ import {
 } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
 import { requireFields } from './record-slice.ts'
-import { addUp, halveSlice, tooYoungFrom } from './slice-parts.ts'
+import { doPartsAddUp, halveSlice, tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { type KeySet, rowKey, startWalk, type Walk, type WalkSummary } from './walk.ts'
 import { liesWithin, mayBeHalved, requireFiltered } from './windows.ts'
@@ -56,7 +56,7 @@ export async function extractKeyed(
       : rows.filter((row) => liesWithin(row, stream.timeColumns, window, deps.timeZone)).length
   const keyOf = rowKey(stream)
   const timeColumn = stream.timeColumns[0] ?? ''
-  const suspects = await readSuspects(slice, reading, deps)
+  const repeatedKeys = await readRepeatedKeys(slice, reading, deps)
   if ((await reading.earlier()).knownFields.length === 0) loader.expectNew()
   let channelFacts: ChannelFacts | undefined
   let previous: WalkSummary | undefined
@@ -72,7 +72,7 @@ export async function extractKeyed(
   for (let attempt = 1; ; attempt++) {
     if (attempt > 1) pageSize = await reading.tryPageSize(pageSize, attempt)
     const pages = { ...reading.pages, pageSize }
-    const walk = startWalk(stream, readItem, new Set(suspects))
+    const walk = startWalk(stream, readItem, new Set(repeatedKeys))
     const timesOfWalk: Row[] = []
     let count = 0
     let largest = 1
@@ -98,7 +98,7 @@ export async function extractKeyed(
       // Some services serve a list only to some depth: after page 1 that may be the reason.
       const isDeep = isRefusal(error) && walk.summary().received > 0
       const whole = isDeep ? halveSlice(slice, timesOfWalk, deps) : undefined
-      const halves = whole && (await addUp(whole, walk.summary().totals?.first ?? 0, pages)) ? whole : undefined
+      const halves = whole && (await doPartsAddUp(whole, walk.summary().totals?.first ?? 0, pages)) ? whole : undefined
       // Where the total is wrong, a full page may have been the last one: at another page size the last one is short.
       const isAgain = isDeep && exceedsTotal(walk.summary()) && attempt < MOST_READINGS
       if (!halves && !isAgain) throw error
@@ -112,7 +112,7 @@ export async function extractKeyed(
       continue
     }
     await requireFields(slice, walk.summary(), reading, deps)
-    const { totals, received, distinct, twins, rejected } = walk.summary()
+    const { totals, received, distinct, repeatsOnPage, rejected } = walk.summary()
     const isExceeded = exceedsTotal(walk.summary())
     if (isExceeded) beyondTotal = Math.max(beyondTotal, accountedFor(walk.summary()))
     const isUntrue = beyondTotal > (totals?.largest ?? 0)
@@ -129,19 +129,21 @@ export async function extractKeyed(
     all.isStill &&= own.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
     // Where more came than was announced, the total counts rows that are there twice only once.
     const isMoreThanTotal = received > announced
-    const missing = () => announced - all.distinct - (isMoreThanTotal ? 0 : twins) - rejected.length
+    const missing = () => announced - all.distinct - (isMoreThanTotal ? 0 : repeatsOnPage) - rejected.length
     for (const key of walk.summary().held.keys()) if (all.keys?.add(key)) all.distinct++
     // Then it counts only once pages of another size bring the same rows, or if all came on one page. Otherwise rows
     // with equal keys are left to `judgeWalks` first, which finds real duplicates by two walks that bring them alike.
-    const isSure = isMoreThanTotal ? isSameElsewhere || largest === received : twins === 0 || attempt >= MOST_READINGS
+    const isSure = isMoreThanTotal
+      ? isSameElsewhere || largest === received
+      : repeatsOnPage === 0 || attempt >= MOST_READINGS
     const isProvable = window !== undefined || isMoreThanTotal
     const isWhole = isProvable && all.isStill && !isUntrue && missing() === 0 && isSure
     const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : own
     // A live list moves where its rows are too young to count as covered: the others are read apart.
-    const hasTail = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined
+    const hasYoungRows = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined
     const isUnproven = isUntrue || (attempt === MOST_READINGS && verdict.isStill === true)
-    const cut = hasTail || isUnproven ? halveSlice(slice, timesOfWalk, deps) : undefined
-    const halves = cut && (hasTail || isUntrue || (await addUp(cut, announced, pages))) ? cut : undefined
+    const cut = hasYoungRows || isUnproven ? halveSlice(slice, timesOfWalk, deps) : undefined
+    const halves = cut && (hasYoungRows || isUntrue || (await doPartsAddUp(cut, announced, pages))) ? cut : undefined
     if (halves) {
       await loader.flush()
       return { kind: 'cut', parts: halves }
@@ -173,7 +175,7 @@ export async function extractKeyed(
       return { kind: 'read', extraction, rows: [...timesOfWalk, ...freshest] }
     }
     await loader.flush()
-    for (const row of walked.repeated) suspects.add(keyOf(row))
+    for (const row of walked.repeated) repeatedKeys.add(keyOf(row))
     previous = walked
     served = Math.max(served, largest)
     if (verdict.isStill) pageSize = sizeOfReading(served, attempt + 1)
@@ -181,7 +183,7 @@ export async function extractKeyed(
 }
 
 /** Keys that had real duplicates in an earlier reading of the list. */
-async function readSuspects(slice: Slice, { earlier }: SliceReading, { db }: RunDeps): Promise<Set<string>> {
+async function readRepeatedKeys(slice: Slice, { earlier }: SliceReading, { db }: RunDeps): Promise<Set<string>> {
   const { stream } = slice
   if (!(await earlier()).hasDuplicates) return new Set()
   const source = stream.columns[rowKeyColumn(stream)]?.source

@@ -15,7 +15,7 @@ import {
   type SliceReading,
   sizeOfReading,
 } from './page-reading.ts'
-import { isStill, type ListReading, readBareList, readCountedList } from './read-list.ts'
+import { isUnchanged, type ListReading, readBareList, readCountedList } from './read-list.ts'
 import { tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, startWalk } from './walk.ts'
@@ -23,11 +23,11 @@ import { liesWithin, mayBeHalved, minuteOf, requireFiltered } from './windows.ts
 
 /** The result of reading a slice whose rows have no id. */
 export type UnkeyedReading =
-  /** `isRestless`: it moved in each reading, and has more rows than one answer. */
+  /** `keepsMoving`: it moved in each reading, and has more rows than one answer. */
   | {
       readonly kind: 'read'
       readonly extraction: Extraction
-      readonly isRestless: boolean
+      readonly keepsMoving: boolean
       readonly rows: readonly Row[]
     }
   /** Its end was not reached. `rows`: all that have come, of the window or not. */
@@ -87,10 +87,10 @@ export async function extractUnkeyed(
     const verdict: Verdict = isDoubtful ? { proof: 'moving', reason: doubt } : judged
     earlier = contents
     const isOneAnswer = list.pages.length < 2 && summary.received < reading.pages.pageSize
-    const isRestless = verdict.proof === 'moving' && !isOneAnswer
+    const keepsMoving = verdict.proof === 'moving' && !isOneAnswer
     // Where some rows are too young to count as covered, the others are first read apart from them.
-    const hasTail = isRestless && tooYoungFrom(slice) !== undefined
-    if (!isConclusive(verdict) && attempt < MOST_READINGS && !hasTail) continue
+    const hasYoungRows = keepsMoving && tooYoungFrom(slice) !== undefined
+    if (!isConclusive(verdict) && attempt < MOST_READINGS && !hasYoungRows) continue
     if (whole === undefined && !isConclusive(verdict) && !mayBeHalved(window) && attempt < MOST_WALKS) continue
 
     const isWhole = isConclusive(verdict) || (verdict.proof === 'short' && doubt === undefined)
@@ -104,7 +104,7 @@ export async function extractUnkeyed(
     const known = { channelFacts: undefined, title: title && headersText(title) }
     const servedSize = list.pages.length > 1 ? largestPage(list.pages) : undefined
     const extraction = { summary, verdict, found, unproven, pageSize: servedSize, ...known }
-    return { kind: 'read', extraction, isRestless, rows }
+    return { kind: 'read', extraction, keepsMoving, rows }
   }
 }
 
@@ -128,7 +128,8 @@ function compareReadings(
   let known: Items = new Map()
 
   return async (reading, pages) => {
-    for (const [index, page] of pages.entries()) checks.set(page, async () => await isStill(reading, index + 1, page))
+    for (const [index, page] of pages.entries())
+      checks.set(page, async () => await isUnchanged(reading, index + 1, page))
     const own = collect(pages, new Map(), textOf)
     const all = pages.flatMap(({ items }) => items.map(textOf)).sort()
     known = all.length === before.length ? collect(pages, known, textOf) : own

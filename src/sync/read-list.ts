@@ -86,13 +86,13 @@ function isOneAnswer({ pageSize }: PageReading, pages: readonly Page[]): boolean
 async function findChange(reading: PageReading, pages: readonly Page[]): Promise<string | undefined> {
   for (const number of new Set([1, pages.length])) {
     const page = pages[number - 1]
-    if (page && !(await isStill(reading, number, page))) return `page ${number} changed while the list was read`
+    if (page && !(await isUnchanged(reading, number, page))) return `page ${number} changed while the list was read`
   }
   return undefined
 }
 
 /** Whether a page is as it was. */
-export async function isStill(reading: PageReading, number: number, { items, total }: Page): Promise<boolean> {
+export async function isUnchanged(reading: PageReading, number: number, { items, total }: Page): Promise<boolean> {
   const again = await fetchUnlessRefused(reading, number)
   return !('refusal' in again) && again.total === total && sameItems(reading.list.stream)(again.items, items)
 }

@@ -207,7 +207,7 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const read = await extractUnkeyed(slice, identity, reading, deps, loader, mostPages)
   // Rows too young to be claimed may move: they are read again next time in any case.
   if (read.kind === 'read' && (read.extraction.verdict.proof !== 'moving' || slice.covers === undefined)) return read
-  const isCut = read.kind === 'unread' || read.isRestless
+  const isCut = read.kind === 'unread' || read.keepsMoving
   const more =
     read.kind === 'unread' && read.cause === 'too long' ? await cutSlice(slice, reading, deps, true) : undefined
   const halves = more ?? (isCut ? halveSlice(slice, read.rows, deps) : undefined)

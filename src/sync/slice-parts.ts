@@ -45,7 +45,7 @@ export function halveSlice(
  * a range that holds both: then a row across a cut would be in no part.
  * @param total of the window
  */
-export async function addUp(parts: readonly Slice[], total: number, pages: PageReading): Promise<boolean> {
+export async function doPartsAddUp(parts: readonly Slice[], total: number, pages: PageReading): Promise<boolean> {
   const { stream, window } = pages.list
   if (window === undefined || !stream.isCounted || stream.timeColumns.length < 2) return true
   // At half a minute, where no time in whole minutes lies. The ranges overlap by a second, so that a row at a cut is in
@@ -103,7 +103,7 @@ export async function cutToServed(
  * of a half with the same total, until two halves together have more, which shows the limit, or each has fewer.
  * @returns undefined where the total is true, or all rows lie within the shortest window
  */
-export async function boundWithin(
+export async function findBound(
   { from, to }: Window,
   total: number,
   pages: PageReading,
@@ -120,5 +120,5 @@ export async function boundWithin(
   // A live list may have grown since it was counted.
   if (sum > total) return sum > (await countIn({ from, to }, pages)) ? middle : undefined
   const whole = ofNewer === total ? newer : ofOlder === total ? older : undefined
-  return whole && (await boundWithin(whole, total, pages))
+  return whole && (await findBound(whole, total, pages))
 }

@@ -27,7 +27,7 @@ export interface WalkSummary {
   /** Rows whose key had come before in this walk, in the order in which they came. */
   readonly repeated: readonly Row[]
   /** Rows that came on one page with another of their key: within one answer nothing can have moved. */
-  readonly twins: number
+  readonly repeatsOnPage: number
   /** Rows that were held back, by key. They count nowhere else, but each key is a distinct row. */
   readonly held: ReadonlyMap<string, readonly HeldRow[]>
   readonly degraded: number
@@ -40,13 +40,13 @@ export interface WalkSummary {
 export type Walk = ReturnType<typeof startWalk>
 
 /**
- * Starts counting a walk. It holds the keys that came, not the rows. Only the rows of `suspects`, keys that came more
- * than once in an earlier walk, are held back: which of them counts is known at the end.
+ * Starts counting a walk. It holds the keys that came, not the rows. Only rows of `repeatedKeys`, which came more than
+ * once in an earlier walk, are held back: which of them counts is known at the end.
  */
 export function startWalk(
   stream: Stream,
   readItem: ItemReader,
-  suspects: Pick<ReadonlySet<string>, 'has'> = new Set(),
+  repeatedKeys: Pick<ReadonlySet<string>, 'has'> = new Set(),
 ) {
   const keyOf = rowKey(stream)
   const isKeyed = stream.identity === undefined
@@ -61,7 +61,7 @@ export function startWalk(
   let totals: Totals | undefined
   let received = 0
   let distinct = 0
-  let twins = 0
+  let repeatsOnPage = 0
   let degraded = 0
 
   return {
@@ -83,9 +83,9 @@ export function startWalk(
         }
         for (const field of read.unknownFields) unknownFields.add(field)
         const key = keyOf(read.row)
-        if (keysHere.has(key)) twins++
+        if (keysHere.has(key)) repeatsOnPage++
         keysHere.add(key)
-        if (suspects.has(key)) {
+        if (repeatedKeys.has(key)) {
           const rows = held.get(key) ?? []
           held.set(key, rows)
           rows.push({ row: read.row, raw: jsonText(item) })
@@ -115,7 +115,7 @@ export function startWalk(
       rejected,
       rejectedAgain,
       repeated,
-      twins,
+      repeatsOnPage,
       held,
       degraded,
       unknownFields,
@@ -169,8 +169,8 @@ const GROWTH = 1.5
 
 /**
  * Tells keys apart by 53-bit hashes. Among three million keys the chance that two share a hash is one in two thousand.
- * Then the second seems to come again: the walk proves nothing, and the next one compares that key as text (`suspects`
- * of `startWalk`).
+ * Then the second seems to come again: the walk proves nothing, and the next one compares that key as text
+ * (`repeatedKeys` of `startWalk`).
  */
 function createKeySet() {
   let size = 0
