@@ -67,7 +67,7 @@ async function readUntil(
     await using session = await openSession(login.url, SETTING, settings.signal)
     return await readIn(session, await readRights(session), queries, settings)
   } finally {
-    await own.query(`drop role ${login.name}`).catch(async () => await dropAnew(url, login.name))
+    await own.query(`drop role ${login.name}`).catch(async () => await dropLogin(url, login.name))
   }
 }
 
@@ -95,7 +95,7 @@ async function readIn(
         set_config('timezone', $2, true), set_config('search_path', 'livehouse_bi, livehouse_forms', true)`,
       [String(timeoutMs), timeZone],
     )
-    boundBytes(client)
+    limitBytes(client)
     const answers: Answer[] = []
     for (const query of queries) answers.push(await read(client, query, maxRows))
     return answers
@@ -131,7 +131,7 @@ const parsers: Readonly<Record<number, (text: string) => AnswerValue>> = {
 }
 
 /** Ends the connection while too much arrives: a single value may have a gigabyte. */
-function boundBytes({ connection: { stream } }: Client): void {
+function limitBytes({ connection: { stream } }: Client): void {
   let received = 0
   stream.on('data', (chunk: Buffer) => {
     received += chunk.length
@@ -198,7 +198,7 @@ async function makeLogin(own: Session, url: string, { password, timeoutMs }: Ana
 }
 
 /** Over a new connection, as the other one was interrupted. Where this fails too, the login expires soon. */
-async function dropAnew(url: string, login: string): Promise<void> {
+async function dropLogin(url: string, login: string): Promise<void> {
   try {
     await using own = await openSession(url, SETTING, AbortSignal.timeout(CONNECTING_MS))
     await own.query(`drop role ${login}`)

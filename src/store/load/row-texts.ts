@@ -10,7 +10,7 @@ const [OPENING, CLOSING, COMMA, NEWLINE] = [0x7b, 0x7d, 0x2c, 0x0a]
  * runtime writes many times faster. The buffer lies outside of the heap, where the garbage collector would copy rows
  * again and again that wait for their batch to fill.
  */
-class Texts {
+class TextBuffer {
   #bytes: Buffer = Buffer.alloc(0)
   /** The offset of the bracket after the last list. */
   #end = 0
@@ -44,7 +44,7 @@ class Texts {
 }
 
 /** Rows as lines of CSV, after an empty first line. */
-export const createLines = (): Texts => new Texts(NEWLINE, NEWLINE, NEWLINE)
+export const createLines = (): TextBuffer => new TextBuffer(NEWLINE, NEWLINE, NEWLINE)
 
 /**
  * The columns that go to Postgres, `extra` last. `values` collects an array literal; undefined where all rows of a
@@ -58,7 +58,7 @@ export function inputColumns(into: LoadTable) {
   }))
   return [...declared, { name: 'extra', type: 'jsonb' as const, isShared: false }].map(({ isShared, ...column }) => ({
     ...column,
-    values: isShared ? undefined : new Texts(OPENING, COMMA, CLOSING),
+    values: isShared ? undefined : new TextBuffer(OPENING, COMMA, CLOSING),
   }))
 }
 
