@@ -79,7 +79,7 @@ export interface AcceptanceQuestion {
  * Charges a shortfall to an acceptance: the slices of one run may together lack as many rows as it allows.
  * @returns its number; undefined where no acceptance allows as many
  */
-export async function takeAcceptance(db: Db, question: AcceptanceQuestion): Promise<string | undefined> {
+export async function chargeAcceptance(db: Db, question: AcceptanceQuestion): Promise<string | undefined> {
   const { stream, channelId, window, missingRows, runId, now } = question
   const standing = await ops(db)
     .selectFrom('acceptances')

@@ -123,7 +123,7 @@ async function readRunCauses(db: Db): Promise<readonly Cause[]> {
           and not coalesce(outcome -> 'errors' <> '[]'
             and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false)
         order by finished_at desc nulls last, run_id desc limit 1
-      ) as telling
+      ) as last_run
       union all
       -- Jobs that failed before a run began (a missing setting, say) or whose run never ended. A failed run says why.
       select 'run ' || job, null, outcome, null, finished_at, error
@@ -141,8 +141,8 @@ async function readRunCauses(db: Db): Promise<readonly Cause[]> {
     ), '[]') as problems
     from last where status in ('partial', 'failed') order by name`.execute(db)
   return rows.map(({ reason, ...run }) => {
-    const told = reason === null ? {} : { reason: withoutPersonalData(reason).slice(0, LONGEST_REASON) }
-    return { kind: 'run', ...run, ...told }
+    const shown = reason === null ? {} : { reason: withoutPersonalData(reason).slice(0, LONGEST_REASON) }
+    return { kind: 'run', ...run, ...shown }
   })
 }
 

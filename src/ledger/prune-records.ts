@@ -36,18 +36,18 @@ export async function pruneRecords(db: Db, now: Date): Promise<void> {
   // Runs of jobs refer to runs.
   await ops(db).deleteFrom('job_runs').where('status', '=', 'ended').where('startedAt', '<', before).execute()
   const backfills = ops(db).deleteFrom('backfills as old').where('status', '!=', 'open')
-  const isUnused = isUnnamed(['slices', 'open_slices'], 'backfill_id')
+  const isUnused = isUnreferenced(['slices', 'open_slices'], 'backfill_id')
   await backfills.where('finishedAt', '<', before).where(isUnused).execute()
   await ops(db).deleteFrom('call_budget').where('serviceDay', '<', before.toISOString().slice(0, 10)).execute()
   const alerts = ops(db).deleteFrom('alerts').where('clearedAt', '<', before)
   await alerts.where((eb) => eb.not(isDueNotice(eb))).execute()
   const runs = ops(db).deleteFrom('runs as old').where('startedAt', '<', before)
   const ended = runs.where((eb) => eb.or([eb('finishedAt', 'is', null), eb('finishedAt', '<', before)]))
-  await ended.where(isUnnamed(REFERRING_TABLES, 'run_id')).execute()
+  await ended.where(isUnreferenced(REFERRING_TABLES, 'run_id')).execute()
 }
 
 /** Whether no row of these tables names the number of `old`. */
-function isUnnamed(tables: readonly string[], column: string) {
+function isUnreferenced(tables: readonly string[], column: string) {
   const name = sql.ref(column)
   // One query of a list of tables is beyond the types of the builder.
   const named = tables.map(

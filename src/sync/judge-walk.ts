@@ -3,7 +3,7 @@ import type { Row } from '../core/column.ts'
 import type { RejectedItem } from '../core/page.ts'
 import { placeOf, type Proof } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
-import { takeAcceptance } from '../ledger/acceptances.ts'
+import { chargeAcceptance } from '../ledger/acceptances.ts'
 import { duplicateItem } from '../ledger/quarantine.ts'
 import { isDropAgreed, SMALLEST_SHARE } from '../ledger/earlier-readings.ts'
 import { countHeld, rowKeyColumn } from '../store/load/table-part.ts'
@@ -204,6 +204,6 @@ export async function acceptShortfall(
   if (proof !== 'short' || missingRows <= 0) return verdict
   const channelId = partition.channel ?? null
   const now = new Date(clock.now())
-  const acceptanceId = await takeAcceptance(db, { stream: stream.name, channelId, window, missingRows, runId, now })
+  const acceptanceId = await chargeAcceptance(db, { stream: stream.name, channelId, window, missingRows, runId, now })
   return acceptanceId === undefined ? verdict : { ...verdict, proof: 'accepted', acceptanceId }
 }
