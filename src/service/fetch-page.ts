@@ -33,7 +33,7 @@ export function createFetchPage(send: Send, configured: ListPlace): FetchPage {
     // A place that was right once is right: the service clamps, or the list has become shorter.
     if (settled !== undefined || page.items.length === page.total || isHeeded(request, page)) return page
     const other = first === 'query' ? 'body' : 'query'
-    const second = await ask(request, context, other).catch((error: unknown) => onlyRefused(error))
+    const second = await ask(request, context, other).catch((error: unknown) => ignoreRefusal(error))
     if (second === undefined || !isHeeded(request, second)) return page
     if (isProof(request, second)) known.set(name, other)
     return second
@@ -58,7 +58,7 @@ function isProof(request: PageRequest, { echoedPage, echoedPageSize }: Page): bo
 }
 
 /** A refusal shows that the other place is wrong. @throws any other error */
-function onlyRefused(error: unknown): undefined {
+function ignoreRefusal(error: unknown): undefined {
   if (error instanceof LivehouseError && ['api.status', 'api.refused', 'api.badShape'].includes(error.code)) return
   throw error
 }
@@ -174,7 +174,7 @@ function listAt(json: unknown, path: string, name: string): readonly unknown[] |
 }
 
 /** Field names that show which envelope came instead. No others are shown: a name may itself be an id. */
-const telling = ['errcode', 'msg', 'code', 'message', 'status', 'page', 'data', 'results', 'total', 'total_num']
+const envelopeFields = ['errcode', 'msg', 'code', 'message', 'status', 'page', 'data', 'results', 'total', 'total_num']
 
 /** Names the shape, never the values. */
 function describe(json: unknown): string {
@@ -182,7 +182,7 @@ function describe(json: unknown): string {
   if (json === undefined) return 'nothing'
   if (Array.isArray(json)) return 'an array'
   if (typeof json !== 'object') return typeof json === 'string' ? 'a text' : `a ${typeof json}`
-  const names = telling.filter((name) => Object.hasOwn(json, name))
+  const names = envelopeFields.filter((name) => Object.hasOwn(json, name))
   const size = Object.keys(json).length
   return `an object of ${size} fields${names.length === 0 ? '' : ` (${names.join(', ')})`}`
 }
