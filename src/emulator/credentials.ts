@@ -32,6 +32,6 @@ export function createCredentials(
       return token
     },
     revokeTokens: (): void => tokens.clear(),
-    people: new Set<string>(),
+    outerIds: new Set<string>(),
   }
 }

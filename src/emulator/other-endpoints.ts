@@ -39,9 +39,9 @@ export function answerTicket({ params }: Asked, { appId, credentials, world, swi
   if (scope === 'act_assistant') requiredText('title')
   if (text('title') !== '') choice('title', TITLES)
   if (![...world.channels.values()].some((channel) => channel.hashId === hashId)) refuseParam(refusals.noActivity)
-  if (!credentials.people.has(outerId)) requiredText('username')
+  if (!credentials.outerIds.has(outerId)) requiredText('username')
   if (reader.refusal) return refuse('errcode', reader.refusal, switches.errcodeStatus)
-  credentials.people.add(outerId)
+  credentials.outerIds.add(outerId)
   return jsonAnswer({ errcode: 1000, msg: 'OK', tikect: randomBytes(20).toString('hex') })
 }
 
