@@ -4,7 +4,7 @@ import { LivehouseError } from '../core/errors.ts'
 import type { Db } from '../store/database.ts'
 import { readHeldJobs, readLastTicks, registerJobs } from '../ledger/jobs.ts'
 import type { QueuedRun } from './perform-run.ts'
-import { openTimetable, type Timetable } from './timetable.ts'
+import { openTimetable } from './timetable.ts'
 
 export interface ServeOptions extends Pick<AppContext, 'clock' | 'log' | 'signal'> {
   readonly db: Db
@@ -44,28 +44,15 @@ export async function serveJobs({ db, clock, log, signal, jobs, send, afterQueue
       afterQueued?.()
       if (lostAtMs !== undefined) log.info('database.back', { afterMs: clock.now() - lostAtMs })
       lostAtMs = undefined
-      waitMs = untilNext(served, clock.now())
+      const nowMs = clock.now()
+      waitMs = Math.min(POLL_MS, ...served.map(({ timetable }) => (timetable.next(nowMs)?.dueAtMs ?? Infinity) - nowMs))
     } catch (error) {
-      if (!isOfDatabase(error)) throw error
+      if (!(error instanceof LivehouseError) || !error.code.startsWith('db.')) throw error
       if (lostAtMs === undefined) log.error('database.lost', { reason: error.message })
       lostAtMs ??= clock.now()
     }
     await clock.sleep(waitMs, signal).catch(() => {})
   }
-}
-
-function isOfDatabase(error: unknown): error is LivehouseError {
-  return error instanceof LivehouseError && error.code.startsWith('db.')
-}
-
-interface ServedJob {
-  readonly job: Job
-  readonly timetable: Timetable
-}
-
-function untilNext(served: readonly ServedJob[], nowMs: number): number {
-  const waits = served.map(({ timetable }) => (timetable.next(nowMs)?.dueAtMs ?? Infinity) - nowMs)
-  return Math.min(POLL_MS, ...waits)
 }
 
 /**

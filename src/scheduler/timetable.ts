@@ -10,8 +10,6 @@ export interface Tick {
   readonly dueAtMs: number
 }
 
-export type Timetable = ReturnType<typeof openTimetable>
-
 /** Longer than any offset from UTC, and than any change of one (Samoa left out a day). */
 const MOST_SHIFT_MS = (DAY + 2 * 3600) * 1000
 

@@ -61,8 +61,10 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
     const ours = await queue.renew(name, await keepWanted(attempts))
     for (const attempt of attempts) {
       if (ours.has(attempt) || active.get(attempt)?.signal.aborted !== false) continue
-      log.info('job.lost', { id: attempt.id })
-      active.get(attempt)?.abort(notOurs(attempt))
+      const { id } = attempt
+      log.info('job.lost', { id })
+      const message = `job ${id} of the queue was cancelled, or given to another, while ${thisProcess()} worked on it`
+      active.get(attempt)?.abort(new LivehouseError('lease.lost', message, { name: `job ${id}` }))
     }
   }
 
@@ -98,9 +100,4 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
     await systemClock.sleep(waitMs, wake.signal).catch(() => {})
   }
   signal.removeEventListener('abort', wakeUp)
-}
-
-function notOurs({ id }: Attempt): LivehouseError<'lease.lost'> {
-  const message = `job ${id} of the queue was cancelled, or given to another, while ${thisProcess()} worked on it`
-  return new LivehouseError('lease.lost', message, { name: `job ${id}` })
 }
