@@ -67,7 +67,8 @@ export function readAnswer(call: Call, raw: RawAnswer, clock: Clock, redact: Red
   if (found || raw.status < 200 || raw.status >= 300)
     throw errorOf({ call, raw, code: found?.code, said: quote(found?.text, redact), clock })
   if (json === undefined || raw.garbled !== undefined) throw badBody(call, raw)
-  return { json, serviceTimeMs: instantOf(headerOf(raw, 'date')) }
+  const servedAtMs = Date.parse(headerOf(raw, 'date') ?? '')
+  return { json, serviceTimeMs: Number.isNaN(servedAtMs) ? undefined : servedAtMs }
 }
 
 /** Undefined for what is no JSON. */
@@ -78,11 +79,6 @@ function parse(text: string): unknown {
     // The parser's own message quotes the body, which may hold a token or a person's data.
     return undefined
   }
-}
-
-function instantOf(header: string | undefined): number | undefined {
-  const instant = Date.parse(header ?? '')
-  return Number.isNaN(instant) ? undefined : instant
 }
 
 const QUOTE_LENGTH = 200
