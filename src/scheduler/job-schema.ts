@@ -107,8 +107,7 @@ function problemsOf(issue: z.core.$ZodIssue, given: unknown, kind: string, known
   const path = issue.path.map(String).join('.')
   if (issue.code === 'unrecognized_keys') {
     const byStream = path === 'lookbackDays' ? `${path} has streams: ${streamNames.join(', ')}` : undefined
-    const place =
-      path === '' ? `a job of kind ${kind} has ${known.join(', ')}` : (byStream ?? `${path} is too much here`)
+    const place = path === '' ? `a job of kind ${kind} has ${known.join(', ')}` : (byStream ?? 'leave it out')
     const near = (key: string) => (path === '' ? didYouMean(key, known) : '') || `; ${place}`
     return issue.keys.map((key) => `there is no field ${[path, key].filter(Boolean).join('.')}${near(key)}`)
   }

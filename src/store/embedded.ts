@@ -53,7 +53,7 @@ export async function startEmbedded(dataDir: string, clock: Clock, signal: Abort
     }
     await clock.sleep(POLL_MS, signal)
   }
-  throw embeddedError(home.dataDir, 'it took no connection within a minute', `See ${join(home.pgdata, LOG_FILE)}`)
+  throw embeddedError(home.dataDir, 'it accepted no connection within a minute', `See ${join(home.pgdata, LOG_FILE)}`)
 }
 
 /** Stops the server, and ends its sessions. @returns whether it was running @throws db.embedded */

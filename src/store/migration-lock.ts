@@ -46,7 +46,7 @@ export async function withMigrationLock<T>(
       if (code !== LOCK_NOT_AVAILABLE) throw error
       if (hasLock ? ++tries < MOST_TRIES : ++waits < MOST_WAITS) continue
       const reason = await describeHolders(db)
-      const message = `Database: ${reason}. Have that end, or end it with pg_terminate_backend, and run again.`
+      const message = `Database: ${reason}. Wait for its end, or end it with pg_terminate_backend, then run again.`
       throw new LivehouseError('db.refused', message, { reason, sqlState: LOCK_NOT_AVAILABLE }, { cause: error })
     }
   }

@@ -190,7 +190,7 @@ export async function compareWithEarlier(
   const now = new Date(clock.now())
   if (await isDropAgreed(db, { ...placeOf(slice), window, found: count, now })) return { ...verdict, isDrop: true }
   const few = `only ${count} rows came where there were ${held}`
-  const reason = `${few}; it is believed when a reading at least an hour later agrees`
+  const reason = `${few}; they count once a reading at least an hour later agrees`
   return { proof: 'short', reason, isDrop: true, missingRows: held - count }
 }
 
