@@ -86,6 +86,11 @@ export async function extractKeyed(
       all.count += countOfSlice(fresh)
       if (window !== undefined) timesOfWalk.push(...rows.map((row) => ({ [timeColumn]: row[timeColumn] ?? null })))
     }
+    /** Both halves of the slice, if together they have as many rows. */
+    const halveWhole = async (total: number) => {
+      const halves = halveSlice(slice, timesOfWalk, deps)
+      return halves && (await doPartsAddUp(halves, total, pages)) ? halves : undefined
+    }
     try {
       for await (const { page, lastPage } of readPages(pages, walk.countKnown)) {
         await add(page)
@@ -97,8 +102,7 @@ export async function extractKeyed(
     } catch (error) {
       // Some services serve a list only to some depth: after page 1 that may be the reason.
       const isDeep = isRefusal(error) && walk.summary().received > 0
-      const whole = isDeep ? halveSlice(slice, timesOfWalk, deps) : undefined
-      const halves = whole && (await doPartsAddUp(whole, walk.summary().totals?.first ?? 0, pages)) ? whole : undefined
+      const halves = isDeep ? await halveWhole(walk.summary().totals?.first ?? 0) : undefined
       // Where the total is wrong, a full page may have been the last one: at another page size the last one is short.
       const isAgain = isDeep && exceedsTotal(walk.summary()) && attempt < MOST_READINGS
       if (!halves && !isAgain) throw error
@@ -111,6 +115,7 @@ export async function extractKeyed(
       while (pageSize > 2 && walk.summary().received % pageSize === 0) pageSize -= 1
       continue
     }
+
     await requireFields(slice, walk.summary(), reading, deps)
     const { totals, received, distinct, repeatsOnPage, rejected } = walk.summary()
     const isExceeded = exceedsTotal(walk.summary())
@@ -124,9 +129,9 @@ export async function extractKeyed(
     const isSameElsewhere = isSame && largest !== largestBefore
     const alone = judgeWalks(walk.summary(), previous, isSameElsewhere)
     const why = `the source says ${totals?.last}, but ${beyondTotal} rows came before: its total is not true`
-    const own: Verdict = isUntrue && isConclusive(alone) ? { proof: 'moving', reason: why, isStill: true } : alone
+    const ofWalk: Verdict = isUntrue && isConclusive(alone) ? { proof: 'moving', reason: why, isStill: true } : alone
     largestBefore = largest
-    all.isStill &&= own.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
+    all.isStill &&= ofWalk.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
     // Where more came than was announced, the total counts rows that are there twice only once.
     const isMoreThanTotal = received > announced
     const missing = () => announced - all.distinct - (isMoreThanTotal ? 0 : repeatsOnPage) - rejected.length
@@ -138,47 +143,50 @@ export async function extractKeyed(
       : repeatsOnPage === 0 || attempt >= MOST_READINGS
     const isProvable = window !== undefined || isMoreThanTotal
     const isWhole = isProvable && all.isStill && !isUntrue && missing() === 0 && isSure
-    const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : own
+    const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : ofWalk
+
     // A live list moves where its rows are too young to count as covered: the others are read apart.
     const hasYoungRows = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined
-    const isUnproven = isUntrue || (attempt === MOST_READINGS && verdict.isStill === true)
-    const cut = hasYoungRows || isUnproven ? halveSlice(slice, timesOfWalk, deps) : undefined
-    const halves = cut && (hasYoungRows || isUntrue || (await doPartsAddUp(cut, announced, pages))) ? cut : undefined
+    const isCutAnyway = hasYoungRows || isUntrue
+    const isStuck = attempt === MOST_READINGS && verdict.isStill === true
+    const whole = isStuck && !isCutAnyway ? await halveWhole(announced) : undefined
+    const halves = isCutAnyway ? halveSlice(slice, timesOfWalk, deps) : whole
     if (halves) {
       await loader.flush()
       return { kind: 'cut', parts: halves }
     }
     if (attempt >= MOST_READINGS && verdict.proof === 'moving') await readHead(pages, walk, add)
     const isMore = attempt < MOST_READINGS || (attempt < MOST_WALKS && verdict.isStill === true && missing() > 0)
-    const isLast = isConclusive(verdict) || !isMore
     const walked = walk.summary()
     const freshest = freshestOf(stream, walked.held)
     await loader.add(freshest)
     count += countOfSlice(freshest)
-    if (isLast) {
-      const isAgain = isConclusive(own) && walked.distinct + walked.rejected.length < announced
-      const duplicates = isConclusive(own) ? duplicatesOf(stream, walked.held) : []
-      const isJoined = own.isStill === true
-      const summary = {
-        ...walked,
-        distinct: isJoined ? all.distinct : walked.distinct,
-        rejected: [...walked.rejected, ...(isAgain ? walked.rejectedAgain : []), ...duplicates],
-      }
-      const found = isJoined && all.keys ? { count: all.count, has: all.keys.has } : { count, has: walk.keys.has }
-      // Rows too young to count as covered are read again in any case.
-      const isClaimed = window === undefined || slice.covers !== undefined
-      const isLacking = isClaimed && !isUntrue && verdict.isStill === true && missing() > 0
-      const rows = `${summary.distinct} distinct and ${summary.rejected.length} quarantined rows`
-      const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
-      const judged: Verdict = isLacking ? { proof: 'short', reason } : verdict
-      const extraction = { summary, verdict: judged, channelFacts, title: undefined, found }
-      return { kind: 'read', extraction, rows: [...timesOfWalk, ...freshest] }
+    if (!isConclusive(verdict) && isMore) {
+      await loader.flush()
+      for (const row of walked.repeated) repeatedKeys.add(keyOf(row))
+      previous = walked
+      served = Math.max(served, largest)
+      if (verdict.isStill) pageSize = sizeOfReading(served, attempt + 1)
+      continue
     }
-    await loader.flush()
-    for (const row of walked.repeated) repeatedKeys.add(keyOf(row))
-    previous = walked
-    served = Math.max(served, largest)
-    if (verdict.isStill) pageSize = sizeOfReading(served, attempt + 1)
+
+    const isAgain = isConclusive(ofWalk) && walked.distinct + walked.rejected.length < announced
+    const duplicates = isConclusive(ofWalk) ? duplicatesOf(stream, walked.held) : []
+    const isJoined = ofWalk.isStill === true
+    const summary = {
+      ...walked,
+      distinct: isJoined ? all.distinct : walked.distinct,
+      rejected: [...walked.rejected, ...(isAgain ? walked.rejectedAgain : []), ...duplicates],
+    }
+    const found = isJoined && all.keys ? { count: all.count, has: all.keys.has } : { count, has: walk.keys.has }
+    // Rows too young to count as covered are read again in any case.
+    const isClaimed = window === undefined || slice.covers !== undefined
+    const isLacking = isClaimed && !isUntrue && verdict.isStill === true && missing() > 0
+    const rows = `${summary.distinct} distinct and ${summary.rejected.length} quarantined rows`
+    const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
+    const judged: Verdict = isLacking ? { proof: 'short', reason } : verdict
+    const extraction = { summary, verdict: judged, channelFacts, title: undefined, found }
+    return { kind: 'read', extraction, rows: [...timesOfWalk, ...freshest] }
   }
 }
 
