@@ -3,18 +3,18 @@ import { sync } from '../../src/cli/sync.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { changedRows, noRows } from '../helpers/fault-effects.ts'
+import { first, firstChannel } from '../helpers/first-rows.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
 /** An account with so many gifts of a channel more than there were, some of them equal. */
 async function startGifts({ different = 0, equal = 0 }): Promise<TestAccount> {
   const account = await startAccount({ channels: 1 })
-  const [channel] = account.emulator.world.channels.values()
-  const [gift] = channel?.gifts.rows ?? []
-  if (!channel || !gift) throw new Error('the world is empty')
+  const { gifts } = firstChannel(account.emulator)
+  const gift = first(gifts.rows)
   const now = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai')
   const giftOf = (giftId: number, ago: number) => ({ ...gift, type: 'cash' as const, giftId, givenAt: now - ago })
-  channel.gifts.add(...Array.from({ length: different }, (_, n) => giftOf(n, 3600 + n * 60)))
-  channel.gifts.add(...Array.from({ length: equal }, () => giftOf(1, 3600)))
+  gifts.add(...Array.from({ length: different }, (_, n) => giftOf(n, 3600 + n * 60)))
+  gifts.add(...Array.from({ length: equal }, () => giftOf(1, 3600)))
   return account
 }
 

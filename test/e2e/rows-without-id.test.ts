@@ -9,6 +9,7 @@ import type { Fault } from '../../src/emulator/faults.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
@@ -48,12 +49,11 @@ test.each([
   expect(await run(sync, streams)).toMatchObject({ code: 0 })
   await readAgain(account)
   await readAgain(account)
-  const [channel] = emulator.world.channels.values()
-  const [form] = channel?.questionnaires.rows ?? []
-  if (!channel || !form) throw new Error('no questionnaire')
+  const { questionnaires } = firstChannel(emulator)
+  const form = first(questionnaires.rows)
   const rows = form.signups.rows.map((row): Signup => ({ ...row, answers: row.answers.slice(0, -1) }))
   const questions = ['改名', ...form.questions.slice(1, -1)]
-  channel.questionnaires.replace(form, { ...form, questions, signups: createRowList(rows) })
+  questionnaires.replace(form, { ...form, questions, signups: createRowList(rows) })
   clock.nowMs += 3_600_000
   emulator.calls.length = 0
   const { printed } = await run(sync, [...streams, '--json'])
@@ -71,15 +71,14 @@ test.each([
 test('equal gifts beside a range, behind which the service shows nothing, are no end of it: none is missed or marked', async () => {
   await using account = await startAccount({ viewers: 5 })
   const { emulator, run, clock } = account
-  const [first, ...others] = emulator.world.channels.values()
-  const [gift] = first?.gifts.rows ?? []
-  if (!first || !gift) throw new Error('no gift')
-  for (const { gifts } of [first, ...others]) for (const row of gifts.rows.slice()) gifts.remove(row)
+  const { gifts: given } = firstChannel(emulator)
+  const gift = first(given.rows)
+  for (const { gifts } of emulator.world.channels.values()) for (const row of gifts.rows.slice()) gifts.remove(row)
   emulator.faults.push({ effect: clampedTo(3), endpoint: 'giftRunning' })
   Object.assign(emulator.switches, { beyondLastPage: 'error', rowOrder: 'time-desc' })
   const midnight = parseWallTime('2026-11-20') ?? 0
   const give = (count: number, givenAt: number) =>
-    first.gifts.add(...Array.from({ length: count }, () => ({ ...gift, type: 'cash' as const, givenAt })))
+    given.add(...Array.from({ length: count }, () => ({ ...gift, type: 'cash' as const, givenAt })))
   const read = async () => {
     clock.nowMs += 2 * 3_600_000
     const { code } = await run(backfill, ['--from', '2026-11-18', '--to', '2026-11-20', '--streams', 'gifts'])
@@ -145,16 +144,15 @@ describe('the time of a gift or a signup', () => {
   test('or another part of what tells it apart, where it cannot be read, keeps the row in quarantine until a reading has it', async () => {
     await using account = await startAccount()
     const { emulator, run } = account
-    const [channel] = emulator.world.channels.values()
-    const [form] = channel?.questionnaires.rows ?? []
-    const [gift, signup] = [channel?.gifts.rows.at(-1), form?.signups.rows.at(-1)]
-    if (!channel || !gift || !signup) throw new Error('the world is empty')
+    const { gifts, questionnaires } = firstChannel(emulator)
+    const [gift, signup] = [gifts.rows.at(-1), first(questionnaires.rows).signups.rows.at(-1)]
+    if (!gift || !signup) throw new Error('the world is empty')
     const wrong: Readonly<Record<string, object>> = {
       'without time': { uptime: null },
       'without amount': { money: 'much' },
       'without id': { gift_id: 'rose' },
     }
-    channel.gifts.add(...Object.keys(wrong).map((phone) => ({ ...gift, phone })))
+    gifts.add(...Object.keys(wrong).map((phone) => ({ ...gift, phone })))
     const truth = emulator.truth()
     const broken = changedRows((item) => ({ ...Object(item), ...wrong[Object(item).phone] }))
     emulator.faults.push({ effect: broken, endpoint: 'giftRunning' })
@@ -185,9 +183,7 @@ describe('the time of a gift or a signup', () => {
 
 /** The oldest watch record of the first channel comes without its id. */
 function withoutOldestId({ emulator }: TestAccount): Fault {
-  const [channel] = emulator.world.channels.values()
-  const [oldest] = channel?.records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt) ?? []
-  if (!oldest) throw new Error('the world is empty')
+  const oldest = first(firstChannel(emulator).records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt))
   const isOldest = (item: unknown) => JSON.stringify(item).includes(oldest.recordId)
   const effect = changedRows((item) => (isOldest(item) ? { ...Object(item), record_id: {} } : item))
   return { effect, endpoint: 'userRecordList' }
@@ -214,9 +210,7 @@ test('an old row that cannot be read at first and can be the next day lands, and
 test('rows that cannot be read and differ in every answer keep no range from being read to rest', async () => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
   const { emulator, clock, run } = account
-  const [channel] = emulator.world.channels.values()
-  const [gift, record] = [channel?.gifts.rows[0], channel?.records.rows[0]]
-  if (!channel || !gift || !record) throw new Error('the world is empty')
+  const { channel, gift, record } = firstRows(emulator)
   const hoursAgo = (hours: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - hours * 3600
   const gone = { ...gift, type: 'cash' as const, giftId: 777_001, givenAt: hoursAgo(2) }
   channel.gifts.add(gone, { ...gone, giftId: 777_002, givenAt: hoursAgo(3) })

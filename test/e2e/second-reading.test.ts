@@ -10,6 +10,7 @@ import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { missingRow, noRows, withheldRows } from '../helpers/fault-effects.ts'
+import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
@@ -101,19 +102,16 @@ test('the history of gifts is read a second time when an hour has passed, and th
 })
 
 test('readings have pages of the size that the service serves and of one row less in turn', async () => {
-  const [channel] = account.emulator.world.channels.values()
-  const [gift] = channel?.gifts.rows ?? []
-  if (channel === undefined || gift === undefined) throw new Error('nobody gave anything')
+  const { id, gifts } = firstChannel(account.emulator)
+  const gift = first(gifts.rows)
   const hourAgo = wallTimeAt(account.clock.nowMs - HOUR_MS, 'Asia/Shanghai')
-  for (let minute = 0; minute < 130; minute++) channel.gifts.add({ ...gift, givenAt: hourAgo - minute * 60 })
+  for (let minute = 0; minute < 130; minute++) gifts.add({ ...gift, givenAt: hourAgo - minute * 60 })
   const sizes: unknown[] = []
   for (let hour = 0; hour < 4; hour++) {
     account.clock.nowMs += HOUR_MS
     const before = account.emulator.calls.length
     await read('gifts')
-    const calls = account.emulator.calls
-      .slice(before)
-      .filter(({ page, channelId }) => page === 2 && channelId === channel.id)
+    const calls = account.emulator.calls.slice(before).filter(({ page, channelId }) => page === 2 && channelId === id)
     sizes.push(calls.flatMap(({ params }) => (params.type === gift.type ? [params.perPage] : [])))
   }
   // The last one is looked at twice.
@@ -135,12 +133,11 @@ test('a row that is lost at the border of two pages comes with the second readin
 test.each(['gifts', 'signups'] as const)(
   'a withdrawn row of %s that grows older than the lookback is marked all the same, and its range settles with the next',
   async (table) => {
-    const [channel] = account.emulator.world.channels.values()
-    const list = table === 'gifts' ? channel?.gifts : channel?.questionnaires.rows[0]?.signups
+    const channel = firstChannel(account.emulator)
+    const list = table === 'gifts' ? channel.gifts : first(channel.questionnaires.rows).signups
     const streams = table === 'gifts' ? ['gifts'] : ['signups', 'questionnaires']
     await read(...streams)
-    const row = list?.rows.at(-1)
-    if (list === undefined || row === undefined) throw new Error('nothing to withdraw')
+    const row = list.rows.at(-1)
     Reflect.apply(list.remove, list, [row])
     const isMarked = async () =>
       (await count(sql`${sql.table(`livehouse.${table}`)} where removed_at is not null`)) === 1
@@ -154,7 +151,9 @@ test.each(['gifts', 'signups'] as const)(
     account.clock.nowMs += 3 * DAY_MS
     const young = wallTimeAt(account.clock.nowMs - HOUR_MS, 'Asia/Shanghai')
     for (const { gifts, questionnaires } of account.emulator.world.channels.values()) {
-      gifts.add(...gifts.rows.slice(0, 1).map((gift) => ({ ...gift, type: Reflect.get(row, 'type'), givenAt: young })))
+      gifts.add(
+        ...gifts.rows.slice(0, 1).map((gift) => ({ ...gift, type: Reflect.get(Object(row), 'type'), givenAt: young })),
+      )
       const [signups] = questionnaires.rows.map(({ signups }) => signups)
       signups?.add(...signups.rows.slice(0, 1).map((signup) => ({ ...signup, signedUpAt: young })))
     }
@@ -169,13 +168,11 @@ test.each(['gifts', 'signups'] as const)(
 )
 
 test('the only gift of a channel is marked when two empty readings an hour apart miss it, and not before', async () => {
-  const [channel] = account.emulator.world.channels.values()
-  const given = channel?.gifts.rows.filter(({ type }) => type === 'cash') ?? []
-  const [kept, ...others] = given.sort((a, b) => b.givenAt - a.givenAt)
-  if (channel === undefined || kept === undefined) throw new Error('nobody gave anything')
-  for (const gift of others) channel.gifts.remove(gift)
+  const { gifts } = firstChannel(account.emulator)
+  const given = gifts.rows.filter(({ type }) => type === 'cash').sort((a, b) => b.givenAt - a.givenAt)
+  for (const gift of given.slice(1)) gifts.remove(gift)
   await read('gifts')
-  channel.gifts.remove(kept)
+  gifts.remove(first(given))
   const marks: number[] = []
   for (const hours of [1, 0, 1, 24]) {
     account.clock.nowMs += hours * HOUR_MS
@@ -188,14 +185,10 @@ test('the only gift of a channel is marked when two empty readings an hour apart
 test.each(['gifts', 'signups'] as const)(
   '%s that do not come on three nights of empty answers are back with the first night that has them',
   async (table) => {
-    const [channel] = account.emulator.world.channels.values()
-    const [gift, list] = [channel?.gifts.rows[0], channel?.questionnaires.rows[0]?.signups]
-    const signup = list?.rows[0]
-    if (channel === undefined || gift === undefined || list === undefined || signup === undefined)
-      throw new Error('the world is empty')
+    const { channel, gift, form, signup } = firstRows(account.emulator)
     const young = wallTimeAt(account.clock.nowMs - HOUR_MS, 'Asia/Shanghai')
     channel.gifts.add({ ...gift, givenAt: young })
-    list.add({ ...signup, signedUpAt: young })
+    form.signups.add({ ...signup, signedUpAt: young })
     const streams = table === 'gifts' ? ['gifts'] : ['signups', 'questionnaires']
     await read(...streams)
     account.emulator.faults.push({ effect: noRows(), endpoint: table === 'gifts' ? 'giftRunning' : 'signupRecord' })
@@ -232,13 +225,11 @@ test('a job with a long lookback skips no day of what nightly syncs have read an
 })
 
 test('a settled range in which a backfill misses a gift is read again by the next sync, and no other is', async () => {
-  const [channel] = account.emulator.world.channels.values()
+  const { gifts } = firstChannel(account.emulator)
   await read('gifts')
   account.clock.nowMs += HOUR_MS
   await read('gifts')
-  const [oldest] = channel?.gifts.rows.toSorted((a, b) => a.givenAt - b.givenAt) ?? []
-  if (channel === undefined || oldest === undefined) throw new Error('nobody gave anything')
-  channel.gifts.remove(oldest)
+  gifts.remove(first(gifts.rows.toSorted((a, b) => a.givenAt - b.givenAt)))
   const range = ['--from', '2026-09-01', '--to', '2026-11-10', '--streams', 'gifts']
   expect(await account.run(backfill, range)).toMatchObject({ code: 0 })
   expect(await count(sql`livehouse.gifts where removed_at is not null`)).toBe(0)

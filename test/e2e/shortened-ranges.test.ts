@@ -9,6 +9,7 @@ import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { refusal } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
+import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
 /** Of a range that is longer, the service serves these days, and says nothing. */
@@ -25,10 +26,7 @@ const shortenedTo =
 async function startHistory(): Promise<TestAccount> {
   const account = await startAccount({ channels: 1, viewers: 5 })
   const { emulator, clock } = account
-  const [channel] = emulator.world.channels.values()
-  const [form] = channel?.questionnaires.rows ?? []
-  const [record, gift, signup] = [channel?.records.rows[0], channel?.gifts.rows[0], form?.signups.rows[0]]
-  if (!channel || !form || !record || !gift || !signup) throw new Error('the world is empty')
+  const { channel, form, record, gift, signup } = firstRows(emulator)
   // Of a form whose newest part has no signups nothing shows.
   for (const other of channel.questionnaires.rows.slice(1)) channel.questionnaires.remove(other)
   const numbers = Array.from({ length: 140 }, (_, n) => n)
@@ -77,11 +75,9 @@ test('of a service that serves only the newest 90 days of a range, what is older
   const { emulator, clock, database, run } = account
   expect(await run(sync, wanted)).toMatchObject({ code: 0 })
   clock.nowMs += 120 * DAY * 1000
-  const [channel] = emulator.world.channels.values()
-  const [gift] = channel?.gifts.rows ?? []
-  if (!channel || !gift) throw new Error('no gift')
+  const { gifts } = firstChannel(emulator)
   // Behind the pause one gift and no signup.
-  channel.gifts.add({ ...gift, giftId: 1, givenAt: wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600 })
+  gifts.add({ ...first(gifts.rows), giftId: 1, givenAt: wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600 })
   emulator.faults.push({ effect: { name: 'shortened', query: shortenedTo(90) } })
   const codes: unknown[] = []
   for (let reading = 0; reading < 4; reading++) {

@@ -14,6 +14,7 @@ import { readOverview } from '../../src/ledger/health.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
+import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
@@ -78,12 +79,11 @@ beforeAll(async () => {
     { seed: 3, channels: 2, viewers: 40, days: NIGHTS + 6, endsAt: now + (NIGHTS + 2) * DAY, timeZone },
     now,
   )
-  const [channel] = rolling.world.channels.values()
-  const [record] = channel?.oldRecords.rows ?? []
-  if (channel === undefined || record === undefined) throw new Error('the world has no old records')
+  const { oldRecords } = firstChannel(rolling)
+  const record = first(oldRecords.rows)
   for (let number = 0; number < OLD_RECORDS; number++) {
     const enteredAt = record.enteredAt - number * 60
-    channel.oldRecords.add({ ...record, recordId: String(10_000 + number), enteredAt, leftAt: enteredAt + 30 })
+    oldRecords.add({ ...record, recordId: String(10_000 + number), enteredAt, leftAt: enteredAt + 30 })
   }
   emulator = await startEmulator({ clock, world: rolling.world })
   receiver = await startScriptedService(({ body }) => {

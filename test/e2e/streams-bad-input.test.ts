@@ -5,6 +5,7 @@ import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { fieldValue, foreignRow } from '../helpers/fault-effects.ts'
+import { firstRows } from '../helpers/first-rows.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 
@@ -97,15 +98,15 @@ describe('whatever a field holds, every row lands', () => {
 
   test('headers, cells and answers are free text: NUL, lone surrogates, emoji, ten megabytes', async () => {
     await using pipeline = await startPipeline({ channels: 1, days: 1 })
-    const [channel] = pipeline.emulator.world.channels.values()
-    const [form] = channel?.questionnaires.rows ?? []
-    if (!channel || !form) throw new Error('no questionnaire')
+    const { channel, form, signup } = firstRows(pipeline.emulator)
     const questions = ['\u0000', '\ud800?', '👍'.repeat(100), '手机号', '']
     const long = 'x'.repeat(10_000_000)
-    const [row] = form.signups.rows
-    if (!row) throw new Error('no signup')
     const answers = ['a\u0000b', '\udfff', '"\n||', long, '']
-    channel.questionnaires.replace(form, { ...form, questions, signups: createRowList<Signup>([{ ...row, answers }]) })
+    channel.questionnaires.replace(form, {
+      ...form,
+      questions,
+      signups: createRowList<Signup>([{ ...signup, answers }]),
+    })
     for (let run = 0; run < 2; run++) {
       const result = await pipeline.sync({ streams: ['questionnaires', 'signups'] })
       expect(result).toMatchObject({ status: 'ok', errors: [] })

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { createRowList, type RowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup, World } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { first, firstChannel } from '../helpers/first-rows.ts'
 import { filledTables, type RowVersion, readRowVersions } from '../helpers/row-versions.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 
@@ -26,8 +27,7 @@ function addLike<Item extends object>({ rows, add }: RowList<Item>, fields: (row
 }
 
 function changeEverything(world: World): void {
-  const [channel] = world.channels.values()
-  if (!channel) throw new Error('no channel')
+  const channel = firstChannel({ world })
   channel.name = `${channel.name} (neu)`
   change(channel.visitors, ({ watchSeconds }) => ({ nick: '另一个名字', watchSeconds: watchSeconds + 60 }))
   addLike(channel.visitors, () => ({ userId: 'newcomer', phone: null }))
@@ -114,9 +114,8 @@ test.each<[string, (questions: readonly string[]) => readonly string[]]>([
   await using pipeline = await startPipeline({ channels: 2, viewers: 60, days: 1 })
   const streams = ['questionnaires', 'signups'] as const
   await pipeline.sync({ streams })
-  const [, channel] = pipeline.emulator.world.channels.values()
-  const form = channel?.questionnaires.rows[0]
-  if (!channel || !form) throw new Error('no questionnaire')
+  const { questionnaires } = firstChannel(pipeline.emulator)
+  const form = first(questionnaires.rows)
   const questions = edit(form.questions)
   const rows = form.signups.rows.map(
     (row): Signup => ({
@@ -125,7 +124,7 @@ test.each<[string, (questions: readonly string[]) => readonly string[]]>([
     }),
   )
   expect(rows.length).toBeGreaterThan(2)
-  channel.questionnaires.replace(form, { ...form, questions, signups: createRowList(rows) })
+  questionnaires.replace(form, { ...form, questions, signups: createRowList(rows) })
 
   const result = await pipeline.sync({ streams })
   expect(result).toMatchObject({ status: 'ok', errors: [] })

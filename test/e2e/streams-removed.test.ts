@@ -7,6 +7,7 @@ import { endpointOf } from '../../src/core/slice.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 
 const HOUR_MS = 3_600_000
@@ -95,21 +96,19 @@ describe('removed_at of visitors, gifts and signups', () => {
   })
 
   test('is set for a row that was too young to be claimed when it came, and was gone a day later', async () => {
-    const [channel] = pipeline.emulator.world.channels.values()
-    const [gift, list] = [channel?.gifts.rows[0], channel?.questionnaires.rows[0]?.signups]
-    const signup = list?.rows[0]
-    if (!channel || !gift || !list || !signup) throw new Error('the world is empty')
+    const { gifts } = firstChannel(pipeline.emulator)
+    const { gift, form, signup } = firstRows(pipeline.emulator)
     pipeline.clock.nowMs += HOUR_MS
     const now = wallTimeAt(pipeline.clock.nowMs, 'Asia/Shanghai') - 60
     const [young, youngGift] = [
       { ...signup, userId: 'young', signedUpAt: now },
       { ...gift, giftId: 77, givenAt: now },
     ]
-    list.add(young)
-    channel.gifts.add(youngGift)
+    form.signups.add(young)
+    gifts.add(youngGift)
     await sync()
-    list.remove(young)
-    channel.gifts.remove(youngGift)
+    form.signups.remove(young)
+    gifts.remove(youngGift)
     pipeline.clock.nowMs += 24 * HOUR_MS
     expect(await sync()).toEqual(none)
     pipeline.clock.nowMs += 2 * HOUR_MS

@@ -10,6 +10,7 @@ import { openDatabase } from '../../src/store/pool.ts'
 import { errorsObject, jsonBody, refusal, status } from '../helpers/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
@@ -136,29 +137,27 @@ test('the half of a list that lies too deep goes before what is newer of its cha
     account.nextDay()
   }
   // Enough for all calls of a day.
-  const [channel] = account.emulator.world.channels.values()
-  const [old] = channel?.oldRecords.rows ?? []
+  const { oldRecords } = firstChannel(account.emulator)
+  const old = first(oldRecords.rows)
   const enteredAt = wallTimeAt(account.clock.nowMs - DAY_MS, 'Asia/Shanghai')
   const young = Array.from({ length: 250 }, (_, index) => ({
     recordId: `77${index}`,
     enteredAt,
     leftAt: enteredAt + 60,
   }))
-  if (old) channel?.oldRecords.add(...young.map((times) => ({ ...old, ...times })))
+  oldRecords.add(...young.map((times) => ({ ...old, ...times })))
   const before = account.callsOn46().length
   await syncOnce()
-  const [first] = account.callsOn46().slice(before)
-  expect(String(first?.params['end_time'])).toMatch(/^2026-11-1/)
-  expect(String(first?.params['start_time'])).toMatch(/^202[01]/)
+  const { params } = first(account.callsOn46().slice(before))
+  expect(String(params['end_time'])).toMatch(/^2026-11-1/)
+  expect(String(params['start_time'])).toMatch(/^202[01]/)
 })
 
 test('one minute that lies too deep is not begun anew without end: it fails, with the words of the service', async () => {
   account.setRecords(150)
-  const [channel] = account.emulator.world.channels.values()
+  const { oldRecords } = firstChannel(account.emulator)
   const enteredAt = parseWallTime('2018-09-01 23:59:00') ?? 0
-  for (const row of channel?.oldRecords.rows.slice() ?? []) {
-    channel?.oldRecords.replace(row, { ...row, enteredAt, leftAt: enteredAt + 30 })
-  }
+  for (const row of oldRecords.rows) oldRecords.replace(row, { ...row, enteredAt, leftAt: enteredAt + 30 })
   account.emulator.faults.push({ effect: status(400), endpoint: 'userRecords', page: 2 })
   const oneDay = ['--from', '2018-09-01', '--to', '2018-09-02', '--streams', 'watch_records_v1']
   let last = await run(backfill, oneDay)

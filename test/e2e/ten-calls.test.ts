@@ -6,6 +6,7 @@ import { sync } from '../../src/cli/sync.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import { refusal } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
@@ -97,17 +98,15 @@ test('a run under a clock that is years ahead forgets no calls of the day', asyn
 test("what may still change when its reading begins is read again, although the service's clock was ahead then", async () => {
   account.clock.nowMs = noonOfTomorrow()
   account.setRecords(1210)
-  const [channel] = account.emulator.world.channels.values()
-  const [old] = channel?.oldRecords.rows ?? []
-  if (!channel || !old) throw new Error('no old record')
+  const { oldRecords } = firstChannel(account.emulator)
   const enteredAt = wallTimeAt(account.clock.nowMs - 2.5 * DAY_MS, 'Asia/Shanghai')
-  const young = { ...old, recordId: '77', enteredAt, leftAt: enteredAt + 3600 }
-  channel.oldRecords.add(young)
+  const young = { ...first(oldRecords.rows), recordId: '77', enteredAt, leftAt: enteredAt + 3600 }
+  oldRecords.add(young)
   const streams = ['--streams', 'watch_records_v1']
   account.emulator.conditions.clockAheadMs = 4 * DAY_MS
   expect(await run(sync, streams)).toMatchObject({ code: 4 })
   account.emulator.conditions.clockAheadMs = 0
-  channel.oldRecords.replace(young, { ...young, leftAt: enteredAt + 7200 })
+  oldRecords.replace(young, { ...young, leftAt: enteredAt + 7200 })
   let code: unknown = 4
   for (let day = 1; day < 6 && code === 4; day++) {
     account.nextDay()

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import type { WatchRecord } from '../../src/emulator/world/world.ts'
+import { first, firstChannel } from '../helpers/first-rows.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 import { ofTest } from '../helpers/of-file.ts'
 
@@ -9,18 +10,12 @@ const account = ofTest(startV1Account)
 /** What version 1 has: record 1000000, in the first channel. */
 let old: WatchRecord
 
-beforeEach(async () => {
+beforeEach(() => {
   account.setRecords(2, 0)
-  const [first] = channel().oldRecords.rows
-  if (!first) throw new Error('no old record')
-  old = first
+  old = first(channel().oldRecords.rows)
 })
 
-function channel() {
-  const [first] = account.emulator.world.channels.values()
-  if (!first) throw new Error('no channel')
-  return first
-}
+const channel = () => firstChannel(account.emulator)
 
 async function read(version: 1 | 2) {
   const argv = version === 1 ? V1_BACKFILL : [...V1_BACKFILL.slice(0, 4), '--streams', 'watch_records']

@@ -8,6 +8,7 @@ import type { Channel } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { changedRows } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
+import { first, firstChannel } from '../helpers/first-rows.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
@@ -47,11 +48,6 @@ function times<T>(count: number, make: (n: number) => T): readonly T[] {
   return Array.from({ length: count }, (_, n) => make(n))
 }
 
-function first<T>([row]: readonly T[]): T {
-  if (row === undefined) throw new Error('an empty list')
-  return row
-}
-
 async function syncAndCompare(account: TestAccount, stream: string, hours = 2): Promise<void> {
   account.clock.nowMs += hours * 3_600_000
   const names = stream === 'signups' ? 'questionnaires,signups' : stream
@@ -82,12 +78,12 @@ test.each<[keyof typeof fill, Crowd]>([
 test('a signup that is edited between two readings does not take the place of another', async () => {
   await using account = await startAccount({ channels: 1 })
   const { emulator } = account
-  const channel = first([...emulator.world.channels.values()])
-  const form = first(channel.questionnaires.rows)
+  const { questionnaires } = firstChannel(emulator)
+  const form = first(questionnaires.rows)
   const model = { ...first(form.signups.rows), signedUpAt: at }
   const made = times(60, (n) => ({ ...model, userId: n === 59 ? 'crowd-0' : `crowd-${n}` }))
   const signups = createRowList([...made])
-  channel.questionnaires.replace(form, { ...form, signups })
+  questionnaires.replace(form, { ...form, signups })
   emulator.switches.rowOrder = 'time-asc'
   const edit = (query: ListQuery) => {
     const row = first(signups.rows.slice(5))
@@ -101,11 +97,11 @@ test('a signup that is edited between two readings does not take the place of an
 
 test('two equal signups that each fill a page, as so few are served, are two', async () => {
   await using account = await startAccount({ channels: 1 })
-  const channel = first([...account.emulator.world.channels.values()])
-  const form = first(channel.questionnaires.rows)
+  const { questionnaires } = firstChannel(account.emulator)
+  const form = first(questionnaires.rows)
   const equal = { ...first(form.signups.rows), signedUpAt: at }
   const signups = createRowList([{ ...equal, signedUpAt: at - 30 }, equal, { ...equal }])
-  channel.questionnaires.replace(form, { ...form, signups })
+  questionnaires.replace(form, { ...form, signups })
   account.emulator.switches.rowOrder = 'time-asc'
   account.emulator.faults.push({ effect: clampedTo(2) })
   await syncAndCompare(account, 'signups')
@@ -114,7 +110,7 @@ test('two equal signups that each fill a page, as so few are served, are two', a
 test('a row that cannot be read and comes on two pages, since another jumped ahead, does not count for that one', async () => {
   await using account = await startAccount({ channels: 1, viewers: 250 })
   const { emulator, database, clock } = account
-  const { visitors } = first([...emulator.world.channels.values()])
+  const { visitors } = firstChannel(emulator)
   const newestFirst = visitors.rows.toSorted((a, b) => b.lastOnlineAt - a.lastOnlineAt)
   const [unreadable, jumping] = [newestFirst[99], newestFirst[150]]
   if (!unreadable || !jumping) throw new Error('too few')
@@ -137,7 +133,7 @@ test('a row that cannot be read and comes on two pages, since another jumped ahe
 test('two equal items that cannot be read, on two pages of a whole list, are two: it is proven in every run', async () => {
   await using account = await startAccount({ channels: 1, viewers: 250 })
   const { emulator, clock } = account
-  const { visitors } = first([...emulator.world.channels.values()])
+  const { visitors } = firstChannel(emulator)
   const newestFirst = visitors.rows.toSorted((a, b) => b.lastOnlineAt - a.lastOnlineAt)
   const ids = new Set([20, 220].map((place) => newestFirst[place]?.userId))
   const unreadable = (item: unknown) => (ids.has(Object(item).user_id) ? { id: Object(item).id } : item)
@@ -158,7 +154,7 @@ test('two equal items that cannot be read, on two pages of a whole list, are two
 test('watch records of which one comes with every call: what is older is proven at once, and read no more', async () => {
   await using account = await startAccount({ channels: 1, viewers: 250 })
   const { emulator, clock } = account
-  const { records } = first([...emulator.world.channels.values()])
+  const { records } = firstChannel(emulator)
   const model = first(records.rows)
   let added = 0
   const arrive = (query: ListQuery): ListQuery => {

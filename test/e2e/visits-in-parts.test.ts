@@ -5,6 +5,7 @@ import { DAY, MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { Switches } from '../../src/emulator/switches.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { refusal } from '../helpers/fault-effects.ts'
+import { first, firstChannel } from '../helpers/first-rows.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
@@ -16,11 +17,10 @@ async function startLongLive(recordFilterTime: Switches['recordFilterTime'], vis
   const { emulator, clock } = account
   emulator.switches.recordFilterTime = recordFilterTime
   emulator.faults.push({ effect: clampedTo(2) })
-  const [channel] = emulator.world.channels.values()
-  const record = channel?.records.rows[0]
-  if (!channel || !record) throw new Error('the world is empty')
+  const { records } = firstChannel(emulator)
+  const record = first(records.rows)
   const beganAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 4 * DAY
-  channel.records.add(
+  records.add(
     ...Array.from({ length: visits }, (_, n) => {
       const enteredAt = beganAt + ((n * 7) % 120) * MINUTE
       return { ...record, recordId: String(900_000 + n), enteredAt, leftAt: enteredAt + (5 + ((n * 11) % 85)) * MINUTE }

@@ -3,6 +3,7 @@ import type { RecordedCall } from '../../src/emulator/endpoint.ts'
 import { createWorld } from '../../src/emulator/world/create-world.ts'
 import type { WatchRecord } from '../../src/emulator/world/world.ts'
 import { FIXED_NOW } from './emulated-service.ts'
+import { first } from './first-rows.ts'
 import { startAccount, type TestAccount } from './start-account.ts'
 
 const TIME_ZONE = 'Asia/Shanghai'
@@ -28,8 +29,7 @@ export async function startV1Account(): Promise<V1Account> {
     nextDay: () => void (account.clock.nowMs += DAY * 1000),
     setRecords: (...counts: readonly number[]) => {
       for (const [place, { oldRecords }] of [...world.channels.values()].entries()) {
-        const [template] = oldRecords.rows
-        if (!template) throw new Error('no old record')
+        const template = first(oldRecords.rows)
         for (const row of oldRecords.rows.slice()) oldRecords.remove(row)
         oldRecords.add(...oldRows(template, place, counts[place] ?? 0))
       }
