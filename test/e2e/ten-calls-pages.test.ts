@@ -2,32 +2,32 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { ignoredPage, missingRow, refusal, withheldRows } from '../helpers/fault-effects.ts'
-import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { first, firstChannel } from '../helpers/first-rows.ts'
+import { meanwhile } from '../helpers/numbered-lists.ts'
 import { ofTest } from '../helpers/of-file.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
+import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const account = ofTest(startV1Account)
 /** Backfills day after day until nothing waits. @returns how the last day ended */
 async function runForDays(most = 12) {
   for (let day = 1; ; day++) {
-    const { code, printed, error } = await account.run(backfill, [...V1_BACKFILL, '--json'])
-    expect(error).toBeUndefined()
-    if (code !== 4 || day === most) return { code, json: JSON.parse(printed.join('')) }
+    const ended = await runJson(account, backfill, V1_BACKFILL)
+    if (ended.code !== 4 || day === most) return ended
     account.nextDay()
   }
 }
+
+const oldRecords = () => firstChannel(account.emulator).oldRecords
+const newestFirst = () => oldRecords().rows.toSorted((a, b) => b.enteredAt - a.enteredAt)
 
 const readIds = async () => {
   const { rows } = await sql<{ id: string }>`select record_id as id from livehouse.watch_records`.execute(
     account.database.db,
   )
   return new Set(rows.map(({ id }) => id))
-}
-
-/** The service serves no larger pages, whatever is asked for. */
-const clampedTo = (most: number): FaultEffect => {
-  return { name: 'clamped', query: (query) => ({ ...query, pageSize: Math.min(query.pageSize, most) }) }
 }
 
 test('a page from which a row is missing does not end the list', async () => {
@@ -59,14 +59,12 @@ test.each([30, 200, 850])('%d rows end where pages past the end are refused, on 
 test('where a page is refused for a day, a record that is deleted meanwhile hides none behind one that is not shown', async () => {
   account.setRecords(250)
   const { emulator } = account
-  const [channel] = emulator.world.channels.values()
-  const rows = channel?.oldRecords.rows.toSorted((a, b) => b.enteredAt - a.enteredAt) ?? []
-  const hidden = rows[150]?.recordId
-  emulator.faults.push({ effect: withheldRows((item) => String(Object(item).record_id) === hidden) })
+  const rows = newestFirst()
+  emulator.faults.push({ effect: withheldRows((item) => String(Object(item).record_id) === rows[150]?.recordId) })
   emulator.faults.push({ effect: refusal(400009), endpoint: 'userRecords', page: 3 })
   expect(await runForDays(1)).toMatchObject({ code: 4 })
   emulator.faults.pop()
-  if (rows[20]) channel?.oldRecords.remove(rows[20])
+  oldRecords().remove(first(rows.slice(20)))
   account.nextDay()
   expect(await runForDays()).toMatchObject({ code: 0 })
   expect((await readIds()).size).toBe(249)
@@ -79,7 +77,7 @@ test.each([
   account.setRecords(950)
   account.emulator.faults.push({ effect: ignoredPage(), endpoint: 'userRecords' })
   account.emulator.faults.push({ effect: clampedTo(pageSize), endpoint: 'userRecords' })
-  expect(await runForDays()).toMatchObject({ code: 3, json: { errors: [{ code: 'paging.ignored' }] } })
+  expect(await runForDays()).toMatchObject({ code: 3, errors: [{ code: 'paging.ignored' }] })
 })
 
 test.each(['time-desc', 'shuffled'] as const)(
@@ -88,18 +86,13 @@ test.each(['time-desc', 'shuffled'] as const)(
     account.emulator.switches.rowOrder = order
     account.setRecords(1500)
     expect(await runForDays(1)).toMatchObject({ code: 4 })
-    const [channel] = account.emulator.world.channels.values()
     const read = await readIds()
-    const deleted = channel?.oldRecords.rows.filter(({ recordId }) => read.has(recordId))[150]
-    expect(deleted).toBeDefined()
-    if (deleted) channel?.oldRecords.remove(deleted)
+    const wasRead = oldRecords().rows.filter(({ recordId }) => read.has(recordId))
+    oldRecords().remove(first(wasRead.slice(150)))
     account.nextDay()
-    expect(await runForDays()).toMatchObject({
-      code: 0,
-      json: { streams: { watch_records_v1: { slices: { moving: 0 } } } },
-    })
+    expect(await runForDays()).toMatchObject({ code: 0, streams: { watch_records_v1: { slices: { moving: 0 } } } })
     const held = await readIds()
-    expect(channel?.oldRecords.rows.filter(({ recordId }) => !held.has(recordId))).toEqual([])
+    expect(oldRecords().rows.filter(({ recordId }) => !held.has(recordId))).toEqual([])
     expect(held.size).toBe(1500)
     expect(Math.max(...account.callsByDay())).toBe(10)
   },
@@ -107,31 +100,24 @@ test.each(['time-desc', 'shuffled'] as const)(
 
 test('a list from which records are deleted every night is read in parts that fit in a day', async () => {
   account.setRecords(2500)
-  const [channel] = account.emulator.world.channels.values()
   let nights = 0
   for (let code: number | undefined = 4; code === 4; nights++) {
     expect(nights).toBeLessThan(25)
     ;({ code } = await account.run(backfill, V1_BACKFILL))
-    const [newest] = channel?.oldRecords.rows.toSorted((a, b) => b.enteredAt - a.enteredAt) ?? []
-    if (newest && code === 4) channel?.oldRecords.remove(newest)
+    if (code === 4) oldRecords().remove(first(newestFirst()))
     account.nextDay()
   }
   const held = await readIds()
-  expect(channel?.oldRecords.rows.filter(({ recordId }) => !held.has(recordId))).toEqual([])
+  expect(oldRecords().rows.filter(({ recordId }) => !held.has(recordId))).toEqual([])
 })
 
 test('a record that comes in while the list is read is not missed: the rows that it shifts show it', async () => {
   account.setRecords(450)
-  const list = [...account.emulator.world.channels.values()][0]?.oldRecords
-  const comesIn: FaultEffect = {
-    name: 'comes in',
-    query: (query) => {
-      const [newest] = list?.rows.toSorted((a, b) => b.enteredAt - a.enteredAt) ?? []
-      if (newest) list?.add({ ...newest, recordId: '77', userId: 'late', enteredAt: newest.enteredAt + 60 })
-      return query
-    },
-  }
-  account.emulator.faults.push({ effect: comesIn, endpoint: 'userRecords', page: 3, times: 1 })
+  const effect = meanwhile(() => {
+    const newest = first(newestFirst())
+    oldRecords().add({ ...newest, recordId: '77', userId: 'late', enteredAt: newest.enteredAt + 60 })
+  })
+  account.emulator.faults.push({ effect, endpoint: 'userRecords', page: 3, times: 1 })
   expect(await runForDays()).toMatchObject({ code: 0 })
   await expectTruth(account, ['watch_records_v1'])
 })

@@ -3,26 +3,28 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
-import type { Command } from '../../src/cli/command.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { errorsObject, jsonBody, refusal, status } from '../helpers/fault-effects.ts'
-import type { FaultEffect } from '../../src/emulator/faults.ts'
+import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
 const DAY_MS = 86_400_000
 
 const account = ofTest(startV1Account)
-async function run(verb: Command = backfill, argv: readonly string[] = V1_BACKFILL, settings = {}) {
-  const { code, printed, error } = await account.run(verb, [...argv, '--json'], settings)
-  expect(error).toBeUndefined()
-  return { code, json: JSON.parse(printed.join('')) }
-}
+const runBackfill = async (settings = {}, argv: readonly string[] = V1_BACKFILL) =>
+  await runJson(account, backfill, argv, settings)
+const runSync = async (settings: Readonly<Record<string, string>>) =>
+  await runJson(account, sync, ['--streams', 'watch_records_v1'], settings)
+/** Calls of version 1 are refused, of all channels when none is named. */
+const refuse = (effect: FaultEffect, fault: Partial<Fault> = {}) =>
+  account.emulator.faults.push({ effect, endpoint: 'userRecords', ...fault })
 
 test.each<[string, FaultEffect]>([
   ['HTTP 400', status(400)],
@@ -31,18 +33,15 @@ test.each<[string, FaultEffect]>([
   ['status "n"', jsonBody({ status: 'n', msg: 'no', flag: 100 })],
 ])('%s is never the end of the list: the day is spent, and the next one goes on', async (_what, effect) => {
   account.setRecords(950)
-  account.emulator.faults.push({ effect, endpoint: 'userRecords', page: 3, times: 1 })
-  const first = await run()
-  expect(first).toMatchObject({
-    code: 4,
-    json: { status: 'waiting', errors: [], resumes_at: '2026-11-20T16:05:00.000Z' },
-  })
-  expect(first.json.streams.watch_records_v1).toMatchObject({ inserted: 200, calls: 3, retries: 0 })
-  expect((await run()).json.streams.watch_records_v1.calls).toBe(0)
+  refuse(effect, { page: 3, times: 1 })
+  const refused = await runBackfill()
+  expect(refused).toMatchObject({ code: 4, status: 'waiting', errors: [], resumes_at: '2026-11-20T16:05:00.000Z' })
+  expect(refused.streams.watch_records_v1).toMatchObject({ inserted: 200, calls: 3, retries: 0 })
+  expect((await runBackfill()).streams.watch_records_v1.calls).toBe(0)
   account.nextDay()
-  expect((await run()).code).toBe(4)
+  expect((await runBackfill()).code).toBe(4)
   account.nextDay()
-  expect(await run()).toMatchObject({ code: 0, json: { status: 'ok' } })
+  expect(await runBackfill()).toMatchObject({ code: 0, status: 'ok' })
   expect(account.callsByDay()).toEqual([3, 10, 1])
   await expectTruth(account, ['watch_records_v1'])
 })
@@ -50,104 +49,88 @@ test.each<[string, FaultEffect]>([
 test('a channel that is refused every day keeps no other from its calls, and fails from the third day on, in words', async () => {
   account.setRecords(450, 1250)
   const [refused = '', other = ''] = account.emulator.channelIds
-  account.emulator.faults.push({ effect: status(404), endpoint: 'userRecords', channelId: refused })
+  refuse(status(404), { channelId: refused })
   const ends = []
   for (let day = 1; day <= 6; day++) {
-    ends.push(await run())
+    ends.push(await runBackfill())
     account.nextDay()
   }
   // Asked for on the first day, and on the third and those after it, when the other has been read.
   expect(ends.map(({ code }) => code)).toEqual([4, 4, 4, 3, 3, 3])
-  expect(ends[3]?.json.errors).toMatchObject([
-    {
-      partition: `channel=${refused}`,
-      code: 'api.status',
-      message: expect.stringMatching(/404.*refused since 2026-11-/),
-    },
-  ])
-  const pages = account.callsOn46().filter(({ channelId }) => channelId === other)
-  expect(pages.at(-1)?.page).toBe(14)
+  const message = expect.stringMatching(/404.*refused since 2026-11-/)
+  expect(ends[3].errors).toMatchObject([{ partition: `channel=${refused}`, code: 'api.status', message }])
+  expect(account.pagesOf(other).at(-1)).toBe(14)
 
   account.emulator.faults.splice(0)
-  expect(await run()).toMatchObject({ code: 0 })
+  expect(await runBackfill()).toMatchObject({ code: 0 })
   await expectTruth(account, ['watch_records_v1'])
 })
 
 test('nor does one whose missing range is newer', async () => {
   account.setRecords(450, 1250)
   const [refused = '', other = ''] = account.emulator.channelIds
-  account.emulator.faults.push({ effect: status(404), endpoint: 'userRecords', channelId: refused })
+  refuse(status(404), { channelId: refused })
   const path = join(createTemporaryFolder('csv'), 'channels.csv')
   writeFileSync(path, `channel_id,until\n${refused},\n${other},2018-12-01\n`)
   for (let day = 1; day <= 4; day++) {
-    await run(sync, ['--streams', 'watch_records_v1'], { LIVEHOUSE_CHANNELS: `@${path}` })
+    await runSync({ LIVEHOUSE_CHANNELS: `@${path}` })
     account.nextDay()
   }
-  const pages = account.callsOn46().filter(({ channelId }) => channelId === other)
-  expect(pages.at(-1)?.page).toBe(14)
+  expect(account.pagesOf(other).at(-1)).toBe(14)
 })
 
 test('calls that another client spends every day cost no page that was read, and are named from the third day on', async () => {
   account.setRecords(650, 0)
   const settings = { LIVEHOUSE_V1_BUDGET: '3', LIVEHOUSE_CHANNELS: account.emulator.channelIds[0] ?? '' }
-  const ends = [await run(backfill, V1_BACKFILL, settings)]
-  account.nextDay()
-  account.emulator.faults.push({ effect: status(429), endpoint: 'userRecords' })
-  for (let day = 1; day <= 5; day++) {
-    ends.push(await run(backfill, V1_BACKFILL, settings))
+  const ends = []
+  for (let day = 0; day <= 5; day++) {
+    if (day === 1) refuse(status(429))
+    ends.push(await runBackfill(settings))
     account.nextDay()
   }
   expect(ends.map(({ code }) => code)).toEqual([4, 4, 4, 4, 3, 3])
-  const { errors } = ends.at(-1)?.json ?? {}
-  expect(errors).toMatchObject([{ message: expect.stringMatching(/429.*another client of the account spends/) }])
+  expect(ends[5].errors).toMatchObject([
+    { message: expect.stringMatching(/429.*another client of the account spends/) },
+  ])
 
   account.emulator.faults.splice(0)
-  const before = account.callsOn46().length
-  expect((await run(backfill, V1_BACKFILL, settings)).code).toBe(4)
-  const later = account.callsOn46().slice(before)
+  const before = account.pagesOf().length
+  expect((await runBackfill(settings)).code).toBe(4)
   // The first is of 99 rows each, where the list might have ended.
-  expect(later.map(({ page }) => page)).toEqual([4, 4, 5])
+  expect(account.pagesOf().slice(before)).toEqual([4, 4, 5])
   account.nextDay()
-  expect((await run(backfill, V1_BACKFILL, { ...settings, LIVEHOUSE_V1_BUDGET: '10' })).code).toBe(0)
+  expect((await runBackfill({ ...settings, LIVEHOUSE_V1_BUDGET: '10' })).code).toBe(0)
   await expectTruth(account, ['watch_records_v1'])
 })
 
 test('a pause of days is no refusal: after it one refusal costs no page that was read', async () => {
   account.setRecords(1250)
-  await run()
+  await runBackfill()
   account.clock.nowMs += 4 * DAY_MS
-  account.emulator.faults.push({ effect: status(429), endpoint: 'userRecords', times: 1 })
-  expect((await run()).code).toBe(4)
+  refuse(status(429), { times: 1 })
+  expect((await runBackfill()).code).toBe(4)
   account.nextDay()
-  expect((await run()).code).toBe(0)
-  const [channelId] = account.emulator.channelIds
-  const pages = account.callsOn46().flatMap((call) => (call.channelId === channelId ? [call.page] : []))
-  expect(pages.slice(9)).toEqual([10, 10, 11, 11, 12, 13, 14])
+  expect((await runBackfill()).code).toBe(0)
+  expect(account.pagesOf().slice(9)).toEqual([10, 10, 11, 11, 12, 13, 14])
   await expectTruth(account, ['watch_records_v1'])
 })
 
 test('the half of a list that lies too deep goes before what is newer of its channel', async () => {
   account.setRecords(450, 0)
   const [deep = ''] = account.emulator.channelIds
-  account.emulator.faults.push({ effect: status(400), endpoint: 'userRecords', channelId: deep, page: 4 })
+  refuse(status(400), { page: 4 })
   const settings = { LIVEHOUSE_CHANNELS: deep, LIVEHOUSE_V1_BUDGET: '3' }
-  const syncOnce = async () => await run(sync, ['--streams', 'watch_records_v1'], settings)
   for (let day = 1; day <= 5; day++) {
-    await syncOnce()
+    await runSync(settings)
     account.nextDay()
   }
   // Enough for all calls of a day.
   const { oldRecords } = firstChannel(account.emulator)
-  const old = first(oldRecords.rows)
   const enteredAt = wallTimeAt(account.clock.nowMs - DAY_MS, 'Asia/Shanghai')
-  const young = Array.from({ length: 250 }, (_, index) => ({
-    recordId: `77${index}`,
-    enteredAt,
-    leftAt: enteredAt + 60,
-  }))
-  oldRecords.add(...young.map((times) => ({ ...old, ...times })))
+  const young = { ...first(oldRecords.rows), enteredAt, leftAt: enteredAt + 60 }
+  oldRecords.add(...Array.from({ length: 250 }, (_, index) => ({ ...young, recordId: `77${index}` })))
   const before = account.callsOn46().length
-  await syncOnce()
+  await runSync(settings)
   const { params } = first(account.callsOn46().slice(before))
   expect(String(params['end_time'])).toMatch(/^2026-11-1/)
   expect(String(params['start_time'])).toMatch(/^202[01]/)
@@ -158,26 +141,25 @@ test('one minute that lies too deep is not begun anew without end: it fails, wit
   const { oldRecords } = firstChannel(account.emulator)
   const enteredAt = parseWallTime('2018-09-01 23:59:00') ?? 0
   for (const row of oldRecords.rows) oldRecords.replace(row, { ...row, enteredAt, leftAt: enteredAt + 30 })
-  account.emulator.faults.push({ effect: status(400), endpoint: 'userRecords', page: 2 })
+  refuse(status(400), { page: 2 })
   const oneDay = ['--from', '2018-09-01', '--to', '2018-09-02', '--streams', 'watch_records_v1']
-  let last = await run(backfill, oneDay)
+  let last = await runBackfill({}, oneDay)
   for (let runs = 1; last.code === 4; runs++) {
     expect(runs).toBeLessThan(40)
     account.clock.nowMs += 3 * DAY_MS
-    last = await run(backfill, oneDay)
+    last = await runBackfill({}, oneDay)
   }
-  expect(last).toMatchObject({ code: 3, json: { errors: [{ code: 'api.status' }] } })
+  expect(last).toMatchObject({ code: 3, errors: [{ code: 'api.status' }] })
 })
 
 test('a list of which the service refuses far pages is read in parts, and keeps no other from its calls', async () => {
   account.setRecords(250, 450)
-  const [deep = ''] = account.emulator.channelIds
-  account.emulator.faults.push({ effect: status(400), endpoint: 'userRecords', channelId: deep, page: 4 })
-  let code: number | undefined = 4
+  refuse(status(400), { channelId: first(account.emulator.channelIds), page: 4 })
+  let { code } = await runBackfill()
   for (let day = 1; code === 4; day++) {
     expect(day).toBeLessThan(30)
-    ;({ code } = await run())
     account.nextDay()
+    ;({ code } = await runBackfill())
   }
   expect(code).toBe(0)
   await expectTruth(account, ['watch_records_v1'])
@@ -189,7 +171,7 @@ test('no login of the database can keep calls from being taken by locks that any
   try {
     await stranger.connection().execute(async (session) => {
       await sql`select pg_advisory_lock(hashtextextended('livehouse/call-budget', 0))`.execute(session)
-      expect((await run()).code).toBe(0)
+      expect((await runBackfill()).code).toBe(0)
       await sql`select pg_advisory_unlock_all()`.execute(session)
     })
   } finally {

@@ -8,6 +8,7 @@ import { refusal } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
 const DAY_MS = 86_400_000
@@ -16,26 +17,18 @@ const DAY_MS = 86_400_000
 const noonOfTomorrow = () => (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS + 4 * 3_600_000
 
 const account = ofTest(startV1Account)
-async function run(verb: Command, argv: readonly string[], settings: Readonly<Record<string, string>> = {}) {
-  const { code, printed, error } = await account.run(verb, [...argv, '--json'], settings)
-  expect(error).toBeUndefined()
-  return { code, json: JSON.parse(printed.join('')) }
-}
+const run = async (verb: Command, argv: readonly string[], settings = {}) =>
+  await runJson(account, verb, argv, settings)
+const runBackfill = async (settings = {}) => await run(backfill, V1_BACKFILL, settings)
 
 test('25 pages take three days of the service, ten calls each at most, each with a look at where the one before stopped', async () => {
   account.setRecords(2420)
-  const first = await run(backfill, V1_BACKFILL)
-  expect(first).toMatchObject({
-    code: 4,
-    json: { status: 'waiting', errors: [], resumes_at: '2026-11-20T16:05:00.000Z' },
-  })
-  expect(first.json.streams.watch_records_v1).toMatchObject({ calls: 10, inserted: 1000, slices: { failed: 0 } })
+  const begun = await runBackfill()
+  expect(begun).toMatchObject({ code: 4, status: 'waiting', errors: [], resumes_at: '2026-11-20T16:05:00.000Z' })
+  expect(begun.streams.watch_records_v1).toMatchObject({ calls: 10, inserted: 1000, slices: { failed: 0 } })
   const runs = await account.database.db.selectFrom('livehouse_ops.runs').select(['status', 'resumes_at']).execute()
   expect(runs).toEqual([{ status: 'waiting', resumes_at: new Date('2026-11-20T16:05:00Z') }])
-  expect(await run(backfill, V1_BACKFILL)).toMatchObject({
-    code: 4,
-    json: { streams: { watch_records_v1: { calls: 0 } } },
-  })
+  expect(await runBackfill()).toMatchObject({ code: 4, streams: { watch_records_v1: { calls: 0 } } })
 
   // Midnight, four minutes after it, and the first moment that is far enough from it.
   for (const [at, calls] of [
@@ -44,20 +37,15 @@ test('25 pages take three days of the service, ten calls each at most, each with
     ['2026-11-20T16:05:00Z', 10],
   ] as const) {
     account.clock.nowMs = Date.parse(at)
-    const { json } = await run(backfill, V1_BACKFILL)
-    expect(json.streams.watch_records_v1.calls, at).toBe(calls)
+    expect((await runBackfill()).streams.watch_records_v1.calls, at).toBe(calls)
   }
   account.nextDay()
-  const last = await run(backfill, V1_BACKFILL)
-  expect(last).toMatchObject({ code: 0, json: { status: 'ok', resumes_at: null } })
-  expect(last.json.streams.watch_records_v1).toMatchObject({ calls: 9, inserted: 520, slices: { unverifiable: 2 } })
+  const last = await runBackfill()
+  expect(last).toMatchObject({ code: 0, status: 'ok', resumes_at: null })
+  expect(last.streams.watch_records_v1).toMatchObject({ calls: 9, inserted: 520, slices: { unverifiable: 2 } })
   expect(account.callsByDay()).toEqual([10, 10, 9])
-  const [channelId] = account.emulator.channelIds
-  expect(account.callsOn46().flatMap((call) => (call.channelId === channelId ? [call.page] : []))).toEqual(
-    Array.from({ length: 26 }, (_, index) => index + 1).flatMap((page) =>
-      page === 10 || page === 19 ? [page, page] : page,
-    ),
-  )
+  const pages = Array.from({ length: 26 }, (_, index) => index + 1)
+  expect(account.pagesOf()).toEqual(pages.flatMap((page) => (page === 10 || page === 19 ? [page, page] : page)))
   expect(account.callsOn46()[0]?.params).toMatchObject({
     start_time: '2018-08-31 23:59:00',
     end_time: '2018-12-01 00:01:00',
@@ -73,25 +61,24 @@ test("calls made while the service's clock is weeks ahead count as calls of the 
   account.setRecords(2420)
   account.clock.nowMs = noonOfTomorrow()
   account.emulator.conditions.clockAheadMs = 40 * DAY_MS
-  expect(await run(backfill, V1_BACKFILL)).toMatchObject({ code: 4 })
+  expect(await runBackfill()).toMatchObject({ code: 4 })
   account.emulator.conditions.clockAheadMs = 0
-  const streams = (calls: number) => ({ json: { streams: { watch_records_v1: { calls } } } })
-  expect(await run(backfill, V1_BACKFILL)).toMatchObject({ code: 4, ...streams(0) })
+  expect(await runBackfill()).toMatchObject({ code: 4, streams: { watch_records_v1: { calls: 0 } } })
   account.nextDay()
-  expect(await run(backfill, V1_BACKFILL)).toMatchObject({ code: 4, ...streams(10) })
+  expect(await runBackfill()).toMatchObject({ code: 4, streams: { watch_records_v1: { calls: 10 } } })
   account.nextDay()
-  expect(await run(backfill, V1_BACKFILL)).toMatchObject({ code: 0 })
+  expect(await runBackfill()).toMatchObject({ code: 0 })
   await expectTruth(account, ['watch_records_v1'])
 })
 
 test('a run under a clock that is years ahead forgets no calls of the day', async () => {
   account.setRecords(2420)
   account.clock.nowMs = noonOfTomorrow()
-  expect(await run(backfill, V1_BACKFILL)).toMatchObject({ code: 4 })
+  expect(await runBackfill()).toMatchObject({ code: 4 })
   account.emulator.conditions.clockAheadMs = 800 * DAY_MS
   expect(await run(sync, ['--streams', 'managers'])).toMatchObject({ code: 0 })
   account.emulator.conditions.clockAheadMs = 0
-  await run(backfill, V1_BACKFILL)
+  await runBackfill()
   expect(account.callsByDay()).toEqual([10])
 })
 
@@ -122,12 +109,12 @@ test('by channel the ten calls are ten for each', async () => {
   account.emulator.switches.v1BudgetScope = 'channel'
   account.setRecords(1210, 320)
   const settings = { LIVEHOUSE_V1_BUDGET_SCOPE: 'channel' }
-  expect(await run(backfill, V1_BACKFILL, settings)).toMatchObject({
+  expect(await runBackfill(settings)).toMatchObject({
     code: 4,
-    json: { streams: { watch_records_v1: { calls: 15, slices: { unverifiable: 1 } } } },
+    streams: { watch_records_v1: { calls: 15, slices: { unverifiable: 1 } } },
   })
   account.nextDay()
-  expect(await run(backfill, V1_BACKFILL, settings)).toMatchObject({ code: 0 })
+  expect(await runBackfill(settings)).toMatchObject({ code: 0 })
   expect(account.callsByDay()).toEqual([15, 5])
   await expectTruth(account, ['watch_records_v1'])
 })
@@ -135,35 +122,35 @@ test('by channel the ten calls are ten for each', async () => {
 test('a run in which another stream fails is partial, and says all the same when the rest goes on', async () => {
   account.setRecords(1210)
   account.emulator.faults.push({ effect: refusal(403_001), endpoint: 'visitorList' })
-  const { code, json } = await run(sync, ['--streams', 'visitors,watch_records_v1'])
-  expect(code).toBe(3)
-  expect(json).toMatchObject({ status: 'partial', resumes_at: '2026-11-20T16:05:00.000Z' })
-  expect(json.errors).toMatchObject([{ stream: 'visitors' }, { stream: 'visitors' }])
+  expect(await run(sync, ['--streams', 'visitors,watch_records_v1'])).toMatchObject({
+    code: 3,
+    status: 'partial',
+    resumes_at: '2026-11-20T16:05:00.000Z',
+    errors: [{ stream: 'visitors' }, { stream: 'visitors' }],
+  })
 })
 
 test('a slice that was begun is ended before another one begins, unless it is forgotten or begun anew', async () => {
   account.setRecords(1210)
   const other = ['--from', '2018-06-01', '--to', '2018-07-01', '--streams', 'watch_records_v1']
-  await run(backfill, V1_BACKFILL)
+  await runBackfill()
   account.nextDay()
   expect(await run(backfill, other)).toMatchObject({ code: 0 })
-  const [channelId] = account.emulator.channelIds
-  const pages = () => account.callsOn46().flatMap((call) => (call.channelId === channelId ? [call.page] : []))
-  expect(pages().slice(10)).toEqual([10, 11, 12, 13, 14, 1])
+  expect(account.pagesOf().slice(10)).toEqual([10, 11, 12, 13, 14, 1])
   await expectTruth(account, ['watch_records_v1'])
 
   account.nextDay()
   await run(backfill, [...V1_BACKFILL, '--restart'])
   // What is half read goes on, or is dropped and read from its beginning: never both.
   for (const flags of [[], ['--restart']]) {
-    const { json } = await run(backfill, [...V1_BACKFILL, ...flags, '--dry-run'])
-    expect(json.plan.watch_records_v1.slices, flags.join()).toBe(2)
+    const { plan } = await run(backfill, [...V1_BACKFILL, ...flags, '--dry-run'])
+    expect(plan.watch_records_v1.slices, flags.join()).toBe(2)
   }
   account.nextDay()
   await run(backfill, [...V1_BACKFILL, '--restart'])
   const tenPages = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
   // On the second day it is the other channel's turn first, which takes a call.
-  expect(pages().slice(16)).toEqual([...tenPages, ...tenPages.slice(0, -1)])
+  expect(account.pagesOf().slice(16)).toEqual([...tenPages, ...tenPages.slice(0, -1)])
   await account.run(ledger, ['forget', '--from', '2018-10-01', '--to', '2018-10-02', '--streams', 'watch_records_v1'])
   expect(await account.database.db.selectFrom('livehouse_ops.open_slices').selectAll().execute()).toEqual([])
 })

@@ -16,6 +16,8 @@ export interface V1Account extends TestAccount {
   /** Gives the channels exactly so many old records. */
   readonly setRecords: (...counts: readonly number[]) => void
   readonly callsOn46: () => readonly RecordedCall[]
+  /** Those pages of a channel that were asked for; of the first one when none is named. */
+  readonly pagesOf: (channelId?: string) => readonly unknown[]
   /** How many of them the service saw on each of its days. */
   readonly callsByDay: () => readonly number[]
 }
@@ -35,6 +37,8 @@ export async function startV1Account(): Promise<V1Account> {
       }
     },
     callsOn46,
+    pagesOf: (channelId = first(account.emulator.channelIds)) =>
+      callsOn46().flatMap((call) => (call.channelId === channelId ? [call.page] : [])),
     callsByDay: () => {
       const days = Map.groupBy(callsOn46(), ({ at }) => formatWallDate(wallTimeAt(at, TIME_ZONE)))
       return [...days.values()].map(({ length }) => length)
