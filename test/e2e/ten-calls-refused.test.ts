@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
-import { openDatabase } from '../../src/store/pool.ts'
 import { errorsObject, jsonBody, refusal, status } from '../helpers/fault-effects.ts'
 import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
@@ -163,19 +161,4 @@ test('a list of which the service refuses far pages is read in parts, and keeps 
   }
   expect(code).toBe(0)
   await expectTruth(account, ['watch_records_v1'])
-})
-
-test('no login of the database can keep calls from being taken by locks that anybody may have', async () => {
-  account.setRecords(10)
-  const stranger = await openDatabase(account.database.url)
-  try {
-    await stranger.connection().execute(async (session) => {
-      await sql`select pg_advisory_lock(hashtextextended('livehouse/call-budget', 0))`.execute(session)
-      expect((await runBackfill()).code).toBe(0)
-      await sql`select pg_advisory_unlock_all()`.execute(session)
-    })
-  } finally {
-    await stranger.destroy()
-  }
-  expect(account.callsByDay()).toEqual([3])
 })
