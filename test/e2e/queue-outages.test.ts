@@ -11,7 +11,6 @@ import { createTestContext } from '../helpers/cli-context.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { createPassableFolder } from '../helpers/operating-system.ts'
-import { untilRow } from '../helpers/own-locks.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
 import { createTestRole } from '../helpers/test-role.ts'
@@ -77,8 +76,7 @@ test('a partition that no attempt got to the end of is an error of its run, and 
   const { db } = account.database
   const flags = ['--streams', 'managers,questionnaires']
   const running = account.sync(flags)
-  await untilRow(db, sql`select where to_regclass('pgboss.job') is not null`)
-  await untilRow(db, sql`select from pgboss.job where name = 'partitions' having count(*) = 3`)
+  await account.untilQueued('created', 3)
   // As after the last of them.
   await sql`update pgboss.job set state = 'failed', output = '{"message": "its disk is full"}', completed_on = now()
     where singleton_key = 'managers account'`.execute(db)

@@ -6,17 +6,34 @@ import { backfill } from '../../src/cli/backfill.ts'
 import { run } from '../../src/cli/run.ts'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { systemClock } from '../../src/core/clock.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { untilRow } from '../helpers/own-locks.ts'
-import { runVerb } from '../helpers/run-verb.ts'
 import { startChild } from '../helpers/start-child.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 import { heldPartitions, QueueAccount, stop } from '../helpers/queue-account.ts'
 
 const account = ofTest(() => QueueAccount.start())
+
+/** A run that a worker has begun and that gets no answer until it is let go. */
+async function beginRun(signal?: AbortSignal) {
+  const { asked, letGo } = account.holdLists()
+  const worker = await account.startWorker()
+  const running = account.sync([], signal && { signal })
+  await asked
+  await untilRow(account.database.db, heldPartitions)
+  return { worker, running, letGo }
+}
+
+const untilNoneHeld = async () => await untilRow(account.database.db, sql`select where not exists (${heldPartitions})`)
+
+/** How many partitions of this name are being read. */
+async function countActive(name: string): Promise<number> {
+  const active = sql`select from pgboss.job where state = 'active' and singleton_key like ${name}`
+  return (await active.execute(account.database.db)).rows.length
+}
+
 test('two workers share a run, which is one run and tells what it did like any other', async () => {
   const workers = [await account.startWorker(), await account.startWorker()]
   const { code, outcome } = await account.sync()
@@ -26,8 +43,7 @@ test('two workers share a run, which is one run and tells what it did like any o
   for (const worker of workers) await stop(worker)
 
   // The same in one process finds nothing that is new, and says as much in the same words.
-  const here = await runVerb(sync, ['--json'], { environment: account.environment, clock: systemClock })
-  const again = JSON.parse(here.printed.join('\n'))
+  const again = JSON.parse((await account.run(sync, ['--json'])).printed.join('\n'))
   expect(Object.keys(outcome)).toEqual(Object.keys(again))
   for (const [name, { extracted, slices }] of Object.entries<{ extracted: number; slices: object }>(outcome.streams)) {
     expect(again.streams[name], name).toMatchObject({ inserted: 0, updated: 0 })
@@ -50,11 +66,8 @@ test('a job that serve holds is shared with a worker, and is one run on record',
 })
 
 test('a worker that gets SIGTERM gives back what it was reading', async () => {
-  const { asked, letGo } = account.holdLists()
-  const first = await account.startWorker()
-  const running = account.sync()
-  await asked
-  await stop(first)
+  const { worker, running, letGo } = await beginRun()
+  await stop(worker)
   letGo()
   const second = await account.startWorker()
   expect(await running).toMatchObject({ code: 0, outcome: { status: 'ok' } })
@@ -64,11 +77,10 @@ test('a worker that gets SIGTERM gives back what it was reading', async () => {
 
 test('of a sync and a backfill in one worker, one waits while the other has the partition', async () => {
   const { asked, letGo } = account.holdLists()
-  const { environment, emulator, database } = account
+  const { emulator, database } = account
   const worker = await account.startWorker({ LIVEHOUSE_REQUEST_TIMEOUT: '2' })
   const flags = ['--streams', 'watch_records', '--channels', emulator.channelIds[0] ?? '']
-  const given = { environment, clock: systemClock }
-  const filling = runVerb(backfill, ['--queue', '--from', '2026-01-01', ...flags], given)
+  const filling = account.run(backfill, ['--queue', '--from', '2026-01-01', ...flags])
   await asked
   const readLease = async () =>
     await sql<{ epoch: string; wanted: Date | null }>`select epoch, wanted_until as wanted from livehouse_ops.leases
@@ -88,18 +100,13 @@ test('of a sync and a backfill in one worker, one waits while the other has the 
 
 test('what a sync wants is begun before what a backfill has queued earlier', async () => {
   const { letGo } = account.holdLists()
-  const { environment, database } = account
-  const jobs = (state: string, count: number) => sql`select from pgboss.job
-    where name = 'partitions' and state = ${state} having count(*) = ${count}`
-  const filling = runVerb(backfill, ['--queue', '--from', '2026-01-01'], { environment, clock: systemClock })
-  await untilRow(database.db, sql`select where to_regclass('pgboss.job') is not null`)
-  await untilRow(database.db, jobs('created', 8))
+  const filling = account.run(backfill, ['--queue', '--from', '2026-01-01'])
+  await account.untilQueued('created', 8)
   const running = account.sync(['--streams', 'visitors'])
-  await untilRow(database.db, jobs('created', 10))
+  await account.untilQueued('created', 10)
   const worker = await account.startWorker({ LIVEHOUSE_REQUEST_TIMEOUT: '2' })
-  await untilRow(database.db, jobs('active', 3))
-  const active = sql`select from pgboss.job where state = 'active' and singleton_key like 'visitors %'`
-  expect((await active.execute(database.db)).rows).toHaveLength(2)
+  await account.untilQueued('active', 3)
+  expect(await countActive('visitors %')).toBe(2)
   letGo()
   expect([(await running).code, (await filling).code]).toEqual([0, 0])
   await stop(worker)
@@ -107,20 +114,14 @@ test('what a sync wants is begun before what a backfill has queued earlier', asy
 
 test('a few partitions do not wait for the many that another run has queued before', async () => {
   const { letGo } = account.holdLists()
-  const { emulator, database } = account
-  const [first = '', second = ''] = emulator.channelIds
-  const jobs = (state: string, count: number) => sql`select from pgboss.job
-    where name = 'partitions' and state = ${state} having count(*) = ${count}`
+  const [first = '', second = ''] = account.emulator.channelIds
   const many = account.sync(['--channels', first])
-  await untilRow(database.db, sql`select where to_regclass('pgboss.job') is not null`)
-  await untilRow(database.db, jobs('created', 7))
+  await account.untilQueued('created', 7)
   const few = account.sync(['--channels', second, '--streams', 'visitors'])
-  await untilRow(database.db, jobs('created', 8))
+  await account.untilQueued('created', 8)
   const worker = await account.startWorker({ LIVEHOUSE_REQUEST_TIMEOUT: '2' })
-  await untilRow(database.db, jobs('active', 3))
-  const active = sql`select from pgboss.job
-    where state = 'active' and singleton_key = ${`visitors channel=${second}`}`
-  expect((await active.execute(database.db)).rows).toHaveLength(1)
+  await account.untilQueued('active', 3)
+  expect(await countActive(`visitors channel=${second}`)).toBe(1)
   letGo()
   expect([(await few).code, (await many).code]).toEqual([0, 0])
   await stop(worker)
@@ -147,17 +148,13 @@ test.each([
 })
 
 test('a run that is interrupted stops its workers', async () => {
-  const { asked } = account.holdLists()
-  const worker = await account.startWorker()
   const stopping = new AbortController()
-  const running = account.sync([], { signal: stopping.signal })
-  await asked
-  await untilRow(account.database.db, heldPartitions)
+  const { worker, running, letGo } = await beginRun(stopping.signal)
   stopping.abort(new LivehouseError('run.interrupted', 'interrupted by SIGINT', { signal: 'SIGINT' }))
   const { outcome } = await running
   expect(outcome).toMatchObject({ status: 'partial', errors: [{ code: 'run.interrupted' }] })
-  await untilRow(account.database.db, sql`select where not exists (${heldPartitions})`)
-  account.emulator.faults.length = 0
+  await untilNoneHeld()
+  letGo()
   expect(await account.sync()).toMatchObject({ code: 0 })
   await expectTruth(account)
   expect(await account.readRuns()).toEqual(['sync partial', 'sync ok'])
@@ -165,24 +162,13 @@ test('a run that is interrupted stops its workers', async () => {
 })
 
 test('a run that is cancelled from another process stops its workers', async () => {
-  const { asked } = account.holdLists()
-  const worker = await account.startWorker()
-  const running = account.sync()
-  await asked
-  await untilRow(account.database.db, heldPartitions)
-  const cancel = async () => {
-    const { environment } = account
-    const { code, printed } = await runVerb(run, ['--cancel', '1'], { environment, clock: systemClock })
-    return [code, printed]
-  }
-  expect(await cancel()).toEqual([0, ['run 1 ends within seconds']])
-  const { code, outcome } = await running
-  expect(code).toBe(3)
-  expect(outcome.errors).toMatchObject([
-    { code: 'run.interrupted', message: expect.stringContaining('run 1 was cancelled') },
-  ])
-  await untilRow(account.database.db, sql`select where not exists (${heldPartitions})`)
-  expect(await cancel()).toEqual([1, ['run 1 is not under way: nothing was done']])
+  const { worker, running } = await beginRun()
+  const cancel = async () => await account.run(run, ['--cancel', '1'])
+  expect(await cancel()).toMatchObject({ code: 0, printed: ['run 1 ends within seconds'] })
+  const message = expect.stringContaining('run 1 was cancelled')
+  expect(await running).toMatchObject({ code: 3, outcome: { errors: [{ code: 'run.interrupted', message }] } })
+  await untilNoneHeld()
+  expect(await cancel()).toMatchObject({ code: 1, printed: ['run 1 is not under way: nothing was done'] })
   await stop(worker)
 })
 
@@ -194,16 +180,12 @@ test('who asked for a run and died is waited for by nobody', async () => {
   asking.process.kill('SIGKILL')
   await asking.ended
   await sql`update livehouse_ops.leases set expires_at = now() where name like 'run %'`.execute(account.database.db)
-  await untilRow(account.database.db, sql`select where not exists (${heldPartitions})`)
+  await untilNoneHeld()
   const calls = account.emulator.calls.length
   letGo()
-  await untilRow(
-    account.database.db,
-    sql`select where not exists (
-    select from pgboss.job where name = 'partitions' and state in ('created', 'retry', 'active'))`,
-  )
+  const open = sql`select from pgboss.job where name = 'partitions' and state in ('created', 'retry', 'active')`
+  await untilRow(account.database.db, sql`select where not exists (${open})`)
   expect(account.emulator.calls).toHaveLength(calls)
-  const shown = await runVerb(status, [], { environment: account.environment, clock: systemClock })
-  expect(shown.printed.join('\n')).toContain('interrupted')
+  expect((await account.run(status)).printed.join('\n')).toContain('interrupted')
   await stop(worker)
 })

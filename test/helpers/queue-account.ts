@@ -1,11 +1,13 @@
 import { sql } from 'kysely'
+import type { Command } from '../../src/cli/command.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { atFirstList } from './fault-effects.ts'
+import { untilRow } from './own-locks.ts'
 import { createTestDatabase, type TestDatabase } from './postgres.ts'
-import { environmentOf, runVerb } from './run-verb.ts'
+import { environmentOf, runVerb, type VerbRun } from './run-verb.ts'
 import { type Child, startChild } from './start-child.ts'
 
 type Settings = Readonly<Record<string, string>>
@@ -47,6 +49,19 @@ export class QueueAccount implements AsyncDisposable {
     const { code, printed, error } = await runVerb(sync, ['--queue', '--json', ...flags], given)
     if (error !== undefined) throw new Error('the sync did not end', { cause: error })
     return { code, outcome: JSON.parse(printed.join('\n')) }
+  }
+
+  /** A verb in this process. */
+  async run(verb: Command, argv: readonly string[] = []): Promise<VerbRun> {
+    return await runVerb(verb, argv, { environment: this.environment, clock: systemClock })
+  }
+
+  /** Until the queue has so many partitions in this state. */
+  async untilQueued(state: 'created' | 'active', count: number): Promise<void> {
+    const { db } = this.database
+    const jobs = sql`select from pgboss.job where name = 'partitions' and state = ${state} having count(*) = ${count}`
+    await untilRow(db, sql`select where to_regclass('pgboss.job') is not null`)
+    await untilRow(db, jobs)
   }
 
   /** Does something at the first list that is answered, which then tells what was there before. */
