@@ -85,7 +85,7 @@ export function fieldValue(field: string, value: unknown, index?: number): Fault
 }
 
 /** Each row goes out as `change` makes it. */
-export function changedRows(change: (item: unknown) => unknown): FaultEffect {
+export function changedRows(change: (item: unknown, index: number) => unknown): FaultEffect {
   return onItems('changed rows', (items) => items.map(change))
 }
 
