@@ -37,13 +37,16 @@ afterAll(async () => {
   await user[Symbol.asyncDispose]()
 })
 
+/** What a tool of the analyst's assistant answers, parsed. */
+const ask = async (tool: string, given = {}) => JSON.parse((await assistant.call(tool, given)).text)
+
 test('an assistant finds the tools, every view with its columns in both languages, and the measures', async () => {
   const { tools } = await assistant.client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(['describe_views', 'read_document', 'query', 'completeness'])
   expect(assistant.client.getInstructions()).toContain('Personal data are masked')
-  const all = JSON.parse((await assistant.call('describe_views')).text)
+  const all = await ask('describe_views')
   expect(all.map(({ name }: { name: string }) => name)).toEqual(biViews.map(({ name }) => name))
-  const [gift] = JSON.parse((await assistant.call('describe_views', { views: ['livehouse_bi.fct_gift'] })).text)
+  const [gift] = await ask('describe_views', { views: ['livehouse_bi.fct_gift'] })
   expect(gift.columns.phone).toEqual({
     type: 'text',
     personal: 'phone',
@@ -56,39 +59,28 @@ test('an assistant finds the tools, every view with its columns in both language
 })
 
 test('an answer has exact values, and how complete the data are as the same snapshot has it', async () => {
-  const complete = JSON.parse(
-    (
-      await assistant.call('query', {
-        sql: `select count(*), 12345678901234.50::numeric as money, timestamptz '2026-11-22 08:00+00' as instant,
-          true as yes, date '2026-11-22' as day, 7 as small, null as nothing, current_user, session_user from dim_viewer -- all`,
-      })
-    ).text,
-  )
+  const complete = await ask('query', {
+    sql: `select count(*), 12345678901234.50::numeric as money, timestamptz '2026-11-22 08:00+00' as instant,
+      true as yes, date '2026-11-22' as day, 7 as small, null as nothing, current_user, session_user from dim_viewer -- all`,
+  })
   expect(complete.columns.slice(0, 3)).toEqual(['count', 'money', 'instant'])
   const viewers = pipeline.emulator.truth().visitors.length
-  expect(complete.rows).toEqual([
-    [String(viewers), '12345678901234.50', '2026-11-22T16:00:00+08:00', true, '2026-11-22', 7, null].concat(
-      'livehouse_analyst',
-      user.name,
-    ),
-  ])
+  const values = [String(viewers), '12345678901234.50', '2026-11-22T16:00:00+08:00', true, '2026-11-22', 7, null]
+  expect(complete.rows).toEqual([[...values, 'livehouse_analyst', user.name]])
   expect(complete.completeness).toContainEqual(
     expect.objectContaining({ stream: 'visitors', is_complete: true, parts: 2, unproven: null }),
   )
-  const { db } = pipeline.database
-  await sql`insert into livehouse.channels (channel_id, run_id) values ('unread', 1)`.execute(db)
-  const partial = JSON.parse((await assistant.call('completeness')).text).find(
-    ({ stream }: { stream: string }) => stream === 'visitors',
-  )
+  await sql`insert into livehouse.channels (channel_id, run_id) values ('unread', 1)`.execute(pipeline.database.db)
+  const streams: readonly { stream: string; last_read_at: string }[] = await ask('completeness')
+  const partial = streams.find(({ stream }) => stream === 'visitors')
   expect(partial).toMatchObject({ is_complete: false, unproven: 'channel unread: never read', complete_through: null })
-  expect(partial.last_read_at).toMatch(/^2\d{3}-\d\d-\d\dT.*\+08:00$/)
+  expect(partial?.last_read_at).toMatch(/^2\d{3}-\d\d-\d\dT.*\+08:00$/)
 })
 
 test('rows, bytes and time are bounded, and what Postgres says comes with the place in the query', async () => {
-  const cut = JSON.parse((await assistant.call('query', { sql: 'select generate_series(1, 1000)' })).text)
-  expect([cut.rows.length, cut.isCut]).toEqual([3, true])
-  const whole = JSON.parse((await assistant.call('query', { sql: 'select generate_series(1, 3);' })).text)
-  expect([whole.rows.length, whole.isCut]).toEqual([3, false])
+  const three = [[1], [2], [3]]
+  expect(await ask('query', { sql: 'select generate_series(1, 1000)' })).toMatchObject({ rows: three, isCut: true })
+  expect(await ask('query', { sql: 'select generate_series(1, 3);' })).toMatchObject({ rows: three, isCut: false })
   for (const [query, message] of [
     [`select repeat('x', 5000000)`, /more than 1048576 bytes/],
     [`select set_config('statement_timeout', '0', false), pg_sleep(600)`, /statement timeout \(57014\)/],
