@@ -4,6 +4,7 @@ import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { html, status as answers } from '../helpers/fault-effects.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 
@@ -36,7 +37,7 @@ test('a part that fails night after night is one open point, with its newest rea
   await using account = await startAccount()
   const { emulator, clock, run } = account
   const [first = ''] = emulator.channelIds
-  const readOpen = async () => JSON.parse((await run(status, ['--json'])).printed.join(''))
+  const readOpen = async () => await runJson(account, status)
   expect((await run(sync)).code).toBe(0)
   emulator.faults.push({ effect: answers(403), endpoint: 'userRecordList', channelId: first })
   for (let night = 0; night < 3; night++) {

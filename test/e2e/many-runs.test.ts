@@ -4,6 +4,8 @@ import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { missingRow } from '../helpers/fault-effects.ts'
+import { first } from '../helpers/first-rows.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 
@@ -15,9 +17,8 @@ async function countWalks({ database }: TestAccount): Promise<number> {
   return Number(rows[0]?.n)
 }
 
-async function showStatus({ run }: TestAccount) {
-  const { printed } = await run(status, ['--json'])
-  const { streams, gap_count, shortfalls, shortfall_count, acceptances } = JSON.parse(printed[0] ?? '')
+async function showStatus(account: TestAccount) {
+  const { streams, gap_count, shortfalls, shortfall_count, acceptances } = await runJson(account, status)
   return { visitors: streams.visitors, gap_count, shortfalls, shortfall_count, acceptances }
 }
 
@@ -32,10 +33,8 @@ test('a list that is read every ten minutes leaves no more rows in the ledger th
   for (let round = 0; round < 3; round += 1) expect(await walk()).toMatchObject({ code: 0 })
   const calm = await countWalks(account)
 
-  const { visitors } = emulator.world.channels.get(channelId) ?? {}
-  const lost = visitors?.rows.at(-1)
-  if (!visitors || !lost) throw new Error('the world is empty')
-  visitors.remove(lost)
+  const visitors = emulator.world.channels.get(channelId)?.visitors
+  visitors?.remove(first(visitors.rows))
   for (let round = 0; round < 3; round += 1) expect(await walk()).toMatchObject({ code: 0 })
   expect(await countWalks(account)).toBe(calm)
   const { rows } = await sql`select channel_id from livehouse.visitors where removed_at is not null`.execute(

@@ -9,6 +9,8 @@ import { expectTruth } from '../helpers/expect-truth.ts'
 import { changedRows } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
+import { meanwhile } from '../helpers/numbered-lists.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
@@ -51,9 +53,7 @@ function times<T>(count: number, make: (n: number) => T): readonly T[] {
 async function syncAndCompare(account: TestAccount, stream: string, hours = 2): Promise<void> {
   account.clock.nowMs += hours * 3_600_000
   const names = stream === 'signups' ? 'questionnaires,signups' : stream
-  const { code, printed } = await account.run(sync, ['--json', '--streams', names])
-  expect(JSON.parse(printed.join()).errors).toEqual([])
-  expect(code).toBe(0)
+  expect(await runJson(account, sync, ['--streams', names])).toMatchObject({ code: 0, errors: [] })
   await expectTruth(account, [stream])
 }
 
@@ -116,13 +116,9 @@ test('a row that cannot be read and comes on two pages, since another jumped ahe
   if (!unreadable || !jumping) throw new Error('too few')
   const withoutId = (item: unknown) =>
     Object(item).user_id === unreadable.userId ? { ...Object(item), user_id: '' } : item
-  let hasJumped = false
-  const jump = (query: ListQuery): ListQuery => {
-    if (query.page > 1 && !hasJumped) visitors.replace(jumping, { ...jumping, lastOnlineAt: at + 20 * 86_400 })
-    hasJumped ||= query.page > 1
-    return query
-  }
-  emulator.faults.push({ effect: { ...changedRows(withoutId), query: jump }, endpoint: 'visitorList' })
+  const jump = meanwhile(() => visitors.replace(jumping, { ...jumping, lastOnlineAt: at + 20 * 86_400 }))
+  emulator.faults.push({ effect: changedRows(withoutId), endpoint: 'visitorList' })
+  emulator.faults.push({ effect: jump, endpoint: 'visitorList', page: 2, times: 1 })
   clock.nowMs += 3_600_000
   expect(await account.run(sync, ['--streams', 'visitors'])).toMatchObject({ code: 0 })
   const held = await readStreamTable(database.db, 'visitors')
@@ -140,14 +136,9 @@ test('two equal items that cannot be read, on two pages of a whole list, are two
   emulator.faults.push({ effect: changedRows(unreadable), endpoint: 'visitorList' })
   for (let night = 0; night < 2; night++) {
     clock.nowMs += 86_400_000
-    const { code, printed } = await account.run(sync, ['--json', '--streams', 'visitors'])
-    const { errors, streams } = JSON.parse(printed.join())
-    expect({ code, errors, ...streams.visitors }).toMatchObject({
-      code: 0,
-      errors: [],
-      slices: { verified: 1 },
-      quarantined: 2,
-    })
+    const { code, errors, streams } = await runJson(account, sync, ['--streams', 'visitors'])
+    expect([code, errors]).toEqual([0, []])
+    expect(streams.visitors).toMatchObject({ slices: { verified: 1 }, quarantined: 2 })
   }
 })
 
@@ -157,22 +148,20 @@ test('watch records of which one comes with every call: what is older is proven 
   const { records } = firstChannel(emulator)
   const model = first(records.rows)
   let added = 0
-  const arrive = (query: ListQuery): ListQuery => {
+  const arrive = meanwhile(() => {
     const enteredAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
     records.add({ ...model, recordId: String(900_000 + ++added), enteredAt, leftAt: enteredAt })
-    return query
-  }
-  const slicesOfSync = async () => {
+  })
+  const readRecords = async () => {
     clock.nowMs += 3_600_000
-    const { code, printed } = await account.run(sync, ['--json', '--streams', 'watch_records'])
-    const { slices, calls } = JSON.parse(printed.join()).streams.watch_records
-    return { code, verified: slices.verified, moving: slices.moving, calls }
+    const { code, streams } = await runJson(account, sync, ['--streams', 'watch_records'])
+    return { code, ...streams.watch_records }
   }
-  emulator.faults.push({ effect: { name: 'arrive', query: arrive }, endpoint: 'userRecordList' })
-  expect(await slicesOfSync()).toMatchObject({ code: 0, verified: 2, moving: 0 })
-  const { calls } = await slicesOfSync()
+  emulator.faults.push({ effect: arrive, endpoint: 'userRecordList' })
+  expect(await readRecords()).toMatchObject({ code: 0, slices: { verified: 2, moving: 0 } })
+  const { calls } = await readRecords()
   emulator.faults.length = 0
-  expect(await slicesOfSync()).toMatchObject({ code: 0, verified: 1, moving: 0 })
+  expect(await readRecords()).toMatchObject({ code: 0, slices: { verified: 1, moving: 0 } })
   expect(calls).toBeLessThan(20)
   await expectTruth(account, ['watch_records'])
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { ListQuery } from '../../src/emulator/params.ts'
 import { ROWS, startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { noRows, refusal, repeatedPage, withheldRows } from '../helpers/fault-effects.ts'
+import { meanwhile } from '../helpers/numbered-lists.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
@@ -59,11 +59,7 @@ test.each([15, 16, 17])(
 test('a total that a reading has exceeded proves no other one that ends with it', async () => {
   await using account = await startLists(10, 2)
   let readings = 0
-  const query = (asked: ListQuery) => {
-    readings++
-    return asked
-  }
-  const endsSecond = { ...withheldRows(() => readings === 2), query }
+  const endsSecond = { ...withheldRows(() => readings === 2), ...meanwhile(() => void readings++) }
   account.emulator.faults.push({ effect: endsSecond, endpoint: 'visitorList', page: 2 })
   expect((await syncStreams(account, 'visitors')).streams.visitors.slices).toMatchObject({ verified: 0, moving: 1 })
 })

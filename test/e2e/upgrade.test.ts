@@ -8,6 +8,7 @@ import { sync } from '../../src/cli/sync.ts'
 import { loadMigrations, migrateUp } from '../../src/store/migrate.ts'
 import { expectKeptDays } from '../helpers/expect-kept-days.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
 /** The newest migration of version 0.1.0. */
@@ -30,10 +31,10 @@ test('what 0.1.0 has written is whole after the upgrade, after going back, and a
   await sql.raw(rowsOfRelease).execute(db)
   await sql`update livehouse_ops.source set base_url = ${emulator.baseUrl}`.execute(db)
 
-  const upgraded = await run(sync, ['--json'])
-  expect(upgraded).toMatchObject({ code: 0 })
+  const { code, streams } = await runJson(account, sync)
+  expect(code).toBe(0)
   await expectTruth(account)
-  for (const [name, counts] of Object.entries<object>(JSON.parse(upgraded.printed.join('')).streams))
+  for (const [name, counts] of Object.entries<object>(streams))
     expect([name, counts]).toMatchObject([name, { inserted: 0, updated: 0, removed: 0 }])
   expect(await run(audit)).toMatchObject({ code: 0 })
 
