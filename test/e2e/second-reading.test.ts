@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { run } from '../../src/cli/run.ts'
 import { status } from '../../src/cli/status.ts'
@@ -11,24 +11,36 @@ import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { missingRow, noRows, withheldRows } from '../helpers/fault-effects.ts'
 import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { ofTest } from '../helpers/of-file.ts'
+import { runJson } from '../helpers/run-json.ts'
+import { startAccount } from '../helpers/start-account.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-const folder = createTemporaryFolder('jobs')
-let account: TestAccount
+const streamsOf = { gifts: ['gifts'], signups: ['signups', 'questionnaires'] } as const
 
-beforeEach(async ({ task }) => {
-  account = await startAccount({ viewers: /border of two pages/.test(task.name) ? 900 : 150 })
-})
-afterEach(async () => await account[Symbol.asyncDispose]())
+const account = ofTest(() => startAccount({ viewers: 150 }))
 
-/** A sync of these streams that is green. @returns its slices by proof, of the first stream */
-async function read(...streams: readonly string[]): Promise<Record<string, number>> {
-  const { code, printed } = await account.run(sync, ['--streams', streams.join(','), '--json'])
-  expect(code, printed.join()).toBe(0)
-  return JSON.parse(printed.join()).streams[streams[0] ?? ''].slices
+/** A sync that is green, so many hours later. @returns its slices by proof, of the first stream */
+async function readAfter(hours: number, table: keyof typeof streamsOf | 'watch_records' = 'gifts') {
+  account.clock.nowMs += hours * HOUR_MS
+  const names = table === 'watch_records' ? [table] : streamsOf[table]
+  const { code, errors, streams } = await runJson(account, sync, ['--streams', names.join()])
+  expect(code, JSON.stringify(errors)).toBe(0)
+  return streams[table].slices
+}
+
+/** On the clock of the service. */
+const hoursAgo = (hours: number) => wallTimeAt(account.clock.nowMs - hours * HOUR_MS, 'Asia/Shanghai')
+
+/** A gift a minute of the first channel, so that they fill two pages; the last one was so many hours ago. */
+function addTwoPages(hours: number) {
+  const { id, gifts } = firstChannel(account.emulator)
+  const gift = first(gifts.rows)
+  const last = hoursAgo(hours)
+  for (let minute = 0; minute < 130; minute++) gifts.add({ ...gift, givenAt: last - minute * 60 })
+  return { id, type: gift.type }
 }
 
 /** From when on gifts were asked for since so many calls, by the day; each once. */
@@ -45,9 +57,9 @@ async function readProven() {
   return rows
 }
 
-async function count(where: ReturnType<typeof sql>): Promise<number> {
-  const { rows } = await sql<{ n: string }>`select count(*) as n from ${where}`.execute(account.database.db)
-  return Number(rows[0]?.n)
+async function countRemoved(table: keyof typeof streamsOf = 'gifts'): Promise<number> {
+  const removed = sql`select from ${sql.table(`livehouse.${table}`)} where removed_at is not null`
+  return (await removed.execute(account.database.db)).rows.length
 }
 
 test.each<[string, FaultEffect]>([
@@ -57,77 +69,66 @@ test.each<[string, FaultEffect]>([
   'a %s first answer to a list without a total is made good an hour later, and agreed by a third',
   async (_, effect) => {
     account.emulator.faults.push({ effect, endpoint: 'giftRunning' })
-    expect(await read('gifts')).toMatchObject({ unverifiable: 4, agreed: 0 })
+    expect(await readAfter(0)).toMatchObject({ unverifiable: 4, agreed: 0 })
     account.emulator.faults.splice(0)
     await expect(expectTruth(account, ['gifts'])).rejects.toThrow('gifts')
 
-    account.clock.nowMs += HOUR_MS
-    expect(await read('gifts')).toMatchObject({ unverifiable: 4 })
+    expect(await readAfter(1)).toMatchObject({ unverifiable: 4 })
     await expectTruth(account, ['gifts'])
-    account.clock.nowMs += HOUR_MS
-    expect(await read('gifts')).toMatchObject({ unverifiable: 4, agreed: 4 })
+    expect(await readAfter(1)).toMatchObject({ unverifiable: 4, agreed: 4 })
   },
 )
 
 test('an empty first answer with a total settles nothing: the next night has what it lacked', async () => {
   account.emulator.faults.push({ effect: noRows(), endpoint: 'userRecordList' })
-  await read('watch_records')
+  await readAfter(0, 'watch_records')
   account.emulator.faults.splice(0)
-  account.clock.nowMs += 24 * HOUR_MS
-  await read('watch_records')
+  await readAfter(24, 'watch_records')
   await expectTruth(account, ['watch_records'])
 })
 
 test('the history of gifts is read a second time when an hour has passed, and then no more', async () => {
-  await read('gifts')
-  account.clock.nowMs += HOUR_MS / 2
+  await readAfter(0)
   const soon = account.emulator.calls.length
-  expect(await read('gifts')).toMatchObject({ agreed: 0 })
+  expect(await readAfter(0.5)).toMatchObject({ agreed: 0 })
   expect(askedSince(soon)).not.toContain('2014-12-31')
 
-  account.clock.nowMs += HOUR_MS
   const later = account.emulator.calls.length
   expect(await readProven()).toEqual([{ last_proof: 'unverifiable', is_proven: false }])
-  expect(await read('gifts')).toMatchObject({ agreed: 4, unverifiable: 4 })
+  expect(await readAfter(1)).toMatchObject({ agreed: 4, unverifiable: 4 })
   expect(await readProven()).toEqual([{ last_proof: 'agreed', is_proven: true }])
-  const { printed } = await account.run(status, ['--json'])
-  expect(JSON.parse(printed.join()).streams.gifts.partitions).toMatchObject({ agreed: 4, unverifiable: 0 })
+  const { streams } = await runJson(account, status)
+  expect(streams.gifts.partitions).toMatchObject({ agreed: 4, unverifiable: 0 })
   // Whether the newest days of a list are asked for by themselves too depends on which list comes first.
   expect(askedSince(later).filter((day) => day < '2026-11')).toEqual(['2014-12-31'])
-  account.clock.nowMs += DAY_MS
   const after = account.emulator.calls.length
-  await read('gifts')
+  await readAfter(24)
   expect(askedSince(after)).toEqual(['2026-11-19'])
   expect(account.emulator.calls.length - after).toBe(7)
 })
 
 test('readings have pages of the size that the service serves and of one row less in turn', async () => {
-  const { id, gifts } = firstChannel(account.emulator)
-  const gift = first(gifts.rows)
-  const hourAgo = wallTimeAt(account.clock.nowMs - HOUR_MS, 'Asia/Shanghai')
-  for (let minute = 0; minute < 130; minute++) gifts.add({ ...gift, givenAt: hourAgo - minute * 60 })
+  const { id, type } = addTwoPages(1)
   const sizes: unknown[] = []
   for (let hour = 0; hour < 4; hour++) {
-    account.clock.nowMs += HOUR_MS
     const before = account.emulator.calls.length
-    await read('gifts')
+    await readAfter(1)
     const calls = account.emulator.calls.slice(before).filter(({ page, channelId }) => page === 2 && channelId === id)
-    sizes.push(calls.flatMap(({ params }) => (params.type === gift.type ? [params.perPage] : [])))
+    sizes.push(calls.flatMap(({ params }) => (params.type === type ? [params.perPage] : [])))
   }
   // The last one is looked at twice.
   expect(sizes).toEqual([100, 99, 100, 99].map((size) => [size, size]))
 })
 
 test('a row that is lost at the border of two pages comes with the second reading, which has other pages', async () => {
+  addTwoPages(240)
   account.emulator.faults.push({ effect: missingRow(), endpoint: 'giftRunning', page: 2 })
-  await read('gifts')
+  await readAfter(0)
   await expect(expectTruth(account, ['gifts'])).rejects.toThrow('gifts')
-  account.clock.nowMs += HOUR_MS
-  await read('gifts')
+  await readAfter(1)
   await expectTruth(account, ['gifts'])
-  account.clock.nowMs += HOUR_MS
-  await read('gifts')
-  expect(await count(sql`livehouse.gifts where removed_at is not null`)).toBe(0)
+  await readAfter(1)
+  expect(await countRemoved()).toBe(0)
 })
 
 test.each(['gifts', 'signups'] as const)(
@@ -135,35 +136,27 @@ test.each(['gifts', 'signups'] as const)(
   async (table) => {
     const channel = firstChannel(account.emulator)
     const list = table === 'gifts' ? channel.gifts : first(channel.questionnaires.rows).signups
-    const streams = table === 'gifts' ? ['gifts'] : ['signups', 'questionnaires']
-    await read(...streams)
+    await readAfter(0, table)
     const row = list.rows.at(-1)
     Reflect.apply(list.remove, list, [row])
-    const isMarked = async () =>
-      (await count(sql`${sql.table(`livehouse.${table}`)} where removed_at is not null`)) === 1
-    const nights: boolean[] = []
+    const marks: number[] = []
     for (let night = 0; night < 3; night++) {
-      account.clock.nowMs += 3 * DAY_MS
-      await read(...streams)
-      nights.push(await isMarked())
+      await readAfter(72, table)
+      marks.push(await countRemoved(table))
     }
-    expect(nights).toEqual([false, true, true])
+    expect(marks).toEqual([0, 1, 1])
     account.clock.nowMs += 3 * DAY_MS
-    const young = wallTimeAt(account.clock.nowMs - HOUR_MS, 'Asia/Shanghai')
+    const young = hoursAgo(1)
     for (const { gifts, questionnaires } of account.emulator.world.channels.values()) {
-      gifts.add(
-        ...gifts.rows.slice(0, 1).map((gift) => ({ ...gift, type: Reflect.get(Object(row), 'type'), givenAt: young })),
-      )
-      const [signups] = questionnaires.rows.map(({ signups }) => signups)
-      signups?.add(...signups.rows.slice(0, 1).map((signup) => ({ ...signup, signedUpAt: young })))
+      gifts.add({ ...first(gifts.rows), type: Reflect.get(Object(row), 'type'), givenAt: young })
+      const { signups } = first(questionnaires.rows)
+      signups.add({ ...first(signups.rows), signedUpAt: young })
     }
-    await read(...streams)
-    const at = sql`${new Date(account.clock.nowMs - 5 * DAY_MS)} at time zone 'Asia/Shanghai'`
-    const settled = sql`(select distinct partition from livehouse_ops.slices where stream = ${table} and settled @> ${at}) as s`
-    expect(await count(settled)).toBe(
-      await count(sql`(select distinct partition from livehouse_ops.slices
-      where stream = ${table}) as s`),
-    )
+    await readAfter(0, table)
+    const fiveDaysAgo = sql`${new Date(account.clock.nowMs - 5 * DAY_MS)} at time zone 'Asia/Shanghai'`
+    const unsettled = sql`select partition from livehouse_ops.slices where stream = ${table}
+      group by partition having not bool_or(coalesce(settled @> ${fiveDaysAgo}, false))`
+    expect((await unsettled.execute(account.database.db)).rows).toEqual([])
   },
 )
 
@@ -171,71 +164,57 @@ test('the only gift of a channel is marked when two empty readings an hour apart
   const { gifts } = firstChannel(account.emulator)
   const given = gifts.rows.filter(({ type }) => type === 'cash').sort((a, b) => b.givenAt - a.givenAt)
   for (const gift of given.slice(1)) gifts.remove(gift)
-  await read('gifts')
+  await readAfter(0)
   gifts.remove(first(given))
   const marks: number[] = []
   for (const hours of [1, 0, 1, 24]) {
-    account.clock.nowMs += hours * HOUR_MS
-    await read('gifts')
-    marks.push(await count(sql`livehouse.gifts where removed_at is not null`))
+    await readAfter(hours)
+    marks.push(await countRemoved())
   }
   expect(marks).toEqual([0, 0, 1, 1])
 })
 
-test.each(['gifts', 'signups'] as const)(
+test.each([
+  ['gifts', 'giftRunning'],
+  ['signups', 'signupRecord'],
+] as const)(
   '%s that do not come on three nights of empty answers are back with the first night that has them',
-  async (table) => {
+  async (table, endpoint) => {
     const { channel, gift, form, signup } = firstRows(account.emulator)
-    const young = wallTimeAt(account.clock.nowMs - HOUR_MS, 'Asia/Shanghai')
-    channel.gifts.add({ ...gift, givenAt: young })
-    form.signups.add({ ...signup, signedUpAt: young })
-    const streams = table === 'gifts' ? ['gifts'] : ['signups', 'questionnaires']
-    await read(...streams)
-    account.emulator.faults.push({ effect: noRows(), endpoint: table === 'gifts' ? 'giftRunning' : 'signupRecord' })
-    for (let night = 0; night < 3; night++) {
-      account.clock.nowMs += DAY_MS
-      await read(...streams)
-    }
-    const countRemoved = async () => await count(sql`${sql.table(`livehouse.${table}`)} where removed_at is not null`)
-    expect(await countRemoved()).toBeGreaterThan(0)
+    channel.gifts.add({ ...gift, givenAt: hoursAgo(1) })
+    form.signups.add({ ...signup, signedUpAt: hoursAgo(1) })
+    await readAfter(0, table)
+    account.emulator.faults.push({ effect: noRows(), endpoint })
+    for (let night = 0; night < 3; night++) await readAfter(24, table)
+    expect(await countRemoved(table)).toBeGreaterThan(0)
     account.emulator.faults.splice(0)
-    account.clock.nowMs += DAY_MS
-    await read(...streams)
-    expect(await countRemoved()).toBe(0)
+    await readAfter(24, table)
+    expect(await countRemoved(table)).toBe(0)
     await expectTruth(account, [table])
   },
 )
 
 test('a job with a long lookback skips no day of what nightly syncs have read and the ledger has joined', async () => {
-  await read('gifts')
-  for (let night = 0; night < 12; night++) {
-    account.clock.nowMs += DAY_MS
-    await read('gifts')
-  }
-  const runJob = async () => {
-    const calls = account.emulator.calls.length
-    writeFileSync(
-      join(folder, 'deep.ts'),
-      `export default { cron: '@weekly', streams: ['gifts'], lookbackDays: { gifts: 5 } }`,
-    )
-    expect(await account.run(run, ['deep'], { LIVEHOUSE_JOBS_DIR: folder })).toMatchObject({ code: 0 })
-    return askedSince(calls)
-  }
-  expect(await runJob()).toEqual(['2026-11-16'])
+  await readAfter(0)
+  for (let night = 0; night < 12; night++) await readAfter(24)
+  const calls = account.emulator.calls.length
+  const folder = createTemporaryFolder('jobs')
+  const job = `export default { cron: '@weekly', streams: ['gifts'], lookbackDays: { gifts: 5 } }`
+  writeFileSync(join(folder, 'deep.ts'), job)
+  expect(await account.run(run, ['deep'], { LIVEHOUSE_JOBS_DIR: folder })).toMatchObject({ code: 0 })
+  expect(askedSince(calls)).toEqual(['2026-11-16'])
 })
 
 test('a settled range in which a backfill misses a gift is read again by the next sync, and no other is', async () => {
   const { gifts } = firstChannel(account.emulator)
-  await read('gifts')
-  account.clock.nowMs += HOUR_MS
-  await read('gifts')
+  await readAfter(0)
+  await readAfter(1)
   gifts.remove(first(gifts.rows.toSorted((a, b) => a.givenAt - b.givenAt)))
   const range = ['--from', '2026-09-01', '--to', '2026-11-10', '--streams', 'gifts']
   expect(await account.run(backfill, range)).toMatchObject({ code: 0 })
-  expect(await count(sql`livehouse.gifts where removed_at is not null`)).toBe(0)
-  account.clock.nowMs += DAY_MS
+  expect(await countRemoved()).toBe(0)
   const calls = account.emulator.calls.length
-  await read('gifts')
-  expect(await count(sql`livehouse.gifts where removed_at is not null`)).toBe(1)
+  await readAfter(24)
+  expect(await countRemoved()).toBe(1)
   expect(askedSince(calls)).not.toContain('2014-12-31')
 })
