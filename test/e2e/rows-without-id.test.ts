@@ -10,6 +10,7 @@ import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
@@ -22,9 +23,24 @@ const withTime = (item: unknown, change: (time: string) => string): unknown =>
     ? [...item.slice(0, -1), change(String(item.at(-1)))]
     : { ...Object(item), uptime: change(Object(item).uptime) }
 
-const readAgain = async ({ run, clock }: TestAccount, status = 0) => {
-  clock.nowMs += DAY_MS
-  expect(await run(sync, streams)).toMatchObject({ code: status })
+/** A sync that is green, so many days later. */
+async function readAfter(days: number, { run, clock }: TestAccount): Promise<void> {
+  clock.nowMs += days * DAY_MS
+  expect(await run(sync, streams)).toMatchObject({ code: 0 })
+}
+
+/** A backfill that is green, from this date to that. @returns what it says of its streams */
+async function readRange(account: TestAccount, from: string, to: string) {
+  const range = ['--from', from, '--to', to, '--streams', 'gifts,signups']
+  const { code, streams } = await runJson(account, backfill, range)
+  expect(code).toBe(0)
+  return streams
+}
+
+/** Each gift and each signup goes out as `change` makes it. */
+function changeBoth({ emulator }: TestAccount, change: (item: unknown) => unknown): void {
+  for (const endpoint of ['giftRunning', 'signupRecord'] as const)
+    emulator.faults.push({ effect: changedRows(change), endpoint })
 }
 
 /** What counts of gifts and signups, and what waits in quarantine. */
@@ -44,11 +60,9 @@ test.each([
   ['asked for by a signup, where all times are no range', 'missing', 1, 4000],
 ] as const)('headers edited while nobody signs up are %s, and all get them', async (_, emptyLists, times, days) => {
   await using account = await startAccount()
-  const { emulator, run, clock } = account
+  const { emulator, clock } = account
   Object.assign(emulator.switches, { emptyLists, longestWindowDays: days })
-  expect(await run(sync, streams)).toMatchObject({ code: 0 })
-  await readAgain(account)
-  await readAgain(account)
+  for (const later of [0, 1, 1]) await readAfter(later, account)
   const { questionnaires } = firstChannel(emulator)
   const form = first(questionnaires.rows)
   const rows = form.signups.rows.map((row): Signup => ({ ...row, answers: row.answers.slice(0, -1) }))
@@ -56,7 +70,7 @@ test.each([
   questionnaires.replace(form, { ...form, questions, signups: createRowList(rows) })
   clock.nowMs += 3_600_000
   emulator.calls.length = 0
-  const { printed } = await run(sync, [...streams, '--json'])
+  const { signups } = (await runJson(account, sync, streams)).streams
   const asked = emulator.calls.flatMap(({ endpoint, params }) => {
     return endpoint === 'signupRecord' && params.start_time === undefined ? [String(params.question_id)] : []
   })
@@ -64,7 +78,7 @@ test.each([
   expect(asked.filter((id) => id === form.questionId)).toHaveLength(2 * times)
   const others = asked.filter((id) => id !== form.questionId)
   expect(others).toHaveLength(new Set(others).size)
-  expect(JSON.parse(printed.join()).streams.signups).toMatchObject({ updated: rows.length, inserted: 0, removed: 0 })
+  expect(signups).toMatchObject({ updated: rows.length, inserted: 0, removed: 0 })
   await expectTruth(account, ['questionnaires', 'signups'])
 })
 
@@ -96,54 +110,36 @@ test('equal gifts beside a range, behind which the service shows nothing, are no
 describe('the time of a gift or a signup', () => {
   test('may come to the minute and later to the second, and back: no row is there twice', async () => {
     await using account = await startAccount()
-    const { emulator, run } = account
-    const toTheMinute = () => {
-      for (const endpoint of ['giftRunning', 'signupRecord'] as const) {
-        const effect = changedRows((item) => withTime(item, (time) => time.slice(0, 16)))
-        emulator.faults.push({ effect, endpoint })
-      }
-    }
-    toTheMinute()
-    expect(await run(sync, streams)).toMatchObject({ code: 0 })
+    const toTheMinute = (item: unknown) => withTime(item, (time) => time.slice(0, 16))
+    changeBoth(account, toTheMinute)
+    await readAfter(0, account)
     const before = await readCounts(account)
 
-    emulator.faults.length = 0
-    await readAgain(account)
+    account.emulator.faults.length = 0
+    await readAfter(1, account)
     expect(await readCounts(account)).toEqual(before)
     // Beyond the lookback too, once it is read again.
-    expect(
-      await run(backfill, ['--from', '2026-10-01', '--to', '2026-11-22', '--streams', 'gifts,signups']),
-    ).toMatchObject({ code: 0 })
+    await readRange(account, '2026-10-01', '2026-11-22')
     await expectTruth(account, ['gifts', 'questionnaires', 'signups'])
 
-    toTheMinute()
-    await readAgain(account)
+    changeBoth(account, toTheMinute)
+    await readAfter(1, account)
     expect(await readCounts(account)).toEqual(before)
   })
 
   test('told rows apart by the second once: what is in the tables keeps its place', async () => {
     await using account = await startAccount()
-    const { run } = account
-    expect(await run(sync, streams)).toMatchObject({ code: 0 })
+    await readAfter(0, account)
     for (const step of [down, up]) await Reflect.apply(step, undefined, [account.database.db])
-    const { printed } = await run(backfill, [
-      '--from',
-      '2026-10-01',
-      '--to',
-      '2026-11-21',
-      '--streams',
-      'gifts,signups',
-      '--json',
-    ])
     const nothing = { inserted: 0, updated: 0, removed: 0 }
-    const { gifts, signups } = JSON.parse(printed.join()).streams
-    expect([gifts, signups]).toMatchObject([nothing, nothing])
+    const read = await readRange(account, '2026-10-01', '2026-11-21')
+    expect(read).toMatchObject({ gifts: nothing, signups: nothing })
     await expectTruth(account, ['gifts', 'questionnaires', 'signups'])
   })
 
   test('or another part of what tells it apart, where it cannot be read, keeps the row in quarantine until a reading has it', async () => {
     await using account = await startAccount()
-    const { emulator, run } = account
+    const { emulator } = account
     const { gifts, questionnaires } = firstChannel(emulator)
     const [gift, signup] = [gifts.rows.at(-1), first(questionnaires.rows).signups.rows.at(-1)]
     if (!gift || !signup) throw new Error('the world is empty')
@@ -156,26 +152,20 @@ describe('the time of a gift or a signup', () => {
     const truth = emulator.truth()
     const broken = changedRows((item) => ({ ...Object(item), ...wrong[Object(item).phone] }))
     emulator.faults.push({ effect: broken, endpoint: 'giftRunning' })
-    for (const [endpoint, isMeant] of [
-      ['giftRunning', (item: object) => 'phone' in item && item.phone === gift.phone],
-      ['signupRecord', (item: object) => Array.isArray(item) && item[0] === signup.userId],
-    ] as const) {
-      const effect = changedRows((item) => (isMeant(Object(item)) ? withTime(item, () => 'soon') : item))
-      emulator.faults.push({ effect, endpoint })
-    }
-    expect(await run(sync, streams)).toMatchObject({ code: 0 })
+    const isMeant = (item: unknown) =>
+      Array.isArray(item) ? item[0] === signup.userId : Object(item).phone === gift.phone
+    changeBoth(account, (item) => (isMeant(item) ? withTime(item, () => 'soon') : item))
+    await readAfter(0, account)
     const kept = await readCounts(account)
     expect(kept.waiting).toBeGreaterThanOrEqual(5)
     expect(kept.gifts + kept.signups).toBe(truth.gifts.length + truth.signups.length - kept.waiting)
 
     // Still there as it is: nothing new, and nothing resolved.
-    await readAgain(account)
+    await readAfter(1, account)
     expect(await readCounts(account)).toEqual(kept)
 
     emulator.faults.length = 0
-    expect(
-      await run(backfill, ['--from', '2015-01-01', '--to', '2026-11-22', '--streams', 'gifts,signups']),
-    ).toMatchObject({ code: 0 })
+    await readRange(account, '2015-01-01', '2026-11-22')
     await expectTruth(account, ['gifts', 'questionnaires', 'signups'])
     expect(await readCounts(account)).toMatchObject({ waiting: 0 })
   })
@@ -193,9 +183,7 @@ test('an old row that cannot be read at first and can be the next day lands, and
   await using account = await startAccount()
   const { emulator, run } = account
   const isOld = (item: unknown) => JSON.stringify(item).includes('2026-10')
-  const withoutTime = changedRows((item) => (isOld(item) ? withTime(item, () => 'soon') : item))
-  for (const endpoint of ['giftRunning', 'signupRecord'] as const)
-    emulator.faults.push({ effect: withoutTime, endpoint })
+  changeBoth(account, (item) => (isOld(item) ? withTime(item, () => 'soon') : item))
   emulator.faults.push(withoutOldestId(account))
   const all = ['--streams', 'gifts,questionnaires,signups,watch_records']
   expect(await run(sync, all)).toMatchObject({ code: 0 })
@@ -209,7 +197,7 @@ test('an old row that cannot be read at first and can be the next day lands, and
 
 test('rows that cannot be read and differ in every answer keep no range from being read to rest', async () => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
-  const { emulator, clock, run } = account
+  const { emulator, clock } = account
   const { channel, gift, record } = firstRows(emulator)
   const hoursAgo = (hours: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - hours * 3600
   const gone = { ...gift, type: 'cash' as const, giftId: 777_001, givenAt: hoursAgo(2) }
@@ -221,15 +209,13 @@ test('rows that cannot be read and differ in every answer keep no range from bei
     const effect = changedRows((item) => (JSON.stringify(item).includes(id) ? change(item) : item))
     emulator.faults.push({ effect, endpoint })
   }
-  const both = ['--streams', 'gifts,watch_records', '--json']
   const syncAfter = async (hours: number) => {
     clock.nowMs += hours * 3_600_000
     const before = emulator.calls.length
-    const { code, printed } = await run(sync, both)
+    const { code, streams } = await runJson(account, sync, ['--streams', 'gifts,watch_records'])
     expect(code).toBe(0)
-    const { gifts } = JSON.parse(printed.join()).streams
     const from = emulator.calls.slice(before).map(({ params }) => String(params.start_time ?? params.startTime))
-    return { removed: gifts.removed, oldest: from.sort()[0]?.slice(0, 10) }
+    return { removed: streams.gifts.removed, oldest: from.sort()[0]?.slice(0, 10) }
   }
   breakRow('giftRunning', '777002', 'money')
   await syncAfter(0)
