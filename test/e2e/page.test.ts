@@ -36,28 +36,30 @@ async function startServe() {
   return {
     child,
     text: async (path: string) => await (await fetch(url + path, { headers })).text(),
-    post: async (path: string, fields: Fields, others: Fields = headers) =>
-      await fetch(url + path, {
-        method: 'POST',
-        headers: others,
-        body: new URLSearchParams(fields),
-        redirect: 'manual',
-      }),
+    post: async (path: string, fields: Fields, others: Fields = headers) => {
+      const body = new URLSearchParams(fields)
+      return await fetch(url + path, { method: 'POST', headers: others, body, redirect: 'manual' })
+    },
+    stop: async () => {
+      child.process.kill('SIGTERM')
+      expect(await child.ended).toMatchObject({ code: 143 })
+    },
   }
 }
 
+const csrfOf = (page: string) => /name="csrf" value="([0-9a-f]+)"/.exec(page)?.[1] ?? ''
+
+/** A section of a page. */
+const sectionOf = (page: string, id: string) =>
+  new RegExp(`<section id="${id}".*?</section>`, 's').exec(page)?.[0] ?? ''
+
 test('behind the token the page runs a job, reopens a range and retries the quarantine, each on record', async () => {
   const [first = ''] = emulator.channelIds
-  const unreadable = {
-    effect: fieldValue('user_id', { nick: '某某某' }, 3),
-    endpoint: 'visitorList',
-    channelId: first,
-    page: 1,
-  }
-  emulator.faults.push(unreadable)
+  const effect = fieldValue('user_id', { nick: '某某某' }, 3)
+  emulator.faults.push({ effect, endpoint: 'visitorList', channelId: first, page: 1 })
   await runSync()
   emulator.faults.length = 0
-  const { child, text, post } = await startServe()
+  const { child, text, post, stop } = await startServe()
 
   const overview = await text('/')
   expect(overview).toContain('At 04:30, only on Sunday')
@@ -67,7 +69,7 @@ test('behind the token the page runs a job, reopens a range and retries the quar
   expect(quarantine).toContain('&quot;user_id&quot;:{&quot;nick&quot;:&quot;xxx&quot;}')
   expect(quarantine).not.toContain('某')
 
-  const [, csrf = ''] = /name="csrf" value="([0-9a-f]+)"/.exec(overview) ?? []
+  const csrf = csrfOf(overview)
   const job = { job: 'lists' }
   expect((await post('/actions/run', { csrf, ...job }, {})).status).toBe(401)
   const refusals = [
@@ -107,14 +109,13 @@ test('behind the token the page runs a job, reopens a range and retries the quar
   expect(rows[2]?.outcome.forgotten?.map(({ stream }) => stream)).toEqual(['gifts', 'gifts'])
   expect(await text(`/channels/${first}`)).toMatch(/2020-01-02<.span> – <span class="bound">2020-01-03/)
   expect(await text('/runs?command=run+lists')).not.toContain('ledger forget</bdi>')
-  child.process.kill('SIGTERM')
-  expect(await child.ended).toMatchObject({ code: 143 })
+  await stop()
 })
 
 test('a run is cancelled from its page, and the job is over', async () => {
   emulator.faults.push({ effect: hang(), endpoint: 'managers' })
-  const { child, text, post } = await startServe()
-  const [, csrf = ''] = /name="csrf" value="([0-9a-f]+)"/.exec(await text('/')) ?? []
+  const { child, text, post, stop } = await startServe()
+  const csrf = csrfOf(await text('/'))
   await post('/actions/run', { csrf, job: 'lists' })
   await child.whileRunning(untilRow(database.db, heldPartitions))
   expect(await text('/runs/1')).toMatch(/action="\/actions\/cancel"[^]*name="run" value="1"/)
@@ -131,8 +132,7 @@ test('a run is cancelled from its page, and the job is over', async () => {
     { command: 'run lists', status: 'partial', by, error: 'run.interrupted' },
     { command: 'run cancel', status: 'ok', by, error: null },
   ])
-  child.process.kill('SIGTERM')
-  expect(await child.ended).toMatchObject({ code: 143 })
+  await stop()
 })
 
 test('one failed channel of five is a red cap on its days and one sentence, with a link, and the others stay green', async () => {
@@ -141,11 +141,11 @@ test('one failed channel of five is a red cap on its days and one sentence, with
   await runSync()
   await using status = await startTestStatusServer(database)
   const page = await status.text('/')
-  const verdict = /<section id="verdict".*?<\/section>/s.exec(page)?.[0] ?? ''
+  const verdict = sectionOf(page, 'verdict')
   expect(verdict.match(/<li>/g)).toHaveLength(1)
   expect(verdict).toContain('short or failed in 1 of 5 channels: ')
   expect(verdict).toContain(`href="/channels/${third}"`)
-  const coverage = /<section id="coverage".*?<\/section>/s.exec(page)?.[0] ?? ''
+  const coverage = sectionOf(page, 'coverage')
   expect(coverage).toMatch(/4 of 5 channels until \d/)
   expect(coverage).toMatch(/: 80 % read, short or failed/)
   // Four fifths of 24 are green.
@@ -153,11 +153,11 @@ test('one failed channel of five is a red cap on its days and one sentence, with
   expect(coverage).toContain('<rect class="day complete" x="0" y="5" width="10" height="19"/>')
   expect(coverage.match(/A whole list each time, last read/g)).toHaveLength(4)
   expect(await status.text(`/channels/${third}`)).toContain('<div>not to its end yet<')
-  const figures = /<section id="figures".*?<\/section>/s.exec(page)?.[0] ?? ''
-  const streams = /<section id="streams".*?<\/section>/s.exec(page)?.[0] ?? ''
-  const counts = [...streams.matchAll(/data-label="Rows"[^>]*><div>([\d,]+)</g)].map(([, text = '']) => text)
+  const counts = [...sectionOf(page, 'streams').matchAll(/data-label="Rows"[^>]*><div>([\d,]+)</g)].map(
+    ([, text = '']) => text,
+  )
   const sum = counts.reduce((total, text) => total + Number(text.replaceAll(',', '')), 0)
-  expect(figures).toContain(`<dd>${sum.toLocaleString('en')} <small>`)
+  expect(sectionOf(page, 'figures')).toContain(`<dd>${sum.toLocaleString('en')} <small>`)
 })
 
 test('a run that workers read is shown while it goes on: how far it has come, and each part with its process', async () => {
@@ -170,8 +170,7 @@ test('a run that workers read is shown while it goes on: how far it has come, an
   await using other = new Leases(database.db)
   await other.tryTake('partition managers account', { forRun: '99' })
   await using status = await startTestStatusServer(database)
-  const shown = async (path: string, id: string) =>
-    new RegExp(`<section id="${id}".*?</section>`, 's').exec(await status.text(path))?.[0] ?? ''
+  const shown = async (path: string, id: string) => sectionOf(await status.text(path), id)
   const atWork = async () => {
     const section = await shown('/runs/1', 'workers')
     expect(section.match(/Gifts <small>/g)).toHaveLength(7)
