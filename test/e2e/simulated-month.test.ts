@@ -6,9 +6,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { serve } from '../../src/cli/serve.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import { DAY, formatWallDate, wallTimeAt } from '../../src/core/wall-clock.ts'
+import type { Answer } from '../../src/emulator/answer.ts'
 import { connectionReset, fieldValue, refusal } from '../helpers/fault-effects.ts'
 import type { Fault } from '../../src/emulator/faults.ts'
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
 import { createRandom } from '../../src/emulator/world/random.ts'
 import { readOverview } from '../../src/ledger/health.ts'
 import { streams } from '../../src/streams/registry.ts'
@@ -18,9 +19,9 @@ import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
-import { createRollingWorld, type RollingWorld } from '../helpers/rolling-world.ts'
+import { createRollingWorld } from '../helpers/rolling-world.ts'
 import { environmentOf, runVerb, type VerbRun } from '../helpers/run-verb.ts'
-import { type ScriptedService, startScriptedService } from '../helpers/scripted-service.ts'
+import { startScriptedService } from '../helpers/scripted-service.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 const timeZone = 'Asia/Shanghai'
@@ -67,36 +68,28 @@ let read = 0
 let atWork = 0
 const clock = createFakeClock({ startMs: START, gridMs: () => HOUR, isHeld: isRunning })
 const database = ofFile(createTestDatabase)
-let emulator: Emulator
-let rolling: RollingWorld
-let receiver: ScriptedService
+const began = wallTimeAt(START, timeZone)
+const endsAt = began + (NIGHTS + 2) * DAY
+const rolling = createRollingWorld({ seed: 3, channels: 2, viewers: 40, days: NIGHTS + 6, endsAt, timeZone }, began)
+const emulator = ofFile(() => startEmulator({ clock, world: rolling.world }))
 /** What the receiver was told, in order: `raised run=run nightly`. */
 const told: string[] = []
+const receiver = ofFile(() =>
+  startScriptedService(({ body }) => {
+    for (const { event, cause } of Object(body).events) told.push(`${event} ${cause}`)
+    return { json: {} }
+  }),
+)
 
-beforeAll(async () => {
-  const now = wallTimeAt(START, timeZone)
-  rolling = createRollingWorld(
-    { seed: 3, channels: 2, viewers: 40, days: NIGHTS + 6, endsAt: now + (NIGHTS + 2) * DAY, timeZone },
-    now,
-  )
+beforeAll(() => {
   const { oldRecords } = firstChannel(rolling)
   const record = first(oldRecords.rows)
   for (let number = 0; number < OLD_RECORDS; number++) {
     const enteredAt = record.enteredAt - number * 60
     oldRecords.add({ ...record, recordId: String(10_000 + number), enteredAt, leftAt: enteredAt + 30 })
   }
-  emulator = await startEmulator({ clock, world: rolling.world })
-  receiver = await startScriptedService(({ body }) => {
-    const { events } = Object(body)
-    for (const { event, cause } of events) told.push(`${event} ${cause}`)
-    return { json: {} }
-  })
 })
-afterAll(async () => {
-  for (const served of live) await end(served)
-  await receiver[Symbol.asyncDispose]()
-  await emulator[Symbol.asyncDispose]()
-})
+afterAll(endAll)
 
 const environment = () => ({
   ...environmentOf(emulator, database),
@@ -124,6 +117,10 @@ async function end(served: Served): Promise<void> {
   await served.ended
 }
 
+async function endAll(): Promise<void> {
+  for (const served of live) await end(served)
+}
+
 /** Lets time pass, and rows come, a few hours at a time. */
 async function passTime(untilMs: number): Promise<void> {
   while (clock.now() < untilMs) {
@@ -135,15 +132,11 @@ async function passTime(untilMs: number): Promise<void> {
 /** SIGTERM at the n-th call from now on, in the middle of a run. */
 function terminateAtCall(number: number): void {
   let calls = 0
-  emulator.faults.push({
-    effect: {
-      name: 'terminate',
-      answer: (answer) => {
-        if (++calls === number) for (const served of live) void end(served)
-        return answer
-      },
-    },
-  })
+  const terminate = (answer: Answer): Answer => {
+    if (++calls === number) for (const served of live) void end(served)
+    return answer
+  }
+  emulator.faults.push({ effect: { name: 'terminate', answer: terminate } })
 }
 
 /** What goes wrong with the service in a night. */
@@ -176,7 +169,7 @@ test('over weeks, with processes that come and go, each night runs once, leaves 
     const morning = START + day * 24 * HOUR
     // Away for any part of the day, but there at some time before the next night: then that is made up for.
     await passTime(morning + random.between(1, 8) * HOUR)
-    if (random.chance(0.4)) for (const served of live) await end(served)
+    if (random.chance(0.4)) await endAll()
     // Before the night's first job is due, at 00:20.
     await passTime(morning + random.between(9, 13) * HOUR)
     emulator.faults.push(...faultsOf(day))
@@ -198,10 +191,9 @@ test('over weeks, with processes that come and go, each night runs once, leaves 
     .where('job', '=', 'nightly')
     .orderBy('local_time')
     .execute()
-  const first = wallTimeAt(START, timeZone)
   const nights = Array.from({ length: NIGHTS }, (_, night) => {
     const outcome = night === AWAY ? 'failed' : night >= UNKNOWN.from && night <= UNKNOWN.goneOn ? 'partial' : 'ok'
-    return { local_time: `${formatWallDate(first + (night + 1) * DAY)} 02:15:00`, status: 'ended', outcome }
+    return { local_time: `${formatWallDate(began + (night + 1) * DAY)} 02:15:00`, status: 'ended', outcome }
   })
   expect(runs).toEqual(nights)
   expect(told.toSorted()).toEqual(expectedNotices().toSorted())
@@ -217,7 +209,7 @@ test('over weeks, with processes that come and go, each night runs once, leaves 
   expect(openCounts).toMatchObject({ gap: 0, problem: 0 })
   for (const name of ['watch_records', 'gifts', 'signups']) {
     const reached = units.filter(({ stream }) => stream === name).map(({ until }) => until ?? 0)
-    expect(Math.min(...reached), name).toBeGreaterThan(first + (NIGHTS - 1) * DAY)
+    expect(Math.min(...reached), name).toBeGreaterThan(began + (NIGHTS - 1) * DAY)
   }
 
   // Ten calls a day, each taken before it was made, none refused, and all of what only version 1 has.
@@ -239,7 +231,7 @@ test('over weeks, with processes that come and go, each night runs once, leaves 
   expect(rows.length).toBeGreaterThan(OLD_RECORDS)
 
   // What has come since the last night is for the next.
-  for (const served of live) await end(served)
+  await endAll()
   await start()
   await clock.runTo(START + (NIGHTS + 1) * 24 * HOUR)
   const names = streams.map(({ name }) => name).filter((name) => name !== 'manager_usage')
