@@ -18,9 +18,8 @@ test('a run that has ended deletes old runs, and the ledger and its rows stay as
   expect(await run(sync, ['--streams', 'visitors'])).toMatchObject({ code: 0 })
   await sql`insert into livehouse_ops.runs (command, status, settings, started_at, finished_at)
     select command, status, settings, started_at, finished_at from livehouse_ops.runs`.execute(own.db)
-  await sql`update livehouse_ops.runs set started_at = started_at - interval '500 days', finished_at = finished_at - interval '500 days'`.execute(
-    own.db,
-  )
+  await sql`update livehouse_ops.runs set started_at = started_at - interval '500 days',
+    finished_at = finished_at - interval '500 days'`.execute(own.db)
   const before = Object(await state())
   expect(Number(before.slices)).toBeGreaterThan(0)
   clock.nowMs += DAY_MS

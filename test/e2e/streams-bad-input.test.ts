@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import type { EndpointName } from '../../src/emulator/endpoint.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
-import { streams } from '../../src/streams/registry.ts'
 import { fieldValue, foreignRow } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
@@ -18,6 +17,8 @@ const objects: readonly (readonly [EndpointName, string, string, string])[] = [
   ['managersUsage', 'manager_usage', 'costType', 'costLimit'],
 ]
 
+/** For an index. */
+const tooLong = Array.from({ length: 4000 }, (_, index) => (index * 7919).toString(36)).join('')
 const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`)
 
 describe('whatever a field holds, every row lands', () => {
@@ -30,17 +31,15 @@ describe('whatever a field holds, every row lands', () => {
         fieldValue('odd\u0000', { 'k\u0000': ['\u0000', 9_007_199_254_740_991] }),
         fieldValue('__proto__', 1),
         fieldValue('deep', nested(150)),
-      ]) {
+      ])
         pipeline.emulator.faults.push({ effect, endpoint })
-      }
     }
     const { log, lines } = createRecordingLog()
     for (let run = 0; run < 2; run++) {
       const result = await pipeline.sync({ log })
       expect(result).toMatchObject({ status: 'ok', errors: [] })
       for (const [, name] of objects) {
-        const stream = streams.find((one) => one.name === name)
-        const counts = stream && result.streams[stream.name]?.counts
+        const counts = result.streams[name]?.counts
         const landed = (counts?.inserted ?? 0) + (counts?.unchanged ?? 0)
         expect(counts, name).toMatchObject({ quarantined: 0, updated: 0, degraded: landed })
       }
@@ -72,9 +71,8 @@ describe('whatever a field holds, every row lands', () => {
 
   test('a key that is too long for an index is no key: quarantine, and the run goes on', async () => {
     await using pipeline = await startPipeline({ channels: 1 })
-    const long = Array.from({ length: 4000 }, (_, index) => (index * 7919).toString(36)).join('')
-    pipeline.emulator.faults.push({ effect: fieldValue('user_id', long, 0), endpoint: 'visitorList' })
-    pipeline.emulator.faults.push({ effect: fieldValue('question_id', long, 0), endpoint: 'getQuestionList' })
+    pipeline.emulator.faults.push({ effect: fieldValue('user_id', tooLong, 0), endpoint: 'visitorList' })
+    pipeline.emulator.faults.push({ effect: fieldValue('question_id', tooLong, 0), endpoint: 'getQuestionList' })
     const result = await pipeline.sync({ streams: ['visitors', 'questionnaires'] })
     expect(result).toMatchObject({ status: 'ok', errors: [] })
     expect(result.streams.visitors?.counts).toMatchObject({ quarantined: 1, inserted: 59 })
@@ -83,16 +81,15 @@ describe('whatever a field holds, every row lands', () => {
 
   test('a visit whose viewer id, or a field whose name, is too long for an index lands with both beside it', async () => {
     await using pipeline = await startPipeline({ channels: 1 })
-    const long = Array.from({ length: 4000 }, (_, index) => (index * 7919).toString(36)).join('')
-    pipeline.emulator.faults.push({ effect: fieldValue('user_id', long, 0), endpoint: 'userRecordList', page: 1 })
-    pipeline.emulator.faults.push({ effect: fieldValue(long, 1, 1), endpoint: 'userRecordList', page: 1 })
+    pipeline.emulator.faults.push({ effect: fieldValue('user_id', tooLong, 0), endpoint: 'userRecordList', page: 1 })
+    pipeline.emulator.faults.push({ effect: fieldValue(tooLong, 1, 1), endpoint: 'userRecordList', page: 1 })
     const result = await pipeline.sync({ streams: ['watch_records'] })
     expect(result).toMatchObject({ status: 'ok', errors: [], streams: { watch_records: { counts: { degraded: 1 } } } })
     const { rows } = await sql`select user_id, extra from livehouse.watch_records where extra is not null
       order by user_id nulls first`.execute(pipeline.database.db)
     expect(rows).toEqual([
-      { user_id: null, extra: { user_id: long } },
-      { user_id: expect.any(String), extra: { [long]: 1 } },
+      { user_id: null, extra: { user_id: tooLong } },
+      { user_id: expect.any(String), extra: { [tooLong]: 1 } },
     ])
   })
 
