@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
+import { hang } from '../helpers/fault-effects.ts'
 import { untilExpired } from '../helpers/own-locks.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { environmentOf } from '../helpers/run-verb.ts'
@@ -15,15 +16,12 @@ const jobs = createTemporaryFolder('jobs')
 const database = ofFile(createTestDatabase)
 const emulator = ofFile(() => startEmulator({ channels: 1, viewers: 20 }))
 
-beforeAll(async () => {
-  // Also from a folder that is not livehouse's, with types, a job file has what it needs.
-  writeFileSync(
-    join(jobs, 'lists.ts'),
-    `import { defineJob } from 'livehouse'
-    const streams: readonly ['managers', 'questionnaires'] = ['managers', 'questionnaires']
-    export default defineJob({ cron: '0 0 1 1 *', streams })`,
-  )
-})
+// Also from a folder that is not livehouse's, with types, a job file has what it needs.
+const job = `import { defineJob } from 'livehouse'
+  const streams: readonly ['managers', 'questionnaires'] = ['managers', 'questionnaires']
+  export default defineJob({ cron: '0 0 1 1 *', streams })`
+writeFileSync(join(jobs, 'lists.ts'), job)
+
 const startServe = () =>
   startChild(['serve'], {
     ...environmentOf(emulator, database),
@@ -50,7 +48,7 @@ test('serve ends at SIGTERM with 143, although an answer never comes; what it in
   // It was served before this year began, and not since.
   await sql`insert into livehouse_ops.jobs (job, cron, time_zone, is_enabled, since)
     values ('lists', '0 0 1 1 *', 'Asia/Shanghai', true, '2025-12-01')`.execute(database.db)
-  emulator.faults.push({ effect: { name: 'hang', answer: (answer) => ({ ...answer, delivery: { kind: 'hang' } }) } })
+  emulator.faults.push({ effect: hang() })
 
   const first = startServe()
   await first.hears('"job.started"')

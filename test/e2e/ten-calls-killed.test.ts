@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import type { Answer } from '../../src/emulator/answer.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { hang } from '../helpers/fault-effects.ts'
+import { meanwhile } from '../helpers/numbered-lists.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { untilBlocked, untilExpired } from '../helpers/own-locks.ts'
 import { type Child, startChild } from '../helpers/start-child.ts'
@@ -17,6 +18,11 @@ const startBackfill = (): Child => startChild(['backfill', ...V1_BACKFILL, '--on
 const readTaken = async () =>
   await account.database.db.selectFrom('livehouse_ops.call_budget').select('calls').execute()
 
+async function kill(child: Child): Promise<void> {
+  child.process.kill('SIGKILL')
+  expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
+}
+
 /** Kills a process that has taken a call and has not made it: while its database commits. */
 async function killBeforeCall(): Promise<void> {
   const { db } = account.database
@@ -28,8 +34,7 @@ async function killBeforeCall(): Promise<void> {
     await sql`select pg_advisory_xact_lock(4242)`.execute(trx)
     const child = startBackfill()
     await untilBlocked(db, sql`locktype = 'advisory' and objid = 4242`, [child])
-    child.process.kill('SIGKILL')
-    expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
+    await kill(child)
   })
   await untilExpired(db)
   expect(await readTaken()).toEqual([{ calls: 1 }])
@@ -39,11 +44,8 @@ async function killBeforeCall(): Promise<void> {
 /** Kills a process at its next call, which the service counts and does not answer. */
 async function killInCall(): Promise<void> {
   const child = startBackfill()
-  const kill = (answer: Answer): Answer => {
-    child.process.kill('SIGKILL')
-    return { ...answer, delivery: { kind: 'hang' } }
-  }
-  account.emulator.faults.push({ effect: { name: 'kill', answer: kill }, endpoint: 'userRecords', times: 1 })
+  const effect = { ...hang(), ...meanwhile(() => void child.process.kill('SIGKILL')) }
+  account.emulator.faults.push({ effect, endpoint: 'userRecords', times: 1 })
   expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
   await untilExpired(account.database.db)
 }
@@ -55,8 +57,7 @@ async function killBeforeWriting(table: string): Promise<void> {
     await sql`lock table ${sql.table(table)} in share mode`.execute(trx)
     const child = startBackfill()
     await untilBlocked(db, sql`relation = ${table}::regclass`, [child])
-    child.process.kill('SIGKILL')
-    expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
+    await kill(child)
   })
   await untilExpired(db)
 }
