@@ -5,13 +5,13 @@ import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { changedRows } from '../helpers/fault-effects.ts'
-import type { Fault } from '../../src/emulator/faults.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { runJson } from '../helpers/run-json.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const DAY_MS = 86_400_000
@@ -23,14 +23,16 @@ const withTime = (item: unknown, change: (time: string) => string): unknown =>
     ? [...item.slice(0, -1), change(String(item.at(-1)))]
     : { ...Object(item), uptime: change(Object(item).uptime) }
 
+const account = ofTest(() => startAccount())
+
 /** A sync that is green, so many days later. */
-async function readAfter(days: number, { run, clock }: TestAccount): Promise<void> {
-  clock.nowMs += days * DAY_MS
-  expect(await run(sync, streams)).toMatchObject({ code: 0 })
+async function readAfter(days: number, flags: readonly string[] = streams): Promise<void> {
+  account.clock.nowMs += days * DAY_MS
+  expect(await account.run(sync, flags)).toMatchObject({ code: 0 })
 }
 
 /** A backfill that is green, from this date to that. @returns what it says of its streams */
-async function readRange(account: TestAccount, from: string, to: string) {
+async function readRange(from: string, to: string) {
   const range = ['--from', from, '--to', to, '--streams', 'gifts,signups']
   const { code, streams } = await runJson(account, backfill, range)
   expect(code).toBe(0)
@@ -38,20 +40,21 @@ async function readRange(account: TestAccount, from: string, to: string) {
 }
 
 /** Each gift and each signup goes out as `change` makes it. */
-function changeBoth({ emulator }: TestAccount, change: (item: unknown) => unknown): void {
+function changeBoth(change: (item: unknown) => unknown): void {
   for (const endpoint of ['giftRunning', 'signupRecord'] as const)
-    emulator.faults.push({ effect: changedRows(change), endpoint })
+    account.emulator.faults.push({ effect: changedRows(change), endpoint })
 }
 
 /** What counts of gifts and signups, and what waits in quarantine. */
-async function readCounts({ database }: TestAccount) {
+async function readCounts() {
   const { rows } = await sql<{ gifts: number; amount: string; signups: number; waiting: number }>`
     select (select count(*)::int from livehouse.gifts where removed_at is null) as gifts,
       (select sum(amount)::text from livehouse.gifts where removed_at is null) as amount,
       (select count(*)::int from livehouse.signups where removed_at is null) as signups,
-      (select count(*)::int from livehouse_ops.quarantine where resolved_at is null) as waiting`.execute(database.db)
-  if (!rows[0]) throw new Error('no counts')
-  return rows[0]
+      (select count(*)::int from livehouse_ops.quarantine where resolved_at is null) as waiting`.execute(
+    account.database.db,
+  )
+  return first(rows)
 }
 
 test.each([
@@ -59,10 +62,9 @@ test.each([
   ['asked for, once a run and questionnaire', 'missing', 1, undefined],
   ['asked for by a signup, where all times are no range', 'missing', 1, 4000],
 ] as const)('headers edited while nobody signs up are %s, and all get them', async (_, emptyLists, times, days) => {
-  await using account = await startAccount()
   const { emulator, clock } = account
   Object.assign(emulator.switches, { emptyLists, longestWindowDays: days })
-  for (const later of [0, 1, 1]) await readAfter(later, account)
+  for (const later of [0, 1, 1]) await readAfter(later)
   const { questionnaires } = firstChannel(emulator)
   const form = first(questionnaires.rows)
   const rows = form.signups.rows.map((row): Signup => ({ ...row, answers: row.answers.slice(0, -1) }))
@@ -83,7 +85,6 @@ test.each([
 })
 
 test('equal gifts beside a range, behind which the service shows nothing, are no end of it: none is missed or marked', async () => {
-  await using account = await startAccount({ viewers: 5 })
   const { emulator, run, clock } = account
   const { gifts: given } = firstChannel(emulator)
   const gift = first(given.rows)
@@ -96,7 +97,7 @@ test('equal gifts beside a range, behind which the service shows nothing, are no
   const read = async () => {
     clock.nowMs += 2 * 3_600_000
     const { code } = await run(backfill, ['--from', '2026-11-18', '--to', '2026-11-20', '--streams', 'gifts'])
-    return [code, (await readCounts(account)).gifts]
+    return [code, (await readCounts()).gifts]
   }
   give(2, midnight - 9000)
   expect(await read()).toEqual([0, 2])
@@ -109,40 +110,37 @@ test('equal gifts beside a range, behind which the service shows nothing, are no
 
 describe('the time of a gift or a signup', () => {
   test('may come to the minute and later to the second, and back: no row is there twice', async () => {
-    await using account = await startAccount()
     const toTheMinute = (item: unknown) => withTime(item, (time) => time.slice(0, 16))
-    changeBoth(account, toTheMinute)
-    await readAfter(0, account)
-    const before = await readCounts(account)
+    changeBoth(toTheMinute)
+    await readAfter(0)
+    const before = await readCounts()
 
     account.emulator.faults.length = 0
-    await readAfter(1, account)
-    expect(await readCounts(account)).toEqual(before)
+    await readAfter(1)
+    expect(await readCounts()).toEqual(before)
     // Beyond the lookback too, once it is read again.
-    await readRange(account, '2026-10-01', '2026-11-22')
+    await readRange('2026-10-01', '2026-11-22')
     await expectTruth(account, ['gifts', 'questionnaires', 'signups'])
 
-    changeBoth(account, toTheMinute)
-    await readAfter(1, account)
-    expect(await readCounts(account)).toEqual(before)
+    changeBoth(toTheMinute)
+    await readAfter(1)
+    expect(await readCounts()).toEqual(before)
   })
 
   test('told rows apart by the second once: what is in the tables keeps its place', async () => {
-    await using account = await startAccount()
-    await readAfter(0, account)
+    await readAfter(0)
     for (const step of [down, up]) await Reflect.apply(step, undefined, [account.database.db])
     const nothing = { inserted: 0, updated: 0, removed: 0 }
-    const read = await readRange(account, '2026-10-01', '2026-11-21')
+    const read = await readRange('2026-10-01', '2026-11-21')
     expect(read).toMatchObject({ gifts: nothing, signups: nothing })
     await expectTruth(account, ['gifts', 'questionnaires', 'signups'])
   })
 
   test('or another part of what tells it apart, where it cannot be read, keeps the row in quarantine until a reading has it', async () => {
-    await using account = await startAccount()
     const { emulator } = account
     const { gifts, questionnaires } = firstChannel(emulator)
-    const [gift, signup] = [gifts.rows.at(-1), first(questionnaires.rows).signups.rows.at(-1)]
-    if (!gift || !signup) throw new Error('the world is empty')
+    const gift = first(gifts.rows.slice(-1))
+    const signup = first(first(questionnaires.rows).signups.rows.slice(-1))
     const wrong: Readonly<Record<string, object>> = {
       'without time': { uptime: null },
       'without amount': { money: 'much' },
@@ -154,49 +152,40 @@ describe('the time of a gift or a signup', () => {
     emulator.faults.push({ effect: broken, endpoint: 'giftRunning' })
     const isMeant = (item: unknown) =>
       Array.isArray(item) ? item[0] === signup.userId : Object(item).phone === gift.phone
-    changeBoth(account, (item) => (isMeant(item) ? withTime(item, () => 'soon') : item))
-    await readAfter(0, account)
-    const kept = await readCounts(account)
+    changeBoth((item) => (isMeant(item) ? withTime(item, () => 'soon') : item))
+    await readAfter(0)
+    const kept = await readCounts()
     expect(kept.waiting).toBeGreaterThanOrEqual(5)
     expect(kept.gifts + kept.signups).toBe(truth.gifts.length + truth.signups.length - kept.waiting)
 
     // Still there as it is: nothing new, and nothing resolved.
-    await readAfter(1, account)
-    expect(await readCounts(account)).toEqual(kept)
+    await readAfter(1)
+    expect(await readCounts()).toEqual(kept)
 
     emulator.faults.length = 0
-    await readRange(account, '2015-01-01', '2026-11-22')
+    await readRange('2015-01-01', '2026-11-22')
     await expectTruth(account, ['gifts', 'questionnaires', 'signups'])
-    expect(await readCounts(account)).toMatchObject({ waiting: 0 })
+    expect(await readCounts()).toMatchObject({ waiting: 0 })
   })
 })
 
-/** The oldest watch record of the first channel comes without its id. */
-function withoutOldestId({ emulator }: TestAccount): Fault {
-  const oldest = first(firstChannel(emulator).records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt))
-  const isOldest = (item: unknown) => JSON.stringify(item).includes(oldest.recordId)
-  const effect = changedRows((item) => (isOldest(item) ? { ...Object(item), record_id: {} } : item))
-  return { effect, endpoint: 'userRecordList' }
-}
-
 test('an old row that cannot be read at first and can be the next day lands, and nothing stays in quarantine', async () => {
-  await using account = await startAccount()
-  const { emulator, run } = account
-  const isOld = (item: unknown) => JSON.stringify(item).includes('2026-10')
-  changeBoth(account, (item) => (isOld(item) ? withTime(item, () => 'soon') : item))
-  emulator.faults.push(withoutOldestId(account))
+  const { emulator } = account
+  const has = (item: unknown, text: string) => JSON.stringify(item).includes(text)
+  changeBoth((item) => (has(item, '2026-10') ? withTime(item, () => 'soon') : item))
+  const oldest = first(firstChannel(emulator).records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt))
+  const withoutId = changedRows((item) => (has(item, oldest.recordId) ? { ...Object(item), record_id: {} } : item))
+  emulator.faults.push({ effect: withoutId, endpoint: 'userRecordList' })
   const all = ['--streams', 'gifts,questionnaires,signups,watch_records']
-  expect(await run(sync, all)).toMatchObject({ code: 0 })
-  expect((await readCounts(account)).waiting).toBeGreaterThan(3)
+  await readAfter(0, all)
+  expect((await readCounts()).waiting).toBeGreaterThan(3)
   emulator.faults.splice(0)
-  account.clock.nowMs += DAY_MS
-  expect(await run(sync, all)).toMatchObject({ code: 0 })
+  await readAfter(1, all)
   await expectTruth(account, ['gifts', 'signups', 'watch_records'])
-  expect((await readCounts(account)).waiting).toBe(0)
+  expect((await readCounts()).waiting).toBe(0)
 })
 
 test('rows that cannot be read and differ in every answer keep no range from being read to rest', async () => {
-  await using account = await startAccount({ channels: 1, viewers: 5 })
   const { emulator, clock } = account
   const { channel, gift, record } = firstRows(emulator)
   const hoursAgo = (hours: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - hours * 3600

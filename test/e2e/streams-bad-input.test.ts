@@ -5,6 +5,7 @@ import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import { fieldValue, foreignRow } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 
@@ -21,9 +22,10 @@ const objects: readonly (readonly [EndpointName, string, string, string])[] = [
 const tooLong = Array.from({ length: 4000 }, (_, index) => (index * 7919).toString(36)).join('')
 const nested = (levels: number): unknown => JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`)
 
+const pipeline = ofTest(() => startPipeline({ channels: 1, days: 1 }))
+
 describe('whatever a field holds, every row lands', () => {
   test('unreadable values and unknown fields stand in extra, exactly; unknown fields are reported once over all runs', async () => {
-    await using pipeline = await startPipeline({ channels: 1 })
     for (const [endpoint, , text, other] of objects) {
       for (const effect of [
         fieldValue(other, '1,000.00'),
@@ -61,7 +63,6 @@ describe('whatever a field holds, every row lands', () => {
   })
 
   test.each(objects)('a row of %s that is none goes to quarantine, once over all runs', async (endpoint, name) => {
-    await using pipeline = await startPipeline({ channels: 1, days: 1 })
     pipeline.emulator.faults.push({ effect: foreignRow(['no', { row: '\u0000' }]), endpoint, page: 1 })
     for (let run = 0; run < 2; run++) expect(await pipeline.sync()).toMatchObject({ status: 'ok', errors: [] })
     const { rows } = await sql<{ stream: string; raw: string }>`
@@ -70,7 +71,6 @@ describe('whatever a field holds, every row lands', () => {
   })
 
   test('a key that is too long for an index is no key: quarantine, and the run goes on', async () => {
-    await using pipeline = await startPipeline({ channels: 1 })
     pipeline.emulator.faults.push({ effect: fieldValue('user_id', tooLong, 0), endpoint: 'visitorList' })
     pipeline.emulator.faults.push({ effect: fieldValue('question_id', tooLong, 0), endpoint: 'getQuestionList' })
     const result = await pipeline.sync({ streams: ['visitors', 'questionnaires'] })
@@ -80,7 +80,6 @@ describe('whatever a field holds, every row lands', () => {
   })
 
   test('a visit whose viewer id, or a field whose name, is too long for an index lands with both beside it', async () => {
-    await using pipeline = await startPipeline({ channels: 1 })
     pipeline.emulator.faults.push({ effect: fieldValue('user_id', tooLong, 0), endpoint: 'userRecordList', page: 1 })
     pipeline.emulator.faults.push({ effect: fieldValue(tooLong, 1, 1), endpoint: 'userRecordList', page: 1 })
     const result = await pipeline.sync({ streams: ['watch_records'] })
@@ -94,7 +93,6 @@ describe('whatever a field holds, every row lands', () => {
   })
 
   test('headers, cells and answers are free text: NUL, lone surrogates, emoji, ten megabytes', async () => {
-    await using pipeline = await startPipeline({ channels: 1, days: 1 })
     const { channel, form, signup } = firstRows(pipeline.emulator)
     const questions = ['\u0000', '\ud800?', '👍'.repeat(100), '手机号', '']
     const long = 'x'.repeat(10_000_000)

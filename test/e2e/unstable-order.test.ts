@@ -10,8 +10,9 @@ import { changedRows } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { meanwhile } from '../helpers/numbered-lists.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { runJson } from '../helpers/run-json.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const at = parseWallTime('2026-11-12 20:00:00') ?? 0
@@ -21,6 +22,8 @@ interface Crowd {
   readonly count: number
   readonly minutes: number
 }
+
+const account = ofTest(() => startAccount({ channels: 1, viewers: 250 }))
 
 const fill = {
   visitors: ({ visitors }: Channel, { count }: Crowd) => {
@@ -50,7 +53,7 @@ function times<T>(count: number, make: (n: number) => T): readonly T[] {
   return Array.from({ length: count }, (_, n) => make(n))
 }
 
-async function syncAndCompare(account: TestAccount, stream: string, hours = 2): Promise<void> {
+async function syncAndCompare(stream: string, hours = 2): Promise<void> {
   account.clock.nowMs += hours * 3_600_000
   const names = stream === 'signups' ? 'questionnaires,signups' : stream
   expect(await runJson(account, sync, ['--streams', names])).toMatchObject({ code: 0, errors: [] })
@@ -66,17 +69,15 @@ test.each<[keyof typeof fill, Crowd]>([
   ['gifts', { count: 230, minutes: 1 }],
   ['gifts', { count: 400, minutes: 20 }],
 ])('%s whose order leaves ties to the page are read whole, none missing and none twice: %o', async (stream, crowd) => {
-  await using account = await startAccount({ channels: 1 })
   const { emulator } = account
   Object.assign(emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
   for (const channel of emulator.world.channels.values()) fill[stream](channel, crowd)
-  await syncAndCompare(account, stream)
-  await syncAndCompare(account, stream, 24)
+  await syncAndCompare(stream)
+  await syncAndCompare(stream, 24)
   expect(await account.run(audit, ['--json'])).toMatchObject({ code: 0 })
 })
 
 test('a signup that is edited between two readings does not take the place of another', async () => {
-  await using account = await startAccount({ channels: 1 })
   const { emulator } = account
   const { questionnaires } = firstChannel(emulator)
   const form = first(questionnaires.rows)
@@ -92,11 +93,10 @@ test('a signup that is edited between two readings does not take the place of an
     return query
   }
   emulator.faults.push({ effect: { name: 'edits', query: edit }, endpoint: 'signupRecord' })
-  await syncAndCompare(account, 'signups')
+  await syncAndCompare('signups')
 })
 
 test('two equal signups that each fill a page, as so few are served, are two', async () => {
-  await using account = await startAccount({ channels: 1 })
   const { questionnaires } = firstChannel(account.emulator)
   const form = first(questionnaires.rows)
   const equal = { ...first(form.signups.rows), signedUpAt: at }
@@ -104,11 +104,10 @@ test('two equal signups that each fill a page, as so few are served, are two', a
   questionnaires.replace(form, { ...form, signups })
   account.emulator.switches.rowOrder = 'time-asc'
   account.emulator.faults.push({ effect: clampedTo(2) })
-  await syncAndCompare(account, 'signups')
+  await syncAndCompare('signups')
 })
 
 test('a row that cannot be read and comes on two pages, since another jumped ahead, does not count for that one', async () => {
-  await using account = await startAccount({ channels: 1, viewers: 250 })
   const { emulator, database, clock } = account
   const { visitors } = firstChannel(emulator)
   const newestFirst = visitors.rows.toSorted((a, b) => b.lastOnlineAt - a.lastOnlineAt)
@@ -127,7 +126,6 @@ test('a row that cannot be read and comes on two pages, since another jumped ahe
 })
 
 test('two equal items that cannot be read, on two pages of a whole list, are two: it is proven in every run', async () => {
-  await using account = await startAccount({ channels: 1, viewers: 250 })
   const { emulator, clock } = account
   const { visitors } = firstChannel(emulator)
   const newestFirst = visitors.rows.toSorted((a, b) => b.lastOnlineAt - a.lastOnlineAt)
@@ -143,7 +141,6 @@ test('two equal items that cannot be read, on two pages of a whole list, are two
 })
 
 test('watch records of which one comes with every call: what is older is proven at once, and read no more', async () => {
-  await using account = await startAccount({ channels: 1, viewers: 250 })
   const { emulator, clock } = account
   const { records } = firstChannel(emulator)
   const model = first(records.rows)
