@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
@@ -14,7 +12,7 @@ import { heldPartitions } from '../helpers/queue-account.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startChild } from '../helpers/start-child.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
-import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { createJobsFolder } from '../helpers/temporary-folder.ts'
 
 const TOKEN = 'a token of many letters'.replaceAll(' ', '-')
 const emulator = ofTest(() => startEmulator({ channels: 5, viewers: 40 }))
@@ -26,9 +24,8 @@ type Fields = Readonly<Record<string, string>>
 
 /** `livehouse serve` with a job that is off. */
 async function startServe() {
-  const folder = createTemporaryFolder('jobs')
-  const job = `export default { enabled: false, cron: '30 4 * * 0', streams: ['managers'] }`
-  writeFileSync(join(folder, 'lists.ts'), job)
+  const lists = `export default { enabled: false, cron: '30 4 * * 0', streams: ['managers'] }`
+  const folder = createJobsFolder({ lists })
   const settings = { LIVEHOUSE_JOBS_DIR: folder, LIVEHOUSE_HTTP: '127.0.0.1:0', LIVEHOUSE_HTTP_TOKEN: TOKEN }
   const child = startChild(['serve'], { ...environment(), ...settings, LOG_LEVEL: 'info' })
   const [, url = ''] = /"url":"(http[^"]*)"/.exec(await child.hears('"serve.started"')) ?? []

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
@@ -11,7 +9,7 @@ import { expectTruth } from '../helpers/expect-truth.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { untilRow } from '../helpers/own-locks.ts'
 import { startChild } from '../helpers/start-child.ts'
-import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { createJobsFolder } from '../helpers/temporary-folder.ts'
 import { heldPartitions, QueueAccount, stop } from '../helpers/queue-account.ts'
 
 const account = ofTest(() => QueueAccount.start())
@@ -53,8 +51,7 @@ test('two workers share a run, which is one run and tells what it did like any o
 })
 
 test('a job that serve holds is shared with a worker, and is one run on record', async () => {
-  const folder = createTemporaryFolder('jobs')
-  writeFileSync(join(folder, 'nightly.ts'), `export default { cron: '0 0 1 1 *' }`)
+  const folder = createJobsFolder({ nightly: `export default { cron: '0 0 1 1 *' }` })
   await sql`insert into livehouse_ops.jobs (job, cron, time_zone, is_enabled, since)
     values ('nightly', '0 0 1 1 *', 'Asia/Shanghai', true, '2025-12-01')`.execute(account.database.db)
   const worker = await account.startWorker()

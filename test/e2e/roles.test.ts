@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sql } from 'kysely'
@@ -23,7 +22,7 @@ import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase, databaseUrl, onServer } from '../helpers/postgres.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startChild } from '../helpers/start-child.ts'
-import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { createJobsFolder } from '../helpers/temporary-folder.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
 // With exactly the rights that docs/examples/roles gives, under names of this run.
@@ -151,8 +150,7 @@ test('a login that owns nothing serves with what a DBA has run: the printed SQL,
   await using role = await createTestRole()
   await using database = await createTestDatabase({ isMigrated: false })
   const dba = async (script: string) => void (await sql.raw(script).execute(database.db))
-  const folder = createTemporaryFolder('jobs')
-  writeFileSync(join(folder, 'nightly.ts'), `export default { cron: '0 0 1 1 *' }`)
+  const folder = createJobsFolder({ nightly: `export default { cron: '0 0 1 1 *' }` })
   const settings = { LIVEHOUSE_JOBS_DIR: folder, LIVEHOUSE_HTTP: 'off', LOG_LEVEL: 'debug' }
   const environment = { ...environmentOf(emulator, { url: databaseUrl(database.name, role) }), ...settings }
   await dba((await run(migrate, ['sql'], environment)).printed)

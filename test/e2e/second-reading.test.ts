@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
@@ -14,7 +12,7 @@ import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
-import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { createJobsFolder } from '../helpers/temporary-folder.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
@@ -50,11 +48,8 @@ function askedSince(calls: number): readonly string[] {
 }
 
 async function readProven() {
-  const { rows } = await sql`
-    select distinct last_proof, is_proven from livehouse_bi.freshness where stream = 'gifts'`.execute(
-    account.database.db,
-  )
-  return rows
+  const proven = sql`select distinct last_proof, is_proven from livehouse_bi.freshness where stream = 'gifts'`
+  return (await proven.execute(account.database.db)).rows
 }
 
 async function countRemoved(table: keyof typeof streamsOf = 'gifts'): Promise<number> {
@@ -198,10 +193,9 @@ test('a job with a long lookback skips no day of what nightly syncs have read an
   await readAfter(0)
   for (let night = 0; night < 12; night++) await readAfter(24)
   const calls = account.emulator.calls.length
-  const folder = createTemporaryFolder('jobs')
-  const job = `export default { cron: '@weekly', streams: ['gifts'], lookbackDays: { gifts: 5 } }`
-  writeFileSync(join(folder, 'deep.ts'), job)
-  expect(await account.run(run, ['deep'], { LIVEHOUSE_JOBS_DIR: folder })).toMatchObject({ code: 0 })
+  const deep = `export default { cron: '@weekly', streams: ['gifts'], lookbackDays: { gifts: 5 } }`
+  const settings = { LIVEHOUSE_JOBS_DIR: createJobsFolder({ deep }) }
+  expect(await account.run(run, ['deep'], settings)).toMatchObject({ code: 0 })
   expect(askedSince(calls)).toEqual(['2026-11-16'])
 })
 

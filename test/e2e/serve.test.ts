@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
@@ -9,18 +7,17 @@ import { untilExpired } from '../helpers/own-locks.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { environmentOf } from '../helpers/run-verb.ts'
 import { type Child, startChild } from '../helpers/start-child.ts'
-import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { createJobsFolder } from '../helpers/temporary-folder.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
-const jobs = createTemporaryFolder('jobs')
 const database = ofFile(createTestDatabase)
 const emulator = ofFile(() => startEmulator({ channels: 1, viewers: 20 }))
 
 // Also from a folder that is not livehouse's, with types, a job file has what it needs.
-const job = `import { defineJob } from 'livehouse'
+const lists = `import { defineJob } from 'livehouse'
   const streams: readonly ['managers', 'questionnaires'] = ['managers', 'questionnaires']
   export default defineJob({ cron: '0 0 1 1 *', streams })`
-writeFileSync(join(jobs, 'lists.ts'), job)
+const jobs = createJobsFolder({ lists })
 
 const startServe = () =>
   startChild(['serve'], {
@@ -30,11 +27,10 @@ const startServe = () =>
     LOG_LEVEL: 'info',
   })
 
-const readRun = async () =>
-  await database.db
-    .selectFrom('livehouse_ops.job_runs')
-    .select(['status', 'outcome', 'attempts'])
-    .executeTakeFirstOrThrow()
+const readRun = async () => {
+  const runs = database.db.selectFrom('livehouse_ops.job_runs').select(['status', 'outcome', 'attempts'])
+  return await runs.executeTakeFirstOrThrow()
+}
 
 /** What waits for its next attempt, and who has died, is not waited for. */
 const untilBegun = async (child: Child) => {

@@ -1,6 +1,4 @@
 import { randomInt } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { serve } from '../../src/cli/serve.ts'
@@ -22,7 +20,7 @@ import { createRecordingLog } from '../helpers/recording-log.ts'
 import { createRollingWorld } from '../helpers/rolling-world.ts'
 import { environmentOf, runVerb, type VerbRun } from '../helpers/run-verb.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
-import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { createJobsFolder } from '../helpers/temporary-folder.ts'
 
 const timeZone = 'Asia/Shanghai'
 const HOUR = 3_600_000
@@ -37,12 +35,10 @@ const AWAY = 1
 const NEW_FIELD = 9
 const UNKNOWN = { from: 13, goneOn: 15, to: 18 }
 
-const jobs = createTemporaryFolder('jobs')
-writeFileSync(join(jobs, 'nightly.ts'), `export default { cron: '15 2 * * *' }`)
-writeFileSync(
-  join(jobs, 'history.ts'),
-  `export default { kind: 'backfill', cron: '20 0 * * *', streams: ['watch_records_v1'], range: { to: '2018-12-01' }, onlyGaps: true }`,
-)
+const jobs = createJobsFolder({
+  nightly: `export default { cron: '15 2 * * *' }`,
+  history: `export default { kind: 'backfill', cron: '20 0 * * *', streams: ['watch_records_v1'], range: { to: '2018-12-01' }, onlyGaps: true }`,
+})
 
 /** A process of `livehouse serve`, as far as it can be one within this. */
 interface Served {

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -8,6 +8,13 @@ const folders: string[] = []
 export function createTemporaryFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `livehouse-${name}-`))
   folders.push(folder)
+  return folder
+}
+
+/** A folder of job files, by their names. */
+export function createJobsFolder(jobs: Readonly<Record<string, string>>): string {
+  const folder = createTemporaryFolder('jobs')
+  for (const [name, text] of Object.entries(jobs)) writeFileSync(join(folder, `${name}.ts`), text)
   return folder
 }
 
