@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { ROWS, startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { noRows, refusal, repeatedPage, withheldRows } from '../helpers/fault-effects.ts'
+import { firstChannel } from '../helpers/first-rows.ts'
 import { meanwhile } from '../helpers/numbered-lists.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
@@ -16,13 +17,11 @@ test('behind a total that is exceeded a refused page is the end, but where the p
 })
 
 test('where pages are refused, a reading that brings just the rows of an untrue total proves nothing', async () => {
-  await using account = await startLists(12, 2)
-  const { emulator } = account
-  const refusesPage3 = { effect: refusal(400009), endpoint: 'visitorList', page: 3 } as const
-  emulator.faults.splice(0, 1, { effect: clampedTo(9) }, refusesPage3)
+  await using account = await startLists(12, 2, ROWS, 9)
+  account.emulator.faults.push({ effect: refusal(400009), endpoint: 'visitorList', page: 3 })
   // Of 12 rows, which are two full pages of the third reading, nothing else shows that there are more.
   expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 3, errors: [{ stream: 'visitors' }] })
-  emulator.faults.splice(1)
+  account.emulator.faults.pop()
   expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })
   await expectTruth(account, ['visitors'])
 })
@@ -47,9 +46,8 @@ test.each([1, 2, 40])('behind %i rows of which fewer are counted, a refused page
 test.each([15, 16, 17])(
   'of 20 visitors of which %i are counted, in an order of each page, none is lost',
   async (cap) => {
-    await using account = await startLists(cap, 20, 15)
+    await using account = await startLists(cap, 20, 15, 14)
     account.emulator.switches.ties = 'by-page'
-    account.emulator.faults.splice(0, 1, { effect: clampedTo(14) })
     const { streams } = await syncStreams(account, 'visitors')
     expect(streams.visitors).toMatchObject({ quarantined: 0, slices: { verified: 0, moving: 1 } })
     await expectTruth(account, ['visitors'])
@@ -67,10 +65,9 @@ test('a total that a reading has exceeded proves no other one that ends with it'
 test.each([refusal(400009), noRows(), repeatedPage()])(
   '$name behind a full page is not the end of it',
   async (effect) => {
-    await using account = await startLists(100, 2, 195)
-    const { emulator } = account
-    emulator.faults.splice(0, 1, { effect: clampedTo(50) }, { effect, endpoint: 'visitorList', page: 3, times: 1 })
-    emulator.switches.beyondLastPage = 'error'
+    await using account = await startLists(100, 2, 195, 50)
+    account.emulator.faults.push({ effect, endpoint: 'visitorList', page: 3, times: 1 })
+    account.emulator.switches.beyondLastPage = 'error'
     expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })
     await expectTruth(account, ['visitors'])
   },
@@ -79,12 +76,9 @@ test.each([refusal(400009), noRows(), repeatedPage()])(
 test.each([100, 20])(
   'a list that shows some rows twice, and counts them once, is proven; %i rows a page',
   async (size) => {
-    await using account = await startLists(50, 2, 45)
-    const { emulator } = account
-    emulator.faults.splice(0, 1, { effect: clampedTo(size) })
-    const [channel] = emulator.world.channels.values()
-    const twice = channel?.visitors.rows.slice(3, 6) ?? []
-    for (const row of twice) channel?.visitors.add({ ...row })
+    await using account = await startLists(50, 2, 45, size)
+    const { visitors } = firstChannel(account.emulator)
+    for (const row of visitors.rows.slice(3, 6)) visitors.add({ ...row })
     const { streams } = await syncStreams(account, 'visitors')
     expect(streams.visitors).toMatchObject({ inserted: 50, quarantined: 0, slices: { verified: 1, moving: 0 } })
   },

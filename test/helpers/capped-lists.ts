@@ -8,12 +8,17 @@ import { clampedTo } from './worlds/furnish.ts'
 
 export const ROWS = 130
 
-/** So many of each, so many in each minute, of which the service counts no more than it is asked to. */
-export async function startLists(largestTotal: number, rowsPerMinute: number, rows = ROWS): Promise<TestAccount> {
+/** So many of each, so many in each minute, of which the service counts no more than it is asked to, in pages of a size. */
+export async function startLists(
+  largestTotal: number,
+  rowsPerMinute: number,
+  rows = ROWS,
+  pageSize = 10,
+): Promise<TestAccount> {
   const account = await startAccount({ channels: 1, viewers: 5 })
   const { emulator, clock } = account
   Object.assign(emulator.switches, { largestTotal })
-  emulator.faults.push({ effect: clampedTo(10) })
+  emulator.faults.push({ effect: clampedTo(pageSize) })
   const { channel, visitor, record, form, signup } = firstRows(emulator)
   const timeOf = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - (60 + Math.floor(n / rowsPerMinute)) * MINUTE
   const numbers = Array.from({ length: rows }, (_, n) => n)
