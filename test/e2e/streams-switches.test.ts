@@ -84,10 +84,3 @@ test('the viewer of a gift may be told never, always or now and then: rows are u
     await expectTruth(pipeline, ['gifts'])
   }
 })
-
-test('a service that reads the parameters of the accounts from the body is read to its end too', async () => {
-  await using other = await startPipeline({ channels: 0, switches: { listParams: 'body' } })
-  const result = await other.sync({ streams: ['managers', 'manager_usage'] })
-  expect(result).toMatchObject({ status: 'ok', errors: [] })
-  await expectTruth(other, ['managers', 'manager_usage'])
-})
