@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { doctor } from '../../src/cli/doctor.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { migrateDown, readPending } from '../../src/store/migrate.ts'
+import { credentialsOf } from '../helpers/run-verb.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
 test('a service that has moved is confirmed once by hand, and nothing else is', async () => {
@@ -28,15 +29,14 @@ test('a service that has moved is confirmed once by hand, and nothing else is', 
 
 test('credentials change, come and go; another app id is confirmed once', async () => {
   await using account = await startAccount()
-  const { authUrl, appId, appSecret } = account.emulator
   const token = { LIVEHOUSE_API_TOKEN: account.emulator.apiToken }
-  const app = { LIVEHOUSE_AUTH_URL: authUrl, LIVEHOUSE_APP_ID: appId, LIVEHOUSE_APP_SECRET: appSecret }
+  const app = credentialsOf(account.emulator)
   const code = async (settings: Readonly<Record<string, string>>) =>
     (await account.run(sync, ['--streams', 'managers'], { LIVEHOUSE_API_TOKEN: '', ...settings })).code
   for (const settings of [token, { ...token, ...app }, app, token, app]) expect(await code(settings)).toBe(0)
   const another = { ...token, ...app, LIVEHOUSE_APP_ID: 'another' }
-  const refused = await account.run(sync, ['--streams', 'managers'], another)
-  expect(refused.error).toMatchObject({ code: 'db.otherSource', message: expect.stringContaining('--confirm-source') })
+  const { error } = await account.run(sync, ['--streams', 'managers'], another)
+  expect(error).toMatchObject({ code: 'db.otherSource', message: expect.stringContaining('--confirm-source') })
   expect((await account.run(doctor, ['--confirm-source'], another)).code).toBe(0)
   expect(await code(another)).toBe(0)
 })

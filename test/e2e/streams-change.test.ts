@@ -57,11 +57,8 @@ async function syncAndCompare(pipeline: TestPipeline): Promise<Readonly<Record<s
   const { db } = pipeline.database
   const before = new Map((await readRowVersions(db)).map((row) => [`${row.table} ${row.key}`, row]))
   expect(await pipeline.sync()).toMatchObject({ status: 'ok', errors: [] })
-  const { run_id: runId } = await db
-    .selectFrom('livehouse_ops.runs')
-    .select('run_id')
-    .orderBy('run_id', 'desc')
-    .executeTakeFirstOrThrow()
+  const runs = db.selectFrom('livehouse_ops.runs').select('run_id').orderBy('run_id', 'desc')
+  const { run_id: runId } = await runs.executeTakeFirstOrThrow()
   const after = await readRowVersions(db)
   const written = after.filter((row) => row.version !== before.get(`${row.table} ${row.key}`)?.version)
   for (const row of written) expectWritten(row, before.get(`${row.table} ${row.key}`), runId)

@@ -24,9 +24,8 @@ const oldRecords = () => firstChannel(account.emulator).oldRecords
 const newestFirst = () => oldRecords().rows.toSorted((a, b) => b.enteredAt - a.enteredAt)
 
 const readIds = async () => {
-  const { rows } = await sql<{ id: string }>`select record_id as id from livehouse.watch_records`.execute(
-    account.database.db,
-  )
+  const { rows } = await sql<{ id: string }>`
+    select record_id as id from livehouse.watch_records`.execute(account.database.db)
   return new Set(rows.map(({ id }) => id))
 }
 
