@@ -4,14 +4,14 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text as textOf } from 'node:stream/consumers'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
 import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { mcp } from '../../src/cli/mcp.ts'
 import { migrate } from '../../src/cli/migrate.ts'
 import { stopEmbedded } from '../../src/store/embedded.ts'
-import { openAs, type Reader } from '../helpers/open-as.ts'
-import { type Assistant, openAssistant } from '../helpers/open-assistant.ts'
+import { openAs } from '../helpers/open-as.ts'
+import { openAssistant } from '../helpers/open-assistant.ts'
 import { createPassableFolder } from '../helpers/operating-system.ts'
 import { databaseUrl, onServer } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
@@ -21,21 +21,14 @@ import { startPipeline } from '../helpers/start-pipeline.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
-let user: Reader
-const pipeline = ofFile(() => startPipeline({ viewers: 80 }))
-let assistant: Assistant
-
-beforeAll(async () => {
-  await pipeline.sync()
-  await groupPersons(pipeline.database.db)
-  user = await openAs('livehouse_analyst', pipeline.database)
-  assistant = await openAssistant({ DATABASE_URL: user.url }, ['--max-rows', '3', '--timeout', '5'])
+const pipeline = ofFile(async () => {
+  const started = await startPipeline({ viewers: 80 })
+  await started.sync()
+  await groupPersons(started.database.db)
+  return started
 })
-
-afterAll(async () => {
-  await assistant[Symbol.asyncDispose]()
-  await user[Symbol.asyncDispose]()
-})
+const user = ofFile(() => openAs('livehouse_analyst', pipeline.database))
+const assistant = ofFile(() => openAssistant({ DATABASE_URL: user.url }, ['--max-rows', '3', '--timeout', '5']))
 
 /** What a tool of the analyst's assistant answers, parsed. */
 const ask = async (tool: string, given = {}) => JSON.parse((await assistant.call(tool, given)).text)

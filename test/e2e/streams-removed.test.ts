@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { changedRows, duplicateRow, missingRow, noRows } from '../helpers/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { endpointOf } from '../../src/core/slice.ts'
@@ -7,26 +7,22 @@ import { streams } from '../../src/streams/registry.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
-import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { ofTest } from '../helpers/of-file.ts'
+import { startPipeline } from '../helpers/start-pipeline.ts'
 
 const HOUR_MS = 3_600_000
-
-let pipeline: TestPipeline
-
-beforeEach(async ({ task }) => {
-  // Enough of everything for a drop to be one, where that is what is tested.
-  const viewers = /gifts|every stream/.test(task.name) ? 260 : 60
-  pipeline = await startPipeline({ channels: 1, viewers, days: 1 })
-  await sync()
-})
-
-afterEach(async () => {
-  await pipeline[Symbol.asyncDispose]()
+/** Of these nothing moves by itself. */
+const atRest = ['visitors', 'gifts', 'questionnaires', 'signups']
+// Enough of everything for a drop to be one.
+const pipeline = ofTest(async () => {
+  const started = await startPipeline({ channels: 1, viewers: 260, days: 1 })
+  await started.sync({ streams: atRest })
+  return started
 })
 
 /** Reads all that stands still; what was marked, by stream. */
 async function sync(expectedStatus = 'ok') {
-  const result = await pipeline.sync({ streams: ['visitors', 'gifts', 'questionnaires', 'signups'] })
+  const result = await pipeline.sync({ streams: atRest })
   expect(result.status, JSON.stringify(result.errors)).toBe(expectedStatus)
   const { visitors, gifts, signups } = result.streams
   return { visitors: visitors?.counts.removed, gifts: gifts?.counts.removed, signups: signups?.counts.removed }
@@ -69,7 +65,7 @@ describe('removed_at of visitors, gifts and signups', () => {
     putBack()
     await sync()
     expect(await countMarked()).toEqual(none)
-    await expectTruth(pipeline, ['visitors', 'gifts', 'questionnaires', 'signups'])
+    await expectTruth(pipeline, atRest)
   })
 
   test('is not set for a row that was found in between', async () => {
@@ -147,19 +143,19 @@ describe('a surprise drop', () => {
 
   test('of some rows, with a total that agrees, marks them only when an hour later agrees and another reading too', async () => {
     const { visitors } = firstChannel(pipeline.emulator)
-    for (const row of visitors.rows.slice(0, 7)) visitors.remove(row)
+    for (const row of visitors.rows.slice(0, 27)) visitors.remove(row)
     const read = async () => await pipeline.sync({ streams: ['visitors'] })
     expect(await read()).toMatchObject({ status: 'partial', errors: [{ code: 'slice.short' }] })
-    expect((await read()).errors[0]?.message).toContain('only 53 rows came where there were 60')
+    expect((await read()).errors[0]?.message).toContain('only 233 rows came where there were 260')
     pipeline.clock.nowMs += HOUR_MS
     expect(await read()).toMatchObject({ status: 'ok', streams: { visitors: { counts: { removed: 0 } } } })
-    expect(await read()).toMatchObject({ status: 'ok', streams: { visitors: { counts: { removed: 7 } } } })
+    expect(await read()).toMatchObject({ status: 'ok', streams: { visitors: { counts: { removed: 27 } } } })
   })
 
   test('of a tenth is none, and a fuller reading in between begins the hour anew', async () => {
     const { visitors } = firstChannel(pipeline.emulator)
     const read = async () => (await pipeline.sync({ streams: ['visitors'] })).status
-    const rows = visitors.rows.slice(0, 7)
+    const rows = visitors.rows.slice(0, 27)
     for (const row of rows.slice(1)) visitors.remove(row)
     expect(await read()).toBe('ok')
     visitors.add(...rows.slice(1))
