@@ -4,13 +4,15 @@ import { sync } from '../../src/cli/sync.ts'
 import { connectionReset, fieldValue, ignoredTimeFilter, refusal } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { firstChannel } from '../helpers/first-rows.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 
 const DAY_MS = 86_400_000
 
+const pipeline = ofTest(() => startPipeline())
+
 test('a lookback that fails is read again, also when newer ranges have landed since', async () => {
-  await using pipeline = await startPipeline({ channels: 1, viewers: 60 })
   const { emulator, clock } = pipeline
   await pipeline.sync({ streams: ['watch_records'] })
   const { id, records } = firstChannel(emulator)
@@ -34,16 +36,15 @@ test('a lookback that fails is read again, also when newer ranges have landed si
 })
 
 test('a service that ignores the time filter of a large list is asked no more, not in thousands of slices', async () => {
-  await using pipeline = await startPipeline({ channels: 1, viewers: 3500 })
-  pipeline.emulator.faults.push({ effect: ignoredTimeFilter(), endpoint: 'userRecordList' })
-  const result = await pipeline.sync({ streams: ['watch_records'], pageSize: 10 })
+  await using large = await startPipeline({ channels: 1, viewers: 3500 })
+  large.emulator.faults.push({ effect: ignoredTimeFilter(), endpoint: 'userRecordList' })
+  const result = await large.sync({ streams: ['watch_records'], pageSize: 10 })
   expect(result.status).toBe('partial')
   expect(new Set(result.errors.map(({ code }) => code))).toEqual(new Set(['paging.ignored']))
-  expect(pipeline.emulator.calls.length).toBeLessThan(30)
+  expect(large.emulator.calls.length).toBeLessThan(30)
 })
 
 test('one endpoint that resets its connections does not end the run of the others', async () => {
-  await using pipeline = await startPipeline()
   pipeline.emulator.faults.push({ effect: connectionReset(), endpoint: 'giftRunning' })
   const result = await pipeline.sync()
   expect(result.status).toBe('partial')
@@ -52,7 +53,6 @@ test('one endpoint that resets its connections does not end the run of the other
 })
 
 test('a channel takes its name from its own visitors alone', async () => {
-  await using pipeline = await startPipeline()
   const { faults } = pipeline.emulator
   faults.push({ effect: fieldValue('id', 77, 0), endpoint: 'visitorList' })
   faults.push({ effect: fieldValue('name', 'ANOTHER CHANNEL', 0), endpoint: 'visitorList' })
@@ -63,7 +63,6 @@ test('a channel takes its name from its own visitors alone', async () => {
 })
 
 test('a sync of the account alone, without LIVEHOUSE_CHANNELS, retires no channel', async () => {
-  await using pipeline = await startPipeline()
   await pipeline.sync()
   const { LIVEHOUSE_CHANNELS: _, ...environment } = environmentOf(pipeline.emulator, pipeline.database)
   expect(await runVerb(sync, ['--streams', 'managers'], { environment })).toMatchObject({ code: 0 })

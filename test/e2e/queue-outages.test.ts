@@ -12,7 +12,6 @@ import { expectTruth } from '../helpers/expect-truth.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { createPassableFolder } from '../helpers/operating-system.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
-import { runVerb } from '../helpers/run-verb.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 import { QueueAccount, stop } from '../helpers/queue-account.ts'
 
@@ -100,8 +99,7 @@ test('a worker goes on when its database was restarted, and the next run lacks n
   const settings = { DATABASE_URL: 'embedded', LIVEHOUSE_DATA_DIR: folder }
   const worker = await account.startWorker(settings)
   const asked = account.atFirstList(() => {})
-  const given = { environment: { ...account.environment, ...settings }, clock: systemClock }
-  const running = runVerb(sync, ['--queue'], given)
+  const running = account.run(sync, ['--queue'], settings)
   await asked
   await stopEmbedded(folder, never)
   const server = await startEmbedded(folder, systemClock, never)

@@ -44,7 +44,6 @@ test.each(['entry', 'leave', 'both'] as const)(
 
 test('where a deep page is refused and no cut shows all visits, the run says so', async () => {
   await using account = await startLongLive('both', 60)
-  const { answer } = refusal(400000)
-  account.emulator.faults.push({ effect: { name: 'refused', ...(answer && { answer }) }, page: 20 })
+  account.emulator.faults.push({ effect: refusal(400000), page: 20 })
   expect(await account.run(sync, ONLY)).toMatchObject({ code: 3 })
 })

@@ -52,8 +52,8 @@ export class QueueAccount implements AsyncDisposable {
   }
 
   /** A verb in this process. */
-  async run(verb: Command, argv: readonly string[] = []): Promise<VerbRun> {
-    return await runVerb(verb, argv, { environment: this.environment, clock: systemClock })
+  async run(verb: Command, argv: readonly string[] = [], settings: Settings = {}): Promise<VerbRun> {
+    return await runVerb(verb, argv, { environment: { ...this.environment, ...settings }, clock: systemClock })
   }
 
   /** Until the queue has so many partitions in this state. */
