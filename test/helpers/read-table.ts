@@ -4,11 +4,14 @@ import type { Database } from '../../src/store/database.ts'
 import type { TruthRow } from '../../src/emulator/truth.ts'
 import { findStream } from '../../src/streams/registry.ts'
 
-/** A stream's table in the form of the emulator's truth, in the order of its columns; internal keys are left out. `isRemoved`: only rows that are marked as such, or are not. */
+/**
+ * A stream's table in the form of the emulator's truth, in the order of its columns; internal keys are left out. `isRemoved`:
+ * only rows that are marked as such, or are not; of most streams none ever is.
+ */
 export async function readStreamTable(
   db: Kysely<Database>,
   name: string,
-  { isRemoved }: { readonly isRemoved?: boolean } = {},
+  { isRemoved }: { readonly isRemoved?: boolean | undefined } = {},
 ): Promise<readonly TruthRow[]> {
   const stream = findStream(name)
   if (!stream) throw new Error(`no stream ${name}`)
@@ -16,7 +19,9 @@ export async function readStreamTable(
     .filter(([column]) => !column.endsWith('_key'))
     .map(([column, { type }]) => sql`${asTruth(column, type)} as ${sql.ref(column)}`)
   const which = [
-    ...(isRemoved === undefined ? [] : [sql`(removed_at is not null) = ${isRemoved}`]),
+    ...(isRemoved === undefined
+      ? []
+      : [sql`${stream.marksRemoved ? sql`removed_at is not null` : sql`false`} = ${isRemoved}`]),
     ...(stream.versions ? [sql`${sql.ref(stream.versions.column)} = ${stream.versions.own}`] : []),
     sql`true`,
   ]

@@ -21,12 +21,13 @@ const sample = createWorld({ seed: 1, channels: 1, viewers: 40, days: 3, endsAt,
 /** Of a row that changes later than this before the clock's now, only snapshots tell. */
 export const LOOKBACK_DAYS: Readonly<Record<ListName, number>> = { visitors: 365, records: 3, gifts: 1, signups: 1 }
 
-export const streamOf = {
-  visitors: 'visitors',
-  records: 'watch_records',
-  gifts: 'gifts',
-  signups: 'signups',
-} as const satisfies Record<ListName, string>
+/** What a sync of each list reads. */
+export const streamsOf = {
+  visitors: ['visitors'],
+  records: ['watch_records'],
+  gifts: ['gifts'],
+  signups: ['questionnaires', 'signups'],
+} as const satisfies Record<ListName, readonly string[]>
 
 /**
  * Nothing is claimed of rows that are younger: the ledger covers what is five minutes old, in whole minutes, and a list may

@@ -14,8 +14,8 @@ import { connectionReset, cutBody, emptyBody, errcode, html, refusal, status } f
 import type { TestDatabase } from '../postgres.ts'
 import { syncStreams, TIME_ZONE } from '../sync-streams.ts'
 import { withParameters } from '../with-parameters.ts'
-import { createModelProof } from './model-proof.ts'
-import { createModelWorld, LOOKBACK_DAYS, streamOf } from './model-world.ts'
+import { createLaw } from '../worlds/law.ts'
+import { createModelWorld, LOOKBACK_DAYS, streamsOf } from './model-world.ts'
 import { mortalPlugin } from './mortal-plugin.ts'
 import type { Mutation, Schedule, Trouble } from './schedule.ts'
 
@@ -33,37 +33,21 @@ const faults = [
   status(408),
 ]
 
-/**
- * Plays a schedule over an emulator and an emptied database. Throws where a run that is ok left something else than the
- * truth, where somebody was marked removed who was there, or where the tables do not become equal to the truth once the
- * world rests.
- */
+/** Plays a schedule over an emulator and an emptied database, and holds it to the law. @throws where it is broken */
 export async function playSchedule(database: TestDatabase, schedule: Schedule): Promise<void> {
-  const { db } = database
-  await emptyTables(db)
+  const { list } = schedule
+  const streams = streamsOf[list]
+  await emptyTables(database.db)
   const time = { nowMs: FIXED_NOW }
   const clock: Clock = { now: () => time.nowMs, sleep: async () => {} }
   const now = () => wallTimeAt(time.nowMs, TIME_ZONE)
   const { world, mutate } = createModelWorld(schedule.ages)
   await using emulator = await startEmulator({ clock, world, switches: schedule.switches })
   await using connection = connectClient(emulator.baseUrl, { apiToken: emulator.apiToken })
-  const proof = createModelProof(db, emulator, schedule.streams)
-  const list =
-    schedule.streams.length > 1
-      ? 'signups'
-      : (Object.entries(streamOf).find(([, name]) => name === schedule.streams[0])?.[0] ?? '')
-  const lookbackMs =
-    LOOKBACK_DAYS[
-      Object.keys(LOOKBACK_DAYS).find((name): name is keyof typeof LOOKBACK_DAYS => name === list) ?? 'visitors'
-    ] *
-    DAY *
-    1000
-
-  const change = (mutation: Mutation) => {
-    proof.beforeChange()
-    mutate(mutation, now())
-    proof.afterChange(mutation.op === 'remove' ? new Date(time.nowMs) : undefined)
-  }
+  const account = { database, emulator, streams, now }
+  const law = createLaw(account, LOOKBACK_DAYS[list], { isToTheMinute: false, without: [] }, false)
+  const asked = { channels: emulator.channelIds, from: '2000-01-01' }
+  const change = (mutation: Mutation) => law.change(() => mutate(mutation, now()))
   const sync = async (trouble: Trouble): Promise<RunResult | undefined> => {
     resetFaults(emulator, schedule.clamp)
     await using run = await openRun(database, trouble)
@@ -88,6 +72,7 @@ export async function playSchedule(database: TestDatabase, schedule: Schedule): 
     try {
       return await syncStreams(run.db, {
         ...schedule,
+        streams,
         clock,
         emulator,
         fetchPage,
@@ -100,26 +85,30 @@ export async function playSchedule(database: TestDatabase, schedule: Schedule): 
     }
   }
 
+  const run = async (trouble: Trouble): Promise<RunResult | undefined> => {
+    const before = await law.beforeRun()
+    const result = await sync(trouble)
+    const ended = { code: result?.status === 'ok' ? 0 : 3, begunAt: now() }
+    await law.afterRun(before, { asked, ended, isLie: false, hasMore: false })
+    if (ended.code === 0) await law.requireExact(before)
+    return result
+  }
+
   for (const step of schedule.steps) {
     if (step.kind === 'mutate') change(step.mutation)
     else if (step.kind === 'advance') time.nowMs += step.minutes * 60_000
-    else {
-      const before = await proof.beforeRun()
-      const begunAt = time.nowMs
-      const result = await sync(step.trouble)
-      await proof.afterRun(before, { isOk: result?.status === 'ok', begunAt })
-    }
+    else await run(step.trouble)
   }
   // A row that is gone is marked by the second proven reading that misses it; where over a tenth is gone, the first is not
   // believed until another an hour later agrees.
-  let result: RunResult | undefined
-  const since = new Date(time.nowMs)
-  for (let run = 0; run < (proof.hasRemovals() ? 3 : 1); run++) {
-    if (run === 1) time.nowMs += 61 * 60_000
-    result = await sync({ kind: 'none' })
+  let last = await run({ kind: 'none' })
+  if (law.hasWithdrawn()) {
+    time.nowMs += 61 * 60_000
+    await run({ kind: 'none' })
+    last = await run({ kind: 'none' })
   }
-  if (result?.status !== 'ok') throw new Error(`the last sync is ${JSON.stringify(result)}`)
-  await proof.atRest(new Date(time.nowMs - lookbackMs), since)
+  if (last?.status !== 'ok') throw new Error(`the last sync is ${JSON.stringify(last)}`)
+  await law.atRest()
 }
 
 function resetFaults({ faults: queue }: Emulator, clamp = Infinity): void {

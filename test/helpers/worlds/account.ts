@@ -14,7 +14,7 @@ import type { Fault } from '../../../src/emulator/faults.ts'
 import { type Emulator, startEmulator } from '../../../src/emulator/server.ts'
 import { emptyTables } from '../empty-tables.ts'
 import { FIXED_NOW } from '../emulated-service.ts'
-import { createModelWorld, type ModelWorld } from '../model/model-world.ts'
+import { createModelWorld, type ModelWorld, streamsOf } from '../model/model-world.ts'
 import type { TestDatabase } from '../postgres.ts'
 import { credentialsOf, environmentOf, runVerb } from '../run-verb.ts'
 import { createTemporaryFolder } from '../temporary-folder.ts'
@@ -34,11 +34,8 @@ const endpoints = {
   managers: ['managers', 'managersUsage'],
 } as const satisfies Record<Scenario['group'], readonly EndpointName[]>
 
-export const streamsOf = {
-  gifts: ['gifts'],
-  signups: ['questionnaires', 'signups'],
-  visitors: ['visitors'],
-  records: ['watch_records'],
+const streamsOfGroup = {
+  ...streamsOf,
   old: ['watch_records_v1'],
   managers: ['managers'],
 } as const satisfies Record<Scenario['group'], readonly string[]>
@@ -87,7 +84,7 @@ function jobsFolder(): string {
   jobs = createTemporaryFolder('worlds')
   for (const days of JOB_LOOKBACKS) {
     const lookback = `{ gifts: ${days}, signups: ${days}, watch_records: ${days} }`
-    for (const [group, streams] of Object.entries(streamsOf)) {
+    for (const [group, streams] of Object.entries(streamsOfGroup)) {
       const job = `export default { cron: '@weekly', streams: ${JSON.stringify(streams)}, lookbackDays: ${lookback} }`
       writeFileSync(join(jobs, `${group}-${days}.ts`), job)
     }
@@ -136,7 +133,7 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
       signal?.throwIfAborted()
     },
   }
-  const streams = streamsOf[group]
+  const streams = streamsOfGroup[group]
   const secret = { ...credentialsOf(emulator), LIVEHOUSE_API_TOKEN: '' }
   const perform = async (verb: Command, argv: readonly string[], { channels, from }: Asked): Promise<Ended> => {
     const environment = {

@@ -2,17 +2,31 @@ import { sql } from 'kysely'
 import { DAY, MINUTE, type WallTime } from '../../../src/core/wall-clock.ts'
 import type { TruthRow } from '../../../src/emulator/truth.ts'
 import { findStream } from '../../../src/streams/registry.ts'
-import { identityOf, SETTLE } from '../model/model-world.ts'
+import { SETTLE } from '../model/model-world.ts'
 import { readStreamTable } from '../read-table.ts'
 import type { Asked, Ended, WorldAccount } from './account.ts'
-import { type Bag, bagOf, difference, intersect, type Precision, type Rows, textOf } from './bag.ts'
+import {
+  compareRows,
+  countRows,
+  countTexts,
+  isYounger,
+  nameOf,
+  type Precision,
+  requireNone,
+  requireThere,
+  type Rows,
+  textOf,
+  timeOf,
+  toTheMinute,
+} from './compare-rows.ts'
 import { isHidden } from './furnish.ts'
-import { describe, isYounger, requireAgreed, requireThere, timeOf } from './require-rows.ts'
+
+type Counts = ReadonlyMap<string, number>
 
 export interface Before {
   readonly truth: Rows
-  readonly marked: ReadonlyMap<string, ReadonlySet<string>>
-  readonly known: ReadonlyMap<string, number>
+  readonly marked: Counts
+  readonly known: Counts
   /** Nothing later was there when any earlier run read. */
   readonly readTo: WallTime
 }
@@ -20,12 +34,15 @@ export interface Before {
 /** What happened in a run. */
 export interface Happened {
   readonly asked: Asked
-  readonly ended: Ended
+  readonly ended: Pick<Ended, 'code' | 'begunAt'>
   /** The service told in it what is not so. */
   readonly isLie: boolean
   /** Rows have changed behind the lookback, and no job has read them yet. */
   readonly hasMore: boolean
 }
+
+/** An account that is played with. */
+type Played = Pick<WorldAccount, 'database' | 'emulator' | 'streams' | 'now'>
 
 /**
  * The law that every scenario is held to. `isShuffled`: rows of one minute are in another order on each page.
@@ -48,65 +65,42 @@ export interface Happened {
  * 9. The tables never hold a row that the service never had, and none more often than it ever had it at once: by its identity,
  *    with times to the minute.
  */
-export function createLaw(account: WorldAccount, lookbackDays: number, precision: Precision, isShuffled: boolean) {
-  const { database, emulator, streams } = account
+export function createLaw(account: Played, lookbackDays: number, precision: Precision, isShuffled: boolean) {
+  const { emulator, streams, now } = account
+  const { db } = account.database
   const toText = (row: TruthRow) => textOf(row, precision)
   /** Rows that are there no more, and whether a green run could have seen it. */
   const gone = new Map<string, { readonly row: TruthRow; isDue: boolean }>()
-  /** Of each identity, the most rows that the service has had at once. */
+  /** Identities that had more rows once. */
+  const fewer = new Set<string>()
+  /** Of each identity, to the minute, the most rows that the service has had at once. */
   const ever = new Map<string, number>()
   let lies = 0
   let latest: WallTime = Number.NEGATIVE_INFINITY
 
   const readTruth = (): Rows =>
     new Map(streams.map((name) => [name, (emulator.truth()[name] ?? []).filter((row) => !isHidden(row))]))
-  const readPresent = async (name: string, isRemoved = false) =>
-    findStream(name)?.marksRemoved
-      ? await readStreamTable(database.db, name, { isRemoved })
-      : isRemoved
-        ? []
-        : await readStreamTable(database.db, name)
-  const readMarked = async () =>
-    new Map(
-      await Promise.all(
-        streams.map(async (name) => [name, new Set((await readPresent(name, true)).map(toText))] as const),
-      ),
-    )
-  const readKnown = async (): Promise<ReadonlyMap<string, number>> => {
-    const known = new Map<string, number>()
-    for (const name of streams)
-      for (const row of await readStreamTable(database.db, name))
-        for (const [column, value] of Object.entries(row))
-          if (value !== null) add(known, `${channelOf(row)} ${name}.${column}`)
-    return known
+  /** What was there then, and is as it was. */
+  const readStable = ({ truth }: Before): Rows =>
+    new Map([...readTruth()].map(([name, rows]) => [name, compareRows(rows, truth.get(name) ?? [], toText).common]))
+  const readPresent = async (name: string) => await readStreamTable(db, name, { isRemoved: false })
+  const readTables = async (isRemoved?: boolean): Promise<Rows> => {
+    const tables = streams.map(async (name) => [name, await readStreamTable(db, name, { isRemoved })] as const)
+    return new Map(await Promise.all(tables))
   }
-
   const requireStable = async (before: Before, { asked, ended }: Happened, since: WallTime) => {
-    for (const [name, rows] of readTruth()) {
-      const stable = intersect(bagOf(before.truth.get(name) ?? [], toText), bagOf(rows, toText))
+    for (const [name, rows] of readStable(before)) {
       const mayMove = isShuffled || findStream(name)?.identity !== undefined
-      const wanted = [...stable.values()].filter(({ row }) => {
-        const at = timeOf(row)
-        const isInRange = at >= Math.max(since, parseDate(asked.from))
-        const isDue = !isYounger(row, mayMove ? ended.begunAt - SETTLE : ended.begunAt)
-        return isOfChannels(row, asked.channels) && isInRange && isDue
-      })
-      requireThere(name, wanted, bagOf(await readPresent(name), toText), toText)
+      const claimedTo = mayMove ? ended.begunAt - SETTLE : ended.begunAt
+      const wanted = rows.filter((row) => isAskedFor(row, asked, since) && !isYounger(row, claimedTo))
+      requireThere(name, wanted, await readPresent(name), toText)
     }
   }
-
   const remember = (truth: Rows): void => {
-    for (const [identity, count] of countIdentities(truth)) ever.set(identity, Math.max(count, ever.get(identity) ?? 0))
+    for (const [identity, count] of countRows(truth, toTheMinute))
+      ever.set(identity, Math.max(count, ever.get(identity) ?? 0))
   }
   remember(readTruth())
-  const requireKnown = async (): Promise<void> => {
-    const held = streams.map(
-      async (name) => [name, [...(await readPresent(name)), ...(await readPresent(name, true))]] as const,
-    )
-    for (const [identity, count] of countIdentities(new Map(await Promise.all(held))))
-      if (count > (ever.get(identity) ?? 0))
-        throw new Error(`${count} rows where the service never had more than ${ever.get(identity) ?? 0}: ${identity}`)
-  }
 
   return {
     /** Changes the world, and remembers what it has given up. */
@@ -115,130 +109,139 @@ export function createLaw(account: WorldAccount, lookbackDays: number, precision
       act()
       const truth = readTruth()
       remember(truth)
-      const left = new Set([...truth].flatMap(([name, rows]) => rows.map((row) => nameOf(name, row))))
+      const left = countRows(truth)
+      for (const [identity, count] of countRows(before)) if (count > (left.get(identity) ?? 0)) fewer.add(identity)
       for (const [name, rows] of before)
-        for (const row of rows) {
-          const identity = nameOf(name, row)
-          if (!left.has(identity)) gone.set(identity, { row, isDue: false })
-        }
-      for (const identity of left) gone.delete(identity)
+        for (const row of rows) if (!left.has(nameOf(name, row))) gone.set(nameOf(name, row), { row, isDue: false })
+      for (const identity of left.keys()) gone.delete(identity)
     },
+    hasWithdrawn: () => fewer.size > 0,
     beforeRun: async (): Promise<Before> => {
       const readTo = latest
-      latest = Math.max(latest, account.now())
-      return { truth: readTruth(), marked: await readMarked(), known: await readKnown(), readTo }
+      latest = Math.max(latest, now())
+      const marked = countRows(await readTables(true))
+      return { truth: readTruth(), marked, known: countKnown(await readTables()), readTo }
     },
     afterRun: async (before: Before, happened: Happened) => {
       const { ended, isLie, asked } = happened
-      const hadLies = lies > 0
+      const mayMark = isLie && lies > 0
       if (isLie) lies++
-      const behind = (asked.lookback ?? lookbackDays) * DAY
-      const truth = readTruth()
-      const marked = await readMarked()
-      if (!isLie || !hadLies) {
-        for (const [name, rows] of truth) {
-          const there = intersect(bagOf(before.truth.get(name) ?? [], toText), bagOf(rows, toText))
-          const present = bagOf(await readPresent(name), toText)
-          const isLacking = (text: string) => (present.get(text)?.count ?? 0) < (there.get(text)?.count ?? 0)
-          for (const text of marked.get(name) ?? [])
-            if (isLacking(text) && !before.marked.get(name)?.has(text) && !isTwice(name, there, text))
-              throw new Error(`marked as removed, and there all along: ${name} ${text}`)
-        }
-      }
-      const known = await readKnown()
+      latest = Math.max(latest, now())
+      const stable = readStable(before)
+      const [present, there] = [countRows(await readTables(false)), countRows(stable)]
+      for (const [identity, count] of mayMark ? [] : countRows(await readTables(true)))
+        if (count > (before.marked.get(identity) ?? 0) && (present.get(identity) ?? 0) < (there.get(identity) ?? 0))
+          throw new Error(`marked as removed, and there all along: ${identity}`)
+      const tables = await readTables()
+      const known = countKnown(tables)
       for (const [column, count] of before.known)
         if (count - (known.get(column) ?? 0) >= 20)
           throw new Error(`overwritten with nothing: ${column} of ${count} rows`)
-      await requireKnown()
-      latest = Math.max(latest, account.now())
-      if (lies <= 1) await requireAgreed(account, before.truth, truth, toText)
+      for (const [identity, count] of countRows(tables, toTheMinute)) {
+        const most = ever.get(identity) ?? 0
+        if (count > most) throw new Error(`${count} rows where the service never had more than ${most}: ${identity}`)
+      }
+      if (lies <= 1) await requireAgreed(account, stable)
       if (ended.code !== 0 || isLie) return
-      const since = Math.min(before.readTo, account.now()) - behind + 2 * MINUTE
+      const since = Math.min(before.readTo, now()) - (asked.lookback ?? lookbackDays) * DAY + 2 * MINUTE
       await requireStable(before, happened, lies > 0 || happened.hasMore ? since : Number.NEGATIVE_INFINITY)
-      for (const entry of gone.values())
-        if (isOfChannels(entry.row, asked.channels) && timeOf(entry.row) >= Math.max(since, parseDate(asked.from)))
-          entry.isDue = true
+      for (const entry of gone.values()) if (isAskedFor(entry.row, asked, since)) entry.isDue = true
     },
     /** What a run had right is so still, of what has not changed since. */
     requireStill: async (before: Before, happened: Happened) => {
-      if (happened.ended.code === 0)
-        await requireStable(before, happened, account.now() - lookbackDays * DAY + 2 * MINUTE)
+      if (happened.ended.code === 0) await requireStable(before, happened, now() - lookbackDays * DAY + 2 * MINUTE)
+    },
+    /**
+     * After a green run, where the service never lies and nothing changes behind the lookback: the tables hold nothing else,
+     * if the world stood still, and also who jumped meanwhile.
+     */
+    requireExact: async ({ truth }: Before) => {
+      for (const [name, rows] of readTruth()) {
+        const present = await readPresent(name)
+        const earlier = truth.get(name) ?? []
+        const { common, extra } = compareRows(rows, earlier, toText)
+        const toName = (row: TruthRow) => nameOf(name, row)
+        if (name === 'visitors') requireThere(name, compareRows(rows, earlier, toName).common, present, toName)
+        const isStill = extra.length === 0 && common.length === earlier.length
+        const others = compareRows(present, rows, toText).extra.filter((row) => !fewer.has(toName(row)))
+        if (isStill) requireNone(name, 'too many', others, rows)
+      }
     },
     isEqual: async (): Promise<boolean> => {
       for (const [name, rows] of readTruth()) {
-        const bagSoFar = (each: readonly TruthRow[]) =>
-          bagOf(
-            each.filter((row) => !isYounger(row, account.now())),
-            toText,
-          )
-        const [truth, present] = [bagSoFar(rows), bagSoFar(await readPresent(name))]
-        if (difference(truth, present).length > 0 || difference(present, truth).length > 0) return false
+        const soFar = (each: readonly TruthRow[]) => each.filter((row) => !isYounger(row, now()))
+        const [truth, present] = [soFar(rows), soFar(await readPresent(name))]
+        if (truth.length !== present.length || compareRows(truth, present, toText).extra.length > 0) return false
       }
       return true
     },
     atRest: async () => {
       for (const [name, rows] of readTruth()) {
-        const [truth, present] = [bagOf(rows, toText), bagOf(await readPresent(name), toText)]
-        const waiting = await countWaiting(account, name)
-        const missing = difference(truth, present)
-        if (missing.length > waiting) throw new Error(describe(name, 'missing', missing, present, toText))
-        const isEmpty = (row: TruthRow) => !rows.some((other) => partitionOf(other) === partitionOf(row))
-        const extra = difference(present, truth).filter((row) => {
+        const present = await readPresent(name)
+        const missing = compareRows(rows, present, toText).extra
+        if (missing.length > (lies > 0 ? await countWaiting(account, name) : 0))
+          requireNone(name, 'missing', missing, present)
+        const isMarked =
+          findStream(name)?.marksRemoved === true && (emulator.switches.largestTotal ?? rows.length) >= rows.length
+        const partitions = new Set(rows.map(partitionOf))
+        const mayLinger = (row: TruthRow) => {
           const left = gone.get(nameOf(name, row))
-          const isMarked =
-            findStream(name)?.marksRemoved === true && (emulator.switches.largestTotal ?? rows.length) >= rows.length
-          const mayLinger = left !== undefined && (!left.isDue || isEmpty(row) || !isMarked)
-          return !mayLinger
-        })
-        if (extra.length > 0) throw new Error(describe(name, 'too many', extra, truth, toText))
+          return left !== undefined && !(left.isDue && isMarked && partitions.has(partitionOf(row)))
+        }
+        const extra = compareRows(present, rows, toText).extra.filter((row) => !mayLinger(row))
+        requireNone(name, 'too many', extra, rows)
       }
     },
   }
 }
 
-async function countWaiting({ database }: WorldAccount, name: string): Promise<number> {
+/** What this run calls agreed holds every row that was there while it ran: by the minute and the identity, whatever else it lacks. */
+async function requireAgreed({ database: { db } }: Played, stable: Rows): Promise<void> {
+  for (const [name, there] of stable) {
+    const { rows } = await sql<{ channel: string; type: string | null; lower: number; upper: number }>`
+      select substring(partition from 'channel=([^/]+)') as channel, substring(partition from 'type=([^/]+)') as type,
+        extract(epoch from lower(covers))::float as lower, extract(epoch from upper(covers))::float as upper
+      from livehouse_ops.slices where stream = ${name} and proof = 'agreed' and status = 'landed' and covers is not null
+        and run_id = (select max(run_id) from livehouse_ops.runs)`.execute(db)
+    const isAgreed = (row: TruthRow) =>
+      rows.some(
+        ({ channel, type, lower, upper }) =>
+          channel === row.channel_id &&
+          (type ?? row.gift_type) === row.gift_type &&
+          timeOf(row) >= lower &&
+          timeOf(row) < upper,
+      )
+    const agreed = there.filter(isAgreed)
+    const toName = (row: TruthRow) => toTheMinute(nameOf(name, row))
+    if (agreed.length > 0) requireThere(name, agreed, await readStreamTable(db, name), toName)
+  }
+}
+
+async function countWaiting({ database: { db } }: Played, name: string): Promise<number> {
   const { rows } = await sql<{ n: string }>`select count(*) as n from livehouse_ops.quarantine
-    where stream = ${name} and resolved_at is null`.execute(database.db)
+    where stream = ${name} and resolved_at is null`.execute(db)
   return Number(rows[0]?.n)
 }
 
-/** One of several equal rows may have gone. */
-function isTwice(name: string, bag: Bag, text: string): boolean {
-  const row = bag.get(text)?.row
-  return (
-    row !== undefined &&
-    [...bag.values()].filter((each) => identityOf(name, each.row) === identityOf(name, row)).length > 1
+/** How many values are known of each column, by channel. */
+function countKnown(tables: Rows): Counts {
+  const known = [...tables].flatMap(([name, rows]) =>
+    rows.flatMap(({ channel_id, ...row }) =>
+      Object.entries(row).flatMap(([column, value]) =>
+        value === null ? [] : [`${JSON.stringify(channel_id)} ${name}.${column}`],
+      ),
+    ),
   )
+  return countTexts(known)
 }
 
-function countIdentities(rows: Rows): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>()
-  for (const [name, each] of rows)
-    for (const row of each) add(counts, nameOf(name, row).replaceAll(/(T\d\d:\d\d):\d\dZ/g, '$1'))
-  return counts
-}
-
-function add(counts: Map<string, number>, key: string): void {
-  counts.set(key, 1 + (counts.get(key) ?? 0))
-}
-
-function isOfChannels({ channel_id }: TruthRow, channels: readonly string[]): boolean {
-  return typeof channel_id !== 'string' || channels.includes(channel_id)
+/** Whether its channel is, its history, and what is not older than this. */
+function isAskedFor(row: TruthRow, { channels, from }: Asked, since: WallTime): boolean {
+  const { channel_id } = row
+  const isOfChannels = typeof channel_id !== 'string' || channels.includes(channel_id)
+  return isOfChannels && timeOf(row) >= Math.max(since, Date.parse(from) / 1000)
 }
 
 function partitionOf({ channel_id, gift_type, question_id }: TruthRow): string {
   return JSON.stringify([channel_id, gift_type, question_id])
-}
-
-function parseDate(date: string): WallTime {
-  return Date.parse(date) / 1000
-}
-
-function channelOf({ channel_id }: TruthRow): string {
-  return typeof channel_id === 'string' ? channel_id : ''
-}
-
-/** What a row is the same by. */
-function nameOf(name: string, row: TruthRow): string {
-  return `${name} ${channelOf(row)} ${identityOf(name, row)}`
 }

@@ -32,7 +32,7 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
   const lookback = group === 'old' || group === 'managers' ? 365 : LOOKBACK_DAYS[group]
   const precision = {
     isToTheMinute: all.some(({ name }) => name === 'tells times to the minute'),
-    without: all.some(({ name }) => name === 'renames a field') ? renamedColumn[group] : undefined,
+    without: ['occurrence', all.some(({ name }) => name === 'renames a field') ? (renamedColumn[group] ?? '') : ''],
   }
   const law = createLaw(account, lookback, precision, scenario.switches.ties === 'by-page')
   const channelIds = emulator.channelIds

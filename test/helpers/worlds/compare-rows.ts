@@ -1,0 +1,94 @@
+import { type WallTime, wallTimeAt } from '../../../src/core/wall-clock.ts'
+import type { TruthRow } from '../../../src/emulator/truth.ts'
+import { identityOf, timesOf } from '../model/model-world.ts'
+import { canonical } from '../read-table.ts'
+
+/** What each table holds, or is to hold. */
+export type Rows = ReadonlyMap<string, readonly TruthRow[]>
+/** What rows are compared by. */
+export type ToText = (row: TruthRow) => string
+
+/** How closely rows are compared. */
+export interface Precision {
+  /** Times of gifts and signups came to the minute once, and may stay so. */
+  readonly isToTheMinute: boolean
+  /** Columns that may differ. */
+  readonly without: readonly string[]
+}
+
+/** A row as text, its fields in an order of their own. */
+export function textOf(row: TruthRow, { isToTheMinute, without }: Precision): string {
+  const compared = Object.entries(row).filter(([name]) => !without.includes(name))
+  const text = JSON.stringify(canonical(Object.fromEntries(compared)))
+  return isToTheMinute ? toTheMinute(text) : text
+}
+
+/** The instants in a text, without their seconds. */
+export function toTheMinute(text: string): string {
+  return text.replaceAll(/(T\d\d:\d\d):\d\dZ/g, '$1')
+}
+
+/** What a row is the same by, in its channel. */
+export function nameOf(stream: string, row: TruthRow): string {
+  return `${stream} ${JSON.stringify(row.channel_id)} ${identityOf(stream, row)}`
+}
+
+/** How many there are of each identity. */
+export function countRows(rows: Rows, toName = (name: string) => name): Map<string, number> {
+  return countTexts([...rows].flatMap(([stream, each]) => each.map((row) => toName(nameOf(stream, row)))))
+}
+
+/** Those of the rows that the others have too, each as often, and those that they lack. */
+export function compareRows(rows: readonly TruthRow[], others: readonly TruthRow[], toText: ToText) {
+  const left = countTexts(others.map(toText))
+  const common: TruthRow[] = []
+  const extra: TruthRow[] = []
+  for (const row of rows) {
+    const text = toText(row)
+    const count = left.get(text) ?? 0
+    left.set(text, count - 1)
+    if (count > 0) common.push(row)
+    else extra.push(row)
+  }
+  return { common, extra }
+}
+
+export function countTexts(texts: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const text of texts) counts.set(text, 1 + (counts.get(text) ?? 0))
+  return counts
+}
+
+/** @throws where rows that are expected are not present as often */
+export function requireThere(
+  name: string,
+  expected: readonly TruthRow[],
+  present: readonly TruthRow[],
+  toText: ToText,
+): void {
+  requireNone(name, 'missing', compareRows(expected, present, toText).extra, present)
+}
+
+/** @throws with the first of the rows that are wrong, and what stands in its place */
+export function requireNone(
+  name: string,
+  what: string,
+  [first, ...others]: readonly TruthRow[],
+  otherSide: readonly TruthRow[],
+): void {
+  if (first === undefined) return
+  const alike = otherSide.filter((row) => identityOf(name, row) === identityOf(name, first))
+  const shown = `${JSON.stringify(first)}; on the other side: ${JSON.stringify(alike)}`
+  throw new Error(`${1 + others.length} rows of ${name} are ${what}: ${shown}`)
+}
+
+/** On the service's wall clock; what has no time counts as new. */
+export function timeOf(row: TruthRow): WallTime {
+  const [instant] = timesOf(row)
+  return instant === undefined ? Number.POSITIVE_INFINITY : wallTimeAt(instant, 'Asia/Shanghai')
+}
+
+/** Whether any of its times is not before this. */
+export function isYounger(row: TruthRow, than: WallTime): boolean {
+  return timesOf(row).some((at) => wallTimeAt(at, 'Asia/Shanghai') >= than)
+}
