@@ -1,16 +1,8 @@
 import { DAY, MINUTE, type WallTime, wallTimeAt } from '../../../src/core/wall-clock.ts'
 import type { TruthRow } from '../../../src/emulator/truth.ts'
 import { createWorld } from '../../../src/emulator/world/create-world.ts'
-import { createRowList, type RowList } from '../../../src/emulator/world/row-list.ts'
-import type {
-  Channel,
-  Gift,
-  Questionnaire,
-  Signup,
-  Visitor,
-  WatchRecord,
-  World,
-} from '../../../src/emulator/world/world.ts'
+import { createRowList } from '../../../src/emulator/world/row-list.ts'
+import type { Channel, Gift, Signup, Visitor, WatchRecord, World } from '../../../src/emulator/world/world.ts'
 import { FIXED_NOW } from '../emulated-service.ts'
 import type { ListName, Mutation } from './schedule.ts'
 
@@ -53,17 +45,19 @@ export function timesOf({ given_at, signed_up_at, entered_at, left_at }: TruthRo
   return [given_at, signed_up_at, entered_at, left_at].flatMap((at) => (typeof at === 'string' ? Date.parse(at) : []))
 }
 
-export interface ModelWorld {
-  readonly world: World
-  /**
-   * Changes the world at this reading of the service's clock, if it has a row for it.
-   * @param lookbackDays what is older stays; the stream's when not given
-   */
-  readonly mutate: (mutation: Mutation, now: WallTime, lookbackDays?: number) => void
+/** How rows of one list come and change. */
+interface Ways<Row> {
+  readonly make: (at: WallTime) => Row
+  readonly timeOf: (row: Row) => WallTime
+  readonly change: (row: Row) => Row
+  readonly jump: (row: Row, at: WallTime) => Row
+  readonly twin: (row: Row) => Row
 }
 
+export type ModelWorld = ReturnType<typeof createModelWorld>
+
 /** One channel whose lists have a row for each age (minutes before the start). */
-export function createModelWorld(ages: readonly number[]): ModelWorld {
+export function createModelWorld(ages: readonly number[]) {
   const [from] = sample.channels.values()
   const form = from?.questionnaires.rows[0]
   const [visitor] = from?.visitors.rows ?? []
@@ -72,98 +66,73 @@ export function createModelWorld(ages: readonly number[]): ModelWorld {
   const [signup] = form?.signups.rows ?? []
   if (!from || !form || !visitor || !record || !gift || !signup) throw new Error('the sample is empty')
   let number = 0
-  const create = {
-    visitors: (at: WallTime): Visitor => ({
-      ...visitor,
-      userId: `v${++number}`,
-      firstLoginAt: at,
-      lastOnlineAt: at + 30,
-    }),
-    records: (at: WallTime): WatchRecord => ({ ...record, recordId: String(++number), enteredAt: at, leftAt: at + 45 }),
-    gifts: (at: WallTime): Gift => {
-      const isCash = ++number % 3 > 0
-      return { ...gift, type: isCash ? 'cash' : 'prop', giftId: number % 2, givenAt: at, phone: null }
-    },
-    // More people than a page has rows: pages of the same ones in turn would be an ignored page parameter.
-    signups: (at: WallTime): Signup => ({ ...signup, userId: `u${++number % 17}`, signedUpAt: at }),
+  const nick = () => `n${number}`
+  const createList = <Row extends object>({ make, timeOf, change, jump, twin }: Ways<Row>) => {
+    const list = createRowList(ages.map((age) => make(Math.round(endsAt - (age + 1) * MINUTE))))
+    const mutate = ({ op, pick, age }: Mutation, now: WallTime, lookback: number): void => {
+      if (op === 'add')
+        return list.add(make(now - MINUTE - ((age * MINUTE) % (Math.min(lookback, 8 * DAY) - 2 * MINUTE))))
+      const within = list.rows.filter((row) => timeOf(row) >= now - lookback + MINUTE)
+      const row = within[pick % Math.max(1, within.length)]
+      if (row === undefined) return
+      number++
+      if (op === 'remove') list.remove(row)
+      else if (op === 'twin') list.add(twin(row))
+      else list.replace(row, op === 'jump' ? jump(row, now - 30) : change(row))
+    }
+    return { list, mutate }
   }
-  const times = ages.map((age) => Math.round(endsAt - (age + 1) * MINUTE))
-  const questionnaire: Questionnaire = { ...form, signups: createRowList(times.map(create.signups)) }
+  const lists = {
+    visitors: createList<Visitor>({
+      make: (at) => ({ ...visitor, userId: `v${++number}`, firstLoginAt: at, lastOnlineAt: at + 30 }),
+      timeOf: (row) => row.lastOnlineAt,
+      change: (row) => ({ ...row, nick: nick(), watchSeconds: row.watchSeconds + 7 }),
+      jump: (row, at) => ({ ...row, lastOnlineAt: at, visitTimes: row.visitTimes + 1 }),
+      twin: (row) => ({ ...row, userId: `v${number}` }),
+    }),
+    records: createList<WatchRecord>({
+      make: (at) => ({ ...record, recordId: String(++number), enteredAt: at, leftAt: at + 45 }),
+      timeOf: (row) => row.enteredAt,
+      change: (row) => ({ ...row, nick: nick(), watchSeconds: row.watchSeconds + 7 }),
+      jump: (row, at) => ({ ...row, leftAt: at }),
+      twin: (row) => ({ ...row, recordId: String(number) }),
+    }),
+    gifts: createList<Gift>({
+      make: (at) => {
+        const type = ++number % 3 > 0 ? 'cash' : 'prop'
+        return { ...gift, type, giftId: number % 2, givenAt: at, phone: null }
+      },
+      timeOf: (row) => row.givenAt,
+      change: (row) => ({ ...row, phone: `1380000${number}` }),
+      jump: (row) => ({ ...row, phone: null }),
+      twin: (row) => ({ ...row, phone: number % 2 ? row.phone : `1390000${number}` }),
+    }),
+    signups: createList<Signup>({
+      // More people than a page has rows: pages of the same ones in turn would be an ignored page parameter.
+      make: (at) => ({ ...signup, userId: `u${++number % 17}`, signedUpAt: at }),
+      timeOf: (row) => row.signedUpAt,
+      change: (row) => ({ ...row, nick: nick() }),
+      jump: (row) => ({ ...row, answers: row.answers.with(0, nick()) }),
+      twin: (row) => ({ ...row, nick: number % 2 ? row.nick : nick() }),
+    }),
+  }
   const channel: Channel = {
     ...from,
-    visitors: createRowList(times.map(create.visitors)),
-    records: createRowList(times.map(create.records)),
+    visitors: lists.visitors.list,
+    records: lists.records.list,
     oldRecords: createRowList(),
-    gifts: createRowList(times.map(create.gifts)),
-    questionnaires: createRowList([questionnaire]),
+    gifts: lists.gifts.list,
+    questionnaires: createRowList([{ ...form, signups: lists.signups.list }]),
     menus: new Map(),
   }
   const world: World = { ...sample, channels: new Map([[channel.id, channel]]), managers: createRowList() }
-
-  const mutateList = <Row extends object>(
-    list: RowList<Row>,
-    { op, pick, age }: Mutation,
-    { now, lookback }: { readonly now: WallTime; readonly lookback: number },
-    { make, timeOf, change, jump, twin }: Ways<Row>,
-  ): void => {
-    if (op === 'add')
-      return list.add(make(now - MINUTE - ((age * MINUTE) % (Math.min(lookback, 8 * DAY) - 2 * MINUTE))))
-    const within = list.rows.filter((row) => timeOf(row) >= now - lookback + MINUTE)
-    const row = within[pick % Math.max(1, within.length)]
-    if (row === undefined) return
-    number++
-    if (op === 'remove') list.remove(row)
-    else if (op === 'twin') list.add(twin(row))
-    else list.replace(row, op === 'jump' ? jump(row, now - 30) : change(row))
-  }
   return {
     world,
-    mutate: (mutation, now, lookbackDays = LOOKBACK_DAYS[mutation.list]) => {
-      const reach = { now, lookback: lookbackDays * DAY }
-      const nick = `n${number}`
-      switch (mutation.list) {
-        case 'visitors':
-          return mutateList(channel.visitors, mutation, reach, {
-            make: create.visitors,
-            timeOf: (row) => row.lastOnlineAt,
-            change: (row) => ({ ...row, nick, watchSeconds: row.watchSeconds + 7 }),
-            jump: (row, at) => ({ ...row, lastOnlineAt: at, visitTimes: row.visitTimes + 1 }),
-            twin: (row) => ({ ...row, userId: `v${number}` }),
-          })
-        case 'records':
-          return mutateList(channel.records, mutation, reach, {
-            make: create.records,
-            timeOf: (row) => row.enteredAt,
-            change: (row) => ({ ...row, nick, watchSeconds: row.watchSeconds + 7 }),
-            jump: (row, at) => ({ ...row, leftAt: at }),
-            twin: (row) => ({ ...row, recordId: String(number) }),
-          })
-        case 'gifts':
-          return mutateList(channel.gifts, mutation, reach, {
-            make: create.gifts,
-            timeOf: (row) => row.givenAt,
-            change: (row) => ({ ...row, phone: `1380000${number}` }),
-            jump: (row) => ({ ...row, phone: null }),
-            twin: (row) => ({ ...row, phone: number % 2 ? row.phone : `1390000${number}` }),
-          })
-        case 'signups':
-          return mutateList(questionnaire.signups, mutation, reach, {
-            make: create.signups,
-            timeOf: (row) => row.signedUpAt,
-            change: (row) => ({ ...row, nick }),
-            jump: (row) => ({ ...row, answers: row.answers.with(0, nick) }),
-            twin: (row) => ({ ...row, nick: number % 2 ? row.nick : nick }),
-          })
-      }
-    },
+    /**
+     * Changes a list at this reading of the service's clock, if it has a row for it.
+     * @param lookbackDays what is older stays; the stream's when not given
+     */
+    mutate: (list: ListName, mutation: Mutation, now: WallTime, lookbackDays = LOOKBACK_DAYS[list]) =>
+      lists[list].mutate(mutation, now, lookbackDays * DAY),
   }
-}
-
-/** How rows of one list come and change. */
-interface Ways<Row> {
-  readonly make: (at: WallTime) => Row
-  readonly timeOf: (row: Row) => WallTime
-  readonly change: (row: Row) => Row
-  readonly jump: (row: Row, at: WallTime) => Row
-  readonly twin: (row: Row) => Row
 }

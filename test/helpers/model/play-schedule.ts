@@ -1,10 +1,9 @@
-import { type Kysely, sql } from 'kysely'
+import { type KyselyPlugin, sql } from 'kysely'
 import type { Clock } from '../../../src/core/clock.ts'
 import { LivehouseError } from '../../../src/core/errors.ts'
 import type { FetchPage } from '../../../src/core/page.ts'
 import { DAY, wallTimeAt } from '../../../src/core/wall-clock.ts'
 import { type Emulator, startEmulator } from '../../../src/emulator/server.ts'
-import type { Database } from '../../../src/store/database.ts'
 import { openDatabase } from '../../../src/store/pool.ts'
 import type { RunResult } from '../../../src/sync/tally.ts'
 import { connectClient } from '../connect-client.ts'
@@ -16,7 +15,6 @@ import { syncStreams, TIME_ZONE } from '../sync-streams.ts'
 import { withParameters } from '../with-parameters.ts'
 import { createLaw } from '../worlds/law.ts'
 import { createModelWorld, LOOKBACK_DAYS, streamsOf } from './model-world.ts'
-import { mortalPlugin } from './mortal-plugin.ts'
 import type { Mutation, Schedule, Trouble } from './schedule.ts'
 
 const HISTORY_DAYS = 9
@@ -47,10 +45,10 @@ export async function playSchedule(database: TestDatabase, schedule: Schedule): 
   const account = { database, emulator, streams, now }
   const law = createLaw(account, LOOKBACK_DAYS[list], { isToTheMinute: false, without: [] }, false)
   const asked = { channels: emulator.channelIds, from: '2000-01-01' }
-  const change = (mutation: Mutation) => law.change(() => mutate(mutation, now()))
+  const change = (mutation: Mutation) => law.change(() => mutate(list, mutation, now()))
   const sync = async (trouble: Trouble): Promise<RunResult | undefined> => {
     resetFaults(emulator, schedule.clamp)
-    await using run = await openRun(database, trouble)
+    await using session = await openRun(database, trouble)
     let calls = 0
     let hasMet = false
     const fetchPage: FetchPage = async (request, context) => {
@@ -58,11 +56,11 @@ export async function playSchedule(database: TestDatabase, schedule: Schedule): 
       if (calls === ('at' in trouble ? trouble.at : 0) && !hasMet) {
         hasMet = true
         if (trouble.kind === 'abort')
-          run.abort(new LivehouseError('run.interrupted', 'interrupted', { signal: 'SIGTERM' }))
+          session.abort(new LivehouseError('run.interrupted', 'interrupted', { signal: 'SIGTERM' }))
         if (trouble.kind === 'drift') change(trouble.mutation)
-        if (trouble.kind === 'terminate') await run.terminate()
+        if (trouble.kind === 'terminate') await session.terminate()
       }
-      return await run.track(connection.fetchPage(request, context))
+      return await session.track(connection.fetchPage(request, context))
     }
     if (trouble.kind === 'fault') {
       const effect = faults[trouble.fault % faults.length]
@@ -70,14 +68,14 @@ export async function playSchedule(database: TestDatabase, schedule: Schedule): 
         emulator.faults.push({ effect, times: trouble.times, ...(trouble.page > 0 && { page: trouble.page }) })
     }
     try {
-      return await syncStreams(run.db, {
+      return await syncStreams(session.db, {
         ...schedule,
         streams,
         clock,
         emulator,
         fetchPage,
         historyFrom: wallTimeAt(FIXED_NOW, TIME_ZONE) - HISTORY_DAYS * DAY,
-        signal: run.signal,
+        signal: session.signal,
       })
     } catch (error) {
       if (trouble.kind === 'kill' || trouble.kind === 'terminate') return undefined
@@ -119,45 +117,47 @@ function resetFaults({ faults: queue }: Emulator, clamp = Infinity): void {
   })
 }
 
-interface ModelRun extends AsyncDisposable {
-  readonly db: Kysely<Database>
-  readonly signal: AbortSignal
-  readonly abort: (reason: unknown) => void
-  /** Ends every connection of this run, as a server that stops does. */
-  readonly terminate: () => Promise<void>
-  /** A call that the run has made: none goes on after its end. */
-  readonly track: <T>(call: Promise<T>) => Promise<T>
-}
-
-async function openRun({ db, url }: TestDatabase, trouble: Trouble): Promise<ModelRun> {
+/** A session of its own for a run that is to be killed, that of the test for the others. */
+async function openRun({ db, url }: TestDatabase, trouble: Trouble) {
   const controller = new AbortController()
-  const { signal } = controller
   const calls = new Set<Promise<unknown>>()
   const isMortal = trouble.kind === 'kill' || trouble.kind === 'terminate'
   const own = isMortal ? await openDatabase(withParameters(url, { application_name: 'mortal' })) : undefined
-  const killed =
-    trouble.kind === 'kill'
-      ? own?.withPlugin(mortalPlugin(trouble.at, () => controller.abort(new Error('killed'))))
-      : own
+  const die = () => controller.abort(new Error('killed'))
   return {
-    db: killed ?? db,
-    signal,
-    abort: (reason) => controller.abort(reason),
+    db: (trouble.kind === 'kill' ? own?.withPlugin(mortalPlugin(trouble.at, die)) : own) ?? db,
+    signal: controller.signal,
+    abort: (reason: unknown) => controller.abort(reason),
+    /** Ends every connection of this run, as a server that stops does. */
     terminate: async () => {
       await sql`select pg_terminate_backend(pid) from pg_stat_activity
         where application_name = 'mortal' and datname = current_database()`.execute(db)
     },
-    track: async (call) => {
+    /** A call that the run has made: none goes on after its end. */
+    track: async <T>(call: Promise<T>): Promise<T> => {
       calls.add(call)
       return await call
     },
     [Symbol.asyncDispose]: async () => {
       if (own === undefined) return
-      controller.abort(new Error('killed'))
+      die()
       await Promise.allSettled(calls)
       await own.destroy()
       // What a killed one held is free by the time of the next.
       await sql`update livehouse_ops.leases set expires_at = now()`.execute(db)
     },
+  }
+}
+
+/** A process that dies before its `at`-th statement: this one and all later ones are never sent. */
+function mortalPlugin(at: number, onDeath: () => void): KyselyPlugin {
+  let statements = 0
+  return {
+    transformQuery: ({ node }) => {
+      if (++statements < at) return node
+      onDeath()
+      throw new Error('killed')
+    },
+    transformResult: async ({ result }) => result,
   }
 }

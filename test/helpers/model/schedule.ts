@@ -4,10 +4,9 @@ import { defaultSwitches, type Switches } from '../../../src/emulator/switches.t
 /** The lists of the world that change. */
 export type ListName = 'visitors' | 'records' | 'gifts' | 'signups'
 
-/** A change of the world. `pick` and `age` choose the row and the minutes by which a new one lies in the past. */
+/** A change of a list. `pick` and `age` choose the row and the minutes by which a new one lies in the past. */
 export interface Mutation {
   readonly op: 'add' | 'twin' | 'change' | 'jump' | 'remove'
-  readonly list: ListName
   readonly pick: number
   readonly age: number
 }
@@ -41,20 +40,15 @@ export interface Schedule {
   readonly steps: readonly Step[]
 }
 
-const order = fc.constantFrom('time-asc', 'time-desc', 'id-asc', 'id-desc', 'shuffled')
+/** What services do differently. */
 export const switches: fc.Arbitrary<Switches> = fc
   .record({
     filterEnds: fc.constantFrom('inclusive', 'exclusive', 'half-open'),
     recordFilterTime: fc.constantFrom('entry', 'leave', 'both'),
-    rowOrder: order,
-    visitorOrder: fc.constantFrom(
-      'last-online',
-      'last-online',
-      'last-online',
-      'first-login',
-      'watch-time',
-      'user-id',
-      'shuffled',
+    rowOrder: fc.constantFrom('time-asc', 'time-desc', 'id-asc', 'id-desc', 'shuffled'),
+    visitorOrder: fc.oneof(
+      { weight: 3, arbitrary: fc.constant('last-online') },
+      { weight: 4, arbitrary: fc.constantFrom('first-login', 'watch-time', 'user-id', 'shuffled') },
     ),
     beyondLastPage: fc.constantFrom('empty', 'repeat-first', 'repeat-last', 'error'),
     emptyLists: fc.constantFrom('array', 'null', 'missing'),
@@ -64,47 +58,39 @@ export const switches: fc.Arbitrary<Switches> = fc
 /** Minutes at which a history of nine days is cut in parts, and where the lookback ends. */
 const edges = [6480, 4320, 8640, 3240, 9720, 2592, 1440, 2160].map((minutes) => minutes - 1)
 
-const lists: readonly ListName[] = ['visitors', 'records', 'gifts', 'signups']
+/** A change of one of these kinds. */
+export function mutations(...ops: readonly Mutation['op'][]): fc.Arbitrary<Mutation> {
+  return fc.record({ op: fc.constantFrom(...ops), pick: fc.nat(99), age: fc.nat(10_000) })
+}
+
+/** The minutes by which the clock goes on between two steps. */
+export const pauses = fc.constantFrom(1, 7, 61, 600, 1500, 3000)
+
+const mutation = mutations('add', 'twin', 'change', 'jump', 'jump', 'remove')
+const at = fc.integer({ min: 1, max: 14 })
+const trouble: fc.Arbitrary<Trouble> = fc.oneof(
+  fc.record({ kind: fc.constant('none') }),
+  fc.record({
+    kind: fc.constant('fault'),
+    fault: fc.nat(9),
+    times: fc.integer({ min: 1, max: 9 }),
+    page: fc.nat(3),
+  }),
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('drift'), at: fc.integer({ min: 1, max: 4 }), mutation }) },
+  fc.record({ kind: fc.constant('abort'), at }),
+  fc.record({ kind: fc.constant('kill'), at: fc.integer({ min: 1, max: 60 }) }),
+  fc.record({ kind: fc.constant('terminate'), at }),
+)
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ kind: fc.constant('mutate'), mutation }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('advance'), minutes: pauses }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('sync'), trouble }) },
+)
 
 /** Random schedules of one list. */
-export const schedules: fc.Arbitrary<Schedule> = fc.constantFrom(...lists).chain((list) => {
-  const mutation: fc.Arbitrary<Mutation> = fc.record({
-    op: fc.constantFrom('add', 'twin', 'change', 'jump', 'jump', 'remove'),
-    list: fc.constant(list),
-    pick: fc.nat(99),
-    age: fc.nat(10_000),
-  })
-  const at = fc.integer({ min: 1, max: 14 })
-  const trouble: fc.Arbitrary<Trouble> = fc.oneof(
-    fc.constant({ kind: 'none' } as const),
-    fc.record({
-      kind: fc.constant('fault' as const),
-      fault: fc.nat(9),
-      times: fc.integer({ min: 1, max: 9 }),
-      page: fc.nat(3),
-    }),
-    {
-      weight: 2,
-      arbitrary: fc.record({ kind: fc.constant('drift' as const), at: fc.integer({ min: 1, max: 4 }), mutation }),
-    },
-    fc.record({ kind: fc.constant('abort' as const), at }),
-    fc.record({ kind: fc.constant('kill' as const), at: fc.integer({ min: 1, max: 60 }) }),
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('terminate' as const), at }) },
-  )
-  const sync = fc.record({ kind: fc.constant('sync' as const), trouble })
-  const step: fc.Arbitrary<Step> = fc.oneof(
-    { weight: 5, arbitrary: fc.record({ kind: fc.constant('mutate' as const), mutation }) },
-    {
-      weight: 2,
-      arbitrary: fc.record({
-        kind: fc.constant('advance' as const),
-        minutes: fc.constantFrom(1, 7, 61, 600, 1500, 3000),
-      }),
-    },
-    { weight: 4, arbitrary: sync },
-  )
-  const schedule = fc.record({
-    list: fc.constant(list),
+export const schedules: fc.Arbitrary<Schedule> = fc
+  .record({
+    list: fc.constantFrom('visitors', 'records', 'gifts', 'signups'),
     // Of more than ten rows a page, every other reading of a list without a total has other pages.
     pageSize: fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 2, max: 6 }) }, fc.constantFrom(11, 12)),
     // Small pages count for less, and lists with a total may be longer: below one, those are cut too.
@@ -115,9 +101,8 @@ export const schedules: fc.Arbitrary<Schedule> = fc.constantFrom(...lists).chain
     steps: fc.array(step, { minLength: 1, maxLength: 7 }),
   })
   // Where no empty page ends a list without a total, there may be no page smaller than two or three rows that tells its end.
-  return schedule.map((each) =>
-    list === 'gifts' && each.switches.beyondLastPage !== 'empty'
+  .map((each) =>
+    each.list === 'gifts' && each.switches.beyondLastPage !== 'empty'
       ? { ...each, clamp: undefined, pageSize: each.pageSize + 2 }
       : each,
   )
-})

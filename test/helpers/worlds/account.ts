@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { audit } from '../../../src/cli/audit.ts'
 import type { Command } from '../../../src/cli/command.ts'
@@ -11,10 +11,10 @@ import { type WallTime, wallTimeAt } from '../../../src/core/wall-clock.ts'
 import type { EndpointName } from '../../../src/emulator/endpoint.ts'
 import { status } from '../fault-effects.ts'
 import type { Fault } from '../../../src/emulator/faults.ts'
-import { type Emulator, startEmulator } from '../../../src/emulator/server.ts'
+import { startEmulator } from '../../../src/emulator/server.ts'
 import { emptyTables } from '../empty-tables.ts'
 import { FIXED_NOW } from '../emulated-service.ts'
-import { createModelWorld, type ModelWorld, streamsOf } from '../model/model-world.ts'
+import { createModelWorld, streamsOf } from '../model/model-world.ts'
 import type { TestDatabase } from '../postgres.ts'
 import { credentialsOf, environmentOf, runVerb } from '../run-verb.ts'
 import { createTemporaryFolder } from '../temporary-folder.ts'
@@ -24,7 +24,6 @@ import { beyondPage } from './troubles.ts'
 
 const TIME_ZONE = 'Asia/Shanghai'
 export const CHANNELS = 3
-const JOB_LOOKBACKS = [5, 30] as const
 const endpoints = {
   gifts: ['giftRunning'],
   signups: ['signupRecord', 'getQuestionList'],
@@ -58,44 +57,14 @@ export interface Asked {
   readonly lookback?: number | undefined
 }
 
+export type WorldAccount = Awaited<ReturnType<typeof openWorldAccount>>
+
 /** An account in a world of its own, run through the command line. */
-export interface WorldAccount extends AsyncDisposable {
-  readonly database: TestDatabase
-  readonly emulator: Emulator
-  readonly worlds: readonly ModelWorld[]
-  readonly streams: readonly string[]
-  readonly list: EndpointName
-  /** Both in milliseconds; may be set. */
-  readonly time: { serviceMs: number; ownAheadMs: number }
-  readonly now: () => WallTime
-  /** What happens to calls from now on, beside what the world is like. */
-  readonly befall: (faults: readonly Fault[]) => void
-  /** Called when a call arrives, and when the answer to a later page is ready. */
-  onCall: (() => Promise<void>) | undefined
-  readonly sync: (asked: Asked) => Promise<Ended>
-  readonly audit: (asked: Asked) => Promise<Ended>
-}
-
-let jobs: string | undefined
-
-/** One folder with a job for each lookback, for all accounts of a test file. */
-function jobsFolder(): string {
-  if (jobs !== undefined && existsSync(jobs)) return jobs
-  jobs = createTemporaryFolder('worlds')
-  for (const days of JOB_LOOKBACKS) {
-    const lookback = `{ gifts: ${days}, signups: ${days}, watch_records: ${days} }`
-    for (const [group, streams] of Object.entries(streamsOfGroup)) {
-      const job = `export default { cron: '@weekly', streams: ${JSON.stringify(streams)}, lookbackDays: ${lookback} }`
-      writeFileSync(join(jobs, `${group}-${days}.ts`), job)
-    }
-  }
-  return jobs
-}
-
-export async function openWorldAccount(database: TestDatabase, scenario: Scenario): Promise<WorldAccount> {
+export async function openWorldAccount(database: TestDatabase, scenario: Scenario) {
   const { group } = scenario
   await emptyTables(database.db)
   await sql`delete from livehouse_ops.source`.execute(database.db)
+  /** Both in milliseconds; may be set. */
   const time = { serviceMs: FIXED_NOW, ownAheadMs: 0 }
   const now = () => wallTimeAt(time.serviceMs, TIME_ZONE)
   const worlds = Array.from({ length: CHANNELS }, (_, place) =>
@@ -106,15 +75,18 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
   const { world } = first
   for (const [place, other] of worlds.entries()) {
     const [channel] = other.world.channels.values()
-    if (channel && place > 0)
-      world.channels.set(`${Number(channel.id) + place}`, { ...channel, id: `${Number(channel.id) + place}` })
+    const id = String(Number(channel?.id) + place)
+    if (channel && place > 0) world.channels.set(id, { ...channel, id })
   }
   furnish(first, scenario)
-  let hook: WorldAccount['onCall']
+  const hooks = {
+    /** Called when a call arrives, and when the answer to a later page is ready. */
+    onCall: async (): Promise<void> => {},
+  }
   /** Runs under way, the innermost last. */
   const underway: { begunAt: WallTime | undefined }[] = []
   const arrived = async () => {
-    await hook?.()
+    await hooks.onCall()
     const innermost = underway.at(-1)
     if (innermost) innermost.begunAt ??= Math.min(now(), now() + emulator.conditions.clockAheadMs / 1000)
   }
@@ -133,7 +105,8 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
       signal?.throwIfAborted()
     },
   }
-  const streams = streamsOfGroup[group]
+  const streams: readonly string[] = streamsOfGroup[group]
+  const jobs = createTemporaryFolder('worlds')
   const secret = { ...credentialsOf(emulator), LIVEHOUSE_API_TOKEN: '' }
   const perform = async (verb: Command, argv: readonly string[], { channels, from }: Asked): Promise<Ended> => {
     const environment = {
@@ -141,7 +114,7 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
       ...(scenario.fetchesTokens ? secret : {}),
       LIVEHOUSE_CHANNELS: channels.join(),
       LIVEHOUSE_HISTORY_FROM: from,
-      LIVEHOUSE_JOBS_DIR: jobsFolder(),
+      LIVEHOUSE_JOBS_DIR: jobs,
     }
     const begun: (typeof underway)[number] = { begunAt: undefined }
     underway.push(begun)
@@ -162,28 +135,28 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
     list: endpoints[group][0],
     time,
     now,
-    befall: (faults) => {
-      emulator.faults.length = 0
-      const every = endpoints[group].map((endpoint) => ({ endpoint }))
-      for (const where of every) {
-        if (scenario.clamp !== undefined) emulator.faults.push({ ...where, effect: clampedTo(scenario.clamp) })
-        if (scenario.hides) emulator.faults.push({ ...where, effect: hiding })
-        if (scenario.depth !== undefined)
-          emulator.faults.push({ ...where, effect: beyondPage(scenario.depth, status(400)) })
+    hooks,
+    /** What happens to calls from now on, beside what the world is like. */
+    befall: (faults: readonly Fault[]) => {
+      const limits = endpoints[group].flatMap((endpoint) => [
+        ...(scenario.clamp === undefined ? [] : [{ endpoint, effect: clampedTo(scenario.clamp) }]),
+        ...(scenario.hides ? [{ endpoint, effect: hiding }] : []),
+        ...(scenario.depth === undefined ? [] : [{ endpoint, effect: beyondPage(scenario.depth, status(400)) }]),
+      ])
+      emulator.faults.splice(0, Infinity, ...limits, ...faults)
+    },
+    sync: async (asked: Asked): Promise<Ended> => {
+      const { lookback } = asked
+      if (lookback === undefined) return await perform(sync, ['--streams', streams.join()], asked)
+      const job = {
+        cron: '@weekly',
+        streams,
+        lookbackDays: { gifts: lookback, signups: lookback, watch_records: lookback },
       }
-      emulator.faults.push(...faults)
+      writeFileSync(join(jobs, `late-${lookback}.ts`), `export default ${JSON.stringify(job)}`)
+      return await perform(run, [`late-${lookback}`], asked)
     },
-    get onCall() {
-      return hook
-    },
-    set onCall(next) {
-      hook = next
-    },
-    sync: async (asked) => {
-      if (asked.lookback !== undefined) return await perform(run, [`${group}-${asked.lookback}`], asked)
-      return await perform(sync, ['--streams', streams.join()], asked)
-    },
-    audit: async (asked) => {
+    audit: async (asked: Asked): Promise<Ended> => {
       const range = group === 'gifts' ? ['--from', '2000-01-01'] : []
       return await perform(audit, ['--streams', streams.join(), ...range], asked)
     },

@@ -29,7 +29,8 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
   await using account = await openWorldAccount(database, scenario)
   const { emulator, time } = account
   const all = steps.flatMap((step) => (step.kind === 'sync' ? step.troubles : []))
-  const lookback = group === 'old' || group === 'managers' ? 365 : LOOKBACK_DAYS[group]
+  const list = group === 'old' || group === 'managers' ? undefined : group
+  const lookback = list ? LOOKBACK_DAYS[list] : 365
   const precision = {
     isToTheMinute: all.some(({ name }) => name === 'tells times to the minute'),
     without: ['occurrence', all.some(({ name }) => name === 'renames a field') ? (renamedColumn[group] ?? '') : ''],
@@ -46,8 +47,7 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
   let latePending: number | undefined
 
   const change = (channel: number, mutation: Mutation, lookbackDays?: number) => {
-    if (group === 'old' || group === 'managers') return
-    law.change(() => account.worlds[channel]?.mutate(mutation, account.now(), lookbackDays))
+    if (list) law.change(() => account.worlds[channel]?.mutate(list, mutation, account.now(), lookbackDays))
   }
   const removeOld = (pick: number) => {
     const [channel] = emulator.world.channels.values()
@@ -76,9 +76,7 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
         void Object.assign(emulator.conditions, { clockAheadMs, frontPageAgeMs }),
       loseLeases: async () => {
         await sql`delete from livehouse_ops.leases`.execute(database.db)
-        for (let pick = 0; pick < CHANGED_ROWS; pick++)
-          if (group !== 'old' && group !== 'managers')
-            change(0, { op: pick % 2 ? 'jump' : 'change', list: group, pick, age: 0 })
+        for (let pick = 0; pick < CHANGED_ROWS; pick++) change(0, { op: pick % 2 ? 'jump' : 'change', pick, age: 0 })
         const before = await law.beforeRun()
         const ended = await account.sync(everything)
         held.push({ before, happened: { asked: everything, ended, isLie, hasMore: latePending !== undefined } })
@@ -87,12 +85,12 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
     const before = await law.beforeRun()
     const faults = troubles.flatMap((trouble) => kindOf(trouble).befall(trouble, scene))
     account.befall(faults)
-    account.onCall = async () => {
+    account.hooks.onCall = async () => {
       const number = ++calls
       for (const { number: at, act } of whenCalled) if (at === number) await act()
     }
     const ended = await account.sync(asked)
-    account.onCall = undefined
+    account.hooks.onCall = async () => {}
     Object.assign(emulator.conditions, { clockAheadMs: 0, frontPageAgeMs: 0 })
     noteUnknown(faults, unknownDays, account)
     const isLost = (channel: string) => (unknownDays.get(channel)?.size ?? 0) >= 3
@@ -116,11 +114,10 @@ export async function playScenario(database: TestDatabase, scenario: Scenario): 
   /** By day the list changes so, and gets a new row. */
   const playNights = async (nights: number, days: number, op?: Mutation['op']): Promise<void> => {
     for (let night = 0; night < nights; night++) {
-      const list = group === 'old' || group === 'managers' ? undefined : group
-      if (list && op) change(0, { op, list, pick: night, age: 50 })
+      if (op) change(0, { op, pick: night, age: 50 })
       if (group === 'old' && op === 'remove') removeOld(night * 7)
       time.serviceMs += days * DAY_MS
-      if (list && op) change(0, { op: 'add', list, pick: night, age: 100 + night })
+      if (op) change(0, { op: 'add', pick: night, age: 100 + night })
       await run(everything)
     }
   }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import type { Switches } from '../../../src/emulator/switches.ts'
-import { type ListName, type Mutation, switches } from '../model/schedule.ts'
+import { type Mutation, mutations, pauses, switches } from '../model/schedule.ts'
 import { type Group, isName, type Trouble, type TroubleName, troublesOf } from './troubles.ts'
 
 export type Step =
@@ -77,12 +77,9 @@ const ALL_CHANNELS = 7
 const MEANT_WEIGHT = 5
 
 function stepsOf(group: Group, matters: Focus['matters']): fc.Arbitrary<Step> {
-  const list: ListName = group === 'old' || group === 'managers' ? 'visitors' : group
-  const mutation = (...ops: Mutation['op'][]): fc.Arbitrary<Mutation> =>
-    fc.record({ op: fc.constantFrom(...ops), list: fc.constant(list), pick: fc.nat(99), age: fc.nat(10_000) })
   const troubles = troublesOf(group, matters)
   const sync = fc.record({
-    kind: fc.constant('sync' as const),
+    kind: fc.constant('sync'),
     troubles:
       troubles.length === 0
         ? fc.constant([])
@@ -93,28 +90,24 @@ function stepsOf(group: Group, matters: Focus['matters']): fc.Arbitrary<Step> {
     runs: fc.constantFrom(1, 1, 1, 3),
   })
   const change = fc.record({
-    kind: fc.constant('change' as const),
+    kind: fc.constant('change'),
     channel: fc.constantFrom(0, 0, 0, 1, 2),
-    mutation: mutation('add', 'twin', 'change', 'jump', 'remove', 'remove'),
+    mutation: mutations('add', 'twin', 'change', 'jump', 'remove', 'remove'),
   })
   const nights = fc.record({
-    kind: fc.constant('nights' as const),
+    kind: fc.constant('nights'),
     nights: fc.integer({ min: 1, max: 4 }),
     days: fc.constantFrom(1, 1, 3),
     op: fc.constantFrom('add', 'change', 'remove'),
   })
-  const advance = fc.record({
-    kind: fc.constant('advance' as const),
-    minutes: fc.constantFrom(1, 7, 61, 600, 1500, 3000),
-  })
-  const audit = fc.record({ kind: fc.constant('audit' as const), loses: fc.nat(2) })
-  const headers = fc.record({ kind: fc.constant('headers' as const), pick: fc.nat(9) })
   const late = fc.record({
-    kind: fc.constant('late' as const),
+    kind: fc.constant('late'),
     lookback: fc.constantFrom(5, 5, 30),
-    mutation: mutation('add', 'change'),
+    mutation: mutations('add', 'change'),
     nights: fc.constantFrom(0, 0, 4),
   })
+  const audit = fc.record({ kind: fc.constant('audit'), loses: fc.nat(2) })
+  const headers = fc.record({ kind: fc.constant('headers'), pick: fc.nat(9) })
   const isLate = group === 'gifts' || group === 'signups' || group === 'records'
   const rare: readonly (fc.WeightedArbitrary<Step> & { readonly matter: Matter; readonly isHere: boolean })[] = [
     { matter: 'audit', weight: 1, arbitrary: audit, isHere: group !== 'old' },
@@ -124,7 +117,7 @@ function stepsOf(group: Group, matters: Focus['matters']): fc.Arbitrary<Step> {
   return fc.oneof(
     { weight: 3, arbitrary: change },
     { weight: 2, arbitrary: nights },
-    { weight: 2, arbitrary: advance },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('advance'), minutes: pauses }) },
     { weight: matters ? 8 : 5, arbitrary: sync },
     ...rare
       .filter(({ matter, isHere }) => isHere && (matters?.includes(matter) ?? true))

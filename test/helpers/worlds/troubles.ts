@@ -18,6 +18,7 @@ import {
 } from '../fault-effects.ts'
 import type { Fault, FaultEffect } from '../../../src/emulator/faults.ts'
 import type { ListName, Mutation } from '../model/schedule.ts'
+import { meanwhile } from '../numbered-lists.ts'
 
 /** What one scenario is about: a list that changes, or one of those that do not. */
 export type Group = ListName | 'old' | 'managers'
@@ -34,7 +35,7 @@ export interface Scene {
   readonly group: Group
   readonly list: EndpointName
   readonly channelIds: readonly string[]
-  /** Changes the world as it is now. */
+  /** Changes the list, if it is one that changes. */
   readonly change: (mutation: Mutation) => void
   /** Before the call of this number arrives, or its answer leaves. */
   readonly whenCalled: (number: number, act: () => void | Promise<void>) => void
@@ -110,25 +111,15 @@ export const troubles = {
   },
   'is live': {
     groups: ['gifts', 'signups', 'records', 'visitors'],
-    befall: ({ pick }, { list, change, group }) => {
-      const age = pick % 2 ? 0 : pick
-      const live: FaultEffect = {
-        name: 'live',
-        query: (query) => {
-          if (group !== 'old' && group !== 'managers') change({ op: 'add', list: group, pick, age })
-          return query
-        },
-      }
-      return [{ effect: live, endpoint: list, times: 40 }]
-    },
+    befall: ({ pick }, { list, change }) => [
+      { effect: meanwhile(() => change({ op: 'add', pick, age: pick % 2 ? 0 : pick })), endpoint: list, times: 40 },
+    ],
   },
   'has one late row': {
     groups: ['gifts', 'signups', 'records', 'visitors'],
-    befall: ({ pick, at }, { change, group, whenCalled }) => {
-      whenCalled(1 + (at % 12), () => {
-        const op = (['add', 'change', 'remove', 'jump'] as const)[pick % 4] ?? 'add'
-        if (group !== 'old' && group !== 'managers') change({ op, list: group, pick, age: 60 + pick * 13 })
-      })
+    befall: ({ pick, at }, { change, whenCalled }) => {
+      const op = (['add', 'change', 'remove', 'jump'] as const)[pick % 4] ?? 'add'
+      whenCalled(1 + (at % 12), () => change({ op, pick, age: 60 + pick * 13 }))
       return []
     },
   },
