@@ -1,18 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { systemClock } from '../../src/core/clock.ts'
 import { DAY, floorToMinute, formatWallDate, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { sync } from '../../src/cli/sync.ts'
 import type { Database } from '../../src/store/database.ts'
-import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
+import { startEmulator } from '../../src/emulator/server.ts'
 import { createWorld } from '../../src/emulator/world/create-world.ts'
 import { emptyTables } from './empty-tables.ts'
 import { holdLock, untilBlocked } from './own-locks.ts'
-import { createTestDatabase, type TestDatabase } from './postgres.ts'
+import { createTestDatabase } from './postgres.ts'
 import { environmentOf, runVerb } from './run-verb.ts'
 import { type Child, startChild } from './start-child.ts'
+import { createTemporaryFolder } from './temporary-folder.ts'
 
 const TIME_ZONE = 'Asia/Shanghai'
 /** An advisory lock that the test holds while a process is to wait at a point. */
@@ -24,39 +24,15 @@ export interface StopPoint {
   readonly number: number
 }
 
-export interface Gate {
-  /** Resolves when somebody waits; fails when one of those who may come has ended. */
-  readonly reached: (...children: readonly Child[]) => Promise<void>
-  readonly open: () => Promise<void>
-}
-
-export interface KillBench extends AsyncDisposable {
-  readonly emulator: Emulator
-  readonly database: TestDatabase
-  /** Empties the tables, ends every fault and opens the gate. */
-  readonly reset: () => Promise<void>
-  /** `livehouse sync` as a process of its own. */
-  readonly startChild: (...flags: readonly string[]) => Child
-  /** The same in this process. @returns its exit code */
-  readonly syncHere: () => Promise<number | undefined>
-  /** Whoever comes to the point waits there until the gate is opened. */
-  readonly closeGate: (point: StopPoint) => Promise<Gate>
-  /** What is covered, by stream and partition. */
-  readonly readCoverage: () => Promise<readonly unknown[]>
-  /** How many writes and commits there have been since the last reset. */
-  readonly countPoints: () => Promise<{ readonly write: number; readonly commit: number }>
-}
-
 /** A small account that has ended long ago, so that what is covered does not depend on when a run is. */
-export async function startKillBench(): Promise<KillBench> {
+export async function startKillBench() {
   const now = floorToMinute(wallTimeAt(systemClock.now(), TIME_ZONE))
   const endsAt = now - 4 * DAY
   const world = createWorld({ seed: 3, channels: 1, viewers: 25, days: 3, endsAt, timeZone: TIME_ZONE })
   const emulator = await startEmulator({ world })
   const database = await createTestDatabase()
   const { db } = database
-  const folder = await mkdtemp(join(tmpdir(), 'livehouse-channels-'))
-  const channels = join(folder, 'channels.csv')
+  const channels = join(createTemporaryFolder('channels'), 'channels.csv')
   await writeFile(channels, `channel_id,until\n${emulator.channelIds[0]},${formatWallDate(endsAt + 2 * DAY)}\n`)
   const environment = {
     ...environmentOf(emulator, database),
@@ -70,6 +46,7 @@ export async function startKillBench(): Promise<KillBench> {
   return {
     emulator,
     database,
+    /** Empties the tables, ends every fault and opens the gate. */
     reset: async () => {
       await openGate()
       emulator.faults.length = 0
@@ -78,23 +55,29 @@ export async function startKillBench(): Promise<KillBench> {
       await sql`select setval('public.writes', 1, false), setval('public.commits', 1, false),
         setval('public.landings', 1, false)`.execute(db)
     },
-    startChild: (...flags) => startChild(['sync', ...flags], environment),
+    /** `livehouse sync` as a process of its own. */
+    startChild: (...flags: readonly string[]) => startChild(['sync', ...flags], environment),
+    /** The same in this process. @returns its exit code */
     syncHere: async () => (await runVerb(sync, [], { environment, clock: systemClock })).code,
-    closeGate: async ({ at, number }) => {
+    /** Whoever comes to the point waits there until the gate is opened. */
+    closeGate: async ({ at, number }: StopPoint) => {
       openGate = await holdLock(db, GATE)
       await sql`update public.stop_at set point = ${at}, number = ${number}`.execute(db)
       return {
-        reached: async (...children) =>
+        /** Until somebody waits; fails when one of those who may come has ended. */
+        reached: async (...children: readonly Child[]) =>
           await untilBlocked(db, sql`locktype = 'advisory' and objid = ${sql.lit(GATE)}`, children),
         open: openGate,
       }
     },
+    /** What is covered, by stream and partition. */
     readCoverage: async () => {
       const { rows } = await sql`
         select stream, partition, range_agg(covers)::text as ranges from livehouse_ops.slices
         where status = 'landed' group by stream, partition order by stream, partition`.execute(db)
       return rows
     },
+    /** How many writes and commits there have been since the last reset. */
     countPoints: async () => {
       const { rows } = await sql<{ write: string; commit: string }>`
         select nextval('public.writes') - 1 as write, nextval('public.commits') - 1 as commit`.execute(db)
@@ -102,17 +85,16 @@ export async function startKillBench(): Promise<KillBench> {
     },
     [Symbol.asyncDispose]: async () => {
       await openGate()
-      await rm(folder, { recursive: true })
       await emulator[Symbol.asyncDispose]()
       await database[Symbol.asyncDispose]()
     },
   }
 }
 
-/** Triggers that count writes and commits, and wait for the gate at the chosen one. */
 /** How far a run has come is written as often as its time allows. */
 const ofResult = (table: string) => (table === 'livehouse_ops.runs' ? ' of status' : '')
 
+/** Triggers that count writes and commits, and wait for the gate at the chosen one. */
 async function installGates(db: Kysely<Database>): Promise<void> {
   const gate = (point: string, sequence: string) => `
     create function public.pass_${point}() returns trigger language plpgsql as $$

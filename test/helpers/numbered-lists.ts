@@ -1,29 +1,11 @@
 import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
-import type { Emulator } from '../../src/emulator/server.ts'
 import { defaultSwitches } from '../../src/emulator/switches.ts'
-import type { Channel, Gift, Visitor } from '../../src/emulator/world/world.ts'
 import { emptyTables } from './empty-tables.ts'
 import { firstRows } from './first-rows.ts'
-import { startPipeline, type TestPipeline } from './start-pipeline.ts'
+import { startPipeline } from './start-pipeline.ts'
 
 /** One channel with numbered visitors and gifts, and the pipeline. */
-export interface NumberedLists extends AsyncDisposable {
-  readonly pipeline: TestPipeline
-  readonly emulator: Emulator
-  readonly channel: Channel
-  /** What the numbered ones are made of. */
-  readonly visitor: Visitor
-  readonly gift: Gift
-  /** Empties the lists and the tables, and ends every fault. */
-  readonly reset: () => Promise<void>
-  /** `v0` was online last: lists begin with it. */
-  readonly addVisitors: (count: number) => void
-  readonly breakList: (endpoint: NonNullable<Fault['endpoint']>, effect: FaultEffect, fault?: Partial<Fault>) => void
-  readonly jumpToFront: (userId: string) => void
-  readonly readQuarantine: () => Promise<readonly { raw: string; reason: string; resolved_at: Date | null }[]>
-}
-
-export async function startNumberedLists(): Promise<NumberedLists> {
+export async function startNumberedLists() {
   const pipeline = await startPipeline({ channels: 1, days: 1 })
   const { emulator, database } = pipeline
   const { channel, visitor, gift } = firstRows(emulator)
@@ -31,8 +13,10 @@ export async function startNumberedLists(): Promise<NumberedLists> {
     pipeline,
     emulator,
     channel,
+    /** What the numbered ones are made of. */
     visitor,
     gift,
+    /** Empties the lists and the tables, and ends every fault. */
     reset: async () => {
       emulator.faults.length = 0
       Object.assign(emulator.switches, defaultSwitches)
@@ -40,7 +24,8 @@ export async function startNumberedLists(): Promise<NumberedLists> {
       for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
       await emptyTables(database.db)
     },
-    addVisitors: (count) => {
+    /** `v0` was online last: lists begin with it. */
+    addVisitors: (count: number) => {
       const rows = Array.from({ length: count }, (_, place) => ({
         ...visitor,
         userId: `v${place}`,
@@ -48,19 +33,17 @@ export async function startNumberedLists(): Promise<NumberedLists> {
       }))
       channel.visitors.add(...rows)
     },
-    breakList: (endpoint, effect, fault = {}) => {
+    breakList: (endpoint: NonNullable<Fault['endpoint']>, effect: FaultEffect, fault: Partial<Fault> = {}) => {
       emulator.faults.push({ endpoint, effect, ...fault })
     },
-    jumpToFront: (userId) => {
+    jumpToFront: (userId: string) => {
       const row = channel.visitors.rows.find((each) => each.userId === userId)
       const newest = Math.max(...channel.visitors.rows.map(({ lastOnlineAt }) => lastOnlineAt))
       if (row) channel.visitors.replace(row, { ...row, lastOnlineAt: newest + 1, visitTimes: row.visitTimes + 1 })
     },
     readQuarantine: async () =>
       await database.db.selectFrom('livehouse_ops.quarantine').select(['raw', 'reason', 'resolved_at']).execute(),
-    [Symbol.asyncDispose]: async () => {
-      await pipeline[Symbol.asyncDispose]()
-    },
+    [Symbol.asyncDispose]: () => pipeline[Symbol.asyncDispose](),
   }
 }
 

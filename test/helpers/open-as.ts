@@ -1,21 +1,13 @@
-import { type Kysely, sql } from 'kysely'
+import { sql } from 'kysely'
 import { Client } from 'pg'
-import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { databaseUrl, onServer, type TestDatabase } from './postgres.ts'
 import { createTestRole } from './test-role.ts'
 
-/** A user of the database with one of the roles that the views are granted to. */
-export interface Reader extends AsyncDisposable {
-  readonly name: string
-  readonly url: string
-  readonly db: Kysely<Database>
-  /** A session of its own: its notices, and statements that last. */
-  readonly session: Client
-  readonly notices: string[]
-}
+export type Reader = Awaited<ReturnType<typeof openAs>>
 
-export async function openAs(role: 'livehouse_analyst' | 'livehouse_pii', database: TestDatabase): Promise<Reader> {
+/** A user of the database with one of the roles that the views are granted to. */
+export async function openAs(role: 'livehouse_analyst' | 'livehouse_pii', database: TestDatabase) {
   const user = await createTestRole()
   await onServer(async (admin) => void (await sql`grant ${sql.id(role)} to ${sql.id(user.name)}`.execute(admin)))
   const url = databaseUrl(database.name, user)
@@ -28,6 +20,7 @@ export async function openAs(role: 'livehouse_analyst' | 'livehouse_pii', databa
     name: user.name,
     url,
     db,
+    /** A session of its own: its notices, and statements that last. */
     session,
     notices,
     [Symbol.asyncDispose]: async () => {

@@ -4,24 +4,10 @@ import { fileURLToPath } from 'node:url'
 
 const launcher = fileURLToPath(new URL('../../bin/livehouse.cjs', import.meta.url))
 
-/** What a tool has answered. */
-interface ToolAnswer {
-  readonly isError: boolean
-  readonly text: string
-}
+export type Assistant = Awaited<ReturnType<typeof openAssistant>>
 
 /** An assistant that has started `livehouse mcp` and speaks with it. */
-export interface Assistant extends AsyncDisposable {
-  readonly client: Client
-  readonly call: (tool: string, given?: Readonly<Record<string, unknown>>) => Promise<ToolAnswer>
-  /** The rows of a query. @throws where it is refused */
-  readonly rows: (sql: string) => Promise<readonly (readonly unknown[])[]>
-}
-
-export async function openAssistant(
-  environment: Readonly<Record<string, string>>,
-  flags: readonly string[] = [],
-): Promise<Assistant> {
+export async function openAssistant(environment: Readonly<Record<string, string>>, flags: readonly string[] = []) {
   const args = [launcher, 'mcp', ...flags]
   const transport = new StdioClientTransport({ command: process.execPath, args, env: environment, stderr: 'pipe' })
   let heard = ''
@@ -30,7 +16,7 @@ export async function openAssistant(
   await client.connect(transport).catch((error: unknown) => {
     throw new Error(`livehouse mcp has not started:\n${heard}`, { cause: error })
   })
-  const call: Assistant['call'] = async (tool, given = {}) => {
+  const call = async (tool: string, given: Readonly<Record<string, unknown>> = {}) => {
     const { isError = false, content } = await client.callTool({ name: tool, arguments: given })
     const [part] = content
     return { isError, text: part?.type === 'text' ? part.text : '' }
@@ -38,7 +24,8 @@ export async function openAssistant(
   return {
     client,
     call,
-    rows: async (sql) => {
+    /** The rows of a query. @throws where it is refused */
+    rows: async (sql: string): Promise<readonly (readonly unknown[])[]> => {
       const { isError, text } = await call('query', { sql })
       if (isError) throw new Error(text)
       return JSON.parse(text).rows

@@ -1,17 +1,12 @@
 import type { WallTime } from '../../src/core/wall-clock.ts'
 import { createWorld, type WorldOptions } from '../../src/emulator/world/create-world.ts'
 import { createRowList, type RowList } from '../../src/emulator/world/row-list.ts'
-import type { Channel, Questionnaire, World } from '../../src/emulator/world/world.ts'
+import type { Channel, Questionnaire } from '../../src/emulator/world/world.ts'
 
-/** A world whose rows come to be as time goes on. */
-export interface RollingWorld {
-  readonly world: World
-  /** Lets happen what has happened by then. */
-  readonly rollTo: (now: WallTime) => void
-}
+export type RollingWorld = ReturnType<typeof createRollingWorld>
 
-/** The world of the options, at first without what lies later than `from`. */
-export function createRollingWorld(options: WorldOptions, from: WallTime): RollingWorld {
+/** A world whose rows come to be as time goes on: that of the options, at first without what lies later than `from`. */
+export function createRollingWorld(options: WorldOptions, from: WallTime) {
   const whole = createWorld(options)
   const rolls: ((now: WallTime) => void)[] = []
   const rolling = <Row extends object>({ rows }: RowList<Row>, timeOf: (row: Row) => WallTime): RowList<Row> => {
@@ -36,6 +31,7 @@ export function createRollingWorld(options: WorldOptions, from: WallTime): Rolli
     questionnaires: rolling(createRowList(channel.questionnaires.rows.map(questionnaireOf)), (row) => row.createdAt),
   })
   const channels = new Map([...whole.channels].map(([id, channel]) => [id, channelOf(channel)]))
+  /** Lets happen what has happened by then. */
   const rollTo = (now: WallTime) => rolls.forEach((roll) => roll(now))
   rollTo(from)
   return { world: { ...whole, channels }, rollTo }

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { JobDefinition } from '../../src/core/define-job.ts'
 import { formatWallTime } from '../../src/core/wall-clock.ts'
 import { type QueuedRun, queuedRun } from '../../src/scheduler/perform-run.ts'
-import { createFakeClock, type FakeClock } from './fake-clock.ts'
-import { createTestDatabase, type TestDatabase } from './postgres.ts'
+import { createFakeClock } from './fake-clock.ts'
+import { createTestDatabase } from './postgres.ts'
 import { jobOf, startScheduler, type TestScheduler } from './start-scheduler.ts'
 
 export const HOUR = 3_600_000
@@ -13,20 +13,7 @@ export const START = Date.parse('2026-11-20T02:00:00Z')
 export const nightly = { cron: '0 2 * * *' } as const
 
 /** Schedulers of one job on one database, at a clock that a test moves, and a queue that does each run at once. */
-export interface SchedulerBench extends AsyncDisposable {
-  readonly database: TestDatabase
-  clock: FakeClock
-  /** When each run was begun. */
-  readonly times: () => readonly string[]
-  /** The wall time of each. */
-  readonly ticks: () => readonly string[]
-  readonly start: (definition?: JobDefinition) => TestScheduler
-  readonly stop: (scheduler: TestScheduler) => Promise<void>
-  /** Ends what lives and forgets all that was. */
-  readonly reset: () => Promise<void>
-}
-
-export async function startSchedulerBench(): Promise<SchedulerBench> {
+export async function startSchedulerBench() {
   const database = await createTestDatabase()
   const { db } = database
   const live = new Set<TestScheduler>()
@@ -43,20 +30,23 @@ export async function startSchedulerBench(): Promise<SchedulerBench> {
       db,
     )
   }
-  const bench: SchedulerBench = {
+  const bench = {
     database,
     clock: createClock(),
+    /** When each run was begun. */
     times: () => [...sent.values()].map(({ at }) => at),
+    /** The wall time of each. */
     ticks: () => [...sent.values()].map(({ tick }) => tick),
-    start: (definition = nightly) => {
+    start: (definition: JobDefinition = nightly): TestScheduler => {
       const scheduler = startScheduler(db, bench.clock, [jobOf('nightly', definition)], send)
       live.add(scheduler)
       return scheduler
     },
-    stop: async (scheduler) => {
+    stop: async (scheduler: TestScheduler): Promise<void> => {
       live.delete(scheduler)
       await scheduler.stop()
     },
+    /** Ends what lives and forgets all that was. */
     reset: async () => {
       for (const scheduler of live) await bench.stop(scheduler)
       for (const table of ['jobs', 'job_runs']) {

@@ -23,13 +23,10 @@ export interface ScriptedAnswer {
 
 export type Script = (request: SeenRequest, index: number) => ScriptedAnswer | Promise<ScriptedAnswer>
 
-/** A real server on loopback that answers as the test says. */
-export interface ScriptedService extends AsyncDisposable {
-  readonly url: string
-  readonly requests: readonly SeenRequest[]
-}
+export type ScriptedService = Awaited<ReturnType<typeof startScriptedService>>
 
-export async function startScriptedService(script: Script): Promise<ScriptedService> {
+/** A real server on loopback that answers as the test says. */
+export async function startScriptedService(script: Script) {
   const requests: SeenRequest[] = []
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const url = new URL(request.url ?? '', 'http://service')

@@ -9,10 +9,10 @@ import { openContext } from './connect-client.ts'
 import { createFakeClock } from './fake-clock.ts'
 
 /** @returns whether the service takes a call at this instant */
-export type Admits = (nowMs: number) => boolean
+type Admits = (nowMs: number) => boolean
 
 /** Ways in which services count. */
-export const serviceKinds = {
+const serviceKinds = {
   /** A bucket that holds one second's calls. */
   bucket: (limit: number): Admits => {
     let tokens = limit
@@ -64,24 +64,8 @@ export interface Simulation {
   readonly seed?: string
 }
 
-export interface Simulated {
-  /** Calls a second that were answered from a second on, to another. */
-  readonly answered: (from: number, to?: number) => number
-  /** Share of the calls of that time. */
-  readonly refused: (from: number, to?: number) => number
-  /** The first second of three in a row that answer so many and refuse no more than three of a hundred and one. */
-  readonly foundAfter: (perSecond: number) => number
-  /** Instants at which calls arrived. */
-  readonly arrivals: readonly number[]
-  readonly answeredBy: readonly number[]
-  /** Calls a second of the endpoint without a limit, all in all. */
-  readonly free: number
-  /** Exchanges with the cell a second, by all, each attempt counted. */
-  readonly exchanges: number
-}
-
 /** Processes with a pace in common call a service in virtual time. */
-export async function simulateCalls(simulation: Simulation): Promise<Simulated> {
+export async function simulateCalls(simulation: Simulation) {
   const { seconds, processes = 1, callers = 16, ceiling = 0, latencyMs = 50, retryAfterMs, limit } = simulation
   const { statementMs = () => 1, places = Number.POSITIVE_INFINITY } = simulation
   const clock = createFakeClock()
@@ -172,20 +156,27 @@ export async function simulateCalls(simulation: Simulation): Promise<Simulated> 
 
   const sum = (from: number, to: number, of: 'answered' | 'refused'): number =>
     counts.slice(from, to).reduce((total, count) => total + count[of], 0)
+  /** Calls a second that were answered from a second on, to another. */
   const answered = (from: number, to = seconds) => sum(from, to, 'answered') / (to - from)
   return {
     answered,
-    refused: (from, to = seconds) => sum(from, to, 'refused') / (sum(from, to, 'refused') + sum(from, to, 'answered')),
-    foundAfter: (perSecond) => {
+    /** Share of the calls of that time. */
+    refused: (from: number, to = seconds) =>
+      sum(from, to, 'refused') / (sum(from, to, 'refused') + sum(from, to, 'answered')),
+    /** The first second of three in a row that answer so many and refuse no more than three of a hundred and one. */
+    foundAfter: (perSecond: number) => {
       const isFound = (_count: unknown, at: number): boolean =>
         answered(at, at + 3) >= perSecond &&
         sum(at, at + 3, 'refused') <= 0.03 * (sum(at, at + 3, 'refused') + sum(at, at + 3, 'answered')) + 1
       const found = counts.slice(0, seconds - 2).findIndex(isFound)
       return found < 0 ? Number.POSITIVE_INFINITY : found
     },
+    /** Instants at which calls arrived. */
     arrivals,
     answeredBy,
+    /** Calls a second of the endpoint without a limit, all in all. */
     free: free / seconds,
+    /** Exchanges with the cell a second, by all, each attempt counted. */
     exchanges: exchanges / seconds,
   }
 }

@@ -1,20 +1,10 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-/** Stands between a program and its database or service. */
-export interface StallingProxy extends AsyncDisposable {
-  /** The URL through it. */
-  readonly url: string
-  /** From now on connections stay open, new ones are taken, and nothing gets through. */
-  readonly stall: () => void
-  /** Ends what was stalled; new connections get through again. */
-  readonly goOn: () => void
-  /** What is sent over the connections of now arrives when that has ended. */
-  readonly hold: (work: Promise<unknown>) => Promise<void>
-}
+export type StallingProxy = Awaited<ReturnType<typeof startStallingProxy>>
 
-/** What passes takes `delayMs` longer in each direction. */
-export async function startStallingProxy(url: string, { delayMs = 0 } = {}): Promise<StallingProxy> {
+/** Stands between a program and its database or service. What passes takes `delayMs` longer in each direction. */
+export async function startStallingProxy(url: string, { delayMs = 0 } = {}) {
   const target = new URL(url)
   const sockets = new Set<Socket>()
   const ways = new Map<Socket, Socket>()
@@ -38,16 +28,20 @@ export async function startStallingProxy(url: string, { delayMs = 0 } = {}): Pro
   const through = new URL(url)
   through.host = `127.0.0.1:${port}`
   return {
+    /** The URL through it. */
     url: through.href,
+    /** From now on connections stay open, new ones are taken, and nothing gets through. */
     stall: () => {
       isStalled = true
       for (const socket of sockets) socket.unpipe().pause()
     },
+    /** Ends what was stalled; new connections get through again. */
     goOn: () => {
       isStalled = false
       for (const socket of sockets) socket.destroy()
     },
-    hold: async (work) => {
+    /** What is sent over the connections of now arrives when that has ended. */
+    hold: async (work: Promise<unknown>) => {
       const held = [...ways]
       for (const [near, far] of held) near.unpipe(far)
       await work.finally(() => held.forEach(([near, far]) => near.pipe(far)))

@@ -4,7 +4,7 @@ import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { firstRows } from './first-rows.ts'
 import { runJson } from './run-json.ts'
-import { startAccount, type TestAccount } from './start-account.ts'
+import { startAccount } from './start-account.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -17,15 +17,7 @@ interface AuditedPartition {
 }
 
 /** An account whose warehouse was filled an hour ago, with its first rows, and its audits. */
-export interface FilledAccount extends TestAccount, ReturnType<typeof firstRows> {
-  readonly change: (statement: RawBuilder<unknown>) => Promise<void>
-  readonly text: (...argv: string[]) => Promise<{ readonly code: number | undefined; readonly out: string }>
-  /** What an audit says of each partition. */
-  readonly audited: (...argv: string[]) => Promise<readonly AuditedPartition[]>
-}
-
-/** A warehouse that holds what the service has, an hour ago by now. */
-export async function startFilled(): Promise<FilledAccount> {
+export async function startFilled() {
   const account = await startAccount()
   expect(await account.run(sync)).toMatchObject({ code: 0 })
   account.clock.nowMs += HOUR_MS
@@ -39,6 +31,8 @@ export async function startFilled(): Promise<FilledAccount> {
       const { code, printed } = await account.run(audit, argv)
       return { code, out: printed.join('\n') }
     },
-    audited: async (...argv: string[]) => (await runJson(account, audit, argv)).audit.partitions,
+    /** What an audit says of each partition. */
+    audited: async (...argv: string[]): Promise<readonly AuditedPartition[]> =>
+      (await runJson(account, audit, argv)).audit.partitions,
   })
 }

@@ -1,12 +1,11 @@
 import { parseWallTime } from '../../src/core/wall-clock.ts'
-import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
+import { type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
 import { type BudgetSettings, callBudget } from '../../src/ledger/call-budget.ts'
 import { streams } from '../../src/streams/registry.ts'
-import type { RunResult } from '../../src/sync/tally.ts'
 import { connectClient } from './connect-client.ts'
 import { FIXED_NOW } from './emulated-service.ts'
 import { createFakeClock } from './fake-clock.ts'
-import { createTestDatabase, type TestDatabase } from './postgres.ts'
+import { createTestDatabase } from './postgres.ts'
 import { type SyncStreams, syncStreams, TIME_ZONE } from './sync-streams.ts'
 
 export interface SyncOptions
@@ -15,15 +14,10 @@ export interface SyncOptions
   readonly budget?: Partial<Pick<BudgetSettings, 'v1Budget' | 'v1BudgetScope'>>
 }
 
-/** An emulator, a fresh warehouse and the pipeline between them, at a clock that stands until it is moved. */
-export interface TestPipeline extends AsyncDisposable {
-  readonly emulator: Emulator
-  readonly database: TestDatabase
-  readonly clock: { nowMs: number }
-  readonly sync: (options?: SyncOptions) => Promise<RunResult>
-}
+export type TestPipeline = Awaited<ReturnType<typeof startPipeline>>
 
-export async function startPipeline(options: EmulatorOptions = {}): Promise<TestPipeline> {
+/** An emulator, a fresh warehouse and the pipeline between them, at a clock that stands until it is moved. */
+export async function startPipeline(options: EmulatorOptions = {}) {
   const clock = createFakeClock({ startMs: FIXED_NOW, isAutomatic: true })
   const database = await createTestDatabase()
   const emulator = await startEmulator({ channels: 2, viewers: 60, clock, ...options })
@@ -39,7 +33,7 @@ export async function startPipeline(options: EmulatorOptions = {}): Promise<Test
     emulator,
     database,
     clock,
-    sync: async ({ budget: given = {}, signal = new AbortController().signal, ...options } = {}) => {
+    sync: async ({ budget: given = {}, signal = new AbortController().signal, ...options }: SyncOptions = {}) => {
       budget = { v1Budget: 10, v1BudgetScope: 'account', timeZone: TIME_ZONE, ...given }
       return await syncStreams(db, {
         emulator,

@@ -6,13 +6,7 @@ import type { JobOutcome } from '../../src/app/run-job.ts'
 import { serveJobs, type ServeOptions } from '../../src/scheduler/serve-jobs.ts'
 import { createRecordingLog } from './recording-log.ts'
 
-/** A scheduler in this process, and what it tells. */
-export interface TestScheduler {
-  /** Names of events that were logged. */
-  readonly events: () => readonly string[]
-  /** Ends it as a signal would. */
-  readonly stop: () => Promise<void>
-}
+export type TestScheduler = ReturnType<typeof startScheduler>
 
 export const doneWell: JobOutcome = { runId: null, status: 'ok', errors: [] }
 
@@ -21,18 +15,16 @@ export function jobOf(name: string, definition: JobDefinition): Job {
   return { name, kind, cron, timeZone: timezone, isEnabled: enabled, catchUp, definition }
 }
 
-export function startScheduler(
-  db: Kysely<Database>,
-  clock: Clock,
-  jobs: readonly Job[],
-  send: ServeOptions['send'],
-): TestScheduler {
+/** A scheduler in this process, and what it tells. */
+export function startScheduler(db: Kysely<Database>, clock: Clock, jobs: readonly Job[], send: ServeOptions['send']) {
   const { log, lines } = createRecordingLog()
   const controller = new AbortController()
   const ended = serveJobs({ db, clock, log, signal: controller.signal, jobs, send })
   ended.catch(() => {})
   return {
+    /** Names of events that were logged. */
     events: () => lines.map(({ event }) => event),
+    /** Ends it as a signal would. */
     stop: async () => {
       controller.abort()
       await ended

@@ -1,21 +1,16 @@
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { readPending } from '../../src/store/migrate.ts'
-import { type StatusServer, type StatusServerOptions, startStatusServer } from '../../src/web/start-status-server.ts'
+import { type StatusServerOptions, startStatusServer } from '../../src/web/start-status-server.ts'
 import type { TestDatabase } from './postgres.ts'
 import { silentLog } from './silent-log.ts'
 
-/** A status server on a free port. */
-export interface TestStatusServer extends AsyncDisposable {
-  readonly server: StatusServer
-  /** Asks for a path; `headers` add to those of a browser without wishes. Redirects are not followed. */
-  readonly get: (path: string, headers?: Readonly<Record<string, string>>, method?: string) => Promise<Response>
-  readonly text: (path: string, headers?: Readonly<Record<string, string>>) => Promise<string>
-}
+export type TestStatusServer = Awaited<ReturnType<typeof startTestStatusServer>>
 
+/** A status server on a free port. */
 export async function startTestStatusServer(
   { db }: Pick<TestDatabase, 'db'>,
   overrides: Partial<StatusServerOptions> = {},
-): Promise<TestStatusServer> {
+) {
   const server = await startStatusServer({
     db,
     clock: systemClock,
@@ -29,12 +24,13 @@ export async function startTestStatusServer(
     readPending: () => readPending(db),
     ...overrides,
   })
-  const get: TestStatusServer['get'] = async (path, headers = {}, method = 'GET') =>
+  /** Asks for a path; `headers` add to those of a browser without wishes. Redirects are not followed. */
+  const get = async (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
     await fetch(server.url + path, { method, headers, redirect: 'manual' })
   return {
     server,
     get,
-    text: async (path, headers) => await (await get(path, headers)).text(),
+    text: async (...request: Parameters<typeof get>) => await (await get(...request)).text(),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }

@@ -2,13 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { onServer } from './postgres.ts'
 
-export interface TestRole extends AsyncDisposable {
-  readonly name: string
-  readonly password: string
-}
-
 /** A user of the run's server without any right of its own. Create it before the database: what it owns there goes first. */
-export async function createTestRole(): Promise<TestRole> {
+export async function createTestRole() {
   const name = `livehouse_test_${randomUUID().slice(0, 8)}`
   const password = randomUUID()
   await onServer(async (admin) => {

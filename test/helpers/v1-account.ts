@@ -1,34 +1,25 @@
 import { DAY, formatWallDate, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
-import type { RecordedCall } from '../../src/emulator/endpoint.ts'
 import { createWorld } from '../../src/emulator/world/create-world.ts'
 import type { WatchRecord } from '../../src/emulator/world/world.ts'
 import { FIXED_NOW } from './emulated-service.ts'
 import { first } from './first-rows.ts'
-import { startAccount, type TestAccount } from './start-account.ts'
+import { startAccount } from './start-account.ts'
 
 const TIME_ZONE = 'Asia/Shanghai'
 /** A backfill of the autumn of 2018 from version 1. */
 export const V1_BACKFILL = ['--from', '2018-09-01', '--to', '2018-12-01', '--streams', 'watch_records_v1'] as const
 
-/** Two channels with records of 2018, at a service whose days a test begins. */
-export interface V1Account extends TestAccount {
-  readonly nextDay: () => void
-  /** Gives the channels exactly so many old records. */
-  readonly setRecords: (...counts: readonly number[]) => void
-  readonly callsOn46: () => readonly RecordedCall[]
-  /** Those pages of a channel that were asked for; of the first one when none is named. */
-  readonly pagesOf: (channelId?: string) => readonly unknown[]
-  /** How many of them the service saw on each of its days. */
-  readonly callsByDay: () => readonly number[]
-}
+export type V1Account = Awaited<ReturnType<typeof startV1Account>>
 
-export async function startV1Account(): Promise<V1Account> {
+/** Two channels with records of 2018, at a service whose days a test begins. */
+export async function startV1Account() {
   const endsAt = wallTimeAt(FIXED_NOW, TIME_ZONE)
   const world = createWorld({ seed: 1, channels: 2, viewers: 5, days: 1, endsAt, timeZone: TIME_ZONE })
   const account = await startAccount({ world })
   const callsOn46 = () => account.emulator.calls.filter(({ endpoint }) => endpoint === 'userRecords')
   return Object.assign(account, {
     nextDay: () => void (account.clock.nowMs += DAY * 1000),
+    /** Gives the channels exactly so many old records. */
     setRecords: (...counts: readonly number[]) => {
       for (const [place, { oldRecords }] of [...world.channels.values()].entries()) {
         const template = first(oldRecords.rows)
@@ -37,8 +28,10 @@ export async function startV1Account(): Promise<V1Account> {
       }
     },
     callsOn46,
+    /** Those pages of a channel that were asked for; of the first one when none is named. */
     pagesOf: (channelId = first(account.emulator.channelIds)) =>
       callsOn46().flatMap((call) => (call.channelId === channelId ? [call.page] : [])),
+    /** How many of them the service saw on each of its days. */
     callsByDay: () => {
       const days = Map.groupBy(callsOn46(), ({ at }) => formatWallDate(wallTimeAt(at, TIME_ZONE)))
       return [...days.values()].map(({ length }) => length)

@@ -5,16 +5,8 @@ import { holdLock, untilBlocked } from './own-locks.ts'
 /** An advisory lock that the test holds while somebody is to wait. */
 const GATE = 4243
 
-/** A point in the midst of a statement at which somebody can be held up. */
-export interface VisitorGate {
-  /** Holds up whoever comes from now on. @returns lets them on */
-  readonly close: () => Promise<() => Promise<void>>
-  /** Until somebody waits there. */
-  readonly reached: () => Promise<void>
-}
-
 /** A gate before the insertion of a visitor with this id, when the rows before it have been inserted. */
-export async function createVisitorGate(db: Kysely<Database>, userId: string): Promise<VisitorGate> {
+export async function createVisitorGate(db: Kysely<Database>, userId: string) {
   await sql`create function public.wait_at_gate() returns trigger language plpgsql as $$ begin
     perform pg_advisory_lock(${sql.lit(GATE)});
     perform pg_advisory_unlock(${sql.lit(GATE)});
@@ -22,7 +14,9 @@ export async function createVisitorGate(db: Kysely<Database>, userId: string): P
   await sql`create trigger wait_at_gate before insert on livehouse.visitors for each row
     when (new.user_id = ${sql.lit(userId)}) execute function public.wait_at_gate()`.execute(db)
   return {
+    /** Holds up whoever comes from now on. @returns lets them on */
     close: async () => await holdLock(db, GATE),
+    /** Until somebody waits there. */
     reached: async () => await untilBlocked(db, sql`locktype = 'advisory'`),
   }
 }
