@@ -11,34 +11,10 @@ export interface Mutation {
   readonly age: number
 }
 
-/** What befalls a run; `at` counts calls, or statements of the database for a kill. */
-export type Trouble =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'fault'; readonly fault: number; readonly times: number; readonly page: number }
-  /** The world changes while the run reads it: before the `at`-th call for a page after the first. */
-  | { readonly kind: 'drift'; readonly at: number; readonly mutation: Mutation }
-  | { readonly kind: 'abort'; readonly at: number }
-  /** The process dies before its next statement. */
-  | { readonly kind: 'kill'; readonly at: number }
-  /** The server ends every connection. */
-  | { readonly kind: 'terminate'; readonly at: number }
-
-export type Step =
-  | { readonly kind: 'mutate'; readonly mutation: Mutation }
-  | { readonly kind: 'advance'; readonly minutes: number }
-  | { readonly kind: 'sync'; readonly trouble: Trouble }
-
-export interface Schedule {
-  readonly list: ListName
-  readonly pageSize: number
-  readonly pagesPerSlice: number
-  /** The service serves no larger pages; undefined where it serves what it is asked for. */
-  readonly clamp: number | undefined
-  readonly switches: Switches
-  /** Of each list, minutes before the start. */
-  readonly ages: readonly number[]
-  readonly steps: readonly Step[]
-}
+/** What an arbitrary makes. */
+export type Made<Of> = Of extends fc.Arbitrary<infer Value> ? Value : never
+export type Trouble = Made<typeof trouble>
+export type Schedule = Made<typeof schedules>
 
 /** What services do differently. */
 export const switches: fc.Arbitrary<Switches> = fc
@@ -68,7 +44,8 @@ export const pauses = fc.constantFrom(1, 7, 61, 600, 1500, 3000)
 
 const mutation = mutations('add', 'twin', 'change', 'jump', 'jump', 'remove')
 const at = fc.integer({ min: 1, max: 14 })
-const trouble: fc.Arbitrary<Trouble> = fc.oneof(
+/** What befalls a run; `at` counts calls, or statements of the database for a kill. */
+const trouble = fc.oneof(
   fc.record({ kind: fc.constant('none') }),
   fc.record({
     kind: fc.constant('fault'),
@@ -76,27 +53,32 @@ const trouble: fc.Arbitrary<Trouble> = fc.oneof(
     times: fc.integer({ min: 1, max: 9 }),
     page: fc.nat(3),
   }),
+  // The world changes while the run reads it: before the `at`-th call for a page after the first.
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('drift'), at: fc.integer({ min: 1, max: 4 }), mutation }) },
   fc.record({ kind: fc.constant('abort'), at }),
+  // The process dies before its next statement.
   fc.record({ kind: fc.constant('kill'), at: fc.integer({ min: 1, max: 60 }) }),
+  // The server ends every connection.
   fc.record({ kind: fc.constant('terminate'), at }),
 )
-const step: fc.Arbitrary<Step> = fc.oneof(
+const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('mutate'), mutation }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('advance'), minutes: pauses }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('sync'), trouble }) },
 )
 
 /** Random schedules of one list. */
-export const schedules: fc.Arbitrary<Schedule> = fc
+export const schedules = fc
   .record({
     list: fc.constantFrom('visitors', 'records', 'gifts', 'signups'),
     // Of more than ten rows a page, every other reading of a list without a total has other pages.
     pageSize: fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 2, max: 6 }) }, fc.constantFrom(11, 12)),
     // Small pages count for less, and lists with a total may be longer: below one, those are cut too.
     pagesPerSlice: fc.constantFrom(0.25, 0.5, 1, 2, 4, 8),
+    /** The service serves no larger pages; undefined where it serves what it is asked for. */
     clamp: fc.option(fc.integer({ min: 2, max: 5 }), { nil: undefined }),
     switches,
+    /** Of each list, minutes before the start. */
     ages: fc.array(fc.oneof(fc.nat(8000), fc.constantFrom(...edges)), { maxLength: 24 }),
     steps: fc.array(step, { minLength: 1, maxLength: 7 }),
   })

@@ -1,57 +1,13 @@
 import * as fc from 'fast-check'
 import type { Switches } from '../../../src/emulator/switches.ts'
-import { type Mutation, mutations, pauses, switches } from '../model/schedule.ts'
-import { type Group, isName, type Trouble, type TroubleName, troublesOf } from './troubles.ts'
+import { type Made, mutations, pauses, switches } from '../model/schedule.ts'
+import { type Group, isName, type TroubleName, troublesOf } from './troubles.ts'
 
-export type Step =
-  | { readonly kind: 'change'; readonly channel: number; readonly mutation: Mutation }
-  | { readonly kind: 'headers'; readonly pick: number }
-  | { readonly kind: 'advance'; readonly minutes: number }
-  /** So many syncs, each so many days after the one before, and a change of the list before each. */
-  | { readonly kind: 'nights'; readonly nights: number; readonly days: number; readonly op: Mutation['op'] }
-  /** A change of what has been read, older than the lookback of a sync, and some syncs. A job with this lookback in days reads it. */
-  | { readonly kind: 'late'; readonly lookback: number; readonly mutation: Mutation; readonly nights: number }
-  /**
-   * `mask`: a bit for each channel that is configured. `isJob`: by a job that reads what has changed late, if anything has.
-   * `runs`: one directly after the other.
-   */
-  | {
-      readonly kind: 'sync'
-      readonly troubles: readonly Trouble[]
-      readonly mask: number
-      readonly isShortHistory: boolean
-      readonly isJob: boolean
-      readonly runs: number
-    }
-  /** `loses`: rows of the warehouse that are lost before it. */
-  | { readonly kind: 'audit'; readonly loses: number }
-
-export interface Scenario {
-  readonly group: Group
-  /** Of each list, minutes before the start. */
-  readonly ages: readonly number[]
-  /** So many equal rows of one second, so old. */
-  readonly equal: { readonly count: number; readonly age: number }
-  /** Records of years ago, in the group of these. */
-  readonly oldRecords: number
-  /** The service serves no larger pages. */
-  readonly clamp: number | undefined
-  /** The service refuses pages beyond this one. */
-  readonly depth: number | undefined
-  /** The service serves no longer ranges, in days. */
-  readonly longestRange: number | undefined
-  /** No total is larger, though there may be more rows. */
-  readonly cap: number | undefined
-  /** The service hides some rows after it has cut its pages. */
-  readonly hides: boolean
-  /** By app id and secret, in place of a fixed token. */
-  readonly fetchesTokens: boolean
-  readonly switches: Switches
-  readonly steps: readonly Step[]
-}
+export type Scenario = Made<ReturnType<typeof scenariosOf>>
+export type Step = Made<ReturnType<typeof stepsOf>>
 
 /** What scenarios are about: troubles of runs, and what the world is like or what happens to it between them. */
-export type Matter = TroubleName | (typeof others)[number]
+type Matter = TroubleName | (typeof others)[number]
 
 const others = [
   'clamps',
@@ -65,7 +21,7 @@ const others = [
   'audit',
 ] as const
 
-export interface Focus {
+interface Focus {
   /** All when not given. */
   readonly groups?: readonly Group[] | undefined
   /** Nothing else goes wrong; anything may when not given. */
@@ -76,7 +32,7 @@ const ALL_CHANNELS = 7
 /** Of what scenarios are meant to be about. */
 const MEANT_WEIGHT = 5
 
-function stepsOf(group: Group, matters: Focus['matters']): fc.Arbitrary<Step> {
+function stepsOf(group: Group, matters: Focus['matters']) {
   const troubles = troublesOf(group, matters)
   const sync = fc.record({
     kind: fc.constant('sync'),
@@ -84,9 +40,12 @@ function stepsOf(group: Group, matters: Focus['matters']): fc.Arbitrary<Step> {
       troubles.length === 0
         ? fc.constant([])
         : fc.array(fc.oneof(...troubles), { minLength: group === 'old' && !matters ? 1 : 0, maxLength: 2 }),
+    /** A bit for each channel that is configured. */
     mask: fc.oneof({ weight: 5, arbitrary: fc.constant(ALL_CHANNELS) }, fc.integer({ min: 1, max: ALL_CHANNELS })),
     isShortHistory: fc.nat(9).map((n) => n === 9),
+    /** By a job that reads what has changed late, if anything has. */
     isJob: fc.boolean(),
+    /** One directly after the other. */
     runs: fc.constantFrom(1, 1, 1, 3),
   })
   const change = fc.record({
@@ -94,34 +53,33 @@ function stepsOf(group: Group, matters: Focus['matters']): fc.Arbitrary<Step> {
     channel: fc.constantFrom(0, 0, 0, 1, 2),
     mutation: mutations('add', 'twin', 'change', 'jump', 'remove', 'remove'),
   })
+  /** So many syncs, each so many days after the one before, and a change of the list before each. */
   const nights = fc.record({
     kind: fc.constant('nights'),
     nights: fc.integer({ min: 1, max: 4 }),
     days: fc.constantFrom(1, 1, 3),
     op: fc.constantFrom('add', 'change', 'remove'),
   })
+  /** A change of what has been read, older than the lookback of a sync, and some syncs. A job with this lookback in days reads it. */
   const late = fc.record({
     kind: fc.constant('late'),
     lookback: fc.constantFrom(5, 5, 30),
     mutation: mutations('add', 'change'),
     nights: fc.constantFrom(0, 0, 4),
   })
+  /** `loses`: rows of the warehouse that are lost before it. */
   const audit = fc.record({ kind: fc.constant('audit'), loses: fc.nat(2) })
   const headers = fc.record({ kind: fc.constant('headers'), pick: fc.nat(9) })
-  const isLate = group === 'gifts' || group === 'signups' || group === 'records'
-  const rare: readonly (fc.WeightedArbitrary<Step> & { readonly matter: Matter; readonly isHere: boolean })[] = [
-    { matter: 'audit', weight: 1, arbitrary: audit, isHere: group !== 'old' },
-    { matter: 'headers', weight: 2, arbitrary: headers, isHere: group === 'signups' },
-    { matter: 'late', weight: 1, arbitrary: late, isHere: isLate },
-  ]
+  const rarely = <Value>(matter: Matter, isHere: boolean, weight: number, arbitrary: fc.Arbitrary<Value>) =>
+    isHere && (matters?.includes(matter) ?? true) ? [{ weight: matters ? MEANT_WEIGHT : weight, arbitrary }] : []
   return fc.oneof(
     { weight: 3, arbitrary: change },
     { weight: 2, arbitrary: nights },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('advance'), minutes: pauses }) },
     { weight: matters ? 8 : 5, arbitrary: sync },
-    ...rare
-      .filter(({ matter, isHere }) => isHere && (matters?.includes(matter) ?? true))
-      .map(({ weight, arbitrary }) => ({ weight: matters ? MEANT_WEIGHT : weight, arbitrary })),
+    ...rarely('audit', group !== 'old', 1, audit),
+    ...rarely('headers', group === 'signups', 2, headers),
+    ...rarely('late', group === 'gifts' || group === 'signups' || group === 'records', 1, late),
   )
 }
 
@@ -137,7 +95,7 @@ const ages = fc
 const everyGroup = ['gifts', 'gifts', 'gifts', 'signups', 'signups', 'records', 'visitors', 'old', 'managers'] as const
 
 /** Random scenarios: whatever may go wrong, or what they are asked to be about. */
-export function scenariosOf({ groups = everyGroup, matters }: Focus): fc.Arbitrary<Scenario> {
+export function scenariosOf({ groups = everyGroup, matters }: Focus) {
   /** Undefined or the first value where it is not what it is about; one of all where it may be. */
   const perhaps = <Value>(matter: Matter, value: fc.Arbitrary<Value>, isHere = true) => {
     if (!isHere || (matters && !matters.includes(matter))) return fc.constant(undefined)
@@ -147,18 +105,29 @@ export function scenariosOf({ groups = everyGroup, matters }: Focus): fc.Arbitra
     fc
       .record({
         group: fc.constant(group),
+        /** Of each list, minutes before the start. */
         ages,
+        /** So many equal rows of one second, so old. */
         equal: fc.record({
           count: perhaps('has equal rows', fc.oneof(fc.nat(25), fc.nat(230))).map((count) => count ?? 0),
           age: fc.nat(3000),
         }),
+        /** Records of years ago, in the group of these. */
         oldRecords: fc.integer({ min: 20, max: 170 }),
+        /** The service serves no larger pages. */
         clamp: perhaps('clamps', fc.integer({ min: 3, max: 9 })),
+        /** The service refuses pages beyond this one. */
         depth: perhaps('has a depth', fc.integer({ min: 2, max: 4 }), group === 'gifts'),
+        /** The service serves no longer ranges, in days. */
         longestRange: perhaps('limits ranges', fc.constantFrom(1, 3, 5), group !== 'old'),
-        // Of signups, which nothing proves where a minute has more, there are as many in one minute as calls are made.
+        /**
+         * No total is larger, though there may be more rows. Of signups, which nothing proves where a minute has more, there
+         * are as many in one minute as calls are made.
+         */
         cap: perhaps('caps totals', fc.integer({ min: 3, max: 30 }), group !== 'signups'),
+        /** The service hides some rows after it has cut its pages. */
         hides: perhaps('hides', fc.boolean(), group === 'gifts' || group === 'old').map((hides) => hides ?? false),
+        /** By app id and secret, in place of a fixed token. */
         fetchesTokens: matters?.includes('is busy with tokens') ? fc.constant(true) : fc.boolean(),
         switches: switches.map((each) => switchesOf(group, each)),
         ties: fc.constantFrom('kept', 'by-page'),
