@@ -1,4 +1,3 @@
-import type { Clock } from '../../src/core/clock.ts'
 import { untilNothingIsUnderWay } from './under-way.ts'
 
 /** Who sleeps for so long looks after a schedule; what waits within a run sleeps for less. */
@@ -11,22 +10,9 @@ interface Sleeper {
   readonly fail: (error: unknown) => void
 }
 
-/** A clock that stands still, and moves as its test says. No time ever passes by itself while something real is under way. */
-export interface FakeClock extends Clock {
-  /** May be set, to put the clock forward or back: whoever sleeps, sleeps on as long as before. */
-  nowMs: number
-  /** Every wait asked for so far, in milliseconds. */
-  readonly waits: readonly number[]
-  /**
-   * Lets time pass until then, from one who wakes up to the next; each time only when nothing real is under way: no statement, no
-   * request, no file. Returns when nobody is to wake up until then.
-   */
-  readonly runTo: (untilMs: number) => Promise<void>
-  /** Lets so much time pass now, whatever is under way: for what hangs. */
-  readonly advance: (ms: number) => Promise<void>
-}
+export type FakeClock = ReturnType<typeof createFakeClock>
 
-export interface FakeClockOptions {
+interface FakeClockOptions {
   readonly startMs?: number
   /** Time passes whenever nothing real is under way and somebody sleeps, without being asked to. */
   readonly isAutomatic?: boolean
@@ -41,10 +27,12 @@ async function realTime(): Promise<true> {
   return await new Promise((resolve) => setTimeout(() => resolve(true), 5))
 }
 
-export function createFakeClock(options: FakeClockOptions = {}): FakeClock {
+/** A clock that stands still, and moves as its test says. No time ever passes by itself while something real is under way. */
+export function createFakeClock(options: FakeClockOptions = {}) {
   const { startMs = Date.UTC(2026, 10, 20, 6), isAutomatic = false, gridMs, isHeld = () => false } = options
   let nowMs = startMs
   let isRunning = false
+  /** Every wait asked for so far, in milliseconds. */
   const waits: number[] = []
   /** By the time at which they wake up, the last first; of the same time in the order of asking. */
   const asleep: Sleeper[] = []
@@ -81,7 +69,8 @@ export function createFakeClock(options: FakeClockOptions = {}): FakeClock {
   }
 
   return {
-    get nowMs() {
+    /** May be set, to put the clock forward or back: whoever sleeps, sleeps on as long as before. */
+    get nowMs(): number {
       return nowMs
     },
     set nowMs(ms) {
@@ -89,7 +78,7 @@ export function createFakeClock(options: FakeClockOptions = {}): FakeClock {
       nowMs = ms
     },
     now: () => nowMs,
-    sleep: async (ms, signal) => {
+    sleep: async (ms: number, signal?: AbortSignal): Promise<void> => {
       signal?.throwIfAborted()
       waits.push(ms)
       const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -107,11 +96,16 @@ export function createFakeClock(options: FakeClockOptions = {}): FakeClock {
       await promise.finally(() => signal?.removeEventListener('abort', onAbort))
     },
     waits,
-    runTo: async (untilMs) => {
+    /**
+     * Lets time pass until then, from one who wakes up to the next; each time only when nothing real is under way: no statement,
+     * no request, no file. Returns when nobody is to wake up until then.
+     */
+    runTo: async (untilMs: number): Promise<void> => {
       await runTo(untilMs)
       nowMs = Math.max(nowMs, untilMs)
     },
-    advance: async (ms) => {
+    /** Lets so much time pass now, whatever is under way: for what hangs. */
+    advance: async (ms: number): Promise<void> => {
       const untilMs = nowMs + ms
       do await new Promise((resolve) => setImmediate(resolve))
       while (wakeNext(untilMs))
