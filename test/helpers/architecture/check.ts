@@ -1,11 +1,9 @@
 import type { Habit, Import, SourceFacts } from './read-source.ts'
 
 /** What a folder, or a file of the root, may import. */
-export interface FolderRule {
-  /** Folders and root files of `src`, besides itself. */
+interface FolderRule {
+  /** Folders and root files of `src`, besides itself; `type store` where it may import types only. */
   readonly imports: readonly string[]
-  /** Those of them that it may import types from only. */
-  readonly typesOnly?: readonly string[]
   /** Without input and output: of Node's own modules it may use those of `pureModules` only. */
   readonly isPure?: boolean
 }
@@ -14,10 +12,8 @@ export interface FolderRule {
 export interface Rules {
   /** By folder or root file of `src`, such as `api` or `main.ts`. */
   readonly folders: Readonly<Record<string, FolderRule>>
-  /** By package: the folders or files of `src` that may import it. */
+  /** By package, or `type` and a package where it is for types only: the folders or files of `src` that may import it. */
   readonly packages: Readonly<Record<string, readonly string[]>>
-  /** Folders of `src` that may import types, and nothing else, of a package. */
-  readonly packageTypes: Readonly<Record<string, readonly string[]>>
   /** Node's modules that pure folders may use, with the paths that may. */
   readonly pureModules: Readonly<Record<string, readonly string[]>>
   /** By habit: paths that may have it; a folder ends with a slash. */
@@ -59,7 +55,7 @@ export function breachesOf(files: readonly SourceFacts[], rules: Rules): string[
 function importBreaches(path: string, each: Import, rules: Rules): string[] {
   const [top = ''] = path.split('/')
   const breach = [`may not import ${each.target}`]
-  if (top === 'migrations') return each.isRelative || !['kysely'].includes(each.target) ? breach : []
+  if (top === 'migrations') return each.target === 'kysely' ? [] : breach
   if (top === 'jobs') return each.target === 'livehouse' || (each.isRelative && each.isTypeOnly) ? [] : breach
   if (top !== 'src') return []
   const place = placeOf(path)
@@ -68,16 +64,19 @@ function importBreaches(path: string, each: Import, rules: Rules): string[] {
   if (each.isRelative) {
     const target = placeOf(each.target)
     if (!each.target.startsWith('src/')) return breach
-    if (target === place || rule.imports.includes(target)) return []
-    return each.isTypeOnly && rule.typesOnly?.includes(target) ? [] : breach
+    const isAllowed = target === place || waysOf(target, each).some((way) => rule.imports.includes(way))
+    return isAllowed ? [] : breach
   }
   if (each.target.startsWith('node:')) {
     return rule.isPure && !covers(rules.pureModules[each.target] ?? [], path) ? breach : []
   }
-  const name = packageOf(each.target)
-  const isAllowed = (table: Rules['packages']): boolean =>
-    covers(table[name]?.map((entry) => `src/${entry}`) ?? [], path)
-  return isAllowed(rules.packages) || (each.isTypeOnly && isAllowed(rules.packageTypes)) ? [] : breach
+  const importers = waysOf(packageOf(each.target), each).flatMap((way) => rules.packages[way] ?? [])
+  return importers.some((entry) => covers([`src/${entry}`], path)) ? [] : breach
+}
+
+/** What a table may say to allow it: a type also comes where all else may. */
+function waysOf(target: string, { isTypeOnly }: Import): readonly string[] {
+  return isTypeOnly ? [target, `type ${target}`] : [target]
 }
 
 /** `api` for `src/service/http.ts`, `main.ts` for `src/main.ts`. */
