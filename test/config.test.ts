@@ -114,11 +114,7 @@ describe('the service', () => {
 
   test.each([
     ['LIVEHOUSE_BASE_URL', '', 'LIVEHOUSE_BASE_URL is not set; it should be'],
-    [
-      'LIVEHOUSE_BASE_URL',
-      'api.example.com',
-      'is "api.example.com", which is not a bare http or https URL; it should be',
-    ],
+    ['LIVEHOUSE_BASE_URL', 'api.example.com', 'is "api.example.com", which is not a bare http or https URL'],
     ['LIVEHOUSE_BASE_URL', 'ftp://h', 'is "ftp://h", which is not a bare http or https URL'],
     ['LIVEHOUSE_BASE_URL', 'https://h/?a=1', '(not shown) is not a bare http or https URL; it should be one such as'],
     ['LIVEHOUSE_BASE_URL', 'https://h/#x', '(not shown) is not a bare http or https URL'],
