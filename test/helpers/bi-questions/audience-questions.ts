@@ -1,4 +1,4 @@
-import { descending, distinct, groupBy, hours, type Question, rounded, sum } from './question.ts'
+import { between, countBy, descending, distinct, groupBy, hours, type Question, rounded, sum } from './question.ts'
 import { dayOf, stayOf, textIn, type TruthFacts, type Visit, weekOf } from './truth-facts.ts'
 
 const MINUTE_MS = 60_000
@@ -53,7 +53,7 @@ order by d.channel_id`,
 from livehouse_bi.fct_viewer_day
 where day >= '2026-11-01' and not is_test`,
     answer: ({ visits }) => {
-      const month = visits.filter(({ day }) => day >= '2026-11-01')
+      const month = between(visits, '2026-11-01')
       return [[distinct(month, ({ viewer }) => viewer), distinct(month, ({ person }) => person)]]
     },
   },
@@ -110,11 +110,7 @@ order by a.channel_id, a.estimated_live_viewers desc, a.minute_at`,
 from livehouse_bi.fct_watch
 where not is_test
 group by entered_hour order by visits desc, entered_hour::text limit 5`,
-    answer: ({ visits }) =>
-      descending(
-        groupBy(visits, ({ hour }) => String(hour)).map(({ key, rows }) => [key, rows.length]),
-        1,
-      ).slice(0, 5),
+    answer: ({ visits }) => countBy(visits, ({ hour }) => String(hour)).slice(0, 5),
   },
   {
     title: 'Which days of the week are the strongest?',
@@ -216,10 +212,7 @@ from livehouse_bi.daily_channel
 where day between '2026-11-01' and '2026-11-19' and is_watch_complete and not is_test
 group by channel_id order by channel_id`,
     answer: ({ visits }) =>
-      groupBy(
-        visits.filter(({ day }) => day >= '2026-11-01' && day <= '2026-11-19'),
-        ({ channel }) => channel,
-      ).map(({ key, rows }) => {
+      groupBy(between(visits, '2026-11-01', '2026-11-19'), ({ channel }) => channel).map(({ key, rows }) => {
         const [all, live] = [rows, rows.filter(isLive)].map((some) => groupBy(some, ({ day }) => day))
         const days = all?.length ?? 0
         return [key, 19 - days, days - (live?.length ?? 0), live?.at(-1)?.key ?? null]

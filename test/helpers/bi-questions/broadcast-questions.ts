@@ -1,4 +1,4 @@
-import { descending, distinct, groupBy, type Question, rounded, sum } from './question.ts'
+import { between, descending, distinct, groupBy, type Question, rounded, sum } from './question.ts'
 import { dayOf, msIn, stayOf, type TruthFacts, type Visit, weekOf } from './truth-facts.ts'
 
 const MINUTE_MS = 60_000
@@ -122,10 +122,7 @@ from livehouse_bi.fct_viewer_day
 where day between '2026-10-21' and '2026-11-19' and viewer_key is not null and not is_test
 group by channel_id order by channel_id`,
     answer: ({ visits }) =>
-      groupBy(
-        visits.filter(({ day }) => day >= '2026-10-21' && day <= '2026-11-19'),
-        ({ channel }) => channel,
-      ).map(({ key, rows }) => {
+      groupBy(between(visits, '2026-10-21', '2026-11-19'), ({ channel }) => channel).map(({ key, rows }) => {
         const days = distinct(rows, ({ viewer, day }) => `${viewer} ${day}`)
         return [key, rounded((1000 * days) / 30 / distinct(rows, ({ viewer }) => viewer))]
       }),
@@ -187,9 +184,9 @@ from livehouse_bi.viewers_between('2026-10-27', '2026-11-11')
 where not is_test
 order by channel_id`,
     answer: ({ visits }) =>
-      groupBy(
-        visits.filter(({ day }) => day >= '2026-10-27' && day <= '2026-11-11'),
-        ({ channel }) => channel,
-      ).map(({ key, rows }) => [key, distinct(rows, ({ viewer }) => viewer)]),
+      groupBy(between(visits, '2026-10-27', '2026-11-11'), ({ channel }) => channel).map(({ key, rows }) => [
+        key,
+        distinct(rows, ({ viewer }) => viewer),
+      ]),
   },
 ]

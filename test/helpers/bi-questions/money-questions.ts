@@ -1,5 +1,5 @@
 import { streams } from '../../../src/streams/registry.ts'
-import { descending, distinct, groupBy, type Question, sum } from './question.ts'
+import { countBy, distinct, groupBy, type Question, sum } from './question.ts'
 import { numberIn, type Owned, textIn } from './truth-facts.ts'
 
 const cents = ({ row }: Owned) => Math.round(Number(row.amount) * 100)
@@ -31,13 +31,7 @@ from livehouse_bi.fct_gift f join livehouse_bi.dim_gift d using (gift_key)
 where not f.is_test
 group by d.gift_title order by gifts desc, d.gift_title limit 3`,
     answer: ({ gifts }) =>
-      descending(
-        groupBy(gifts, ({ row }) => `${textIn(row, 'gift_type')} ${textIn(row, 'gift_id')}`).map(({ key, rows }) => [
-          key,
-          rows.length,
-        ]),
-        1,
-      ).slice(0, 3),
+      countBy(gifts, ({ row }) => `${textIn(row, 'gift_type')} ${textIn(row, 'gift_id')}`).slice(0, 3),
   },
   {
     title: 'For how many gifts do we know who gave them?',
@@ -88,10 +82,7 @@ group by option order by times desc, option collate "C" limit 5`,
       const options = truth.signup_answers
         .filter(({ question }) => question === CLEARED)
         .flatMap((row) => textIn(row, 'answer')?.split('||') ?? [])
-      return descending(
-        groupBy(options, (option) => option).map(({ key, rows }) => [key, rows.length]),
-        1,
-      ).slice(0, 5)
+      return countBy(options, (option) => option).slice(0, 5)
     },
   },
   {

@@ -1,5 +1,5 @@
 import type { TruthRow } from '../../../src/emulator/truth.ts'
-import { descending, distinct, groupBy, hours, type Question, sum } from './question.ts'
+import { countBy, distinct, groupBy, hours, type Question, sum } from './question.ts'
 import { textIn, type Viewer } from './truth-facts.ts'
 
 /** Of the places that the emulator knows. */
@@ -17,11 +17,7 @@ export const peopleQuestions: readonly Question[] = [
 from livehouse_bi.dim_viewer
 where not is_removed and not is_test
 group by place order by viewers desc, min(province) collate "C" limit 5`,
-    answer: ({ viewers }) =>
-      descending(
-        groupBy(viewers, ({ address }) => provinceOf(address)).map(({ key, rows }) => [key, rows.length]),
-        1,
-      ).slice(0, 5),
+    answer: ({ viewers }) => countBy(viewers, ({ address }) => provinceOf(address)).slice(0, 5),
   },
   {
     title: 'How many days do viewers come?',

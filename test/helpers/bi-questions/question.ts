@@ -19,6 +19,17 @@ export function groupBy<Row>(
     .sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 
+/** How often each key comes, the most frequent first. */
+export function countBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Answer {
+  const counts = groupBy(rows, keyOf).map((group) => [group.key, group.rows.length] as const)
+  return descending(counts, 1)
+}
+
+/** Of the days from the first to the last, in days of Asia/Shanghai. */
+export function between<Row extends { readonly day: string }>(rows: readonly Row[], first: string, last = '9999') {
+  return rows.filter(({ day }) => day >= first && day <= last)
+}
+
 export function sum<Row>(rows: readonly Row[], valueOf: (row: Row) => number): number {
   return rows.reduce((total, row) => total + valueOf(row), 0)
 }
