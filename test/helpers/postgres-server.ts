@@ -24,12 +24,6 @@ declare module 'vitest' {
   }
 }
 
-interface TestServer {
-  readonly choice: string
-  readonly url: string
-  readonly stop: () => Promise<void>
-}
-
 const IMAGE = 'postgres:18-alpine'
 const PING_MS = 1000
 const ENOUGH_BYTES = 4 * 2 ** 30
@@ -83,12 +77,12 @@ async function createTemplate(
   await sql`alter database ${sql.id(name)} with allow_connections false`.execute(admin)
 }
 
-function givenServer(): TestServer | undefined {
+function givenServer() {
   const url = process.env.TEST_DATABASE_URL
   return url ? { choice: 'the Postgres of TEST_DATABASE_URL', url, stop: async () => {} } : undefined
 }
 
-async function containerServer(): Promise<TestServer | undefined> {
+async function containerServer() {
   if (!(await isDockerThere())) return undefined
   const { PostgreSqlContainer } = await import('@testcontainers/postgresql')
   try {
@@ -132,7 +126,7 @@ async function fastestFolder(): Promise<string> {
   return room >= ENOUGH_BYTES ? memory : tmpdir()
 }
 
-async function embeddedServer(): Promise<TestServer> {
+async function embeddedServer() {
   const dataDir = await mkdtemp(join(await fastestFolder(), 'livehouse-test-'))
   const guard = spawn(process.execPath, [join(import.meta.dirname, 'end-with-parent.ts'), dataDir], {
     stdio: ['pipe', 'ignore', 'ignore'],
