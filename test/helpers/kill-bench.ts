@@ -96,27 +96,23 @@ const ofResult = (table: string) => (table === 'livehouse_ops.runs' ? ' of statu
 
 /** Triggers that count writes and commits, and wait for the gate at the chosen one. */
 async function installGates(db: Kysely<Database>): Promise<void> {
-  const gate = (point: string, sequence: string) => `
-    create function public.pass_${point}() returns trigger language plpgsql as $$
-    declare passing bigint := nextval('public.${sequence}');
-    begin
-      if exists (select from public.stop_at where point = '${point}' and number = passing) then
-        perform pg_advisory_lock(${GATE});
-        perform pg_advisory_unlock(${GATE});
-      end if;
-      return coalesce(new, old);
-    end $$`
   const statements = [
     'create table public.stop_at (point text, number integer)',
     `insert into public.stop_at values ('none', 0)`,
     'create sequence public.writes',
     'create sequence public.commits',
-    gate('write', 'writes'),
     'create sequence public.landings',
-    gate('commit', 'commits'),
-    gate('landing', 'landings'),
+    `create function public.pass() returns trigger language plpgsql as $$
+    declare passing bigint := nextval(format('public.%ss', tg_argv[0])::regclass);
+    begin
+      if exists (select from public.stop_at where point = tg_argv[0] and number = passing) then
+        perform pg_advisory_lock(${GATE});
+        perform pg_advisory_unlock(${GATE});
+      end if;
+      return coalesce(new, old);
+    end $$`,
     `create trigger gate_landing before insert on livehouse_ops.slices
-      for each statement execute function public.pass_landing()`,
+      for each statement execute function public.pass('landing')`,
   ]
   for (const statement of statements) await sql.raw(statement).execute(db)
   const { rows } = await sql<{ name: string }>`
@@ -125,16 +121,13 @@ async function installGates(db: Kysely<Database>): Promise<void> {
     db,
   )
   for (const { name } of rows) {
-    await sql
-      .raw(
-        `create trigger gate before insert or update${ofResult(name)} on ${name} for each statement execute function public.pass_write()`,
-      )
-      .execute(db)
+    const gate = `create trigger gate before insert or update${ofResult(name)} on ${name}
+      for each statement execute function public.pass('write')`
+    await sql.raw(gate).execute(db)
   }
-  for (const table of ['slices', 'runs']) {
-    await sql
-      .raw(`create constraint trigger gate_commit after insert or update${ofResult(`livehouse_ops.${table}`)} on livehouse_ops.${table}
-        deferrable initially deferred for each row execute function public.pass_commit()`)
-      .execute(db)
+  for (const name of ['livehouse_ops.slices', 'livehouse_ops.runs']) {
+    const gate = `create constraint trigger gate_commit after insert or update${ofResult(name)} on ${name}
+      deferrable initially deferred for each row execute function public.pass('commit')`
+    await sql.raw(gate).execute(db)
   }
 }
