@@ -1,17 +1,9 @@
-import {
-  type Answer,
-  answerWith,
-  type Delivery,
-  type ErrorFamily,
-  jsonAnswer,
-  type ListBody,
-  refuse,
-} from '../../src/emulator/answer.ts'
+import { type Answer, answerWith, type Delivery, jsonAnswer, type ListBody, refuse } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 
 /** A refusal with an HTTP status and its documented envelope; the status is the code's first three digits. */
-export function refusal(code: number, message = 'Injected', family: ErrorFamily = 'errors'): FaultEffect {
-  return { name: `refusal ${code}`, answer: () => refuse(family, { code, message }, 'matching') }
+export function refusal(code: number, message = 'Injected'): FaultEffect {
+  return { name: `refusal ${code}`, answer: () => refuse('errors', { code, message }, 'matching') }
 }
 
 /** A bare status, as a gateway gives it. */
@@ -43,9 +35,9 @@ export function emptyBody(): FaultEffect {
   return { name: 'empty body', answer: () => textAnswer(200, 'application/json', '') }
 }
 
-/** The connection ends after this share of the promised bytes. */
-export function cutBody(share = 0.5): FaultEffect {
-  return delivered('cut body', { kind: 'cut', share })
+/** The connection ends after half of the promised bytes. */
+export function cutBody(): FaultEffect {
+  return delivered('cut body', { kind: 'cut', share: 0.5 })
 }
 
 export function connectionReset(): FaultEffect {
@@ -72,9 +64,9 @@ export function jsonBody(value: unknown): FaultEffect {
   return { name: 'json body', answer: () => jsonAnswer(value) }
 }
 
-/** Something that is no row stands in a row's place. */
-export function foreignRow(value: unknown, index = 0): FaultEffect {
-  return onItems('foreign row', (items) => items.map((item, place) => (place === index ? value : item)))
+/** Something that is no row stands in the first row's place. */
+export function foreignRow(value: unknown): FaultEffect {
+  return onItems('foreign row', (items) => items.map((item, place) => (place === 0 ? value : item)))
 }
 
 /** One field, new or known, has this value: in the row at `index`, or in all. */
@@ -89,9 +81,9 @@ export function changedRows(change: (item: unknown, index: number) => unknown): 
   return onItems('changed rows', (items) => items.map(change))
 }
 
-/** One row comes twice, and the total counts it once. */
-export function duplicateRow(index = 0): FaultEffect {
-  return onItems('duplicate row', (items) => items.flatMap((item, place) => (place === index ? [item, item] : [item])))
+/** The first row comes twice, and the total counts it once. */
+export function duplicateRow(): FaultEffect {
+  return onItems('duplicate row', (items) => [...items.slice(0, 1), ...items])
 }
 
 /** One row of the page is missing, and the total counts it. */
@@ -109,13 +101,10 @@ export function noRows(): FaultEffect {
   return onList('no rows', (list) => ({ ...list, items: () => [], total: 0 }))
 }
 
-/** The total is off by `step` more with each answer. */
-export function changingTotal(step = 1): FaultEffect {
+/** The total is off by one more with each answer. */
+export function changingTotal(): FaultEffect {
   let answers = 0
-  return onList('changing total', (list) => {
-    answers += 1
-    return { ...list, total: list.total + step * answers }
-  })
+  return onList('changing total', (list) => ({ ...list, total: list.total + ++answers }))
 }
 
 /** Serves the page before the one asked for, and echoes the one asked for. */

@@ -1,55 +1,35 @@
-import { request } from 'node:http'
+import { type IncomingMessage, request } from 'node:http'
+import { text } from 'node:stream/consumers'
 
-/** An answer as it came off the socket; `json` is undefined where the body is no JSON. */
-export interface RawAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  readonly text: string
-  readonly json: unknown
-}
-
-export interface RawRequest {
+interface RawRequest {
   readonly method?: string
   readonly url: string
-  readonly bearer?: string | undefined
+  readonly bearer?: string
   /** Sent as JSON; a text is sent as it is. */
   readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
-  readonly signal?: AbortSignal
 }
 
-/** Makes one HTTP call without any client of ours; also a GET with a body. Rejects when the connection breaks. */
-export async function rawCall({ method = 'GET', url, bearer, body, headers, signal }: RawRequest): Promise<RawAnswer> {
+/**
+ * Makes one HTTP call without any client of ours; also a GET with a body. Rejects when the connection breaks.
+ * @returns the answer as it came off the socket; `json` is undefined where the body is no JSON
+ */
+export async function rawCall({ method = 'GET', url, bearer, body }: RawRequest) {
   const payload = Buffer.from(typeof body === 'string' ? body : body === undefined ? '' : JSON.stringify(body))
-  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>()
-  const outgoing = request(url, {
-    method,
-    agent: false,
-    ...(signal ? { signal } : {}),
-    headers: {
-      'content-type': 'application/json',
-      'content-length': payload.length,
-      ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
-      ...headers,
-    },
-  })
-  outgoing.on('error', reject)
-  outgoing.on('response', (response) => {
-    const chunks: Buffer[] = []
-    response.on('data', (chunk: Buffer) => chunks.push(chunk))
-    response.on('error', reject)
-    response.on('end', () => {
-      const text = Buffer.concat(chunks).toString('utf8')
-      resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: parse(text) })
-    })
-  })
-  outgoing.end(payload)
-  return promise
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': payload.length,
+    ...(bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }),
+  }
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  request(url, { method, agent: false, headers }).on('error', reject).on('response', resolve).end(payload)
+  const response = await promise
+  const answer = await text(response)
+  return { status: response.statusCode ?? 0, headers: response.headers, text: answer, json: parse(answer) }
 }
 
-function parse(text: string): unknown {
+function parse(body: string): unknown {
   try {
-    return JSON.parse(text)
+    return JSON.parse(body)
   } catch {
     return undefined
   }
