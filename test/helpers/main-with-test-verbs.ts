@@ -1,23 +1,26 @@
+import type { CliContext } from '../../src/cli/command.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { main } from '../../src/main.ts'
 
+type Act = (context: Pick<CliContext, 'signal' | 'print'>) => Promise<unknown>
+
 /** The real program with verbs that misbehave, for `main.test.ts` to start as a process of its own. */
-const verbs = {
-  obedient: async (signal: AbortSignal, print: (line: string) => void) => {
+const verbs: Readonly<Record<string, Act>> = {
+  obedient: async ({ signal, print }) => {
     print('started')
     await systemClock.sleep(60_000, signal)
   },
-  tidy: async (signal: AbortSignal, print: (line: string) => void) => {
+  tidy: async ({ signal, print }) => {
     print('started')
     await systemClock.sleep(60_000, signal).catch(() => {})
     await systemClock.sleep(100)
     print('tidied')
   },
-  stubborn: async (_: AbortSignal, print: (line: string) => void) => {
+  stubborn: async ({ print }) => {
     print('started')
     await systemClock.sleep(60_000)
   },
-  talkative: async (_: AbortSignal, print: (line: string) => void) => {
+  talkative: async ({ print }) => {
     for (let line = 0; line < 20_000; line += 1) {
       print(`line ${line}`)
       // Lets a closed pipe make itself heard.
@@ -32,22 +35,11 @@ const verbs = {
     void Promise.reject(new Error('nobody caught this'))
     await systemClock.sleep(60_000)
   },
-  stuck: async () => {
-    await new Promise(() => {})
-  },
+  stuck: async () => await new Promise(() => {}),
 }
 
-void main(
-  Object.fromEntries(
-    Object.entries(verbs).map(([verb, act]) => {
-      const load = async () => ({
-        help: () => verb,
-        run: async ({ signal, print }: { signal: AbortSignal; print: (line: string) => void }) => {
-          await act(signal, print)
-          return 0
-        },
-      })
-      return [verb, [verb, load] as const]
-    }),
-  ),
-)
+const commands = Object.entries(verbs).map(([verb, act]) => {
+  const run = async (context: CliContext) => await act(context).then(() => 0)
+  return [verb, [verb, async () => ({ help: () => verb, run })] as const] as const
+})
+void main(Object.fromEntries(commands))
