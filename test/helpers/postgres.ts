@@ -5,11 +5,7 @@ import { inject } from 'vitest'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 
-export interface TestDatabase extends AsyncDisposable {
-  readonly name: string
-  readonly url: string
-  readonly db: Kysely<Database>
-}
+export type TestDatabase = Awaited<ReturnType<typeof createTestDatabase>>
 
 /** Only there to end a hang: a connection that a failing test did not give back is never closed. */
 const LONGEST_CLOSING_MS = 30_000
@@ -18,7 +14,7 @@ const LONGEST_CLOSING_MS = 30_000
  * A fresh database on the run's server, with the schema and the analysts' views unless told otherwise. `await using` drops it,
  * whoever is connected.
  */
-export async function createTestDatabase({ isMigrated = true, isPublished = true } = {}): Promise<TestDatabase> {
+export async function createTestDatabase({ isMigrated = true, isPublished = true } = {}) {
   const template = isMigrated ? inject('templates')[isPublished ? 'published' : 'migrated'] : 'template0'
   const name = `livehouse_test_${randomUUID().replaceAll('-', '')}`
   await onServer(async (admin) => {

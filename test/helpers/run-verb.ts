@@ -4,15 +4,7 @@ import type { Emulator } from '../../src/emulator/server.ts'
 import { createTestContext } from './cli-context.ts'
 import type { TestDatabase } from './postgres.ts'
 
-export interface VerbRun {
-  /** The exit code; undefined where the verb threw. */
-  readonly code: number | undefined
-  readonly printed: readonly string[]
-  readonly remarked: readonly string[]
-  readonly error: unknown
-  /** The problems of wrong use or of settings. */
-  readonly problems: readonly string[]
-}
+export type VerbRun = Awaited<ReturnType<typeof runVerb>>
 
 /** Settings of an account whose service is the emulator and whose warehouse is the test's database. */
 export function environmentOf(
@@ -38,18 +30,17 @@ export function credentialsOf({ baseUrl, authUrl, appId, appSecret }: Emulator) 
   }
 }
 
-/** Runs a verb in this process, as the command line would. */
-export async function runVerb(
-  verb: Command,
-  argv: readonly string[],
-  overrides: Partial<CliContext>,
-): Promise<VerbRun> {
+/**
+ * Runs a verb in this process, as the command line would.
+ * @returns its exit code, or the error that it threw, and the problems of wrong use or of settings that this names
+ */
+export async function runVerb(verb: Command, argv: readonly string[], overrides: Partial<CliContext>) {
   const { context, printed, remarked } = createTestContext(overrides)
-  try {
-    return { code: await verb.run(context, argv), printed, remarked, error: undefined, problems: [] }
-  } catch (error) {
-    return { code: undefined, printed, remarked, error, problems: problemsOf(error) }
-  }
+  const { code, error } = await verb.run(context, argv).then(
+    (code) => ({ code, error: undefined }),
+    (error: unknown) => ({ code: undefined, error }),
+  )
+  return { code, printed, remarked, error, problems: problemsOf(error) }
 }
 
 function problemsOf(error: unknown): readonly string[] {

@@ -6,8 +6,8 @@ import type { Database } from '../../src/store/database.ts'
  * A database behind a pooler in transaction mode: each transaction, and each statement outside of one, gets whatever real
  * connection is free.
  */
-export function openThroughTransactionPooler(url: string, size = 3): Kysely<Database> {
-  const servers = new Pool({ connectionString: url, max: size })
+export function openThroughTransactionPooler(url: string): Kysely<Database> {
+  const servers = new Pool({ connectionString: url, max: 3 })
   const connect = async () => {
     let held: PoolClient | undefined
     return {
