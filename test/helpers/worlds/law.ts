@@ -45,7 +45,8 @@ export interface Happened {
 type Played = Pick<WorldAccount, 'database' | 'emulator' | 'streams' | 'now'>
 
 /**
- * The law that every scenario is held to. `isShuffled`: rows of one minute are in another order on each page.
+ * The law that every scenario and every schedule of the model is held to. `isShuffled`: rows of one minute are in another order
+ * on each page.
  *
  * 1. Never green and false. A run that exits 0 has every row in the tables, as the service has it, that was there while it ran and
  *    did not change, if it was asked for (its channel, its history, its lookback) and its times were over, by what the service's
@@ -115,6 +116,7 @@ export function createLaw(account: Played, lookbackDays: number, precision: Prec
         for (const row of rows) if (!left.has(nameOf(name, row))) gone.set(nameOf(name, row), { row, isDue: false })
       for (const identity of left.keys()) gone.delete(identity)
     },
+    /** Whether the service has ever given a row up. */
     hasWithdrawn: () => fewer.size > 0,
     beforeRun: async (): Promise<Before> => {
       const readTo = latest
