@@ -4,6 +4,7 @@ import { createWorld } from '../../../src/emulator/world/create-world.ts'
 import { createRowList } from '../../../src/emulator/world/row-list.ts'
 import type { Channel, Gift, Signup, Visitor, WatchRecord, World } from '../../../src/emulator/world/world.ts'
 import { FIXED_NOW } from '../emulated-service.ts'
+import { firstRows } from '../first-rows.ts'
 import type { ListName, Mutation } from './schedule.ts'
 
 const timeZone = 'Asia/Shanghai'
@@ -58,13 +59,7 @@ export type ModelWorld = ReturnType<typeof createModelWorld>
 
 /** One channel whose lists have a row for each age (minutes before the start). */
 export function createModelWorld(ages: readonly number[]) {
-  const [from] = sample.channels.values()
-  const form = from?.questionnaires.rows[0]
-  const [visitor] = from?.visitors.rows ?? []
-  const [record] = from?.records.rows ?? []
-  const [gift] = from?.gifts.rows ?? []
-  const [signup] = form?.signups.rows ?? []
-  if (!from || !form || !visitor || !record || !gift || !signup) throw new Error('the sample is empty')
+  const { channel: from, visitor, record, gift, form, signup } = firstRows({ world: sample })
   let number = 0
   const nick = () => `n${number}`
   const createList = <Row extends object>({ make, timeOf, change, jump, twin }: Ways<Row>) => {
