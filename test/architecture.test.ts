@@ -120,18 +120,18 @@ const rules: Rules = {
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
   app: 1666,
-  bi: 3963,
+  bi: 3962,
   cli: 4258,
   config: 579,
   core: 1237,
-  emulator: 1767 + 60 * allStreams.length,
-  ledger: 3611,
+  emulator: 1752 + 60 * allStreams.length,
+  ledger: 3577,
   log: 73,
-  scheduler: 1316,
-  service: 1722,
-  store: 3085,
+  scheduler: 1288,
+  service: 1712,
+  store: 2940,
   streams: 93 + 68 * allStreams.length,
-  sync: 5140,
+  sync: 5116,
   transform: 249,
   web: 3069,
   // The files beside the folders.
@@ -141,7 +141,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_192 + 128 * allStreams.length, test: 28_152 }
+const MOST_LINES = { src: 31_935 + 128 * allStreams.length, test: 25_913 }
 
 const tree = ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
   filesOf(folder).map((path) => readSource(path, readFileSync(join(root, path), 'utf8'))),
