@@ -8,9 +8,10 @@ import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { FIXED_NOW } from '../helpers/emulated-service.ts'
-import { createRecordingLog } from '../helpers/recording-log.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+import { silentLog } from '../helpers/silent-log.ts'
 import { startAccount } from '../helpers/start-account.ts'
+import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const dayBefore = (days: number) => formatWallDate(wallTimeAt(FIXED_NOW, 'Asia/Shanghai') - days * 86_400)
 const RANGE = ['--from', dayBefore(20), '--to', dayBefore(10)]
@@ -111,27 +112,29 @@ test('a sync that comes upon a backfill goes first, and the backfill goes on beh
   const leases = sql`select from livehouse_ops.leases where wanted_until is not null`
   const isWanted = async () => (await leases.execute(database.db)).rows.length > 0
   const clock = { now: () => FIXED_NOW, sleep: async () => void (await comeUpon) }
-  await using emulator = await startEmulator({ channels: 1, viewers: 40_000, clock, conditions: { deepPageMs: 1 } })
+  await using emulator = await startEmulator({ channels: 1, viewers: 8000, clock, conditions: { deepPageMs: 1 } })
+  emulator.faults.push({ effect: clampedTo(10) })
   const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1' }
-  const ended: string[] = []
-  const { log, lines } = createRecordingLog()
-  const debug = (event: string, facts = {}) => {
-    log.debug(event, facts)
-    if (event !== 'slice.ended') return
-    comeUpon ??= vi.waitUntil(isWanted, { timeout: 200_000 })
-    begun.resolve()
+  /** Whose slices end, as long as they are of one run. */
+  const turns: string[] = []
+  const run = async (verb: typeof sync, name: string, args: readonly string[], onEnd = () => {}) => {
+    const debug = (event: string) => {
+      if (event !== 'slice.ended') return
+      if (turns.at(-1) !== name) turns.push(name)
+      onEnd()
+    }
+    return await runVerb(verb, args, { environment, clock: systemClock, log: { ...silentLog, debug } })
   }
-  const watched = { ...log, debug }
   const streams = ['--streams', 'watch_records']
 
-  const whole = ['--from', dayBefore(40), '--to', dayBefore(0), ...streams]
-  const filling = runVerb(backfill, whole, { environment, clock: systemClock, log: watched })
+  const filling = run(backfill, 'backfill', ['--from', dayBefore(40), '--to', dayBefore(0), ...streams], () => {
+    comeUpon ??= vi.waitUntil(isWanted, { timeout: 200_000 })
+    begun.resolve()
+  })
   await begun.promise
-  const syncing = runVerb(sync, streams, { environment, clock: systemClock })
-  await Promise.all([filling.then(() => ended.push('backfill')), syncing.then(() => ended.push('sync'))])
+  const syncing = run(sync, 'sync', streams)
 
-  expect([await filling, await syncing]).toMatchObject([{ code: 0 }, { code: 0 }])
-  expect(ended).toEqual(['sync', 'backfill'])
-  expect(lines.filter(({ event }) => event === 'partition.waiting')).toHaveLength(1)
+  expect(await Promise.all([filling, syncing])).toMatchObject([{ code: 0 }, { code: 0 }])
+  expect(turns).toEqual(['backfill', 'sync', 'backfill'])
   await expectTruth({ emulator, database }, ['watch_records'])
 })
