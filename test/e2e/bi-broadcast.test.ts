@@ -75,3 +75,21 @@ test('live visits with short pauses are one broadcast, told with its minutes and
     ['1031T2000', '1101T2000', '1101T2110', '1101T2330', '1102T2000', '1102T2350'].map((start) => `5:2026${start}`),
   )
 })
+
+test('a visit without a leave ends with its day, and one that left before it came counts nowhere', async () => {
+  await using database = await createTestDatabase()
+  const read = async (text: string) => (await runQuery(database.db, text)).map((row) => Object.values(row).join(' '))
+  await read(`insert into livehouse.channels (channel_id, run_id) values ('6', 1);
+    insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, api_version, run_id)
+    values ('6', 1, 'a', '2026-11-10 23:50+08', null, 3600, 3600, 2, 1),
+      ('6', 2, 'b', '2026-11-11 00:20+08', '2026-11-11 00:40+08', 1200, 1200, 2, 1),
+      ('6', 3, 'c', '2026-11-12 20:00+08', '2026-11-12 19:00+08', 600, 600, 2, 1),
+      ('6', 4, 'd', '2026-11-12 20:25+08', '2026-11-12 20:35+08', 600, 600, 2, 1)`)
+  expect(
+    await read('select broadcast_key, broadcast_seconds, estimated_peak_live_viewers from livehouse_bi.fct_broadcast'),
+  ).toEqual(['6:20261110T2350 3000 1', '6:20261112T2025 600 1'])
+  expect(
+    await read(`select day::text, min(minute_at_local)::time, max(estimated_all_viewers)
+      from livehouse_bi.fct_audience_minute group by day order by day`),
+  ).toEqual(['2026-11-10 23:50:00 1', '2026-11-11 00:20:00 1', '2026-11-12 20:25:00 1'])
+})

@@ -53,6 +53,23 @@ test('a day tells nothing happened from not read and not known, and a viewer who
   expect(visits).toEqual([{ is_live: null }, { is_live: true }])
 })
 
+test('a retired channel has its days to the last entry, whatever a wrong clock or the visitor list says', async () => {
+  await read(`insert into livehouse.channels (channel_id, state, run_id) values ('2', 'retired', 1);
+    insert into livehouse.visitors (channel_id, user_id, last_online_at, run_id) values ('2', 'a', '2026-11-05 10:00+08', 1);
+    insert into livehouse.watch_records (channel_id, record_id, entered_at, api_version, run_id)
+    values ('2', 1, '2026-11-04 10:00+08', 2, 1), ('2', 2, '2026-11-07 10:00+08', 2, 1)`)
+  const days = () =>
+    read(`select right(day::text, 2) as day from livehouse_bi.daily_channel where channel_id = '2' order by day`)
+  expect((await days()).map(({ day }) => day)).toEqual(['04', '05', '06', '07'])
+  await read(`delete from livehouse.watch_records where channel_id = '2' and record_id = 2;
+    update livehouse.channels set state = 'active' where channel_id = '2'`)
+  const until = (await days()).length
+  await read(`insert into livehouse.watch_records (channel_id, record_id, entered_at, api_version, run_id)
+    values ('2', 3, '2099-05-05 10:00+08', 2, 1)`)
+  expect((await days()).length).toBe(until + 1)
+  expect(until).toBeGreaterThan(20)
+})
+
 test('every fact of a channel says whether it is of a test channel', async () => {
   const facts = biViews.filter(({ name }) => /^(fct|daily|viewer_funnel)/.test(name))
   const ofChannels = facts.filter(({ columns }) => 'channel_id' in columns)

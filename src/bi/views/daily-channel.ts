@@ -71,23 +71,23 @@ const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> 
 
 /**
  * Every day of a channel, within dim_date, from its first entry (of the visitor list or a watch record) to today; of a
- * channel that is no longer read, to the last time anybody was online. An entry with none in the year after it is not
- * taken for the first: a wrong clock would make thousands of days.
+ * channel that is no longer read, to its last entry or the last time anybody was online. An entry with none in the year
+ * after it, and over a year ago, is not taken for the first: a wrong clock would make thousands of days.
  */
 const spine = `(
         select c.channel_id, f.first_day + n as day
         from livehouse.channels c
         join (
-          select channel_id, min(day) as first_day from (
-            select channel_id, day, lead(day, 1, ${localDay('now()')})
-              over (partition by channel_id order by day) - day as gap
+          select channel_id, min(day) filter (where gap <= 366) as first_day, max(day) as last_day from (
+            select channel_id, day, least(lead(day) over (partition by channel_id order by day),
+              ${localDay('now()')}) - day as gap
             from (select channel_id, day from ${kept(newViewers)} n union select channel_id, day from ${entryDays} d) d
-          ) d where gap <= 366 group by channel_id
+          ) d group by channel_id
         ) f on f.channel_id = c.channel_id
         cross join lateral generate_series(greatest(0, date '2010-01-01' - f.first_day),
-          least(${localDay('now()')}, case when c.state <> 'active' then (
+          least(${localDay('now()')}, case when c.state <> 'active' then greatest(f.last_day, (
             select ${localDay('max(v.last_online_at)')} from livehouse.visitors v where v.channel_id = c.channel_id
-          ) end) - f.first_day) n
+          )) end) - f.first_day) n
       )`
 
 const allSources = Object.values(sources)

@@ -23,9 +23,17 @@ export const fctBroadcastMinute: BiView = {
     minute_no: integer('m.minute', 'Minutes since the broadcast began, from 0', '开播后的分钟数（从 0 起）'),
     ...minute('to_timestamp(m.no)'),
     estimated_viewers: bigint('m.viewers', 'Visits that were there', '在场的访问数'),
-    joins: bigint('m.joins', 'Visits that came within the minute', '该分钟内进入的访问数'),
-    leaves: bigint('m.leaves', 'Visits that left within the minute', '该分钟内离开的访问数'),
-    starters: bigint('m.starters', 'Visits that came within the first five minutes', '开播五分钟内进入的访问数'),
+    joins: bigint(
+      'm.joins',
+      'Visits that came in the minute; in the first also earlier',
+      '该分钟内进入的访问数（首分钟含此前已在场的）',
+    ),
+    leaves: bigint('m.leaves', 'Visits that left in the minute, before the end', '该分钟内、结束之前离开的访问数'),
+    starters: bigint(
+      'm.starters',
+      'Visits that came in the first five minutes or earlier',
+      '开播五分钟内或之前进入的访问数',
+    ),
     retained_starters: bigint('m.retained', 'Of these, visits that have not left yet', '其中尚未离开的访问数'),
     retention: double(
       'm.retained::double precision / nullif(m.starters, 0)',

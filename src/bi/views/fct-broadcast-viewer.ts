@@ -49,9 +49,9 @@ export const fctBroadcastViewer: BiView = {
     ),
     ...giftColumns,
     signups: bigint('coalesce(u.signups, 0)', 'Signups while it ran', '期间的报名次数'),
-    access_source: link(text('w.access_source', 'Link of the first visit', '首次访问的来源')),
-    device: text('w.device', 'Device of the first visit', '首次访问的设备'),
-    province: text('w.province', 'Province of the first visit', '首次访问的省份'),
+    access_source: link(text('w.access_source', 'Link of the first visit with one', '首个有来源的访问的来源')),
+    device: text('w.device', 'Device of the first visit with one', '首个有设备的访问的设备'),
+    province: text('w.province', 'Province of the first visit with one', '首个有省份的访问的省份'),
     is_new: bool(
       `coalesce(${ranAt('f.first_login_at')}, false)`,
       'Whether, by the visitor list, the first entry was while it ran',

@@ -25,7 +25,8 @@ const endOfOthers = (end: 'lower' | 'upper') => {
  * `distinct` is hashed first), so that neighbours in the index are looked up together, in one pass.
  */
 const body = `with p as (
-    select daterange($1, $2 + 1) as asked, daterange(${month('$1')}, ${month('$2 + 1')}) as months
+    select daterange(a, b) as asked, daterange(${month('a')}, ${month('b')}) as months
+    from (select $1 as a, greatest($1, $2 + 1) as b) d
   )
   select v.channel_id, sum(v.viewers)::bigint, ${isTest('v.channel_id').is_test?.sql}
   from (

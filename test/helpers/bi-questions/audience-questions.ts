@@ -63,7 +63,7 @@ where day >= '2026-11-01' and not is_test`,
   round(sum(f.watch_seconds) / 60.0 / count(distinct f.viewer_key), 1) as minutes_a_viewer
 from livehouse_bi.fct_viewer_day f join livehouse_bi.dim_channel c using (channel_id)
 where not c.is_test
-group by c.channel_title
+group by f.channel_id, c.channel_title
 order by minutes_a_viewer desc`,
     answer: (facts) =>
       descending(

@@ -53,7 +53,7 @@ group by match_basis order by match_basis`,
 from livehouse_bi.fct_signup s join livehouse_bi.dim_questionnaire q using (questionnaire_key)
   left join livehouse_bi.dim_viewer v using (viewer_key)
 where not s.is_test
-group by q.channel_id, q.questionnaire_name order by q.channel_id, signups desc`,
+group by q.questionnaire_key, q.channel_id, q.questionnaire_name order by q.channel_id, signups desc`,
     answer: ({ signups, viewers, truth }) => {
       const watched = new Set(viewers.filter(({ watch }) => watch >= 60).map(({ viewer }) => viewer))
       const nameOf = ({ row }: Owned) =>

@@ -17,19 +17,21 @@ export const mostSeconds = 'coalesce(w.online_seconds, case when w.left_at is no
 
 /** `endNo` of a record `w`, given the seconds of its times. */
 export const endAt = (entered: string, left: string) =>
-  `greatest(${entered} + 1, least(${entered} + ${mostSeconds},
-          ${left} + case when ${entered} % 60 = 0 and ${left} % 60 = 0 then 60 else 0 end))`
+  `greatest(${entered} + 1, least(${entered} + ${mostSeconds}, coalesce(
+          ${left} + case when ${entered} % 60 = 0 and ${left} % 60 = 0 then 60 else 0 end,
+          ${startNo(`${entryDay} + 1`)})))`
 
 /**
  * The second after the last in which a record counts: at most its online seconds after entry, not past the time of
  * leaving, and at least one. Times that both stand at a whole minute may have no seconds: then the minute of leaving
- * counts whole.
+ * counts whole. A record without a time of leaving ends with its day.
  */
 export const endNo = endAt(enteredNo, leftNo)
 
 const records = `from livehouse.watch_records w cross join lateral (select ${endNo} as no) e`
-/** Whether a record `w` has the times that it takes to count it. */
-export const isCounted = 'coalesce(w.online_seconds > 0, w.left_at is not null) and w.entered_at is not null'
+/** Whether a record `w` has the times that it takes to count it, the leave not before the entry. */
+export const isCounted =
+  'coalesce(w.online_seconds > 0, w.left_at is not null) and coalesce(w.left_at, w.entered_at) >= w.entered_at'
 /** 1, 0, or NULL where it is not known: version 1 of the interface has no live seconds. */
 export const isLive = '(w.live_seconds > 0)::integer as live'
 

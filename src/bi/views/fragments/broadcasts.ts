@@ -1,4 +1,4 @@
-import { enteredNo, endNo } from './audience.ts'
+import { enteredNo, endNo, isCounted } from './audience.ts'
 import { channelDays } from './channel-days.ts'
 import { local, localDay } from './local-time.ts'
 
@@ -41,6 +41,6 @@ export function broadcastKey(b: string): string {
 export const visitsOfBroadcast = `livehouse.watch_records w
     cross join lateral (select greatest(${enteredNo}, b.from_no) as from_no, least(${endNo},
       b.to_no) as to_no offset 0) t
-    where w.channel_id = b.channel_id and t.from_no < t.to_no and coalesce(w.online_seconds > 0, w.left_at is not null)
+    where w.channel_id = b.channel_id and t.from_no < t.to_no and ${isCounted}
       and ${localDay('w.entered_at')} between ${localDay('to_timestamp(b.from_no)')} - 1
         and ${localDay('to_timestamp(b.to_no)')}`

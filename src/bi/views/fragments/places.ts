@@ -2,7 +2,7 @@
 const placesBy = (column: string) =>
   `(select jsonb_object_agg(k.head, k.${column}) from livehouse_ops.places k where k.${column} is not null)`
 
-const SEPARATORS = ' -,，、/|·'
+const SEPARATORS = ' \u3000-,，、/|·'
 const SUFFIX = '(?:维吾尔自治区|壮族自治区|回族自治区|自治区|特别行政区|省|市)'
 
 /**
@@ -19,12 +19,13 @@ export function province(address: string): string {
 
 /**
  * The city after the province of an address, as the list of places writes it (杭州, 大理白族自治州); a municipality is its own
- * city. NULL where the list has none, so that no text that somebody typed comes through.
+ * city. NULL where the list has none, so that no text that somebody typed comes through, or the province has none.
  */
 export function city(address: string): string {
   const joined = `translate(${address}, '${SEPARATORS}', '')`
   const text = `regexp_replace(regexp_replace(${joined}, '^中国', ''), '^(..|...)${SUFFIX}', E'\\\\1')`
   // Province and city have four to seven characters, a municipality has two. The longest first.
   const heads = [7, 6, 5, 4, 2].map((length) => `${placesBy('city')} ->> left(t.text, ${length})`)
-  return `(select coalesce(${heads.join(', ')}) from (select ${text} as text offset 0) t)`
+  return `(select coalesce(${heads.join(', ')}) from (select ${text} as text offset 0) t
+    where ltrim(${address}, '${SEPARATORS}') = ${address})`
 }

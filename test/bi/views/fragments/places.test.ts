@@ -35,6 +35,8 @@ const cases: readonly (readonly [string, string | null, string | null])[] = [
   ['美国加利福尼亚', null, null],
   ['杭州', null, null],
   ['', null, null],
+  [' 广东深圳', null, null],
+  ['广东　深圳', '广东', '深圳'],
   ["浙江'; drop", '浙江', null],
 ]
 
