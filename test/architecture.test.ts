@@ -120,7 +120,7 @@ const rules: Rules = {
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
   app: 1666,
-  bi: 3974,
+  bi: 3984,
   cli: 4258,
   config: 579,
   core: 1237,
@@ -141,7 +141,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 31_947 + 128 * allStreams.length, test: 25_954 }
+const MOST_LINES = { src: 31_957 + 128 * allStreams.length, test: 25_954 }
 
 const tree = ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
   filesOf(folder).map((path) => readSource(path, readFileSync(join(root, path), 'utf8'))),

@@ -6,7 +6,15 @@ import { bigint, type BiView, double, integer } from '../view.ts'
 
 /** Visits that begin within these first seconds have come for the start. */
 const START_SECONDS = 300
-const atStart = `w.from_no < b.from_no + ${START_SECONDS}`
+const atStart = `(w.from_no < b.from_no + ${START_SECONDS})::integer`
+/** The first minute of the broadcast that begins in this second or later. */
+const minuteFrom = (no: string) => `(${no} - b.from_no + 59) / 60`
+
+/** What a visit `w` changes in which minute: each is counted once, then summed up over the minutes. */
+const changes = `(values (${minuteFrom('w.from_no')}, 1, 0, 0, 0, 0),
+        ((w.from_no - b.from_no) / 60, 0, 1, 0, ${atStart}, 0),
+        (${minuteFrom('w.to_no')} - 1, 0, 0, (w.to_no < b.to_no)::integer, 0, 0),
+        (${minuteFrom('w.to_no')}, -1, 0, 0, 0, ${atStart})) v (minute, viewers, joins, leaves, starters, gone)`
 
 export const fctBroadcastMinute: BiView = {
   name: 'fct_broadcast_minute',
@@ -44,13 +52,15 @@ export const fctBroadcastMinute: BiView = {
   },
   from: `from ${broadcasts} b
   cross join lateral (
-    select m.minute, m.no, count(*) filter (where w.from_no <= m.no and w.to_no > m.no) as viewers,
-      count(*) filter (where w.from_no >= m.no and w.from_no < m.no + 60) as joins,
-      count(*) filter (where w.to_no > m.no and w.to_no <= m.no + 60 and w.to_no < b.to_no) as leaves,
-      count(*) filter (where ${atStart}) as starters, count(*) filter (where ${atStart} and w.to_no > m.no) as retained
-    from (select n::integer as minute, b.from_no + n * 60 as no from generate_series(0,
-      (b.to_no - b.from_no - 1) / 60) n) m
-    cross join (select t.* from ${visitsOfBroadcast}) w
-    group by m.minute, m.no
+    select n::integer as minute, b.from_no + n * 60 as no, coalesce(sum(e.viewers) over steps, 0)::bigint as viewers,
+      coalesce(e.joins, 0) as joins, coalesce(e.leaves, 0) as leaves, sum(e.starters) over ()::bigint as starters,
+      (sum(e.starters) over () - coalesce(sum(e.gone) over steps, 0))::bigint as retained
+    from generate_series(0, (b.to_no - b.from_no - 1) / 60) n
+    left join (
+      select v.minute, sum(v.viewers) as viewers, sum(v.joins) as joins, sum(v.leaves) as leaves,
+        sum(v.starters) as starters, sum(v.gone) as gone
+      from (select t.* from ${visitsOfBroadcast}) w cross join lateral ${changes} group by v.minute
+    ) e on e.minute = n
+    window steps as (order by n rows unbounded preceding)
   ) m`,
 }
