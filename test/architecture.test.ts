@@ -125,13 +125,13 @@ const budgets: Readonly<Record<string, number>> = {
   config: 579,
   core: 1237,
   emulator: 1752 + 60 * allStreams.length,
-  ledger: 3577,
+  ledger: 3580,
   log: 73,
   scheduler: 1288,
   service: 1712,
-  store: 2940,
+  store: 2950,
   streams: 93 + 68 * allStreams.length,
-  sync: 5116,
+  sync: 5118,
   transform: 249,
   web: 3069,
   // The files beside the folders.
@@ -141,7 +141,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 31_957 + 128 * allStreams.length, test: 25_954 }
+const MOST_LINES = { src: 31_972 + 128 * allStreams.length, test: 25_999 }
 
 const tree = ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
   filesOf(folder).map((path) => readSource(path, readFileSync(join(root, path), 'utf8'))),

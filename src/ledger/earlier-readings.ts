@@ -143,25 +143,28 @@ export const SMALLEST_SHARE = 0.9
 /** How long after one such reading another one confirms it. */
 const DROP_AGREEMENT_MS = 3_600_000
 
-/** Whether a reading that ended at least an hour earlier found as few rows, and none since found more. */
+/**
+ * Whether a reading that ended at least an hour earlier found as few rows, and none since found more. A list or window
+ * may grow in between, but an empty answer confirms an empty one alone.
+ */
 export async function isDropAgreed(db: Db, { window, found, now, ...place }: Drop): Promise<boolean> {
   const slices = await ops(db)
     .selectFrom('slices')
-    .select(['sliceId', 'pieceOf', 'isDrop', 'distinctRows', 'finishedAt', 'status', 'reads'])
+    .select(['sliceId', 'pieceOf', 'isDrop', 'distinctRows', 'finishedAt', 'reads'])
     .where(isAt(place))
-    .where((slice) => slice('isDrop', '=', true).or('status', '=', 'landed'))
+    .where((slice) => slice('isDrop', '=', true).or('status', 'in', ['landed', 'moving']))
     .where((slice) => (window ? slice('reads', '&&', formatRange(window)) : slice('reads', 'is', null)))
     .execute()
-  const readings = slices.map((row) => ({ ...row, number: Number(row.pieceOf ?? row.sliceId) }))
-  const lastFuller = Math.max(0, ...readings.flatMap(({ isDrop, number }) => (isDrop ? [] : number)))
-  const endedBy = now.getTime() - DROP_AGREEMENT_MS
-  return readings.some(({ isDrop, number, finishedAt, status, reads, distinctRows }) => {
-    if (!isDrop || number <= lastFuller || finishedAt.getTime() > endedBy) return false
-    const then = Number(distinctRows)
-    if (window === undefined) return Math.min(then, found) >= Math.max(then, found) * SMALLEST_SHARE
-    // A window grows with time: it must hold what the earlier reading found of it, and may hold more.
+  const readings = slices.map(({ reads, distinctRows, ...row }) => {
     const read = parseRange(reads)
-    const isWithin = read !== undefined && read.from >= window.from && read.to <= window.to
-    return status === 'landed' || (isWithin && found >= then * SMALLEST_SHARE)
+    const isWithin = window === undefined || (read !== undefined && read.from >= window.from && read.to <= window.to)
+    return { ...row, isWithin, then: Number(distinctRows), number: Number(row.pieceOf ?? row.sliceId) }
   })
+  const fuller = readings.filter(({ isDrop, isWithin, then }) => !isDrop || (isWithin && then * SMALLEST_SHARE > found))
+  const lastFuller = Math.max(0, ...fuller.map(({ number }) => number))
+  const endedBy = now.getTime() - DROP_AGREEMENT_MS
+  return readings.some(
+    ({ isDrop, isWithin, then, number, finishedAt }) =>
+      isDrop && isWithin && number > lastFuller && finishedAt.getTime() <= endedBy && (then > 0 || found === 0),
+  )
 }

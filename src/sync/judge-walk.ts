@@ -6,7 +6,7 @@ import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { chargeAcceptance } from '../ledger/acceptances.ts'
 import { duplicateItem } from '../ledger/quarantine.ts'
 import { isDropAgreed, SMALLEST_SHARE } from '../ledger/earlier-readings.ts'
-import { countHeld, rowKeyColumn } from '../store/load/table-part.ts'
+import { countExpected, rowKeyColumn } from '../store/load/table-part.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, type HeldRow, type WalkSummary } from './walk.ts'
 
@@ -167,14 +167,14 @@ interface Finding {
 const SMALLEST_HELD = 20
 
 /**
- * Compares what a reading found with what was there before: a whole list with its last reading, a window with the
- * warehouse. A sudden drop, such as an empty answer, is never green at once, whatever the source's total says.
+ * Compares what a reading found with what the warehouse had before, or a whole list of which no row is ever marked with
+ * its last reading. A sudden drop, such as an empty answer, is never green at once, whatever the source's total says.
  * @param lastWalk rows of the last reading of a whole list; undefined for windows, and before the first
  */
 export async function compareWithEarlier(
   slice: Slice,
   { verdict, found, summary }: Finding,
-  { db, clock, timeZone }: RunDeps,
+  { db, clock, timeZone, runId }: RunDeps,
   lastWalk: number | undefined,
 ): Promise<FullVerdict> {
   const { stream, partition, window } = slice
@@ -184,7 +184,9 @@ export async function compareWithEarlier(
     const announced = Math.max(totals?.largest ?? 0, received)
     return { ...verdict, isDrop: false, missingRows: announced - distinct - rejected.length }
   }
-  const held = window === undefined ? (lastWalk ?? 0) : await countHeld(db, { stream, partition, window, timeZone })
+  const part = { stream, partition, window, timeZone }
+  const isCompared = window !== undefined || stream.marksRemoved
+  const held = isCompared ? await countExpected(db, part, runId) : (lastWalk ?? 0)
   const { count } = found
   if (held <= SMALLEST_HELD || count >= held * SMALLEST_SHARE) return { ...verdict, isDrop: false }
   const now = new Date(clock.now())

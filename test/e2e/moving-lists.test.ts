@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { changedRows } from '../helpers/fault-effects.ts'
+import { changedRows, noRows } from '../helpers/fault-effects.ts'
 import { first } from '../helpers/first-rows.ts'
 import { meanwhile, startNumberedLists } from '../helpers/numbered-lists.ts'
 import { ofFile } from '../helpers/of-file.ts'
@@ -50,6 +50,16 @@ test('a list in which somebody jumps during every walk is moving: all land, nobo
   lists.emulator.faults.length = 0
   await lists.pipeline.sync({ streams: ['visitors'] })
   await expectTruth(lists.pipeline, ['visitors'])
+})
+
+test('an empty answer after a first reading that moved is not believed at once', async () => {
+  lists.addVisitors(200)
+  let last = 199
+  meanwhileOf(2, () => lists.jumpToFront(`v${last--}`))
+  await expectGreen({ slices: { moving: 1 } })
+  lists.emulator.faults.length = 0
+  lists.breakList('visitorList', noRows())
+  expect(await lists.pipeline.sync({ streams: ['visitors'] })).toMatchObject({ status: 'partial' })
 })
 
 test.each([

@@ -74,6 +74,18 @@ test.each<[string, FaultEffect]>([
   },
 )
 
+test('an empty answer is not believed because some of its rows were missing before', async () => {
+  addTwoPages(1)
+  await readAfter(0)
+  const read = async (effect: FaultEffect) => {
+    account.clock.nowMs += 2 * HOUR_MS
+    account.emulator.faults.splice(0, 1, { effect, endpoint: 'giftRunning' })
+    return (await runJson(account, sync, ['--streams', 'gifts'])).code
+  }
+  const withoutSome = withheldRows((item) => /[05]:\d\d$/.test(String(Object(item).uptime)))
+  expect([await read(withoutSome), await read(withoutSome), await read(noRows())]).toEqual([3, 0, 3])
+})
+
 test('an empty first answer with a total settles nothing: the next night has what it lacked', async () => {
   account.emulator.faults.push({ effect: noRows(), endpoint: 'userRecordList' })
   await readAfter(0, 'watch_records')

@@ -152,6 +152,29 @@ describe('a surprise drop', () => {
     expect(await read()).toMatchObject({ status: 'ok', streams: { visitors: { counts: { removed: 27 } } } })
   })
 
+  test('is seen also where the run that brought the rows was cut off before it could say so', async () => {
+    await sql`delete from livehouse_ops.slices`.execute(pipeline.database.db)
+    pipeline.emulator.faults.push({ effect: noRows(), endpoint: 'visitorList' })
+    expect(await pipeline.sync({ streams: ['visitors'] })).toMatchObject({ status: 'partial' })
+  })
+
+  test('after which the list grows is believed an hour later, but not by an empty answer before', async () => {
+    const { visitors } = firstChannel(pipeline.emulator)
+    const rows = visitors.rows.slice()
+    const readWith = async (count: number) => {
+      for (const row of visitors.rows.slice()) visitors.remove(row)
+      visitors.add(...rows.slice(0, count))
+      pipeline.clock.nowMs += HOUR_MS
+      return (await pipeline.sync({ streams: ['visitors'] })).status
+    }
+    expect([await readWith(0), await readWith(60), await readWith(90), await readWith(140)]).toEqual([
+      'partial',
+      'partial',
+      'ok',
+      'ok',
+    ])
+  })
+
   test('of a tenth is none, and a fuller reading in between begins the hour anew', async () => {
     const { visitors } = firstChannel(pipeline.emulator)
     const read = async () => (await pipeline.sync({ streams: ['visitors'] })).status

@@ -26,6 +26,16 @@ export async function countHeld(db: Db, part: TablePart): Promise<number> {
   return Number(rows[0]?.held ?? 0)
 }
 
+/** How many of them were there before a run, and not missed by the last proven reading: so many are expected again. */
+export async function countExpected(db: Db, part: TablePart, runId: string): Promise<number> {
+  const { rows } = await sql<{ expected: string }>`
+    select count(*) as expected from ${tableOf(part)} as t where ${isOfPart(part)}
+      and not (t.run_id = ${runId}::bigint and t.changed_at = t.inserted_at) and not exists (
+        select from livehouse_ops.missed_rows where stream = ${part.stream.name}
+          and partition = ${partitionKey(part.partition)} and row_key = t.${keyColumnOf(part)}::text)`.execute(db)
+  return Number(rows[0]?.expected ?? 0)
+}
+
 /** The minute, on the service's wall clock, of the latest row of this part; undefined where there is none. */
 export async function latestHeld(db: Db, part: TablePart): Promise<Window | undefined> {
   const latest = sql`(max(t.${sql.ref(part.stream.timeColumns[0] ?? '')}) at time zone ${part.timeZone})::text`
