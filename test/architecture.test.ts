@@ -128,10 +128,10 @@ const budgets: Readonly<Record<string, number>> = {
   ledger: 3580,
   log: 73,
   scheduler: 1288,
-  service: 1712,
-  store: 2950,
+  service: 1719,
+  store: 2961,
   streams: 93 + 68 * allStreams.length,
-  sync: 5118,
+  sync: 5119,
   transform: 249,
   web: 3069,
   // The files beside the folders.
@@ -141,7 +141,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 31_972 + 128 * allStreams.length, test: 25_999 }
+const MOST_LINES = { src: 31_991 + 128 * allStreams.length, test: 26_022 }
 
 const tree = ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
   filesOf(folder).map((path) => readSource(path, readFileSync(join(root, path), 'utf8'))),

@@ -143,8 +143,10 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
   const title = envelope.title === undefined ? undefined : (listAt(json, envelope.title, name) ?? undefined)
   const echoedPage = countOf(valueAt(json, envelope.page))
   const echoedPageSize = countOf(valueAt(json, envelope.size))
-  // A missing list is an empty page only where the total says that this page has no rows.
-  if (!list && (request.page - 1) * (echoedPageSize || request.pageSize) < (total ?? Number.POSITIVE_INFINITY)) {
+  // A missing list is an empty page only where the total says that this page has no rows; null also where page 1 alone
+  // tells the total, which the rows that came are held against.
+  const isEmptyPage = total === undefined ? list === null : pageStart(request, echoedPageSize) >= total
+  if (!list && !isEmptyPage) {
     const told = total === undefined ? 'and it tells no total' : `although the total is ${total}`
     throw badShape(name, `${list === null ? 'null' : 'nothing'} in place of the list, ${told}`)
   }
@@ -153,6 +155,11 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
     throw badShape(name, `rows without their column headers (${envelope.title})`)
   }
   return { items, total, echoedPage, echoedPageSize, title, serviceTimeMs }
+}
+
+/** How many rows lie before the page. */
+function pageStart({ page, pageSize }: PageRequest, echoedPageSize: number | undefined): number {
+  return (page - 1) * (echoedPageSize || pageSize)
 }
 
 /** @param path names of fields, with dots between them */

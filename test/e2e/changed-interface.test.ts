@@ -109,6 +109,28 @@ test('a field that the service leaves out where it is empty is not missed among 
   await expectTruth(account, ['watch_records'])
 })
 
+test('a field that all rows had is missed among new rows too, of gifts and of visits', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 260 })
+  const { emulator, clock } = account
+  const { channel, record, gift } = firstRows(emulator)
+  const streams = ['--streams', 'watch_records,gifts']
+  expect(await runJson(account, sync, streams)).toMatchObject({ code: 0 })
+  clock.nowMs += 7 * 24 * HOUR_MS
+  const at = wallTimeAt(clock.nowMs - HOUR_MS, 'Asia/Shanghai')
+  for (let n = 0; n < 30; n++) {
+    channel.records.add({ ...record, recordId: String(900_000 + n), enteredAt: at + n, leftAt: at + 60 + n })
+    channel.gifts.add({ ...gift, givenAt: at + n })
+  }
+  rename(account, 'userRecordList', 'user_id', 'viewer')
+  rename(account, 'giftRunning', 'money', 'amount')
+  const { errors } = await runJson(account, sync, streams)
+  for (const stream of ['watch_records', 'gifts'])
+    expect(errors).toContainEqual(expect.objectContaining({ stream, code: 'interface.changed' }))
+  emulator.faults.length = 0
+  expect(await runJson(account, sync, streams)).toMatchObject({ code: 0 })
+  await expectTruth(account, ['watch_records', 'gifts'])
+})
+
 test('a field that only some items have is no change, and neither is one that a handful of items lacks', async () => {
   await using account = await startAccount({ viewers: 260 })
   const { emulator, run, clock } = account

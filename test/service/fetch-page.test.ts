@@ -165,6 +165,7 @@ test.each<[string, ListRequest, unknown, number]>([
   ['signups without data and title', signups, { errcode: 1000, msg: 'OK', total: 0 }, 1],
   ['signups with null for both', signups, { errcode: 1000, total: 0, data: null, title: null }, 1],
   ['null for a bare array', gifts, null, 1],
+  ['null where page 1 alone tells the total', visitorList, { results: null }, 2],
   ['null past the last page', visitorList, { total_num: 20, page_size: 20, results: null }, 2],
 ])('no list is an empty page where the envelope says that there is nothing: %s', async (_name, list, json, page) => {
   expect((await read(list, json, page)).items).toEqual([])
@@ -185,6 +186,6 @@ test('of an answer without a total it says which field is missing, and of a late
   const missing = /page 1: the answer is an object of 1 fields \(results\).*: its field total_num, .* is missing$/
   await expect(read(visitorList, { results: [] })).rejects.toThrow(missing)
   await expect(read(visitorList, { results: [], total_num: 'many' }, 2)).rejects.toThrow('page 2: the answer is')
-  await expect(read(visitorList, { results: null }, 2)).rejects.toThrow('null in place of the list, and it tells no')
+  await expect(read(visitorList, {}, 2)).rejects.toThrow('nothing in place of the list, and it tells no')
   expect(await read(visitorList, { results: [{ id: 1 }] }, 2)).toMatchObject({ items: [{ id: 1 }], total: undefined })
 })
