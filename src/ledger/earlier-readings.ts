@@ -158,13 +158,13 @@ export async function isDropAgreed(db: Db, { window, found, now, ...place }: Dro
   const readings = slices.map(({ reads, distinctRows, ...row }) => {
     const read = parseRange(reads)
     const isWithin = window === undefined || (read !== undefined && read.from >= window.from && read.to <= window.to)
-    return { ...row, isWithin, then: Number(distinctRows), number: Number(row.pieceOf ?? row.sliceId) }
+    return { ...row, isWithin, rows: Number(distinctRows), number: Number(row.pieceOf ?? row.sliceId) }
   })
-  const fuller = readings.filter(({ isDrop, isWithin, then }) => !isDrop || (isWithin && then * SMALLEST_SHARE > found))
+  const fuller = readings.filter(({ isDrop, isWithin, rows }) => !isDrop || (isWithin && rows * SMALLEST_SHARE > found))
   const lastFuller = Math.max(0, ...fuller.map(({ number }) => number))
   const endedBy = now.getTime() - DROP_AGREEMENT_MS
   return readings.some(
-    ({ isDrop, isWithin, then, number, finishedAt }) =>
-      isDrop && isWithin && number > lastFuller && finishedAt.getTime() <= endedBy && (then > 0 || found === 0),
+    ({ isDrop, isWithin, rows, number, finishedAt }) =>
+      isDrop && isWithin && number > lastFuller && finishedAt.getTime() <= endedBy && (rows > 0 || found === 0),
   )
 }

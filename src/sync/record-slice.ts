@@ -169,8 +169,8 @@ type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
 
 /**
  * Refuses, before rows are written, a reading in which no item has a field that rows of its range have, as their values
- * would be overwritten with nothing, or that all rows of the partition have. Else it may be missing: some services leave
- * out empty fields.
+ * would be overwritten with nothing, or that all rows of the partition have. Else it may be missing: some services
+ * leave out empty fields.
  * Among few items only fields of an identity count: without one, each item would become another row.
  * @throws LivehouseError `interface.changed`
  */

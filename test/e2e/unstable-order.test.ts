@@ -77,6 +77,22 @@ test.each<[keyof typeof fill, Crowd]>([
   expect(await account.run(audit, ['--json'])).toMatchObject({ code: 0 })
 })
 
+test('the audit counts visitors who are gone from a list that shows nobody as gone, as it does not stand still', async () => {
+  const { emulator, clock, run } = account
+  Object.assign(emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
+  const channel = firstChannel(emulator)
+  fill.visitors(channel, { count: 250, minutes: 1 })
+  await syncAndCompare('visitors')
+  for (const row of channel.visitors.rows.filter(({ userId }) => /^crowd-1\d$/.test(userId)))
+    channel.visitors.remove(row)
+  clock.nowMs += 24 * 3_600_000
+  const { code, streams } = await runJson(account, sync, ['--streams', 'visitors'])
+  expect({ code, slices: streams.visitors.slices }).toMatchObject({ code: 0, slices: { moving: 1 } })
+  const told = 'the warehouse has 10 rows more than the source'
+  const printed = expect.arrayContaining([expect.stringContaining(told)])
+  expect(await run(audit, ['--streams', 'visitors'])).toMatchObject({ code: 3, printed })
+})
+
 test('a signup that is edited between two readings does not take the place of another', async () => {
   const { emulator } = account
   const { questionnaires } = firstChannel(emulator)

@@ -58,11 +58,10 @@ export async function findHeldFields(db: Db, part: TablePart, fields: readonly s
   for (const [name, { source }] of Object.entries(part.stream.columns)) {
     if (source.kind !== 'field' || !fields.includes(source.field)) continue
     const holder = sql`select from ${tableOf(part)} t where ${isOfPart(part)} and t.${sql.ref(name)} is not null`
-    const { rows } = await sql<{ isHeld: boolean }>`select exists (${holder}) or (
-        not exists (select from ${tableOf(part)} t where ${all} and t.${sql.ref(name)} is null)
-        and exists (select from ${tableOf(part)} t where ${all} offset ${sql.lit(ALWAYS_HELD - 1)})) as "isHeld"`.execute(
-      db,
-    )
+    const lacking = sql`select from ${tableOf(part)} t where ${all} and t.${sql.ref(name)} is null`
+    const enough = sql`select from ${tableOf(part)} t where ${all} offset ${sql.lit(ALWAYS_HELD - 1)}`
+    const { rows } = await sql<{ isHeld: boolean }>`
+      select exists (${holder}) or not exists (${lacking}) and exists (${enough}) as "isHeld"`.execute(db)
     if (rows[0]?.isHeld === true) held.push(source.field)
   }
   return held
