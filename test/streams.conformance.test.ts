@@ -67,3 +67,8 @@ describe.each(allStreams.map((stream) => [stream.name, stream] as const))('%s', 
     expect(await readRowVersions(pipeline.database.db)).toEqual(before)
   })
 })
+
+test('what is read again each night is as long as operators are told', () => {
+  const lookbacks = Object.fromEntries(allStreams.map(({ name, lookbackDays }) => [name, lookbackDays]))
+  expect(lookbacks).toMatchObject({ watch_records: 3, gifts: 1, signups: 1 })
+})

@@ -14,7 +14,7 @@ interface TruthAnswer {
 }
 
 /**
- * What the warehouse must hold of this world, by table, with the contract's column names (section 3): durations in
+ * What the warehouse must hold of this world, by table, with its column names: durations in
  * seconds, money and bigint as text, times as `YYYY-MM-DDTHH:MM:SSZ`, dates as `YYYY-MM-DD`, null for empty.
  * `watch_records_v1` is what only version 1 delivers. Signup answers name their parent by `user_id`, `signed_up_at` and
  * `occurrence`.

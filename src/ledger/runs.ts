@@ -14,7 +14,7 @@ export interface EndedRun {
   readonly status: RunStatus
   readonly finishedAt: Date
   readonly resumesAt: Date | null
-  /** The contract's JSON summary. */
+  /** The summary that `--json` prints. */
   readonly outcome: unknown
 }
 

@@ -18,7 +18,7 @@ import type { Call, Send } from './send.ts'
 import { createServiceClock, type ServiceClock } from './service-clock.ts'
 import { createTokenRequest, fetchedTokens, type FetchedTokensOptions, noCredentials, TOKEN_CALL } from './tokens.ts'
 
-/** How to reach the service; the settings of the contract by the same names. */
+/** How to reach the service; settings of users by the same names. */
 export interface ServiceAccess extends Pick<HttpOptions, 'baseUrl' | 'authUrl' | 'concurrency' | 'proxies'> {
   readonly appId: string | null
   readonly appSecret: string | null

@@ -118,7 +118,7 @@ test('many partitions are summed up, and shown where their channels are named', 
   const settings = { LIVEHOUSE_CHANNELS: ids.join(',') }
   const all = await account.run(ledger, [], settings)
   expect(all.printed.length).toBeLessThan(20)
-  expect(all.printed.join('\n')).toContain('--channels shows each of the 152 partitions')
+  expect(all.printed.join('\n')).toMatch(/--channels shows each of the \d{3} partitions/)
   const some = await account.run(ledger, ['--channels', ids.slice(0, 25).join(',')], settings)
   expect(some.printed.join('\n')).toContain('gifts channel=25/type=prop: never read')
 })

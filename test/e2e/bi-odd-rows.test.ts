@@ -70,6 +70,19 @@ test('a retired channel has its days to the last entry, whatever a wrong clock o
   expect(until).toBeGreaterThan(20)
 })
 
+test('a visit counts as watched from its first second on, in each view', async () => {
+  await read(`insert into livehouse.channels (channel_id, state, run_id) values ('1', 'active', 1);
+    insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, watch_seconds, api_version, run_id)
+    values ('1', 1, 'a', '2026-11-04 10:00+08', 1, 2, 1), ('1', 2, 'b', '2026-11-04 10:00+08', 0, 2, 1)`)
+  const counts =
+    await read(`select d.watched_visits, d.watched_viewers, v.watched_visits as visits, v.watched_days, f.viewers
+    from livehouse_bi.daily_channel d, livehouse_bi.viewer_funnel_month f, (select
+      (select count(*) filter (where is_watched) from livehouse_bi.fct_watch where channel_id = '1') as watched_visits,
+      (select count(*) filter (where is_watched) from livehouse_bi.fct_viewer_day where channel_id = '1') as watched_days) v
+    where d.channel_id = '1' and d.day = '2026-11-04' and f.channel_id = '1' and f.step = 'watched'`)
+  expect(counts.map((row) => Object.values(row).join(' '))).toEqual(['1 1 1 1 1'])
+})
+
 test('every fact of a channel says whether it is of a test channel', async () => {
   const facts = biViews.filter(({ name }) => /^(fct|daily|viewer_funnel)/.test(name))
   const ofChannels = facts.filter(({ columns }) => 'channel_id' in columns)

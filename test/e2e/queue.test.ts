@@ -112,10 +112,10 @@ test('what a sync wants is begun before what a backfill has queued earlier', asy
 test('a few partitions do not wait for the many that another run has queued before', async () => {
   const { letGo } = account.holdLists()
   const [first = '', second = ''] = account.emulator.channelIds
-  const many = account.sync(['--channels', first])
-  await account.untilQueued('created', 7)
+  const many = account.sync(['--channels', first, '--streams', 'visitors,watch_records,gifts'])
+  await account.untilQueued('created', 4)
   const few = account.sync(['--channels', second, '--streams', 'visitors'])
-  await account.untilQueued('created', 8)
+  await account.untilQueued('created', 5)
   const worker = await account.startWorker({ LIVEHOUSE_REQUEST_TIMEOUT: '2' })
   await account.untilQueued('active', 3)
   expect(await countActive(`visitors channel=${second}`)).toBe(1)

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../src/store/database.ts'
 import { streams } from '../../src/streams/registry.ts'
 
-/** The tables of the contract that streams fill, their children and the channels. */
+/** The tables that streams fill, their children and the channels. */
 export const filledTables: readonly string[] = [
   'channels',
   ...streams.flatMap(({ table, children }) => [table, ...(children ? [children.table] : [])]),

@@ -25,7 +25,7 @@ export function chartsSection(view: View): Html {
   const days = { head: columns.day, all: lastDays.map((at) => ({ at: formatWallDate(at), name: formats.wallDay(at) })) }
   const lastHours = lastOnes(facts.now, HOUR, CHART_HOURS).map(formatWallTime)
   const hours = { head: columns.hour, all: lastHours.map((at) => ({ at, name: at.slice(11, 16) })) }
-  // In the order of the contract.
+  // In the order of the registry.
   const written = streamNames.flatMap((stream) => {
     const ofStream = facts.activity.filter((each) => each.stream === stream)
     const series = streamName(view, stream)

@@ -15,7 +15,7 @@ interface StreamRow {
   readonly outOf: number
 }
 
-/** The streams that are read or have rows, in the order of the contract; only those of a channel if one is given. */
+/** The streams that are read or have rows, in the order of the registry; only those of a channel if one is given. */
 export function streamsOf({ facts, expectations }: View, channelId?: string): readonly StreamRow[] {
   const ofChannel = (unit: LedgerUnit) => channelId === undefined || unit.channelId === channelId
   const active = facts.channels.filter(({ state }) => state === 'active').length
