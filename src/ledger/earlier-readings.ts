@@ -135,11 +135,11 @@ export async function readLastPageSizes(db: Db, { window, ...place }: LedgerPlac
 interface Drop extends Place {
   readonly window: Window | undefined
   readonly found: number
+  /** An earlier reading with more rows than this was fuller. */
+  readonly most: number
   readonly now: Date
 }
 
-/** A reading with less than this share of the earlier rows has surprisingly few. */
-export const SMALLEST_SHARE = 0.9
 /** How long after one such reading another one confirms it. */
 const DROP_AGREEMENT_MS = 3_600_000
 
@@ -147,7 +147,7 @@ const DROP_AGREEMENT_MS = 3_600_000
  * Whether a reading that ended at least an hour earlier found as few rows, and none since found more. A list or window
  * may grow in between, but an empty answer confirms an empty one alone.
  */
-export async function isDropAgreed(db: Db, { window, found, now, ...place }: Drop): Promise<boolean> {
+export async function isDropAgreed(db: Db, { window, found, most, now, ...place }: Drop): Promise<boolean> {
   const slices = await ops(db)
     .selectFrom('slices')
     .select(['sliceId', 'pieceOf', 'isDrop', 'distinctRows', 'finishedAt', 'reads'])
@@ -160,7 +160,7 @@ export async function isDropAgreed(db: Db, { window, found, now, ...place }: Dro
     const isWithin = window === undefined || (read !== undefined && read.from >= window.from && read.to <= window.to)
     return { ...row, isWithin, rows: Number(distinctRows), number: Number(row.pieceOf ?? row.sliceId) }
   })
-  const fuller = readings.filter(({ isDrop, isWithin, rows }) => !isDrop || (isWithin && rows * SMALLEST_SHARE > found))
+  const fuller = readings.filter(({ isDrop, isWithin, rows }) => !isDrop || (isWithin && rows > most))
   const lastFuller = Math.max(0, ...fuller.map(({ number }) => number))
   const endedBy = now.getTime() - DROP_AGREEMENT_MS
   return readings.some(

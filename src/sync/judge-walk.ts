@@ -5,7 +5,7 @@ import { placeOf, type Proof } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { chargeAcceptance } from '../ledger/acceptances.ts'
 import { duplicateItem } from '../ledger/quarantine.ts'
-import { isDropAgreed, SMALLEST_SHARE } from '../ledger/earlier-readings.ts'
+import { isDropAgreed } from '../ledger/earlier-readings.ts'
 import { countExpected, rowKeyColumn } from '../store/load/table-part.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, type HeldRow, type WalkSummary } from './walk.ts'
@@ -165,6 +165,8 @@ interface Finding {
 
 /** Fewer rows than this say nothing about a share. */
 const SMALLEST_HELD = 20
+/** A reading with less than this share of the rows that are expected has surprisingly few. */
+const SMALLEST_SHARE = 0.9
 
 /**
  * Compares what a reading found with what the warehouse had before, or a whole list of which no row is ever marked with
@@ -190,7 +192,8 @@ export async function compareWithEarlier(
   const { count } = found
   if (held <= SMALLEST_HELD || count >= held * SMALLEST_SHARE) return { ...verdict, isDrop: false }
   const now = new Date(clock.now())
-  if (await isDropAgreed(db, { ...placeOf(slice), window, found: count, now })) return { ...verdict, isDrop: true }
+  const drop = { ...placeOf(slice), window, found: count, most: count / SMALLEST_SHARE, now }
+  if (await isDropAgreed(db, drop)) return { ...verdict, isDrop: true }
   const few = `only ${count} rows came where there were ${held}`
   const reason = `${few}; they count once a reading at least an hour later agrees`
   return { proof: 'short', reason, isDrop: true, missingRows: held - count }
