@@ -120,18 +120,18 @@ const rules: Rules = {
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
   app: 1666,
-  bi: 3984,
+  bi: 3985,
   cli: 4258,
   config: 579,
   core: 1237,
   emulator: 1752 + 60 * allStreams.length,
-  ledger: 3580,
+  ledger: 3583,
   log: 73,
   scheduler: 1288,
   service: 1719,
-  store: 2960,
+  store: 2950,
   streams: 93 + 68 * allStreams.length,
-  sync: 5126,
+  sync: 5137,
   transform: 249,
   web: 3069,
   // The files beside the folders.
@@ -141,7 +141,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 31_997 + 128 * allStreams.length, test: 26_056 }
+const MOST_LINES = { src: 32_002 + 128 * allStreams.length, test: 26_089 }
 
 const tree = ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
   filesOf(folder).map((path) => readSource(path, readFileSync(join(root, path), 'utf8'))),

@@ -144,15 +144,15 @@ interface Drop extends Place {
 const DROP_AGREEMENT_MS = 3_600_000
 
 /**
- * Whether a reading that ended at least an hour earlier found as few rows, and none since found more. A list or window
- * may grow in between, but an empty answer confirms an empty one alone.
+ * Whether a reading that ended at least an hour earlier found as few rows, and none since found more, proven or not. A
+ * list or window may grow in between, to twice as many at the most: so an empty answer confirms an empty one alone.
  */
 export async function isDropAgreed(db: Db, { window, found, most, now, ...place }: Drop): Promise<boolean> {
   const slices = await ops(db)
     .selectFrom('slices')
-    .select(['sliceId', 'pieceOf', 'isDrop', 'distinctRows', 'finishedAt', 'reads'])
+    .select(['sliceId', 'pieceOf', 'isDrop', 'distinctRows', 'finishedAt', 'reads', 'proof'])
     .where(isAt(place))
-    .where((slice) => slice('isDrop', '=', true).or('status', 'in', ['landed', 'moving']))
+    .where((slice) => slice('status', 'in', ['landed', 'moving']).or('proof', '=', 'short').or('isDrop', '=', true))
     .where((slice) => (window ? slice('reads', '&&', formatRange(window)) : slice('reads', 'is', null)))
     .execute()
   const readings = slices.map(({ reads, distinctRows, ...row }) => {
@@ -160,11 +160,14 @@ export async function isDropAgreed(db: Db, { window, found, most, now, ...place 
     const isWithin = window === undefined || (read !== undefined && read.from >= window.from && read.to <= window.to)
     return { ...row, isWithin, rows: Number(distinctRows), number: Number(row.pieceOf ?? row.sliceId) }
   })
-  const fuller = readings.filter(({ isDrop, isWithin, rows }) => !isDrop || (isWithin && rows > most))
+  // Of a reading that lies across an end of the window it is not known how many of its rows lie within.
+  const fuller = readings.filter(({ isDrop, isWithin, rows, proof }) =>
+    isWithin ? rows > most : !isDrop && proof !== 'short',
+  )
   const lastFuller = Math.max(0, ...fuller.map(({ number }) => number))
   const endedBy = now.getTime() - DROP_AGREEMENT_MS
   return readings.some(
     ({ isDrop, isWithin, rows, number, finishedAt }) =>
-      isDrop && isWithin && number > lastFuller && finishedAt.getTime() <= endedBy && (rows > 0 || found === 0),
+      isDrop && isWithin && number > lastFuller && finishedAt.getTime() <= endedBy && found <= 2 * rows,
   )
 }

@@ -172,12 +172,14 @@ const SMALLEST_SHARE = 0.9
  * Compares what a reading found with what the warehouse had before, or a whole list of which no row is ever marked with
  * its last reading. A sudden drop, such as an empty answer, is never green at once, whatever the source's total says.
  * @param lastWalk rows of the last reading of a whole list; undefined for windows, and before the first
+ * @param inserted rows that this reading has inserted: a proven last walk has them, too
  */
 export async function compareWithEarlier(
   slice: Slice,
   { verdict, found, summary }: Finding,
   { db, clock, timeZone, runId }: RunDeps,
   lastWalk: number | undefined,
+  inserted = 0,
 ): Promise<FullVerdict> {
   const { stream, partition, window } = slice
   if (verdict.isAtRest === false) return { ...verdict, isDrop: false }
@@ -188,11 +190,13 @@ export async function compareWithEarlier(
   }
   const part = { stream, partition, window, timeZone }
   const isCompared = window !== undefined || stream.marksRemoved
-  const held = isCompared ? await countExpected(db, part, runId) : (lastWalk ?? 0)
+  const before = isCompared ? await countExpected(db, part, runId) : (lastWalk ?? 0)
+  const held = isConclusive(verdict) ? Math.max(before, inserted) : before
   const { count } = found
   if (held <= SMALLEST_HELD || count >= held * SMALLEST_SHARE) return { ...verdict, isDrop: false }
   const now = new Date(clock.now())
-  const drop = { ...placeOf(slice), window, found: count, most: count / SMALLEST_SHARE, now }
+  // What came, as the ledger has it of earlier readings, also where some of it lies beyond the window.
+  const drop = { ...placeOf(slice), window, found: summary.distinct, most: summary.distinct / SMALLEST_SHARE, now }
   if (await isDropAgreed(db, drop)) return { ...verdict, isDrop: true }
   const few = `only ${count} rows came where there were ${held}`
   const reason = `${few}; they count once a reading at least an hour later agrees`

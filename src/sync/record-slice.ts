@@ -169,8 +169,8 @@ type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
 
 /**
  * Refuses, before rows are written, a reading in which no item has a field that rows of its range have, as their values
- * would be overwritten with nothing, or that all rows of the partition have. Else it may be missing: some services
- * leave out empty fields.
+ * would be overwritten with nothing. Where no such row has it, it may be missing: some services leave out empty fields,
+ * but not those that tell rows apart, which any row of the partition may have had.
  * Among few items only fields of an identity count: without one, each item would become another row.
  * @throws LivehouseError `interface.changed`
  */
@@ -181,12 +181,16 @@ export async function requireFields(
   { db, clock, timeZone }: Pick<RunDeps, 'db' | 'clock' | 'timeZone'>,
 ): Promise<void> {
   if (received === 0 || absentFields.size === 0) return
+  const { stream } = slice
   const { knownFields } = await earlier()
-  const names = received < SMALLEST_SAMPLE ? (slice.stream.identity?.of ?? []) : undefined
-  const looked = expectedFields(slice.stream, names)
-  const absent = looked.filter((field) => absentFields.has(field) && knownFields.includes(field))
-  const fields =
-    absent.length === 0 ? absent : await findHeldFields(db, { ...slice, window: askedOf(slice), timeZone }, absent)
+  const isAbsent = (field: string) => absentFields.has(field) && knownFields.includes(field)
+  const isSample = received >= SMALLEST_SAMPLE
+  const absent = expectedFields(stream, isSample ? undefined : (stream.identity?.of ?? [])).filter(isAbsent)
+  const telling = [...(stream.identity?.of ?? []), ...(stream.versions?.sameIn ?? [])]
+  const everywhere = isSample ? expectedFields(stream, telling).filter(isAbsent) : []
+  const held = async (window: Window | undefined, fields: readonly string[]) =>
+    fields.length === 0 ? fields : await findHeldFields(db, { ...slice, window, timeZone }, fields)
+  const fields = [...new Set([...(await held(askedOf(slice), absent)), ...(await held(undefined, everywhere))])]
   if (fields.length === 0) return
   const place = placeOf(slice)
   await noteMissingFields(db, place, fields, new Date(clock.now()))

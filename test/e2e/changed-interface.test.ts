@@ -109,7 +109,7 @@ test('a field that the service leaves out where it is empty is not missed among 
   await expectTruth(account, ['watch_records'])
 })
 
-test('a field that all rows had is missed among new rows too, of gifts and of visits', async () => {
+test('a field that tells rows apart is missed among new rows too, of gifts and of visits', async () => {
   await using account = await startAccount({ channels: 1, viewers: 260 })
   const { emulator, clock } = account
   const { channel, record, gift } = firstRows(emulator)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { changedRows, duplicateRow, missingRow, noRows } from '../helpers/fault-effects.ts'
+import { changedRows, duplicateRow, missingRow, noRows, withheldRows } from '../helpers/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { endpointOf } from '../../src/core/slice.ts'
 import { streams } from '../../src/streams/registry.ts'
@@ -156,6 +156,16 @@ describe('a surprise drop', () => {
     await sql`delete from livehouse_ops.slices`.execute(pipeline.database.db)
     pipeline.emulator.faults.push({ effect: noRows(), endpoint: 'visitorList' })
     expect(await pipeline.sync({ streams: ['visitors'] })).toMatchObject({ status: 'partial' })
+  })
+
+  test('is not agreed by an empty answer before a reading that found more, even though that one fell short', async () => {
+    const read = async (effect: FaultEffect) => {
+      pipeline.clock.nowMs += 2 * HOUR_MS
+      pipeline.emulator.faults.splice(0, 1, { effect, endpoint: 'visitorList' })
+      return (await pipeline.sync({ streams: ['visitors'] })).status
+    }
+    const some = withheldRows((item) => /[0-2]$/.test(String(Object(item).user_id)))
+    expect([await read(noRows()), await read(some), await read(noRows())]).toEqual(Array(3).fill('partial'))
   })
 
   test('after which the list grows is believed an hour later, but not by an empty answer before', async () => {

@@ -93,6 +93,22 @@ test('the audit counts visitors who are gone from a list that shows nobody as go
   expect(await run(audit, ['--streams', 'visitors'])).toMatchObject({ code: 3, printed })
 })
 
+test('a list that never stands still and shrinks is red once, not each night around nine tenths of all who ever came', async () => {
+  const { emulator, clock } = account
+  Object.assign(emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
+  const { visitors } = firstChannel(emulator)
+  const model = { ...first(visitors.rows), watchSeconds: 0 }
+  const crowd = times(400, (n) => ({ ...model, userId: `crowd-${n}` }))
+  const codes: number[] = []
+  for (const count of [400, 359, 362, 358, 361]) {
+    for (const row of visitors.rows.slice()) visitors.remove(row)
+    visitors.add(...crowd.slice(0, count))
+    clock.nowMs += 24 * 3_600_000
+    codes.push((await runJson(account, sync, ['--streams', 'visitors'])).code)
+  }
+  expect(codes).toEqual([0, 3, 0, 0, 0])
+})
+
 test('a signup that is edited between two readings does not take the place of another', async () => {
   const { emulator } = account
   const { questionnaires } = firstChannel(emulator)

@@ -78,7 +78,8 @@ const spine = `(
         select c.channel_id, f.first_day + n as day
         from livehouse.channels c
         join (
-          select channel_id, min(day) filter (where gap <= 366) as first_day, max(day) as last_day from (
+          select channel_id, min(day) filter (where gap <= 366) as first_day,
+            max(day) filter (where gap >= 0) as last_day from (
             select channel_id, day, least(lead(day) over (partition by channel_id order by day),
               ${localDay('now()')}) - day as gap
             from (select channel_id, day from ${kept(newViewers)} n union select channel_id, day from ${entryDays} d) d

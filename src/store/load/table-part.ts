@@ -45,23 +45,13 @@ export async function latestHeld(db: Db, part: TablePart): Promise<Window | unde
   return at === undefined ? undefined : { from: floorToMinute(at), to: floorToMinute(at) + MINUTE }
 }
 
-/** As many rows tell that the service never leaves a field out because it is empty. */
-const ALWAYS_HELD = 20
-
-/**
- * Which of these fields, now missing, have a value in any row of this part, which reading the row again would clear, or
- * in all rows of the partition.
- */
+/** Which of these fields, now missing, have a value in any row of this part: reading the row again would clear it. */
 export async function findHeldFields(db: Db, part: TablePart, fields: readonly string[]): Promise<readonly string[]> {
   const held: string[] = []
-  const all = isOfPart({ ...part, window: undefined })
   for (const [name, { source }] of Object.entries(part.stream.columns)) {
     if (source.kind !== 'field' || !fields.includes(source.field)) continue
     const holder = sql`select from ${tableOf(part)} t where ${isOfPart(part)} and t.${sql.ref(name)} is not null`
-    const lacking = sql`select from ${tableOf(part)} t where ${all} and t.${sql.ref(name)} is null`
-    const enough = sql`select from ${tableOf(part)} t where ${all} offset ${sql.lit(ALWAYS_HELD - 1)}`
-    const { rows } = await sql<{ isHeld: boolean }>`
-      select exists (${holder}) or not exists (${lacking}) and exists (${enough}) as "isHeld"`.execute(db)
+    const { rows } = await sql<{ isHeld: boolean }>`select exists (${holder}) as "isHeld"`.execute(db)
     if (rows[0]?.isHeld === true) held.push(source.field)
   }
   return held

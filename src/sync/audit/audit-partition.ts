@@ -230,10 +230,12 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
   const missed = await readMissedRows(db, place)
   const known = found.differences.filter(({ kind, rows: gone }) => kind === 'surplus' && gone <= missed)
   const differences = found.differences.filter((each) => !known.includes(each))
-  // A list that does not stand still shows no row as gone, but counted twice alike it has fewer than are held.
-  const isFewer = found.hasMoved && differences.length === 0 && rows + missed < 0
+  // A list that does not stand still shows no row as gone, but counted twice alike it has fewer than are held: unless
+  // more came than it counts.
+  const surplus = held - missed - sourceRows
+  const isFewer = found.hasMoved && differences.length === 0 && surplus > 0 && found.received <= sourceRows
   if (isFewer && (await askTotal({ stream, partition }, deps, meter)) === sourceRows)
-    differences.push({ kind: 'count', rows: rows + missed, window: undefined })
+    differences.push({ kind: 'count', rows: -surplus, window: undefined })
   const verdict = differences.length > 0 ? 'different' : found.hasMoved ? 'moving' : 'equal'
   const notes = known.map(
     ({ rows: gone }) => `no longer at the source, to be marked as removed by the next proven reading: ${gone}`,
