@@ -47,8 +47,9 @@ export async function inTurn<T>(
         if (isStopped()) return none
         // Two at once would lock each other's rows in different orders.
         await lockName(trx, FIGURES)
-        // Of rows that just came Postgres expects few, and would look through those of a table for each row of another.
-        await setLocal(trx, { work_mem: WORK_MEMORY, enable_nestloop: 'off' })
+        // Of rows that just came Postgres expects few. It would look through those of a table for each row of another, or sort
+        // both, where a hash takes a tenth and half of the time.
+        await setLocal(trx, { work_mem: WORK_MEMORY, enable_nestloop: 'off', enable_mergejoin: 'off' })
         const { rows } = await sql.raw<{ zone: string | null; notes: string }>(notesIn).execute(trx)
         const { zone = null, notes } = rows[0] ?? {}
         const isOurs = zone !== null && notes === notesOf(zone, versionOfViews(zone))
