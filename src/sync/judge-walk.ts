@@ -6,7 +6,7 @@ import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { chargeAcceptance } from '../ledger/acceptances.ts'
 import { duplicateItem } from '../ledger/quarantine.ts'
 import { isDropAgreed } from '../ledger/earlier-readings.ts'
-import { countExpected, rowKeyColumn } from '../store/load/table-part.ts'
+import { countEarlier, rowKeyColumn } from '../store/load/table-part.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, type HeldRow, type WalkSummary } from './walk.ts'
 
@@ -172,14 +172,12 @@ const SMALLEST_SHARE = 0.9
  * Compares what a reading found with what the warehouse had before, or a whole list of which no row is ever marked with
  * its last reading. A sudden drop, such as an empty answer, is never green at once, whatever the source's total says.
  * @param lastWalk rows of the last reading of a whole list; undefined for windows, and before the first
- * @param inserted rows that this reading has inserted: a proven last walk has them, too
  */
 export async function compareWithEarlier(
   slice: Slice,
   { verdict, found, summary }: Finding,
   { db, clock, timeZone, runId }: RunDeps,
   lastWalk: number | undefined,
-  inserted = 0,
 ): Promise<FullVerdict> {
   const { stream, partition, window } = slice
   if (verdict.isAtRest === false) return { ...verdict, isDrop: false }
@@ -190,8 +188,10 @@ export async function compareWithEarlier(
   }
   const part = { stream, partition, window, timeZone }
   const isCompared = window !== undefined || stream.marksRemoved
-  const before = isCompared ? await countExpected(db, part, runId) : (lastWalk ?? 0)
-  const held = isConclusive(verdict) ? Math.max(before, inserted) : before
+  const earlier = await countEarlier(db, part, runId)
+  const before = isCompared ? earlier.before : (lastWalk ?? 0)
+  // What an earlier walk of this run brought, of the whole or of a wider part, a proven one brings again.
+  const held = isConclusive(verdict) ? Math.max(before, earlier.inserted) : before
   const { count } = found
   if (held <= SMALLEST_HELD || count >= held * SMALLEST_SHARE) return { ...verdict, isDrop: false }
   const now = new Date(clock.now())

@@ -93,7 +93,7 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
     requireReadable(extraction.summary)
     await requireFields(slice, extraction.summary, reading, deps)
     const earlier = await reading.earlier()
-    const held = await compareWithEarlier(slice, extraction, deps, earlier.lastWalk, loader.counts().inserted)
+    const held = await compareWithEarlier(slice, extraction, deps, earlier.lastWalk)
     const verdict = await acceptShortfall(slice, held, deps)
     if (verdict.proof === 'accepted') await loader.add(extraction.unproven ?? [])
     const record = { ...log.record(verdict, extraction, reading.covers()), pageSize: extraction.pageSize }

@@ -2,11 +2,12 @@ import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Channel } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { changedRows } from '../helpers/fault-effects.ts'
+import { changedRows, noRows } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { meanwhile } from '../helpers/numbered-lists.ts'
@@ -193,4 +194,26 @@ test('watch records of which one comes with every call: what is older is proven 
   expect(await readRecords()).toMatchObject({ code: 0, slices: { verified: 1, moving: 0 } })
   expect(calls).toBeLessThan(20)
   await expectTruth(account, ['watch_records'])
+})
+
+test('an empty answer for a part of a range is not believed that was cut when its rows had come', async () => {
+  let [whole, held]: unknown[] = []
+  let isRead = false
+  /** In one piece the list shows a row of each page twice and lacks another. */
+  const twice = changedRows((item, index) => {
+    if (index === 0) held = item
+    return index === 1 ? held : item
+  })
+  let serving: Partial<FaultEffect> = {}
+  const query = (asked: ListQuery) => {
+    whole ??= asked.to
+    isRead ||= asked.to === whole && asked.page === 2
+    serving = asked.to === whole ? twice : isRead ? noRows() : {}
+    return asked
+  }
+  const effect: FaultEffect = { name: 'then empty', query, answer: (given) => serving.answer?.(given) ?? given }
+  account.emulator.faults.push({ effect, endpoint: 'userRecordList' })
+  const { code, errors } = await runJson(account, sync, ['--streams', 'watch_records'])
+  expect({ code, errors }).toMatchObject({ code: 3, errors: [{ code: 'slice.short' }] })
+  expect(JSON.stringify(errors)).toContain('only 0 rows came where there were')
 })

@@ -47,8 +47,7 @@ export async function inTurn<T>(
         if (isStopped()) return none
         // Two at once would lock each other's rows in different orders.
         await lockName(trx, FIGURES)
-        // Of rows that just came Postgres expects few. It would look through those of a table for each row of another, or sort
-        // both, where a hash takes a tenth and half of the time.
+        // Of rows that just came Postgres expects few: it would look through a table for each row of another, or sort.
         await setLocal(trx, { work_mem: WORK_MEMORY, enable_nestloop: 'off', enable_mergejoin: 'off' })
         const { rows } = await sql.raw<{ zone: string | null; notes: string }>(notesIn).execute(trx)
         const { zone = null, notes } = rows[0] ?? {}

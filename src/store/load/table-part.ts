@@ -26,14 +26,16 @@ export async function countHeld(db: Db, part: TablePart): Promise<number> {
   return Number(rows[0]?.held ?? 0)
 }
 
-/** How many of them were there before a run, and not missed by the last proven reading: so many are expected again. */
-export async function countExpected(db: Db, part: TablePart, runId: string): Promise<number> {
-  const { rows } = await sql<{ expected: string }>`
-    select count(*) as expected from ${tableOf(part)} as t where ${isOfPart(part)}
-      and not (t.run_id = ${runId}::bigint and t.changed_at = t.inserted_at) and not exists (
+/** Rows of this part: from before a run, but those that the last proven reading missed, and those that it inserted. */
+export async function countEarlier(db: Db, part: TablePart, runId: string) {
+  const { rows } = await sql<{ before: string; inserted: string }>`
+    select count(*) filter (where not is_new) as before, count(*) filter (where is_new) as inserted from (
+      select t.run_id = ${runId}::bigint and t.changed_at = t.inserted_at as is_new
+      from ${tableOf(part)} as t where ${isOfPart(part)} and not exists (
         select from livehouse_ops.missed_rows where stream = ${part.stream.name}
-          and partition = ${partitionKey(part.partition)} and row_key = t.${keyColumnOf(part)}::text)`.execute(db)
-  return Number(rows[0]?.expected ?? 0)
+          and partition = ${partitionKey(part.partition)} and row_key = t.${keyColumnOf(part)}::text)
+    ) as r`.execute(db)
+  return { before: Number(rows[0]?.before), inserted: Number(rows[0]?.inserted) }
 }
 
 /** The minute, on the service's wall clock, of the latest row of this part; undefined where there is none. */
