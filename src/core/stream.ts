@@ -76,9 +76,9 @@ export interface Envelope {
   readonly items: string
   /** The source's own count of all items. */
   readonly total: string
-  /** The page number and page size that the service says it served. */
-  readonly page: string
-  readonly size: string
+  /** The page number and page size that the service says it served, where it does. */
+  readonly page?: string
+  readonly size?: string
   /** Column headers, where items are rows of cells. */
   readonly title?: string
 }

@@ -141,8 +141,8 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
   }
   const list = listAt(json, envelope.items, name)
   const title = envelope.title === undefined ? undefined : (listAt(json, envelope.title, name) ?? undefined)
-  const echoedPage = countOf(valueAt(json, envelope.page))
-  const echoedPageSize = countOf(valueAt(json, envelope.size))
+  const echoedPage = countOf(valueAt(json, envelope.page ?? ''))
+  const echoedPageSize = countOf(valueAt(json, envelope.size ?? ''))
   // A missing list is an empty page only where the total says that this page has no rows; null also where page 1 alone
   // tells the total, which the rows that came are held against.
   const isEmptyPage = total === undefined ? list === null : pageStart(request, echoedPageSize) >= total

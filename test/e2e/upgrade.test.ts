@@ -31,11 +31,13 @@ test('what 0.1.0 has written is whole after the upgrade, after going back, and a
   await sql.raw(rowsOfRelease).execute(db)
   await sql`update livehouse_ops.source set base_url = ${emulator.baseUrl}`.execute(db)
 
+  const { rows: read } = await sql<{ stream: string }>`select distinct stream from livehouse_ops.slices`.execute(db)
+  expect(read.length).toBeGreaterThan(6)
   const { code, streams } = await runJson(account, sync)
   expect(code).toBe(0)
   await expectTruth(account)
-  for (const [name, counts] of Object.entries<object>(streams))
-    expect([name, counts]).toMatchObject([name, { inserted: 0, updated: 0, removed: 0 }])
+  const unchanged = { inserted: 0, updated: 0, removed: 0 }
+  for (const { stream } of read) expect([stream, streams[stream]]).toMatchObject([stream, unchanged])
   expect(await run(audit)).toMatchObject({ code: 0 })
 
   const newer = migrations.filter(([name]) => name > LAST)

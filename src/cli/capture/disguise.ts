@@ -52,7 +52,7 @@ const envelope = new Set([
   'code',
   'flag',
   ...allStreams.flatMap(({ wire: { envelope: parts } }) =>
-    parts === undefined ? [] : [parts.total, parts.page, parts.size].map((path) => path.split('.').at(-1) ?? path),
+    [parts?.total, parts?.page, parts?.size].flatMap((path) => path?.split('.').at(-1) ?? []),
   ),
 ])
 
