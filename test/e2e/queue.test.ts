@@ -97,7 +97,8 @@ test('of a sync and a backfill in one worker, one waits while the other has the 
 
 test('what a sync wants is begun before what a backfill has queued earlier', async () => {
   const { letGo } = account.holdLists()
-  const filling = account.run(backfill, ['--queue', '--from', '2026-01-01'])
+  const streams = ['--streams', 'watch_records,gifts,signups']
+  const filling = account.run(backfill, ['--queue', '--from', '2026-01-01', ...streams])
   await account.untilQueued('created', 8)
   const running = account.sync(['--streams', 'visitors'])
   await account.untilQueued('created', 10)
