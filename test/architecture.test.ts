@@ -125,13 +125,13 @@ const budgets: Readonly<Record<string, number>> = {
   config: 579,
   core: 1237,
   emulator: 1752 + 60 * allStreams.length,
-  ledger: 3583,
+  ledger: 3587,
   log: 73,
   scheduler: 1288,
   service: 1719,
   store: 2952,
   streams: 93 + 68 * allStreams.length,
-  sync: 5137,
+  sync: 5143,
   transform: 249,
   web: 3069,
   // The files beside the folders.
@@ -141,7 +141,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_004 + 128 * allStreams.length, test: 26_118 }
+const MOST_LINES = { src: 32_014 + 128 * allStreams.length, test: 26_146 }
 
 const tree = ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
   filesOf(folder).map((path) => readSource(path, readFileSync(join(root, path), 'utf8'))),

@@ -144,10 +144,14 @@ interface Drop extends Place {
 const DROP_AGREEMENT_MS = 3_600_000
 
 /**
- * Whether a reading that ended at least an hour earlier found as few rows, and none since found more, proven or not. A
- * list or window may grow in between, to twice as many at the most: so an empty answer confirms an empty one alone.
+ * What the readings have read, at least an hour earlier, that agree with so few rows; undefined for a whole list. They
+ * found as few, and none since found more, proven or not. A list or window may grow in between, to twice as many at the
+ * most: so an empty answer confirms an empty one alone.
  */
-export async function isDropAgreed(db: Db, { window, found, most, now, ...place }: Drop): Promise<boolean> {
+export async function findAgreeing(
+  db: Db,
+  { window, found, most, now, ...place }: Drop,
+): Promise<readonly (Window | undefined)[]> {
   const slices = await ops(db)
     .selectFrom('slices')
     .select(['sliceId', 'pieceOf', 'isDrop', 'distinctRows', 'finishedAt', 'reads', 'proof'])
@@ -158,7 +162,7 @@ export async function isDropAgreed(db: Db, { window, found, most, now, ...place 
   const readings = slices.map(({ reads, distinctRows, ...row }) => {
     const read = parseRange(reads)
     const isWithin = window === undefined || (read !== undefined && read.from >= window.from && read.to <= window.to)
-    return { ...row, isWithin, rows: Number(distinctRows), number: Number(row.pieceOf ?? row.sliceId) }
+    return { ...row, read, isWithin, rows: Number(distinctRows), number: Number(row.pieceOf ?? row.sliceId) }
   })
   // Of a reading that lies across an end of the window it is not known how many of its rows lie within.
   const fuller = readings.filter(({ isDrop, isWithin, rows, proof }) =>
@@ -166,8 +170,8 @@ export async function isDropAgreed(db: Db, { window, found, most, now, ...place 
   )
   const lastFuller = Math.max(0, ...fuller.map(({ number }) => number))
   const endedBy = now.getTime() - DROP_AGREEMENT_MS
-  return readings.some(
-    ({ isDrop, isWithin, rows, number, finishedAt }) =>
-      isDrop && isWithin && number > lastFuller && finishedAt.getTime() <= endedBy && found <= 2 * rows,
-  )
+  return readings
+    .filter(({ isDrop, isWithin, number }) => isDrop && isWithin && number > lastFuller)
+    .filter(({ finishedAt, rows }) => finishedAt.getTime() <= endedBy && found <= 2 * rows)
+    .map(({ read }) => read)
 }

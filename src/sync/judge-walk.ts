@@ -5,7 +5,7 @@ import { placeOf, type Proof } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
 import { chargeAcceptance } from '../ledger/acceptances.ts'
 import { duplicateItem } from '../ledger/quarantine.ts'
-import { isDropAgreed } from '../ledger/earlier-readings.ts'
+import { findAgreeing } from '../ledger/earlier-readings.ts'
 import { countEarlier, rowKeyColumn } from '../store/load/table-part.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, type HeldRow, type WalkSummary } from './walk.ts'
@@ -197,7 +197,12 @@ export async function compareWithEarlier(
   const now = new Date(clock.now())
   // What came, as the ledger has it of earlier readings, also where some of it lies beyond the window.
   const drop = { ...placeOf(slice), window, found: summary.distinct, most: summary.distinct / SMALLEST_SHARE, now }
-  if (await isDropAgreed(db, drop)) return { ...verdict, isDrop: true }
+  const began = { ...stream, timeColumns: stream.timeColumns.slice(0, 1) }
+  for (const read of await findAgreeing(db, drop)) {
+    // One of a part agrees only where nearly all that is expected began there.
+    const there = read ? await countEarlier(db, { ...part, stream: began, window: read }, runId) : { before }
+    if (there.before >= before * SMALLEST_SHARE) return { ...verdict, isDrop: true }
+  }
   const few = `only ${count} rows came where there were ${held}`
   const reason = `${few}; they count once a reading at least an hour later agrees`
   return { proof: 'short', reason, isDrop: true, missingRows: held - count }

@@ -50,7 +50,8 @@ export async function runStreams(
     if (stream === undefined) return false
     const slice = { stream, partition, window: undefined, covers: undefined }
     try {
-      const { items, total = 0 } = await fetchNumbered(openReading(slice, deps, createCallMeter(), 1).pages, 1)
+      const { pages } = openReading(slice, deps, createCallMeter(), stream.pageSize)
+      const { items, total = 0 } = await fetchNumbered(pages, 1)
       // One without signups may have been emptied: it is not asked for, so that its rows stay.
       return items.length + total > 0
     } catch (error) {

@@ -5,10 +5,11 @@ import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
+import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { fieldValue, status as gone, withheldRows } from '../helpers/fault-effects.ts'
+import { fieldValue, refusal, status as gone, withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
@@ -134,6 +135,14 @@ test('many questionnaires that have left the list are asked for side by side', a
 test('a questionnaire that is closed leaves the list: its last signups land, and it is no longer asked for after a week', async () => {
   const { emulator, clock, run } = account
   const { form: closed, signup } = firstRows(emulator)
+  // A service may refuse to be asked for a single row.
+  let size = 0
+  const query = (asked: ListQuery) => {
+    size = asked.pageSize
+    return asked
+  }
+  const answer = (given: Answer) => (size === 1 ? (refusal(400001).answer?.(given) ?? given) : given)
+  emulator.faults.push({ effect: { name: 'no single rows', query, answer }, endpoint: 'signupRecord' })
   expect((await run(sync)).code).toBe(0)
   leaveList((questionId) => questionId === closed.questionId)
   for (let day = 1; day < 10; day++) {

@@ -4,7 +4,7 @@ import { backfill } from '../../src/cli/backfill.ts'
 import { run } from '../../src/cli/run.ts'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { wallTimeAt } from '../../src/core/wall-clock.ts'
+import { formatWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { missingRow, noRows, withheldRows } from '../helpers/fault-effects.ts'
@@ -223,4 +223,23 @@ test('a settled range in which a backfill misses a gift is read again by the nex
   await readAfter(24)
   expect(await countRemoved()).toBe(1)
   expect(askedSince(calls)).not.toContain('2014-12-31')
+})
+
+test('an empty answer for one day does not make one for all days believed', async () => {
+  const { records } = firstChannel(account.emulator)
+  const record = first(records.rows)
+  for (let n = 0; n < 160; n++) {
+    const enteredAt = hoursAgo(n < 40 ? 30 : 5) - n
+    records.add({ ...record, recordId: String(900_000 + n), enteredAt, leftAt: enteredAt })
+  }
+  await readAfter(0, 'watch_records')
+  account.emulator.faults.push({ effect: noRows(), endpoint: 'userRecordList' })
+  const [from = '', to = ''] = [34, 10].map((hours) => formatWallTime(hoursAgo(hours)).slice(0, 10))
+  const filled = account.run(backfill, ['--streams', 'watch_records', '--from', from, '--to', to])
+  expect(await filled).toMatchObject({ code: 3 })
+  for (const slices of [{ short: 2 }, { verified: 2 }]) {
+    account.clock.nowMs += 2 * HOUR_MS
+    const { streams } = await runJson(account, sync, ['--streams', 'watch_records'])
+    expect(streams.watch_records).toMatchObject({ slices })
+  }
 })
