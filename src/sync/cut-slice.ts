@@ -15,7 +15,7 @@ import {
   type SliceReading,
   sameItems,
 } from './page-reading.ts'
-import { doPartsAddUp, findBound, toSlices } from './slice-parts.ts'
+import { countParts, findBound, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { APART, cutWindow, cutWindowAt, minutesWithin, requireFiltered, secondOf, SHORTEST_WINDOW } from './windows.ts'
 
@@ -103,7 +103,7 @@ export async function cutSlice(
     { ...slice, isFound: true },
     cutWindowAt(window, isolateFullMinutes(window, bounds, crowded, first.items.length)),
   )
-  return parts && (await doPartsAddUp(parts, first.total ?? 0, pages)) ? parts : undefined
+  return parts && (await countParts(parts, first.total ?? 0, pages))
 }
 
 /**

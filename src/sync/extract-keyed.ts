@@ -27,7 +27,7 @@ import {
 } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
 import { requireFields } from './record-slice.ts'
-import { doPartsAddUp, halveSlice, tooYoungFrom } from './slice-parts.ts'
+import { countParts, halveSlice, tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { type KeySet, rowKey, startWalk, type Walk, type WalkSummary } from './walk.ts'
 import { liesWithin, mayBeHalved, requireFiltered } from './windows.ts'
@@ -89,7 +89,7 @@ export async function extractKeyed(
     /** Both halves of the slice, if together they have as many rows. */
     const halveWhole = async (total: number) => {
       const halves = halveSlice(slice, timesOfWalk, deps)
-      return halves && (await doPartsAddUp(halves, total, pages)) ? halves : undefined
+      return halves && (await countParts(halves, total, pages))
     }
     try {
       for await (const { page, lastPage } of readPages(pages, walk.countKnown)) {

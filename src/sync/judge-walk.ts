@@ -190,10 +190,13 @@ export async function compareWithEarlier(
   const isCompared = window !== undefined || stream.marksRemoved
   const earlier = await countEarlier(db, part, runId)
   const before = isCompared ? earlier.before : (lastWalk ?? 0)
-  // What an earlier walk of this run brought, of the whole or of a wider part, a proven one brings again.
-  const held = isConclusive(verdict) ? Math.max(before, earlier.inserted) : before
-  const { count } = found
-  if (held <= SMALLEST_HELD || count >= held * SMALLEST_SHARE) return { ...verdict, isDrop: false }
+  // What this run has inserted in an earlier walk, or was told when the part was cut out, a proven walk brings, too.
+  const [inserted, announced] = isConclusive(verdict) ? [earlier.inserted, slice.announced ?? 0] : [0, 0]
+  const isFew = (rows: number, most: number) => most > SMALLEST_HELD && rows < most * SMALLEST_SHARE
+  // Rows that came may lie beyond the window by one of their times, and were announced as well.
+  const came = accountedFor(summary)
+  const [count, held] = isFew(came, announced) ? [came, announced] : [found.count, Math.max(before, inserted)]
+  if (!isFew(count, held)) return { ...verdict, isDrop: false }
   const now = new Date(clock.now())
   // What came, as the ledger has it of earlier readings, also where some of it lies beyond the window.
   const drop = { ...placeOf(slice), window, found: summary.distinct, most: summary.distinct / SMALLEST_SHARE, now }

@@ -7,9 +7,10 @@ import { cutWindowAt, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
 
 /** The same slice over a part of its window. */
 export function partOf(slice: Slice, window: Window): Slice {
-  const { covers } = slice
-  const covered = covers && { from: Math.max(window.from, covers.from), to: Math.min(window.to, covers.to) }
-  return { ...slice, window, asked: undefined, covers: covered && covered.from < covered.to ? covered : undefined }
+  const { from = window.from, to = window.to } = slice.covers ?? {}
+  const covered = { from: Math.max(window.from, from), to: Math.min(window.to, to) }
+  const covers = slice.covers && covered.from < covered.to ? covered : undefined
+  return { ...slice, window, asked: undefined, announced: undefined, covers }
 }
 
 /** Slices over these windows; undefined where there is only one. */
@@ -41,13 +42,18 @@ export function halveSlice(
 }
 
 /**
- * Whether the parts of a window together show as many rows as it does. A service may show a row with two times only in
- * a range that holds both: then a row across a cut would be in no part.
+ * The parts of a window, each with how many rows are announced for it; undefined where these are fewer than the whole
+ * shows. A service may show a row with two times only in a range that holds both: then a row across a cut would be in
+ * no part.
  * @param total of the window
  */
-export async function doPartsAddUp(parts: readonly Slice[], total: number, pages: PageReading): Promise<boolean> {
+export async function countParts(
+  parts: readonly Slice[],
+  total: number,
+  pages: PageReading,
+): Promise<readonly Slice[] | undefined> {
   const { stream, window } = pages.list
-  if (window === undefined || !stream.isCounted || stream.timeColumns.length < 2) return true
+  if (window === undefined || !stream.isCounted || stream.timeColumns.length < 2) return parts
   // At half a minute, where no time in whole minutes lies. The ranges overlap by a second, so that a row at a cut is in
   // one of them, whichever of its ends a range includes.
   const cuts = parts.flatMap((part) => (part.window ? [part.window.to + MINUTE / 2] : [])).sort((a, b) => a - b)
@@ -59,7 +65,9 @@ export async function doPartsAddUp(parts: readonly Slice[], total: number, pages
   )
   // Rows that have left the range meanwhile are in no part.
   const now = await countIn(window, pages)
-  return counts.reduce((sum, count) => sum + count, 0) >= Math.min(total, now)
+  if (counts.reduce((sum, count) => sum + count, 0) < Math.min(total, now)) return undefined
+  const places = parts.toSorted((a, b) => (a.window?.to ?? 0) - (b.window?.to ?? 0))
+  return parts.map((part) => ({ ...part, announced: counts[places.indexOf(part)] }))
 }
 
 /** The service's total of a range, asked for as it is. */

@@ -27,6 +27,8 @@ export interface Slice {
   readonly lookbackDays?: number
   /** Whether this run has written rows of it already, before it was cut out of a longer one. */
   readonly hasWritten?: boolean
+  /** How many rows the service said lie in it when it was cut out of a longer one. */
+  readonly announced?: number | undefined
   /** Whether it was cut out of a range of which the service has served only a part. */
   readonly isShortened?: boolean
   /** Whether the longer slice that it was cut from has shown that rows without an id are found by their time. */

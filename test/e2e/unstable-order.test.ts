@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import type { Answer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
@@ -216,4 +217,23 @@ test('an empty answer for a part of a range is not believed that was cut when it
   const { code, errors } = await runJson(account, sync, ['--streams', 'watch_records'])
   expect({ code, errors }).toMatchObject({ code: 3, errors: [{ code: 'slice.short' }] })
   expect(JSON.stringify(errors)).toContain('only 0 rows came where there were')
+})
+
+test('parts are held against what the service announced for them when they were cut out of a longer range', async () => {
+  const { emulator } = account
+  fill.watch_records(firstChannel(emulator), { count: 1200, minutes: 400 })
+  let [whole, isHiding]: [number?, boolean?] = []
+  const query = (asked: ListQuery) => {
+    whole ??= asked.to
+    // To count the parts it asks for few rows of each.
+    isHiding = asked.to !== whole && asked.pageSize !== 10
+    return asked
+  }
+  const answer = (given: Answer) => (isHiding ? (noRows().answer?.(given) ?? given) : given)
+  const effects = [{ name: 'hides', query, answer }, clampedTo(2)]
+  emulator.faults.push(...effects.map((effect) => ({ effect, endpoint: 'userRecordList' })))
+  const { errors } = await runJson(account, sync, ['--streams', 'watch_records'])
+  expect(JSON.stringify(errors)).toContain('only 0 rows came where there were')
+  emulator.faults.splice(0, 1)
+  await syncAndCompare('watch_records')
 })
