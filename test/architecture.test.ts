@@ -125,7 +125,7 @@ const budgets: Readonly<Record<string, number>> = {
   config: 579,
   core: 1237,
   emulator: 1752 + 60 * allStreams.length,
-  ledger: 3587,
+  ledger: 3586,
   log: 73,
   scheduler: 1288,
   service: 1719,
@@ -141,7 +141,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_027 + 128 * allStreams.length, test: 26_166 }
+const MOST_LINES = { src: 32_026 + 128 * allStreams.length, test: 26_174 }
 
 const tree = ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
   filesOf(folder).map((path) => readSource(path, readFileSync(join(root, path), 'utf8'))),

@@ -94,13 +94,12 @@ export interface EarlierCoverage {
   readonly comparedTo: WallTime | undefined
 }
 
-/** @param comparable which readings count: those that ended by then, of another page size or of one page */
+/** Those are comparable that ended by `endedBy`, of another page size or of one page. */
 export async function readEarlierCoverage(
   db: Db,
   { stream, partition, window }: LedgerPlace,
-  comparable?: { readonly endedBy: Date; readonly pageSize: number | undefined },
+  { endedBy, pageSize }: { readonly endedBy: Date; readonly pageSize: number | undefined },
 ): Promise<EarlierCoverage> {
-  const { endedBy, pageSize } = comparable ?? {}
   const { seen, compared } = await ops(db)
     .selectFrom('slices')
     .where((slice) => slice.and({ stream, partition, status: 'landed' }))
@@ -108,7 +107,7 @@ export async function readEarlierCoverage(
     .select((eb) => {
       const covered = eb.fn.agg<string | null>('range_agg', [eb('covers', '*', formatRange(window))])
       const isOfOtherSize = eb('pageSize', 'is', null).or('pageSize', 'is distinct from', pageSize ?? null)
-      const isComparable = endedBy ? eb('finishedAt', '<=', endedBy).and(isOfOtherSize) : eb.lit(true)
+      const isComparable = eb('finishedAt', '<=', endedBy).and(isOfOtherSize)
       return [covered.as('seen'), covered.filterWhere(isComparable).as('compared')]
     })
     .executeTakeFirstOrThrow()

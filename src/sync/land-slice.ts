@@ -154,7 +154,7 @@ interface LandingReading {
   readonly isEmpty: boolean
 }
 
-/** The earlier readings to compare with: of a list without a total only those that this one can agree with. */
+/** The earlier readings that this one can agree with: of a list without a total in pages of another size. */
 async function readEarlierOf(
   trx: Transaction<Database>,
   record: SliceRecord,
@@ -164,7 +164,7 @@ async function readEarlierOf(
   if (window === undefined) return { seen: '{}', comparedTo: undefined }
   const endedBy = new Date(startedAt.getTime() - AGREEMENT_SECONDS * 1000)
   const place = { ...placeOf({ stream, partition }), window }
-  return await readEarlierCoverage(trx, place, isReadTwice(stream) ? { endedBy, pageSize } : undefined)
+  return await readEarlierCoverage(trx, place, { endedBy, pageSize: isReadTwice(stream) ? pageSize : undefined })
 }
 
 /**
@@ -172,8 +172,8 @@ async function readEarlierOf(
  * with a total that part is what it read and verified for the first time, or found unchanged. In a list without a total
  * it is what readings at least an hour earlier held too: that part is `agreed`, and the rest, read for the first time,
  * is a slice of its own. The last of the records counts for the partition: `agreed`, unless something differed.
- * A settled range that has changed is settled no longer. An empty answer settles nothing where it is the first, or
- * where rows are known, removed or not: a service may answer nothing for some nights.
+ * A settled range that has changed is settled no longer. An empty answer settles nothing where it is the first within
+ * an hour, or where rows are known, removed or not: a service may answer nothing for some nights.
  */
 async function settleReading(
   trx: Transaction<Database>,

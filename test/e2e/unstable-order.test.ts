@@ -237,3 +237,11 @@ test('parts are held against what the service announced for them when they were 
   emulator.faults.splice(0, 1)
   await syncAndCompare('watch_records')
 })
+
+test.each(['watch_records', 'signups'])('two empty answers within an hour settle no history of %s', async (stream) => {
+  const endpoint = stream === 'signups' ? 'signupRecord' : 'userRecordList'
+  account.emulator.faults.push({ effect: noRows(), endpoint })
+  for (let reading = 0; reading < 2; reading++) expect(await account.run(sync)).toMatchObject({ code: 0 })
+  account.emulator.faults.length = 0
+  await syncAndCompare(stream, 0.1)
+})
