@@ -203,8 +203,8 @@ export async function compareWithEarlier(
   const began = { ...stream, timeColumns: stream.timeColumns.slice(0, 1) }
   for (const read of await findAgreeing(db, drop)) {
     // One of a part agrees only where nearly all that is expected began there.
-    const there = read ? await countEarlier(db, { ...part, stream: began, window: read }, runId) : { before }
-    if (there.before >= before * SMALLEST_SHARE) return { ...verdict, isDrop: true }
+    const there = read ? await countEarlier(db, { ...part, stream: began, window: read }, runId) : { before: held }
+    if (there.before >= held * SMALLEST_SHARE) return { ...verdict, isDrop: true }
   }
   const few = `only ${count} rows came where there were ${held}`
   const reason = `${few}; they count once a reading at least an hour later agrees`
