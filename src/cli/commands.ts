@@ -24,7 +24,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   capture: ['writes real answers without personal data to files', async () => (await import('./capture.ts')).capture],
   doctor: ['checks all that a sync needs, and says how to repair it', async () => (await import('./doctor.ts')).doctor],
   migrate: ['the schema: up, down, status, sql', async () => (await import('./migrate.ts')).migrate],
-  db: ['PostgreSQL here: start, stop, url, psql, copy, dump, restore', async () => (await import('./db.ts')).db],
+  db: ['embedded PostgreSQL: start, stop, url, psql, copy, dump, restore', async () => (await import('./db.ts')).db],
   emulate: ['serves the interface of the service on this machine', async () => (await import('./emulate.ts')).emulate],
   api: ['access token, login ticket, channel menu', async () => (await import('./api.ts')).api],
 }

@@ -56,8 +56,9 @@ export async function countParts(
   if (window === undefined || !stream.isCounted || stream.timeColumns.length < 2) return parts
   // At half a minute, where no time in whole minutes lies. The ranges overlap by a second, so that a row at a cut is in
   // one of them, whichever of its ends a range includes.
-  const cuts = parts.flatMap((part) => (part.window ? [part.window.to + MINUTE / 2] : [])).sort((a, b) => a - b)
-  const ends = [...cuts.slice(0, -1), window.to]
+  const inOrder = parts.toSorted((a, b) => (a.window?.to ?? 0) - (b.window?.to ?? 0))
+  const cuts = inOrder.slice(0, -1).flatMap((part) => (part.window ? [part.window.to + MINUTE / 2] : []))
+  const ends = [...cuts, window.to]
   const counts = await Promise.all(
     ends.map(
       async (to, index) => await countIn({ from: index === 0 ? window.from : (ends[index - 1] ?? 0) - 1, to }, pages),
@@ -66,8 +67,7 @@ export async function countParts(
   // Rows that have left the range meanwhile are in no part.
   const now = await countIn(window, pages)
   if (counts.reduce((sum, count) => sum + count, 0) < Math.min(total, now)) return undefined
-  const places = parts.toSorted((a, b) => (a.window?.to ?? 0) - (b.window?.to ?? 0))
-  return parts.map((part) => ({ ...part, announced: counts[places.indexOf(part)] }))
+  return parts.map((part) => ({ ...part, announced: counts[inOrder.indexOf(part)] }))
 }
 
 /** The service's total of a range, asked for as it is. */
