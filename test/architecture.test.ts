@@ -128,12 +128,12 @@ const budgets: Readonly<Record<string, number>> = {
   ledger: 3586,
   log: 73,
   scheduler: 1288,
-  service: 1719,
+  service: 1720,
   store: 2952,
   streams: 93 + 68 * allStreams.length,
-  sync: 5156,
+  sync: 5160,
   transform: 249,
-  web: 3069,
+  web: 3090,
   // The files beside the folders.
   '': 364,
 }
@@ -141,7 +141,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_026 + 128 * allStreams.length, test: 26_174 }
+const MOST_LINES = { src: 32_060 + 128 * allStreams.length, test: 26_200 }
 
 const tree = ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
   filesOf(folder).map((path) => readSource(path, readFileSync(join(root, path), 'utf8'))),

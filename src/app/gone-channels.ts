@@ -19,7 +19,7 @@ import {
  * @returns the channels that are still gone: they are left out
  */
 export async function askGoneChannels(
-  { db, runId, serviceDay }: HearingRun,
+  { db, runId, serviceDay }: AskingRun,
   streams: readonly Stream[],
   fetchPage: FetchPage,
   signal: AbortSignal,
@@ -41,7 +41,7 @@ export async function askGoneChannels(
 }
 
 /** A run that asked for channels. `serviceDay`: the service's, `YYYY-MM-DD`. */
-interface HearingRun extends Pick<RunDeps, 'db' | 'log' | 'runId'> {
+interface AskingRun extends Pick<RunDeps, 'db' | 'log' | 'runId'> {
   readonly serviceDay: string
 }
 
@@ -50,8 +50,8 @@ interface HearingRun extends Pick<RunDeps, 'db' | 'log' | 'runId'> {
  * line, and one problem in place of those of its streams.
  * @returns the problems of the run
  */
-export async function settleChannels(
-  { db, log, runId, serviceDay }: HearingRun,
+export async function recordUnknownChannels(
+  { db, log, runId, serviceDay }: AskingRun,
   problems: readonly RunProblem[],
 ): Promise<readonly RunProblem[]> {
   const unknown = new Set(problems.flatMap(unknownChannelOf))

@@ -13,7 +13,7 @@ interface AlertingSettings {
 /** For one call to the receiver. */
 const ALERT_TIMEOUT_MS = 5000
 /** For all alerts of a run: then it ends without them. */
-const PATIENCE_MS = 10_000
+const ALL_ALERTS_TIMEOUT_MS = 10_000
 
 /**
  * Sends alerts after a run, where a receiver is set, of what has gone wrong and of what is well again. Waits some
@@ -27,7 +27,7 @@ export async function reportCauses(
   const { webhook: url } = alerts
   if (url === null || signal.aborted) return
   await using webhook = createWebhook({ proxies, timeoutMs: ALERT_TIMEOUT_MS })
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE_MS)])
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(ALL_ALERTS_TIMEOUT_MS)])
   try {
     const now = new Date(clock.now())
     await recordCauses(db, now)

@@ -53,7 +53,7 @@ export async function runBackfill(
 ): Promise<{ readonly outcome: RunOutcome; readonly isFinished: boolean }> {
   const { db, settings } = request
   const planStreams = (now: WallTime) => backfillPlan(db, settings, range, now)
-  const outcome = await runExtraction(context, { order: 'oldest-first', isPatient: true, ...request, planStreams })
+  const outcome = await runExtraction(context, { order: 'oldest-first', yieldsToOthers: true, ...request, planStreams })
   const hasMoved = Object.values(outcome.streams).some(({ slices }) => slices.moving > 0)
   const isFinished = outcome.status === 'ok' && !hasMoved
   if (isFinished) await closeBackfill(db, range.backfillId, 'finished', new Date(clock.now()))

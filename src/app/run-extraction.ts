@@ -20,7 +20,7 @@ import { mergeSlices, pruneSlices } from '../ledger/compact-slices.ts'
 import { pruneRecords } from '../ledger/prune-records.ts'
 import { registerChannels } from '../ledger/channels.ts'
 import type { AppContext, Progress } from './context.ts'
-import { askGoneChannels, settleChannels } from './gone-channels.ts'
+import { askGoneChannels, recordUnknownChannels } from './gone-channels.ts'
 import { openRunConnection, readServiceTime } from './open-connection.ts'
 import { type OpenRun, type RecordRequest, recordRun } from './record-run.ts'
 import { openProgressOnRecord } from './save-progress.ts'
@@ -36,7 +36,7 @@ export interface ExtractionRequest extends Pick<RecordRequest<RunOutcome>, 'db' 
   /** Which windows go first; the newest when not given. */
   readonly order?: SliceOrder
   /** Gives partitions up to other runs that wait for them. */
-  readonly isPatient?: boolean
+  readonly yieldsToOthers?: boolean
   /** `HH:MM` of the service's clock: from then on nothing is begun. */
   readonly until?: string | undefined
   /** A connection that several runs share; one of its own when not given. */
@@ -132,11 +132,11 @@ async function extract(
     leases,
     planAgain: (partition: PartitionPlan) => planAgain(db, partition, startedAt, service.timeZone),
     order: request.order ?? 'newest-first',
-    isPatient: request.isPatient ?? false,
+    yieldsToOthers: request.yieldsToOthers ?? false,
     stopAtMs: request.until === undefined ? undefined : startedAt.getTime() + secondsUntil(now, request.until) * 1000,
   }
   const job = await runStreams(request.streams, planStreams, deps, options, request.runPhases)
-  const errors = await settleChannels(run, job.errors)
+  const errors = await recordUnknownChannels(run, job.errors)
   return { ...job, errors }
 }
 

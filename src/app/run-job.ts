@@ -8,7 +8,7 @@ import { DAY, formatWallTime, parseWallTime, type WallTime, wallTimeAt } from '.
 import type { Db } from '../store/database.ts'
 import { closeBackfill, openBackfill } from '../ledger/backfills.ts'
 import type { RunPhases } from '../sync/run-streams.ts'
-import { findStream, streams, withLists } from '../streams/registry.ts'
+import { findStream, streams, withQuestionStreams } from '../streams/registry.ts'
 import type { AppContext } from './context.ts'
 import { requestHeartbeat } from './report-causes.ts'
 import { type AuditOutcome, executeAudit } from './run-audit.ts'
@@ -178,5 +178,5 @@ function refused(name: string, problems: readonly string[]): LivehouseError<'con
 export function jobStreams({ kind, definition }: Job): readonly Stream[] {
   const named = definition.streams?.flatMap((name) => findStream(name) ?? [])
   const chosen = named ?? streams.filter(({ isTimeFiltered }) => kind !== 'backfill' || isTimeFiltered)
-  return withLists(chosen)
+  return withQuestionStreams(chosen)
 }

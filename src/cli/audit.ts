@@ -3,7 +3,7 @@ import { askWallTime } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { auditObject, executeAudit } from '../app/run-audit.ts'
 import { formatWallMinute, formatWallTime, parseWallTime } from '../core/wall-clock.ts'
-import { onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
+import { onlyWhenNamed, streams, withQuestionStreams } from '../streams/registry.ts'
 import { describeAudit } from './audit/report.ts'
 import { exitCodes, checkUsage, wrongUse } from './failure.ts'
 import { channelsOf, namesOf, OF_CHANNELS, readRange, readStreams, refuseFarAhead } from './flags.ts'
@@ -37,7 +37,7 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
     const unaudited = named.flatMap(({ name, isBudgeted }) => (isBudgeted ? [name] : []))
     if (named.length > 0 && unaudited.length === named.length)
       refuse(`${onlyWhenNamed} cannot be audited: it tells no total, and allows ten calls a day`)
-    const chosen = withLists(named.filter(({ isBudgeted }) => !isBudgeted))
+    const chosen = withQuestionStreams(named.filter(({ isBudgeted }) => !isBudgeted))
     return { values, chosen, unaudited, range: readRange(values, refuse) }
   },
   async (context, { values, chosen, unaudited, range }) => {

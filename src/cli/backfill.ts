@@ -6,7 +6,7 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallMinute, formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import { findOpenBackfill, openBackfill } from '../ledger/backfills.ts'
-import { onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
+import { onlyWhenNamed, streams, withQuestionStreams } from '../streams/registry.ts'
 import {
   BY_QUEUE,
   channelsOf,
@@ -76,7 +76,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
     const { restart, json: isJson } = values
     const { onlyGaps } = wanted
     const namesChannels = values.channels !== undefined
-    const common = { command: 'backfill', settings, streams: withLists(chosen), namesChannels }
+    const common = { command: 'backfill', settings, streams: withQuestionStreams(chosen), namesChannels }
     if (values['dry-run']) {
       const { dryRun } = await import('./dry-run.ts')
       return await dryRun(context, {

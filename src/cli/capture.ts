@@ -11,7 +11,7 @@ import { LivehouseError, recoveryFrom } from '../core/errors.ts'
 import type { Partition } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { Exchange } from '../service/read-answer.ts'
-import { listOf, onlyWhenNamed, streams } from '../streams/registry.ts'
+import { questionStreamOf, onlyWhenNamed, streams } from '../streams/registry.ts'
 import { isObject } from '../core/text.ts'
 import { createDisguise, type Disguise, disguiseBody, parseAsWritten } from './capture/disguise.ts'
 import type { CliContext } from './command.ts'
@@ -110,7 +110,7 @@ async function captureAnswers(context: CliContext, request: CaptureRequest) {
     }
   }
   for (const stream of request.streams) {
-    const list = listOf(stream)
+    const list = questionStreamOf(stream)
     if (stream.partitionedBy === 'account') await ask(stream, {})
     else if (channel === undefined) continue
     else if (list === undefined)

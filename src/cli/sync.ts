@@ -2,7 +2,7 @@ import { readExtractionSettings } from './extraction-settings.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { syncPlan } from '../app/run-backfill.ts'
 import { runExtraction } from '../app/run-extraction.ts'
-import { allStreams, onlyWhenNamed, streams, withLists } from '../streams/registry.ts'
+import { allStreams, onlyWhenNamed, streams, withQuestionStreams } from '../streams/registry.ts'
 import { BY_QUEUE, channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, openQueueIf, readStreams } from './flags.ts'
 import { fanOut } from '../scheduler/fan-out.ts'
 import { defineCommand } from './usage.ts'
@@ -37,7 +37,7 @@ livehouse sync --json | jq .status`,
     if (until !== undefined && values['dry-run']) refuse('--until ends a run; --dry-run begins none')
     if (until !== undefined && !/^([01]\d|2[0-3]):[0-5]\d$/.test(until))
       refuse(`--until is ${JSON.stringify(until)}; it should be a time of day, written 06:00`)
-    return { values, chosen: withLists(readStreams(values.streams, refuse) ?? streams) }
+    return { values, chosen: withQuestionStreams(readStreams(values.streams, refuse) ?? streams) }
   },
   async (context, { values, chosen }) => {
     const { until, json: isJson } = values

@@ -60,7 +60,7 @@ export async function readMissedRows(db: Db, place: Place): Promise<number> {
  * Whether at least as many items were waiting when another run last landed a reading of the window. They are only
  * counted: a field that differs in every answer would make each of them look new.
  */
-export async function hadAsManyWaiting(
+export async function hadAsManyQuarantined(
   trx: Db,
   { runId, window, ...place }: Place & { readonly runId: string; readonly window: Window | undefined },
   items: number,

@@ -28,7 +28,7 @@ export interface HeldLease extends Pick<Row<'leases'>, 'name' | 'holder' | 'forR
 
 interface TakeOptions {
   /** Takes it only where no other process wants it, and does not mark it as wanted; false when not given. */
-  readonly isPatient?: boolean
+  readonly yieldsToOthers?: boolean
   /** A transaction that it is to be part of. */
   readonly db?: Db
   /** The run that it is taken for, shown on the page of that run. */
@@ -68,12 +68,12 @@ export class Leases implements AsyncDisposable {
   }
 
   /**
-   * Takes a lease, without waiting. One that another process has is marked as wanted, unless `isPatient`.
+   * Takes a lease, without waiting. One that another process has is marked as wanted, unless `yieldsToOthers`.
    * @returns a signal that aborts with lease.lost when it is no longer ours; undefined while another has it
    */
   async tryTake(
     name: string,
-    { isPatient = false, db = this.#db, forRun = null }: TakeOptions = {},
+    { yieldsToOthers = false, db = this.#db, forRun = null }: TakeOptions = {},
   ): Promise<AbortSignal | undefined> {
     const taken = { holder: thisProcess(), takenAt: now, renewedAt: now, expiresAt: this.#expiry(), forRun }
     const row = await ops(db)
@@ -84,7 +84,7 @@ export class Leases implements AsyncDisposable {
           .column('name')
           .doUpdateSet((eb) => ({ ...taken, epoch: eb.ref('excluded.epoch'), wantedUntil: null }))
           .where('leases.expiresAt', '<=', now)
-          .$call((update) => (isPatient ? update.where(isUnwanted) : update)),
+          .$call((update) => (yieldsToOthers ? update.where(isUnwanted) : update)),
       )
       .returning('epoch')
       .executeTakeFirst()
@@ -94,7 +94,7 @@ export class Leases implements AsyncDisposable {
       this.#renewed.add(held)
       return held.lost.signal
     }
-    if (!isPatient) await this.markWanted(name, db)
+    if (!yieldsToOthers) await this.markWanted(name, db)
     return undefined
   }
 

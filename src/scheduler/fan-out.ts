@@ -95,7 +95,7 @@ async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promi
 
 function queuedAs(plan: PartitionPlan, turn: number, afterSlice: string, { deps, options, begunAtMs }: FannedRun) {
   const { stream, partition, slices } = plan
-  const { order = 'newest-first', isPatient = false, stopAtMs } = options
+  const { order = 'newest-first', yieldsToOthers = false, stopAtMs } = options
   const data: PartitionJob = {
     runId: deps.runId,
     begunAtMs,
@@ -104,12 +104,12 @@ function queuedAs(plan: PartitionPlan, turn: number, afterSlice: string, { deps,
     partition,
     slices: slices.map((slice) => ({ ...slice, stream: undefined, partition: undefined })),
     order,
-    isPatient,
+    yieldsToOthers,
     stopAtMs,
   }
   // With the same key, a backfill at work would keep a sync from starting. It yields the lease of the partition.
-  const key = `${isPatient ? 'backfill ' : ''}${stream.name} ${partitionKey(partition)}`
-  return { key, priority: PRIORITIES[isPatient ? 'backfill' : 'sync'] - turn, data }
+  const key = `${yieldsToOthers ? 'backfill ' : ''}${stream.name} ${partitionKey(partition)}`
+  return { key, priority: PRIORITIES[yieldsToOthers ? 'backfill' : 'sync'] - turn, data }
 }
 
 /** Adds the result of a partition. An error that would meet them all, such as refused credentials, ends the run. */

@@ -18,7 +18,7 @@ import type { Attempt } from './queue.ts'
 import { workOn, type WorkOptions } from './work-on.ts'
 
 /** A partition of a run as it is queued, with its plan: a worker needs neither job files nor channel lists. */
-export interface PartitionJob extends Pick<RunOptions, 'order' | 'isPatient' | 'stopAtMs'> {
+export interface PartitionJob extends Pick<RunOptions, 'order' | 'yieldsToOthers' | 'stopAtMs'> {
   readonly runId: string
   /** When the run began, by the service's clock: what other runs have landed since is not read again. */
   readonly begunAtMs: number

@@ -28,7 +28,7 @@ const DATABASE_POLL_MS = 5000
  * Works on the jobs of a queue until the signal aborts; jobs that this stops are given back. A lost database is waited
  * for. In real time, as heartbeats and attempts go by the database's clock.
  */
-export async function workOn({ queue, name, concurrency, log, signal, ...does }: WorkOptions): Promise<void> {
+export async function workOn({ queue, name, concurrency, log, signal, ...handlers }: WorkOptions): Promise<void> {
   const active = new Map<Attempt, AbortController>()
   let wake = new AbortController()
   const wakeUp = () => wake.abort()
@@ -36,7 +36,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
   queue.onSent(name, wakeUp)
 
   const perform = async (attempt: Attempt, lost: AbortController): Promise<void> => {
-    const end = await does.handle(attempt, AbortSignal.any([signal, lost.signal])).then(
+    const end = await handlers.handle(attempt, AbortSignal.any([signal, lost.signal])).then(
       (output) => () => queue.complete(name, attempt, output),
       (error: unknown) => () =>
         signal.aborted ? queue.giveBack(name, attempt) : queue.fail(name, attempt, messageOf(error)),
@@ -50,8 +50,8 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
     }
   }
   const keepWanted = async (attempts: readonly Attempt[]): Promise<readonly Attempt[]> => {
-    if (does.keepWanted === undefined || attempts.length === 0) return attempts
-    const wanted = new Set(await does.keepWanted(attempts))
+    if (handlers.keepWanted === undefined || attempts.length === 0) return attempts
+    const wanted = new Set(await handlers.keepWanted(attempts))
     const unwanted = attempts.filter((attempt) => !wanted.has(attempt)).map(({ id }) => id)
     await queue.cancel(name, unwanted)
     return [...wanted]
@@ -70,7 +70,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
 
   let renewedAtMs = systemClock.monotonicMs()
   // Jobs under way after the last look. Up to twice as many are taken, which leaves some to workers that look later.
-  let had = 0
+  let lastActiveCount = 0
   while (!signal.aborted || active.size > 0) {
     wake = new AbortController()
     let waitMs = POLL_MS
@@ -79,7 +79,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
         renewedAtMs = systemClock.monotonicMs()
         await renew()
       }
-      const free = signal.aborted ? 0 : Math.min(concurrency, Math.max(1, 2 * had)) - active.size
+      const free = signal.aborted ? 0 : Math.min(concurrency, Math.max(1, 2 * lastActiveCount)) - active.size
       const taken = free > 0 ? await queue.take(name, free) : []
       const kept = await keepWanted(taken)
       for (const attempt of kept) {
@@ -91,7 +91,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...does }:
         })
       }
       // Unwanted jobs count too, and the next look is at once: there may be more of them, and other workers need none.
-      had = active.size + taken.length - kept.length
+      lastActiveCount = active.size + taken.length - kept.length
       if (kept.length < taken.length) waitMs = 0
     } catch (error) {
       log.warn('queue.failed', { reason: messageOf(error) })

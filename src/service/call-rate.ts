@@ -1,5 +1,5 @@
 /** Calls that ended within the second of `atMs`, milliseconds since 1970. */
-export type Ended = Readonly<Record<'atMs' | 'calls' | 'refused', number>>
+export type EndedCalls = Readonly<Record<'atMs' | 'calls' | 'refused', number>>
 
 /** What is known of the calls of one endpoint. */
 export interface GatePace {
@@ -13,7 +13,7 @@ export interface GatePace {
   /** The share that is refused whatever the rate. */
   readonly usual?: number
   /** By the second: the last three that are over, and the current one. */
-  readonly ended: readonly Ended[]
+  readonly ended: readonly EndedCalls[]
 }
 
 /** What all processes know of the pace of calls. */
@@ -53,13 +53,14 @@ const mostByChance = (share: number, calls: number, errors = 2) => share * calls
  * (PCC, Dong et al., NSDI 2015): where as many calls are refused below it, it is dropped, and that share is usual. A
  * limit of 0 ends with the first answer.
  */
-export function learn(kept: GatePace | undefined, ended: readonly Ended[], nowMs: number): GatePace {
+export function estimateRateLimit(kept: GatePace | undefined, ended: readonly EndedCalls[], nowMs: number): GatePace {
   const known = kept ?? { nextAtMs: 0, limitedAtMs: 0, ended: [] }
   const { limit = Number.POSITIVE_INFINITY, limitedAtMs, usual = 0 } = known
   if (limit === 0 && ended.some(({ calls, refused }) => calls > refused)) return { ...known, limit: undefined }
   // The second in which a limit was found does not count: some of its calls had left before.
   const parts = [...known.ended, ...ended].filter(({ atMs }) => atMs >= limitedAtMs)
-  const sum = (of: 'calls' | 'refused', from: readonly Ended[]) => from.reduce((total, each) => total + each[of], 0)
+  const sum = (of: 'calls' | 'refused', from: readonly EndedCalls[]) =>
+    from.reduce((total, each) => total + each[of], 0)
   const at = Math.floor(nowMs / 1000)
   const seconds = [at - 3, at - 2, at - 1, at].map((second) => {
     const within = parts.filter(({ atMs }) => Math.floor(atMs / 1000) === second)

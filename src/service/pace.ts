@@ -3,7 +3,7 @@ import { type Clock, orAborted } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
 import type { PaceCell } from '../core/shared-calls.ts'
 import type { CallContext } from '../core/page.ts'
-import { type Ended, learn, MARGIN, parseCallPace, rateAt } from './call-rate.ts'
+import { type EndedCalls, estimateRateLimit, MARGIN, parseCallPace, rateAt } from './call-rate.ts'
 
 type Sends<C, A> = (call: C, context: CallContext) => Promise<A>
 type Layer = <C extends { readonly endpoint: string }, A>(next: Sends<C, A>) => Sends<C, A>
@@ -17,7 +17,7 @@ const LEASE_MS = 250
 const LATE_MS = (1000 * MARGIN) / 2
 
 /** Lets calls pass one by one, in order, at `instants` of this process's clock; `rate` is 0 until an exchange. */
-const createGate = () => ({ turn: pLimit(1), rate: 0, instants: new Array<number>(), ended: new Array<Ended>() })
+const createGate = () => ({ turn: pLimit(1), rate: 0, instants: new Array<number>(), ended: new Array<EndedCalls>() })
 type Gate = ReturnType<typeof createGate>
 
 /**
@@ -48,7 +48,7 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
       pausedUntilMs = Math.max(pausedUntilMs, kept.pausedUntilMs - aheadMs)
       const given = asked.map(({ key, gate, ended }) => {
         const since = ended.map((each) => ({ ...each, atMs: each.atMs + aheadMs }))
-        const known = learn(kept.gates[key], since, nowMs)
+        const known = estimateRateLimit(kept.gates[key], since, nowMs)
         const rate = gate === ceiling ? ceilingRate : rateAt(known, nowMs)
         const firstMs = Math.max(nowMs + (isMoved ? LEASE_MS : leadMs), pausedUntilMs + aheadMs, known.nextAtMs)
         const most = Math.max(1, Math.floor((LEASE_MS * rate) / 1000))

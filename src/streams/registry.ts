@@ -39,13 +39,13 @@ export function findStream(name: string): Stream | undefined {
 }
 
 /** The stream whose rows are a stream's questions; undefined where it has none. */
-export function listOf({ partitionedBy }: Stream): Stream | undefined {
+export function questionStreamOf({ partitionedBy }: Stream): Stream | undefined {
   return partitionedBy === 'channel/question' ? allStreams.find(({ listsQuestions }) => listsQuestions) : undefined
 }
 
 /** The same streams, each after the one that lists its questions, which is added where it is missing. */
-export function withLists(chosen: readonly Stream[]): readonly Stream[] {
-  return [...new Set(chosen.flatMap((stream) => [...[listOf(stream) ?? []].flat(), stream]))]
+export function withQuestionStreams(chosen: readonly Stream[]): readonly Stream[] {
+  return [...new Set(chosen.flatMap((stream) => [...[questionStreamOf(stream) ?? []].flat(), stream]))]
 }
 
 /** Streams that are read only when they are named, for help and messages: the service allows them a few calls a day. */

@@ -17,7 +17,7 @@ import {
 } from './page-reading.ts'
 import { countParts, findBound, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { APART, cutWindow, cutWindowAt, minutesWithin, requireFiltered, secondOf, SHORTEST_WINDOW } from './windows.ts'
+import { GAP, cutWindow, cutWindowAt, minutesWithin, requireFiltered, secondOf, SHORTEST_WINDOW } from './windows.ts'
 
 /** With a total, parts may be longer: they cost no more calls, and fewer cuts leave fewer minutes to be read twice. */
 const COUNTED_FACTOR = 4
@@ -167,7 +167,7 @@ function isolateFullMinutes(
   const isCrowded = (at: WallTime) => times.filter((time) => floorToMinute(time) === at).length >= Math.max(2, pageSize)
   return bounds
     .map(floorToMinute)
-    .flatMap((at) => (isInside(at) && !isCrowded(at) ? [at] : [at - APART, at + APART]))
+    .flatMap((at) => (isInside(at) && !isCrowded(at) ? [at] : [at - GAP, at + GAP]))
     .filter(isInside)
 }
 
@@ -178,11 +178,11 @@ function pagesOf({ items, total = 0 }: Page, pageSize: number): number {
 }
 
 /** The most rows that a service counts or shows is a multiple of this: 10,000 or 500, or some pages. */
-const ROUND = 100
+const LIMIT_MULTIPLE = 100
 
 /** Whether so many rows may be the most that the service counts or shows, and not all there are. */
 function mayBeLimit(rows: number): boolean {
-  return rows > 0 && rows % ROUND === 0
+  return rows > 0 && rows % LIMIT_MULTIPLE === 0
 }
 
 /** A shorter range is checked only where a range around it was served in part, or a round number of rows came. */
@@ -222,13 +222,13 @@ export async function cutShortened(
   const { to } = covers ?? window
   const newest = Math.max(MINUTE, Math.min(LONG_RANGE, floorToMinute(length / 2)))
   const isServed = !isNear && !isShortened && length <= longest
-  const behind = { from: isServed ? to : isNear ? latest + APART : Math.max(latest + APART, window.to - newest), to }
+  const behind = { from: isServed ? to : isNear ? latest + GAP : Math.max(latest + GAP, window.to - newest), to }
   // The minute in which the answer ended may have come in part: it belongs to the part that did not come.
   const cutAt = (at: WallTime) =>
     cutWindowAt(window, [Math.max(window.from + MINUTE, Math.min(at, window.to - MINUTE))])
   const sides = [
     { unseen: known, asked: known, parts: cutAt(known.to) },
-    { unseen: before, asked: { ...before, to: before.to - APART }, parts: cutAt(earliest + MINUTE) },
+    { unseen: before, asked: { ...before, to: before.to - GAP }, parts: cutAt(earliest + MINUTE) },
     {
       unseen: { from: latest + MINUTE, to },
       asked: behind,

@@ -8,7 +8,7 @@ import {
   type EarlierCoverage,
   type EarlierReadings,
   readEarlierCoverage,
-  hadAsManyWaiting,
+  hadAsManyQuarantined,
 } from '../ledger/earlier-readings.ts'
 import { executeTogether } from '../ledger/ops.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices.ts'
@@ -97,7 +97,7 @@ export async function landSlice(
     const mayMiss = stream.marksRemoved || covered.seen !== '{}'
     const place = { ...name, runId, window: slice.asked ?? slice.window }
     const unreadable = summary.rejected.length
-    const hasNewUnreadable = unreadable > 0 && !(await hadAsManyWaiting(trx, place, unreadable))
+    const hasNewUnreadable = unreadable > 0 && !(await hadAsManyQuarantined(trx, place, unreadable))
     const { removed, disputed } =
       isConclusive(verdict) && mayMiss
         ? await compareWithHeld(trx, { ...slice, timeZone }, found, {

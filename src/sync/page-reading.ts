@@ -126,7 +126,7 @@ export const FEWEST_ROWS = 10
 /** Page sizes that the interface names, beside the largest (API 8): some services take no other. */
 export const NAMED_SIZES: readonly number[] = [50, 20, FEWEST_ROWS]
 /** No service serves pages of so few rows where more are asked for: so few are the whole list, whatever its total. */
-export const SURELY_ALL = 2
+export const MOST_ROWS_UNCUT = 2
 
 /** How the pages of one list are read. */
 export interface PageReading {

@@ -12,7 +12,7 @@ import {
   pageIgnored,
   type RefusedPage,
   sameItems,
-  SURELY_ALL,
+  MOST_ROWS_UNCUT,
   type SliceReading,
 } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
@@ -136,7 +136,7 @@ async function judgeNextPage(
     .filter(({ number, known }) => known > 0 && (!isRefused || number > pages.length))
     .sort((a, b) => shown(b) - shown(a))
   if (look === undefined) {
-    const isAll = pages.length === 1 && size <= SURELY_ALL && size < reading.pageSize
+    const isAll = pages.length === 1 && size <= MOST_ROWS_UNCUT && size < reading.pageSize
     return isAll && (await isOver()) ? 'end' : 'unknown'
   }
   const { pageSize, number, known } = look

@@ -3,7 +3,7 @@ import pLimit from 'p-limit'
 import { yieldToEventLoop } from '../core/clock.ts'
 import type { CallContext, Page } from '../core/page.ts'
 import type { PageReading, RefusedPage } from './page-reading.ts'
-import { fetchNumbered, fetchUnlessRefused, pageIgnored, sameItems, SURELY_ALL } from './page-reading.ts'
+import { fetchNumbered, fetchUnlessRefused, pageIgnored, sameItems, MOST_ROWS_UNCUT } from './page-reading.ts'
 import type { PageShare, ReadAhead } from './slice-work.ts'
 
 /** After this many empty pages in a row before the announced end, no more rows are expected. */
@@ -44,7 +44,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
       // A single refusal may be by chance, and the total may only be the most that the service counts.
       if ('refusal' in next) next = await fetchUnlessRefused(reading, number)
       if ('refusal' in next) {
-        const isFull = previous.items.length >= (number > 2 ? largest : Math.min(SURELY_ALL + 1, size))
+        const isFull = previous.items.length >= (number > 2 ? largest : Math.min(MOST_ROWS_UNCUT + 1, size))
         if (received > total && isFull) throw next.refusal
         return
       }

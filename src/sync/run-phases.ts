@@ -20,7 +20,7 @@ export interface RunOptions {
   /** Give each partition to one runner at a time, over all processes. */
   readonly leases: Pick<Leases, 'tryTake' | 'holds' | 'release' | 'isWanted'>
   /** Gives a partition up, after the slice in flight, to a run that waits for it: a backfill never blocks a sync. */
-  readonly isPatient?: boolean
+  readonly yieldsToOthers?: boolean
   /** What is left of a partition that another run held until now. */
   readonly planAgain: (plan: PartitionPlan) => Promise<readonly Slice[]>
   /** No slice begins after this instant (ms). */
@@ -124,8 +124,8 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
   const errors: unknown[] = []
 
   const takeLease = async (partition: OpenPartition): Promise<boolean> => {
-    const { leases, isPatient = false } = options
-    partition.lease ??= leases.tryTake(leaseOf(partition), { isPatient, forRun: deps.runId })
+    const { leases, yieldsToOthers = false } = options
+    partition.lease ??= leases.tryTake(leaseOf(partition), { yieldsToOthers, forRun: deps.runId })
     return (await partition.lease) !== undefined && leases.holds(leaseOf(partition))
   }
   const runOne = async (slice: Slice, partition: OpenPartition): Promise<void> => {
@@ -152,7 +152,8 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
       tally.add(slice, result, deps.signal.aborted)
     }
     const isMore = partition.open > 1
-    if (isMore && options.isPatient && (await options.leases.isWanted(leaseOf(partition)))) partition.rest = 'put off'
+    if (isMore && options.yieldsToOthers && (await options.leases.isWanted(leaseOf(partition))))
+      partition.rest = 'put off'
   }
   const work = async (slice: Slice, partition: OpenPartition): Promise<void> => {
     if (partition.rest === 'put off') return

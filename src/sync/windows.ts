@@ -49,9 +49,9 @@ export function cutAtLookback(
 }
 
 /** How far a part has to lie from a minute that its request must not include: each request asks for a minute more. */
-export const APART = 2 * MINUTE
+export const GAP = 2 * MINUTE
 /** Parts of a shorter window would ask for nearly the same rows. */
-export const SHORTEST_WINDOW = 2 * APART
+export const SHORTEST_WINDOW = 2 * GAP
 
 /** Equal parts of whole minutes, newest first; fewer where there are not as many minutes. */
 export function cutWindow({ from, to }: Window, parts: number): readonly Window[] {

@@ -47,7 +47,7 @@ function escape(text: string): string {
 const LONGEST = 120
 
 /** Text of others (names, labels, errors), isolated so that right-to-left letters reorder nothing beside it. */
-export function foreign(text: string, longest: number = LONGEST): Html {
+export function untrusted(text: string, longest: number = LONGEST): Html {
   const pieces = plainForeign(text, longest).replaceAll(PLACE_TO_BREAK, '$&\u0000').split('\u0000')
   return html`<bdi>${pieces.map((piece, index) => html`${index > 0 && html`<wbr>`}${piece}`)}</bdi>`
 }
@@ -73,7 +73,7 @@ export function maskValues(message: string): string {
 
 /** A message in English as a page shows it: without values. */
 export function maskedText(message: string, longest = 300): Html {
-  return html`<span lang="en">${foreign(maskValues(message), longest)}</span>`
+  return html`<span lang="en">${untrusted(maskValues(message), longest)}</span>`
 }
 
 /**

@@ -170,7 +170,7 @@ function findingsOf({ units, faultOf }: Expectations): readonly Finding[] {
  * others have been read, or those behind where there are no others; undefined for no such time. `all`: the number of
  * channels, 1 for the account. Whole lists do not count beside ranges, nor parts that have ended beside others.
  */
-export function standingOf(units: readonly LedgerUnit[], { isKept, faultOf }: Expectations) {
+export function readProgressOf(units: readonly LedgerUnit[], { isKept, faultOf }: Expectations) {
   const kept = units.filter(isKept)
   const nightly = kept.filter(({ stream }) => !isAskedFor(stream))
   const counted = [nightly, kept].find((some) => some.length > 0) ?? units

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { type Ended, type GatePace, learn, parseCallPace, rateAt } from '../../src/service/call-rate.ts'
+import {
+  type EndedCalls,
+  type GatePace,
+  estimateRateLimit,
+  parseCallPace,
+  rateAt,
+} from '../../src/service/call-rate.ts'
 import { simulateCalls } from '../helpers/simulate-calls.ts'
 
 /** What one process can make with 16 calls at once. */
@@ -140,15 +146,18 @@ test.each([
 )
 
 /** The rate of an endpoint two seconds after calls ended so. */
-const rateAfter = (calls: readonly Ended[]) => {
-  const known = calls.reduce<GatePace | undefined>((known, each) => learn(known, [each], each.atMs), undefined)
+const rateAfter = (calls: readonly EndedCalls[]) => {
+  const known = calls.reduce<GatePace | undefined>(
+    (known, each) => estimateRateLimit(known, [each], each.atMs),
+    undefined,
+  )
   const nowMs = (calls.at(-1)?.atMs ?? 0) + 2000
-  return rateAt(learn(known, [], nowMs), nowMs)
+  return rateAt(estimateRateLimit(known, [], nowMs), nowMs)
 }
 
 const refusing = (atMs: number) => ({ calls: atMs < 4000 ? 16 : 9, refused: 8 })
 
-test.each<[string, number, readonly Ended[]]>([
+test.each<[string, number, readonly EndedCalls[]]>([
   ['two seconds of them', 8, [1000, 2000].map((atMs) => ({ atMs, calls: 16, refused: 8 }))],
   ['two, one of them held up', 8, [1000, 2000, 3000].map((atMs) => ({ atMs, calls: 8 + atMs / 250, refused: 8 }))],
   ['a lone one', Number.POSITIVE_INFINITY, [{ atMs: 1000, calls: 1, refused: 1 }]],
@@ -166,7 +175,11 @@ test.each<[string, number, readonly Ended[]]>([
 })
 
 test('nothing is known of what was found more than ten minutes ago', () => {
-  const kept = { atMs: 1_000_000, pausedUntilMs: 0, gates: { visitorList: learn(undefined, [], 1_000_000) } }
+  const kept = {
+    atMs: 1_000_000,
+    pausedUntilMs: 0,
+    gates: { visitorList: estimateRateLimit(undefined, [], 1_000_000) },
+  }
   expect(parseCallPace(kept, 1_599_000)).toEqual(kept)
   expect(parseCallPace(kept, 1_600_000).gates).toEqual({})
 })

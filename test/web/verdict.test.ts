@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DAY } from '../../src/core/wall-clock.ts'
-import { createExpectations, judge, standingOf } from '../../src/web/verdict.ts'
+import { createExpectations, judge, readProgressOf } from '../../src/web/verdict.ts'
 import {
   makeChannel,
   makeFacts,
@@ -23,7 +23,7 @@ function makeJob(overrides: Partial<JobView>): JobView {
 /** Until when all of it is there, as the page says at its head. */
 function completeUntil(facts: Facts): number | undefined {
   const expectations = createExpectations(facts)
-  return standingOf(expectations.units, expectations).until
+  return readProgressOf(expectations.units, expectations).until
 }
 
 test('a night that is read, proven and fresh is complete until where its least part ends', () => {
@@ -57,7 +57,11 @@ test('each fault is told once: the gravest of a channel, and one sentence for st
   expect(first).toMatchObject({ kind: 'problem', streams: ['watch_records', 'gifts'], channels: ['9'] })
   expect(others.map(({ kind }) => kind)).toEqual(['unread'])
   expect(judge({ ...facts, units: units.toReversed() }).findings[0]).toEqual(first)
-  expect(standingOf(units.slice(0, 2), createExpectations(facts))).toEqual({ until: THIS_NIGHT, all: 2, behind: ['9'] })
+  expect(readProgressOf(units.slice(0, 2), createExpectations(facts))).toEqual({
+    until: THIS_NIGHT,
+    all: 2,
+    behind: ['9'],
+  })
   // A run that failed as a whole is told of where nothing else tells of it.
   const failed = [makeRun({ runId: '8', command: 'quarantine retry' }), makeRun({ status: 'failed' })]
   expect(judge({ ...facts, runs: failed }).failedRun).toBeUndefined()

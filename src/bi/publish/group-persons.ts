@@ -2,23 +2,23 @@ import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { quoteText } from '../quote.ts'
 import { addPersons, forgetChangedPersons, joinPersons } from '../views/fragments/identity.ts'
-import { keepPersons, takeChannels, tellChannels } from '../views/fragments/persons.ts'
-import { inTurn } from './in-turn.ts'
+import { keepPersons, deleteChangedChannels, noteChannelsOf } from '../views/fragments/persons.ts'
+import { withFiguresLock } from './with-figures-lock.ts'
 
 /**
  * Groups viewers of all channels into persons, directly or through others by the ids that they share, and keeps each
  * person's totals. Looks only at channels whose viewers have changed since the last time: most nights few, or none.
  */
 export async function groupPersons(db: Db, signal?: AbortSignal): Promise<void> {
-  await inTurn(db, signal, undefined, async (trx) => {
+  await withFiguresLock(db, signal, undefined, async (trx) => {
     const channels = new Set<string>()
     const change = async (statement: string): Promise<boolean> => {
-      const { rows } = await sql.raw<{ channel: string }>(tellChannels(statement)).execute(trx)
+      const { rows } = await sql.raw<{ channel: string }>(noteChannelsOf(statement)).execute(trx)
       for (const { channel } of rows) channels.add(channel)
       return rows.length > 0
     }
     const asArray = () => `array[${[...channels].map((id) => quoteText(id)).join(', ')}]::text[]`
-    if (!(await change(takeChannels))) return
+    if (!(await change(deleteChangedChannels))) return
     const { rows } = await sql`select from livehouse_ops.viewer_persons limit 1`.execute(trx)
     await change(forgetChangedPersons(asArray()))
     const areNew = await change(addPersons(asArray()))

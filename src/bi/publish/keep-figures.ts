@@ -9,7 +9,7 @@ import { viewerChecks } from '../views/reconciliation.ts'
 import { returns } from '../views/viewer-cohort-week.ts'
 import { funnelSteps } from '../views/viewer-funnel.ts'
 import { groupPersons } from './group-persons.ts'
-import { inTurn } from './in-turn.ts'
+import { withFiguresLock } from './with-figures-lock.ts'
 
 const figures = [newViewers, dailyGifts, dailySignups, returns, funnelSteps, viewerChecks, unlisted]
 
@@ -22,7 +22,7 @@ const MOST_CHANNELS = 25
 export async function keepFigures(db: Db, signal?: AbortSignal): Promise<void> {
   const isStopped = () => signal?.aborted === true
   for (let days = MOST_DAYS; days === MOST_DAYS && !isStopped(); ) {
-    days = await inTurn(db, signal, 0, async (trx, zone) => {
+    days = await withFiguresLock(db, signal, 0, async (trx, zone) => {
       const kept = await sql.raw<{ days: number }>(keepChangedDays(MOST_DAYS, zone)).execute(trx)
       return kept.rows[0]?.days ?? 0
     })
@@ -31,7 +31,7 @@ export async function keepFigures(db: Db, signal?: AbortSignal): Promise<void> {
   await groupPersons(db, signal)
   for (let last: string | undefined = ''; last !== undefined && !isStopped(); ) {
     const after: string = last
-    last = await inTurn(db, signal, undefined, async (trx, zone) => {
+    last = await withFiguresLock(db, signal, undefined, async (trx, zone) => {
       // Another run may have worked some of them out by now.
       const { rows } = await sql<{ channel: string }>`
         select distinct channel_id as channel from livehouse_ops.changed_channels

@@ -3,7 +3,7 @@ import { columnsOf } from './fragments/declared.ts'
 import { duration, moment } from './fragments/local-time.ts'
 import { identityBasis, joinPerson, personKey, unlistedViewers, viewerKey } from './fragments/identity.ts'
 import { personal } from './fragments/masks.ts'
-import { persons, toldOfKept, toldOfUnlisted, toldOfViewer } from './fragments/persons.ts'
+import { persons, keptPersonColumns, unlistedPersonColumns, viewerPersonColumns } from './fragments/persons.ts'
 import { type BiColumn, bigint, type BiView, bool, instant, text } from '../view.ts'
 
 const viewer = columnsOf(visitors, 'p')
@@ -46,13 +46,13 @@ export const dimPerson: BiView = {
   },
   // Most persons are one viewer and need no adding up. Keys are made here, outside, only for rows that are shown.
   from: `from (
-    select k.person, null as viewer, ${toldOfKept}, cardinality(k.channels) as channel_count
+    select k.person, null as viewer, ${keptPersonColumns}, cardinality(k.channels) as channel_count
     from ${persons} k
     union all
-    select i.person, ${viewerKey('v.channel_id', 'v.user_id')}, ${toldOfViewer}, 1
+    select i.person, ${viewerKey('v.channel_id', 'v.user_id')}, ${viewerPersonColumns}, 1
     from livehouse.visitors v ${joinPerson('v.channel_id', 'v.user_id')} where i.is_shared is not true
     union all
-    select null, ${viewerKey('u.channel_id', 'u.user_id')}, ${toldOfUnlisted}, 1
+    select null, ${viewerKey('u.channel_id', 'u.user_id')}, ${unlistedPersonColumns}, 1
     from (${unlistedViewers}) u
   ) p`,
 }

@@ -1,4 +1,4 @@
-import { listOf, streams } from '../../streams/registry.ts'
+import { questionStreamOf, streams } from '../../streams/registry.ts'
 import { bigint, type BiView, bool, date, instant, localTime, text } from '../view.ts'
 
 const byChannel = streams.flatMap(({ name, partitionedBy, types, isTimeFiltered }) => {
@@ -6,7 +6,7 @@ const byChannel = streams.flatMap(({ name, partitionedBy, types, isTimeFiltered 
   return (types ?? []).map((type) => `('${name}', '/type=${type}', ${isTimeFiltered})`)
 })
 const byQuestion = streams.flatMap((stream) => {
-  const list = listOf(stream)
+  const list = questionStreamOf(stream)
   return list === undefined
     ? []
     : `

@@ -7,7 +7,7 @@ import { endpointOf, type Partition } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import type { Connection } from '../../service/connect.ts'
 import { LARGEST_DIFFERENCE_SECONDS } from '../../service/service-clock.ts'
-import { allStreams, listOf } from '../../streams/registry.ts'
+import { allStreams, questionStreamOf } from '../../streams/registry.ts'
 import { isObject } from '../../core/text.ts'
 import type { CliContext } from '../command.ts'
 import { type Report, reportFailure } from './check.ts'
@@ -91,7 +91,7 @@ function partitionOf(
   if (stream.isBudgeted) return 'it allows ten calls a day'
   if (stream.partitionedBy === 'account') return {}
   if (channel === undefined) return 'no channel is configured'
-  const [list, type] = [listOf(stream), stream.types?.[0]]
+  const [list, type] = [questionStreamOf(stream), stream.types?.[0]]
   if (list === undefined) return { channel, ...(type && { type }) }
   const item = pages.get(list)?.items[0]
   const question = isObject(item) ? item.question_id : undefined

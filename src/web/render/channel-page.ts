@@ -1,13 +1,13 @@
 import type { ListedChannel } from '../../ledger/channels.ts'
 import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
-import { foreign, type Html, html } from '../html.ts'
+import { untrusted, type Html, html } from '../html.ts'
 import { isAskedFor } from '../verdict.ts'
 import { rangeText } from './run-page.ts'
 import { coverageSection, lastRead, standing, streamsOf } from './streams-section.ts'
 import { errorText } from './verdict-section.ts'
 import { type Column, tableSection } from './table.ts'
-import { actionForm, jumps, mark, proofMarks, section, streamName, type View } from './view.ts'
+import { actionForm, sectionLinks, mark, proofMarks, section, streamName, type View } from './view.ts'
 
 /** One channel: each of its streams, what of them is open, and a form to have a range read again. */
 export function channelPage(outer: View, channel: ListedChannel, readings: OpenReadings): Html {
@@ -19,7 +19,7 @@ export function channelPage(outer: View, channel: ListedChannel, readings: OpenR
   const title = channel.label ?? channel.name ?? channelId
   const known = [channelId, channel.name].filter((each) => each !== title)
   const facets = [...known, channel.group, channel.isTest ? messages.channel.test : null].map(
-    (each) => each !== null && html`· ${foreign(each, 60)} `,
+    (each) => each !== null && html`· ${untrusted(each, 60)} `,
   )
   const parts = [
     ['streams', streams(view, units)],
@@ -28,10 +28,10 @@ export function channelPage(outer: View, channel: ListedChannel, readings: OpenR
     ['reopen', reopenSection(view, channelId, units)],
   ] as const
   const names = parts.flatMap(([name, part]) => (part === false ? [] : name))
-  return html`<h1>${foreign(title, 60)}</h1>
+  return html`<h1>${untrusted(title, 60)}</h1>
 <p class="facets">${mark(channel.state === 'active' ? 'good' : 'calm', messages.channelStates[channel.state])}
 ${facets}</p>
-${jumps(view, names)}
+${sectionLinks(view, names)}
 ${parts.map(([, part]) => part)}`
 }
 
@@ -52,7 +52,7 @@ function openPoints(view: View): Html | false {
     ['stream', ({ stream }) => streamName(view, stream)],
     ['kind', (reading) => kindOf(view, reading)],
     ['range', ({ window }) => rangeText(view, window)],
-    ['partition', ({ partition }) => foreign(partition, 60)],
+    ['partition', ({ partition }) => untrusted(partition, 60)],
     ['reason', ({ reason }) => (reason === null ? messages.notKnown : errorText(messages, reason))],
   ]
   const hasAskedFor = open.some(({ stream, kind }) => isAskedFor(stream) && kind !== 'accepted')

@@ -1,6 +1,6 @@
 import type { ListedChannel } from '../../ledger/channels.ts'
 import type { LedgerUnit } from '../../ledger/latest-readings.ts'
-import { foreign, type Html, html } from '../html.ts'
+import { untrusted, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { lastRead, standing } from './streams-section.ts'
 import { type Column, filterForm, pagination, tableSection } from './table.ts'
@@ -94,9 +94,10 @@ function columnsOf(view: View): readonly Column<ChannelRow>[] {
 
 function channelName(view: View, { channelId, name, label, group, isTest }: ListedChannel): Html {
   const others = [label === null ? null : name, group, isTest ? view.messages.channel.test : null]
-  const more = others.map((each) => each !== null && html` · ${foreign(each, 60)}`)
+  const more = others.map((each) => each !== null && html` · ${untrusted(each, 60)}`)
   const path = `/channels/${encodeURIComponent(channelId)}`
-  return html`<a href="${path}">${foreign(label ?? name ?? channelId)}</a> <small>${foreign(channelId)}${more}</small>`
+  const link = html`<a href="${path}">${untrusted(label ?? name ?? channelId)}</a>`
+  return html`${link} <small>${untrusted(channelId)}${more}</small>`
 }
 
 function stateOf({ messages }: View, row: ChannelRow): Html {

@@ -6,7 +6,7 @@ import { chartsSection } from './charts-section.ts'
 import { jobsSection } from './jobs-section.ts'
 import { coverageSection, rowCount, standing, streamsOf, streamsSection } from './streams-section.ts'
 import { progressSection } from './verdict-section.ts'
-import { jumps, moment, type View, stateMark } from './view.ts'
+import { sectionLinks, moment, type View, stateMark } from './view.ts'
 import { MOST_QUARANTINED } from '../facts.ts'
 import { reasonsSection } from './quarantine-page.ts'
 import { runsSection } from './runs-page.ts'
@@ -18,7 +18,7 @@ const LAST_RUNS = 5
 export function overviewPage(view: View, answer: Html): Html {
   const { messages, facts } = view
   return html`${answer}
-${jumps(view, ['streams', 'coverage', 'charts', 'runs', 'jobs', 'quarantine'])}
+${sectionLinks(view, ['streams', 'coverage', 'charts', 'runs', 'jobs', 'quarantine'])}
 ${figures(view)}
 ${progressSection(view, facts.runs)}
 ${streamsSection(view)}

@@ -1,5 +1,5 @@
 import type { QuarantineGroup, ShownItem } from '../../ledger/quarantine-reasons.ts'
-import { foreign, type Html, html, maskedText, maskJson, maskValues } from '../html.ts'
+import { untrusted, type Html, html, maskedText, maskJson, maskValues } from '../html.ts'
 import { reasonInChinese } from '../words/reasons.ts'
 import { streamNames } from '../../streams/registry.ts'
 import { choice, type Column, filterForm, type ListPage, pagination, tableSection } from './table.ts'
@@ -16,7 +16,7 @@ export function quarantinePage(view: View, stream: string, found: ListPage<Shown
   const columns: readonly Column<ShownItem>[] = [
     ['reason', ({ reason, path }) => html`${reasonText(view, reason)}${path && html` <code>${path}</code>`}`],
     ['stream', (item) => streamName(view, item.stream)],
-    ['partition', ({ partition }) => foreign(partition, 60)],
+    ['partition', ({ partition }) => untrusted(partition, 60)],
     [
       'row',
       ({ raw }) => html`<details><summary>${messages.filter.apply}</summary>
@@ -50,5 +50,5 @@ export function reasonsSection(view: View): Html | false {
 /** In the language of the page where that is known, without values. */
 function reasonText({ messages }: View, reason: string): Html {
   const translated = messages.language === 'en' ? undefined : reasonInChinese(maskValues(reason))
-  return translated === undefined ? maskedText(reason) : foreign(translated, 300)
+  return translated === undefined ? maskedText(reason) : untrusted(translated, 300)
 }

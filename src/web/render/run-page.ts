@@ -5,13 +5,23 @@ import type { HeldPart, RaisedAlert, RunDetails, RunSlice } from '../../ledger/r
 import type { RunReport, RunError, StreamReport } from '../../ledger/run-reports.ts'
 import { hasEnded } from '../../ledger/runs.ts'
 import { rankOf } from '../../streams/registry.ts'
-import { foreign, type Html, html } from '../html.ts'
+import { untrusted, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { figureList } from './overview-page.ts'
 import { took } from './runs-page.ts'
 import { errorText, progressSection } from './verdict-section.ts'
 import { type Column, type ListPage, pagination, tableSection } from './table.ts'
-import { actionForm, jumps, moment, proofMark, proofMarks, section, stateMark, streamName, type View } from './view.ts'
+import {
+  actionForm,
+  sectionLinks,
+  moment,
+  proofMark,
+  proofMarks,
+  section,
+  stateMark,
+  streamName,
+  type View,
+} from './view.ts'
 
 /** What the page of a run shows beside its report. */
 export interface ShownDetails extends Omit<RunDetails, 'slices'> {
@@ -27,9 +37,9 @@ export function runPage(view: View, run: RunReport, details: ShownDetails): Html
   const found = { ...details, slices: details.slices.rows, asked: Object.keys(details.asked) }
   const parts = (['errors', 'alerts', 'slices', 'asked'] as const).filter((part) => found[part].length > 0)
   return html`<h1>${fill(messages.run.title, { runId: run.runId })}</h1>
-${jumps(view, ['streams', ...(isRunning ? (['workers'] as const) : []), ...parts])}
+${sectionLinks(view, ['streams', ...(isRunning ? (['workers'] as const) : []), ...parts])}
 ${figureList(view, [
-  [columns.command, foreign(run.command)],
+  [columns.command, untrusted(run.command)],
   [columns.status, stateMark(messages, run.status)],
   [columns.started, moment(view, run.startedAt)],
   [columns.took, took(view, run)],
@@ -66,7 +76,7 @@ function errors(view: View, run: RunReport, found: readonly RunError[]): Html | 
   const columns: readonly Column<RunError>[] = [
     ['code', ({ code }) => html`<code>${code}</code>`],
     ['stream', ({ stream }) => (stream === null ? notKnown : streamName(view, stream))],
-    ['partition', ({ partition }) => (partition === null ? notKnown : foreign(partition, 60))],
+    ['partition', ({ partition }) => (partition === null ? notKnown : untrusted(partition, 60))],
     ['message', ({ message, code }) => errorText(view.messages, message, code)],
   ]
   const left = run.errorCount - found.length
@@ -82,7 +92,7 @@ function alerts(view: View, { runId, command, status }: RunReport, raised: reado
     return describeNotice({ event: 'raised', cause: here, at }, view.messages.language)
   }
   const columns: readonly Column<RaisedAlert>[] = [
-    ['message', (alert) => foreign(textOf(alert), 400)],
+    ['message', (alert) => untrusted(textOf(alert), 400)],
     ['raised', ({ raisedAt }) => moment(view, raisedAt)],
   ]
   return tableSection(view, 'alerts', raised, columns, { className: 'worded' })
@@ -91,7 +101,7 @@ function alerts(view: View, { runId, command, status }: RunReport, raised: reado
 function slices(view: View, { runId }: RunReport, { slices: found }: ShownDetails): Html | false {
   const columns: readonly Column<RunSlice>[] = [
     ['stream', ({ stream }) => streamName(view, stream)],
-    ['partition', ({ partition }) => foreign(partition, 60)],
+    ['partition', ({ partition }) => untrusted(partition, 60)],
     ['range', ({ window }) => rangeText(view, window)],
     ['proof', ({ proof }) => proofMark(view.messages, proof)],
     ['rows', ({ rows }) => rows],
@@ -115,9 +125,9 @@ function workers(view: View, { runId }: RunReport, held: readonly HeldPart[]): H
   const columns: readonly Column<HeldPart>[] = [
     [
       'partition',
-      ({ stream, partition }) => html`${streamName(view, stream)} <small>${foreign(partition, 80)}</small>`,
+      ({ stream, partition }) => html`${streamName(view, stream)} <small>${untrusted(partition, 80)}</small>`,
     ],
-    ['worker', ({ holder }) => foreign(holder, 80)],
+    ['worker', ({ holder }) => untrusted(holder, 80)],
     ['since', ({ since }) => moment(view, since)],
     ['slices', ({ slices }) => slices],
     ['rows', ({ rows }) => rows],
@@ -137,7 +147,7 @@ function asked({ messages }: View, settings: Readonly<Record<string, unknown>>):
   const given = Object.entries(settings).filter(([, value]) => value !== null)
   const entries = given.map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value, undefined, 1)
-    return html`<div><dt><code>${name}</code></dt><dd>${foreign(text, 200)}</dd></div>`
+    return html`<div><dt><code>${name}</code></dt><dd>${untrusted(text, 200)}</dd></div>`
   })
   return entries.length > 0 && section(messages, 'asked', html`<dl class="pairs">${entries}</dl>`)
 }

@@ -1,7 +1,7 @@
 import { addCounts, type Counts, noCounts, type Proof, proofs } from '../../core/slice.ts'
 import type { RunReport } from '../../ledger/run-reports.ts'
 import { hasEnded } from '../../ledger/runs.ts'
-import { foreign, type Html, html } from '../html.ts'
+import { untrusted, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { choice, type Column, filterForm, type ListPage, pagination, tableSection } from './table.ts'
 import { moment, proofMarks, stateMark, type View } from './view.ts'
@@ -27,7 +27,7 @@ export function runsPage(
   ]
   const note =
     queued !== null &&
-    html`<p class="done" role="status">${foreign(fill(messages.actions.queued, { job: queued }))}</p>`
+    html`<p class="done" role="status">${untrusted(fill(messages.actions.queued, { job: queued }))}</p>`
   return html`<h1>${messages.pages.runs}</h1>
 ${note}
 ${filterForm(view, '/runs', choices)}
@@ -42,7 +42,7 @@ export function runsSection(view: View, runs: readonly RunReport[], more: Html |
   const atEnd = (count: (counts: Counts) => number) => (run: RunReport) =>
     hasEnded(run) ? count(totalOf(run)) : messages.notKnown
   const columns: readonly Column<RunReport>[] = [
-    ['run', ({ runId, command }) => html`<a href="/runs/${runId}">${runId}</a> ${foreign(command, 40)}`],
+    ['run', ({ runId, command }) => html`<a href="/runs/${runId}">${runId}</a> ${untrusted(command, 40)}`],
     ['status', ({ status }) => stateMark(messages, status)],
     ['started', ({ startedAt }) => moment(view, startedAt)],
     ['took', (run) => took(view, run)],

@@ -3,7 +3,7 @@ import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { timelineOf } from '../timeline.ts'
-import { isAskedFor, standingOf } from '../verdict.ts'
+import { isAskedFor, readProgressOf } from '../verdict.ts'
 import { timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
 import { tableSection } from './table.ts'
 import { channelLinks, icon, moment, proofMarks, section, streamName, type View, wallAgo, wallMoment } from './view.ts'
@@ -63,7 +63,7 @@ function lastLanding(units: readonly LedgerUnit[]): number | undefined {
 /** Until when some parts have been read; where that holds for some channels only, how many, and which are left. */
 export function standing(view: View, units: readonly LedgerUnit[], outOf = 0): Content {
   const { messages, expectations } = view
-  const { until, all: known, behind } = standingOf(units, expectations)
+  const { until, all: known, behind } = readProgressOf(units, expectations)
   const time = until === undefined ? messages.notKnown : wallMoment(view, until)
   const all = Math.max(known, outOf)
   if (behind.length === 0 && known === all) return time
@@ -104,7 +104,7 @@ ${lanes}</tbody>
 function lane(view: View, { stream, units, outOf }: StreamRow): Html {
   const { messages, facts, expectations } = view
   const { standing: words, formats } = messages
-  const { behind, all } = standingOf(units, expectations)
+  const { behind, all } = readProgressOf(units, expectations)
   if (!units.some(({ isWindowed }) => isWindowed)) {
     const at = lastLanding(units)
     const ago = at !== undefined && fill(messages.ago, { span: formats.span(Math.max(0, view.nowMs - at)) })

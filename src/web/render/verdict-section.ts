@@ -1,6 +1,6 @@
 import { describeError } from '../../core/outcome.ts'
 import { wallTimeAt } from '../../core/wall-clock.ts'
-import { type Html, html, foreign, maskedText } from '../html.ts'
+import { type Html, html, untrusted, maskedText } from '../html.ts'
 import type { Finding, Verdict } from '../verdict.ts'
 import { channelLinks, streamName, type View, icon, type Tone } from './view.ts'
 import type { RunReport } from '../../ledger/run-reports.ts'
@@ -24,7 +24,7 @@ export function verdictSection(view: View, verdict: Verdict): Html {
   const shown = findings.map((each) => html`<li>${findingText(view, each)}</li>`)
   const failed =
     failedRun &&
-    html`<li><a href="/runs/${failedRun.runId}">${foreign(fill(messages.findings.failedRun, failedRun))}</a></li>`
+    html`<li><a href="/runs/${failedRun.runId}">${untrusted(fill(messages.findings.failedRun, failedRun))}</a></li>`
   return answer(
     tones[status],
     words[status],
@@ -42,7 +42,7 @@ export function unreachableSection(messages: Messages, failed: ReadFailure, now:
   const span = formats.span(now - failed.sinceMs)
   const since = fill(words.unreachableSince, { time: timeOf(failed.sinceMs), ago: fill(ago, { span }) })
   const { code, message } = describeError(failed.error)
-  const reason = errorText(messages, message, code, html`<span lang="en">${foreign(message, 400)}</span>`)
+  const reason = errorText(messages, message, code, html`<span lang="en">${untrusted(message, 400)}</span>`)
   const shown = readAtMs ? fill(words.unreachableText, { time: timeOf(readAtMs) }) : words.unreachablePart
   return answer('bad', words.unreachable, html`<p>${since} ${reason}</p><p>${shown}</p>`)
 }
@@ -100,7 +100,7 @@ function runProgress(view: View, { runId, command, startedAt, progress, streams 
   const { messages, nowMs } = view
   const { progress: words, formats } = messages
   const { number } = formats
-  const title = foreign(fill(words.title, { command, run: runId }))
+  const title = untrusted(fill(words.title, { command, run: runId }))
   const entries = Object.entries(progress ?? {}).toSorted(([a], [b]) => rankOf(a) - rankOf(b))
   const lines = entries.map(([stream, { rows, parts, endedParts, share }]) => {
     const percent = Math.floor(share * 100)

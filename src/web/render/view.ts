@@ -1,5 +1,5 @@
 import { type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
-import { type Content, foreign, type Html, html } from '../html.ts'
+import { type Content, untrusted, type Html, html } from '../html.ts'
 import type { Expectations } from '../verdict.ts'
 import type { Facts } from '../facts.ts'
 import type { Proof } from '../../core/slice.ts'
@@ -55,7 +55,7 @@ export function channelLinks({ messages, facts }: View, ids: readonly (string | 
   const links = ids.slice(0, MOST_CHANNELS).map((id) => {
     if (id === null) return messages.standing.account
     const known = facts.channels.find(({ channelId }) => channelId === id)
-    return html`<a href="/channels/${encodeURIComponent(id)}">${foreign(known?.label ?? known?.name ?? id, 40)}</a>`
+    return html`<a href="/channels/${encodeURIComponent(id)}">${untrusted(known?.label ?? known?.name ?? id, 40)}</a>`
   })
   const count = messages.formats.number(ids.length - links.length)
   const more = html`<a href="/channels?show=open">${fill(messages.more, { count })}</a>`
@@ -87,7 +87,7 @@ ${content}
 }
 
 /** Links to the parts of a page, which is long on a phone. */
-export function jumps({ messages }: View, parts: readonly (keyof Messages['sections'])[]): Html {
+export function sectionLinks({ messages }: View, parts: readonly (keyof Messages['sections'])[]): Html {
   const links = parts.map((part) => html`<a href="#${part}">${messages.sections[part]}</a>`)
   return html`<nav class="jumps" aria-label="${messages.jump}">${links}</nav>`
 }

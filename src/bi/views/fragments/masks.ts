@@ -19,7 +19,7 @@ const hasClearRole = `pg_has_role(to_regrole('livehouse_pii')::oid, 'usage') is 
  * Whether the reader sees this kind of data unmasked: it is not on the list, or the reader has the role
  * `livehouse_pii`. Looked up once a query, as the view's owner; without a row of settings everything is masked.
  */
-export function sees(kind: PersonalData): string {
+export function isUnmasked(kind: PersonalData): string {
   return `(select not '${kind}' = any (s.masked) or ${hasClearRole} from livehouse_ops.bi_settings s)`
 }
 
@@ -58,7 +58,7 @@ export const maskOf: Readonly<Record<PersonalData, (sql: string) => string>> = {
 
 /** The value, masked for readers who may not see it. @param unless a condition under which everybody sees it */
 export function masked(kind: PersonalData, sql: string, unless?: string): string {
-  const condition = unless === undefined ? sees(kind) : `${unless} or ${sees(kind)}`
+  const condition = unless === undefined ? isUnmasked(kind) : `${unless} or ${isUnmasked(kind)}`
   return `case when ${condition} then ${sql} else ${maskOf[kind](sql)} end`
 }
 
@@ -90,6 +90,6 @@ export function link({ type, sql, words: { en, zh } }: BiColumn): BiColumn {
     en: `${en}; without its query unless the reader has the role livehouse_pii`,
     zh: `${zh}；没有 livehouse_pii 角色时不含查询参数`,
   }
-  const masks = `case when ${sees('access_source')} then ${shown} else ${hashed(bareLink(sql))} end`
+  const masks = `case when ${isUnmasked('access_source')} then ${shown} else ${hashed(bareLink(sql))} end`
   return { type, sql: masks, words, personal: 'access_source' }
 }

@@ -17,9 +17,9 @@ const told: readonly (readonly [name: string, ofViewers: string, ofViewer: strin
 ]
 const token = hiddenOrder('i.person')
 const columns = ['person', 'channels', ...told.map(([name]) => name)].join(', ')
-export const toldOfKept = told.map(([name]) => `k.${name}`).join(', ')
-export const toldOfViewer = told.map(([, , ofViewer]) => ofViewer).join(', ')
-export const toldOfUnlisted = told.map(([name]) => (name === 'viewer_count' ? '1::bigint' : 'null')).join(', ')
+export const keptPersonColumns = told.map(([name]) => `k.${name}`).join(', ')
+export const viewerPersonColumns = told.map(([, , ofViewer]) => ofViewer).join(', ')
+export const unlistedPersonColumns = told.map(([name]) => (name === 'viewer_count' ? '1::bigint' : 'null')).join(', ')
 
 /** Persons who may have changed with some channels: those who have viewers there now, or had some. */
 const staleIn = (channels: string) => `select ${token} as token from livehouse_ops.viewer_persons i
@@ -49,13 +49,13 @@ export const persons = `(
   )`
 
 /** Takes the channels whose viewers have changed off the list, to work on them. */
-export const takeChannels = 'delete from livehouse_ops.changed_persons returning channel_id'
+export const deleteChangedChannels = 'delete from livehouse_ops.changed_persons returning channel_id'
 
 /**
  * The channels that a statement returns, each once. Also notes that their figures no longer hold, as gifts and signups
  * are matched by the phones of viewers.
  */
-export const tellChannels = (statement: string) => `with c as (${statement}),
+export const noteChannelsOf = (statement: string) => `with c as (${statement}),
     d as (select distinct channel_id from c),
     noted as (insert into livehouse_ops.changed_channels (channel_id) select channel_id from d)
     select channel_id as channel from d`

@@ -18,7 +18,7 @@ const CANCELLED = '57014'
  * @param none returned then, and where the views are not of this livehouse: changes are not noted, or figures made
  * otherwise
  */
-export async function inTurn<T>(
+export async function withFiguresLock<T>(
   db: Db,
   signal: AbortSignal | undefined,
   none: T,
