@@ -119,19 +119,19 @@ const rules: Rules = {
 
 /** Lines of TypeScript that a folder of `src` may have: who adds some takes others away, or raises its line in a commit that says why. A stream brings its own. */
 const budgets: Readonly<Record<string, number>> = {
-  app: 1666,
+  app: 1670,
   bi: 3985,
   cli: 4258,
   config: 579,
   core: 1237,
-  emulator: 1752 + 60 * allStreams.length,
+  emulator: 1757 + 60 * allStreams.length,
   ledger: 3586,
   log: 73,
   scheduler: 1288,
   service: 1720,
   store: 2952,
   streams: 93 + 68 * allStreams.length,
-  sync: 5160,
+  sync: 5175,
   transform: 249,
   web: 3090,
   // The files beside the folders.
@@ -141,7 +141,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_060 + 128 * allStreams.length, test: 26_200 }
+const MOST_LINES = { src: 32_066 + 128 * allStreams.length, test: 26_290 }
 
 const tree = ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
   filesOf(folder).map((path) => readSource(path, readFileSync(join(root, path), 'utf8'))),

@@ -110,12 +110,12 @@ async function extract(
   const clock = await readServiceTime(context, connection)
   const startedAt = new Date(clock.now())
   await endAcceptances(db, startedAt)
-  const latest = new Date(startedAt.getTime() + LARGEST_DIFFERENCE_SECONDS * 1000)
-  // Only where the service told its time: by this machine's clock alone, those of another machine may seem later.
+  // By this machine's clock alone, readings of another machine may seem later.
   const isTold = connection.serviceClock.ownAheadMs() !== undefined
-  const forgotten = isTold ? await forgetReadingsAfter(db, latest) : 0
+  const mostAhead = isTold ? LARGEST_DIFFERENCE_SECONDS : MOST_BETWEEN_MACHINES
+  const forgotten = await forgetReadingsAfter(db, new Date(startedAt.getTime() + mostAhead * 1000))
   if (forgotten > 0)
-    log.warn('ledger.forgotten', { runId, slices: forgotten, reason: "they are later than the service's time now" })
+    log.warn('ledger.forgotten', { runId, slices: forgotten, reason: 'they are later than the time now' })
 
   const deps = {
     ...createSliceDeps(context, connection, { db, service, clock, runId, progress }),
@@ -139,6 +139,9 @@ async function extract(
   const errors = await recordUnknownChannels(run, job.errors)
   return { ...job, errors }
 }
+
+/** Where the service does not tell its time: clocks of two machines that are set at all differ by less. */
+const MOST_BETWEEN_MACHINES = 2 * DAY
 
 /** What a run needs of a connection. */
 export type RunConnection = Pick<Connection, 'fetchPage' | 'serviceClock'>

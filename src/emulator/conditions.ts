@@ -16,6 +16,8 @@ export interface Conditions {
   clockAheadMs: number
   /** How old the answer of `/` is, as if it came from a cache that sends no `Age`. */
   frontPageAgeMs: number
+  /** Whether answers say what its clock shows, in the header `Date`. */
+  tellsTime: boolean
 }
 
 export const defaultConditions: Readonly<Conditions> = {
@@ -26,6 +28,7 @@ export const defaultConditions: Readonly<Conditions> = {
   retryAfterSeconds: undefined,
   clockAheadMs: 0,
   frontPageAgeMs: 0,
+  tellsTime: true,
 }
 
 /** @returns whether one more call may pass: a token bucket of one second's calls. Without a rate every call may. */

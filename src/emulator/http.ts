@@ -31,7 +31,7 @@ export async function readRequest(request: IncomingMessage): Promise<Incoming> {
  * Sends an answer in the way that its delivery says.
  * @param nowMs what the service's clock shows, in milliseconds since 1970
  */
-export function respond(response: ServerResponse, answer: Answer, pages: PageCache, nowMs: number): void {
+export function respond(response: ServerResponse, answer: Answer, pages: PageCache): void {
   const { delivery } = answer
   if (delivery.kind === 'hang') return
   if (delivery.kind === 'reset') {
@@ -41,7 +41,6 @@ export function respond(response: ServerResponse, answer: Answer, pages: PageCac
   const body = renderBody(answer, pages)
   const contentType = answer.body.kind === 'text' ? answer.body.contentType : 'application/json'
   response.writeHead(answer.status, {
-    date: new Date(nowMs).toUTCString(),
     'content-type': `${contentType}; charset=utf-8`,
     'content-length': body.length,
     ...answer.headers,

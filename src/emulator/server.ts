@@ -93,7 +93,10 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     // `/` is asked only for the time.
     const isFrontPage = incoming.path === '/'
     if (!isFrontPage) service.calls.push({ ...call, status: isSilent ? 0 : answer.status, at: clock.now() })
-    respond(response, answer, pages, clock.now() - (isFrontPage ? conditions.frontPageAgeMs : 0))
+    response.sendDate = conditions.tellsTime
+    if (conditions.tellsTime)
+      response.setHeader('date', new Date(clock.now() - (isFrontPage ? conditions.frontPageAgeMs : 0)).toUTCString())
+    respond(response, answer, pages)
   }
   const server = createServer((request, response) => {
     const gone = new AbortController()

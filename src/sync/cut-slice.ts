@@ -103,7 +103,7 @@ export async function cutSlice(
     { ...slice, isFound: true },
     cutWindowAt(window, isolateFullMinutes(window, bounds, crowded, first.items.length)),
   )
-  return parts && (await countParts(parts, first.total ?? 0, pages))
+  return await countParts(parts, first.total ?? 0, pages)
 }
 
 /**

@@ -87,10 +87,8 @@ export async function extractKeyed(
       if (window !== undefined) timesOfWalk.push(...rows.map((row) => ({ [timeColumn]: row[timeColumn] ?? null })))
     }
     /** Both halves of the slice, if together they have as many rows. */
-    const halveWhole = async (total: number) => {
-      const halves = halveSlice(slice, timesOfWalk, deps)
-      return halves && (await countParts(halves, total, pages))
-    }
+    const halveWhole = async (total: number, inAnyCase = false) =>
+      await countParts(halveSlice(slice, timesOfWalk, deps), total, pages, inAnyCase)
     try {
       for await (const { page, lastPage } of readPages(pages, walk.countKnown)) {
         await add(page)
@@ -147,10 +145,10 @@ export async function extractKeyed(
 
     // A live list moves where its rows are too young to count as covered: the others are read apart.
     const hasYoungRows = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined
-    const isCutAnyway = hasYoungRows || isUntrue
     const isStuck = attempt === MOST_READINGS && verdict.isStill === true
-    const whole = isStuck && !isCutAnyway ? await halveWhole(announced) : undefined
-    const halves = isCutAnyway ? halveSlice(slice, timesOfWalk, deps) : whole
+    const whole =
+      !isUntrue && (hasYoungRows || isStuck) ? await halveWhole(totals?.largest ?? 0, hasYoungRows) : undefined
+    const halves = isUntrue ? halveSlice(slice, timesOfWalk, deps) : whole
     if (halves) {
       await loader.flush()
       return { kind: 'cut', parts: halves }

@@ -23,7 +23,7 @@ import { liesWithin, mayBeHalved, minuteOf, requireFiltered } from './windows.ts
 
 /** The result of reading a slice whose rows have no id. */
 export type UnkeyedReading =
-  /** `keepsMoving`: it moved in each reading, and has more rows than one answer. */
+  /** `keepsMoving`: it moved in each reading and has more rows than one answer, or nothing shows where it ends. */
   | {
       readonly kind: 'read'
       readonly extraction: Extraction
@@ -87,7 +87,8 @@ export async function extractUnkeyed(
     const verdict: Verdict = isDoubtful ? { proof: 'moving', reason: doubt } : judged
     earlier = contents
     const isOneAnswer = list.pages.length < 2 && summary.received < reading.pages.pageSize
-    const keepsMoving = verdict.proof === 'moving' && !isOneAnswer
+    // Where nothing shows the end, parts with fewer rows may show theirs.
+    const keepsMoving = verdict.proof === 'moving' && (!isOneAnswer || isEndUnknown === true)
     // Where some rows are too young to count as covered, the others are first read apart from them.
     const hasYoungRows = keepsMoving && tooYoungFrom(slice) !== undefined
     if (!isConclusive(verdict) && attempt < MOST_READINGS && !hasYoungRows) continue

@@ -7,6 +7,7 @@ import { chargeAcceptance } from '../ledger/acceptances.ts'
 import { duplicateItem } from '../ledger/quarantine.ts'
 import { findAgreeing } from '../ledger/earlier-readings.ts'
 import { countEarlier, rowKeyColumn } from '../store/load/table-part.ts'
+import { isDrop, SMALLEST_SHARE } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, type HeldRow, type WalkSummary } from './walk.ts'
 
@@ -163,11 +164,6 @@ interface Finding {
   readonly summary: Pick<Extraction['summary'], 'totals' | 'received' | 'distinct' | 'rejected'>
 }
 
-/** Fewer rows than this say nothing about a share. */
-const SMALLEST_HELD = 20
-/** A reading with less than this share of the rows that are expected has surprisingly few. */
-const SMALLEST_SHARE = 0.9
-
 /**
  * Compares what a reading found with what the warehouse had before, or a whole list of which no row is ever marked with
  * its last reading. A sudden drop, such as an empty answer, is never green at once, whatever the source's total says.
@@ -192,11 +188,10 @@ export async function compareWithEarlier(
   const before = isCompared ? earlier.before : (lastWalk ?? 0)
   // What this run has inserted in an earlier walk, or was told when the part was cut out, a proven walk brings, too.
   const [inserted, announced] = isConclusive(verdict) ? [earlier.inserted, slice.announced ?? 0] : [0, 0]
-  const isFew = (rows: number, most: number) => most > SMALLEST_HELD && rows < most * SMALLEST_SHARE
   // Rows that came may lie beyond the window by one of their times, and were announced as well.
   const came = accountedFor(summary)
-  const [count, held] = isFew(came, announced) ? [came, announced] : [found.count, Math.max(before, inserted)]
-  if (!isFew(count, held)) return { ...verdict, isDrop: false }
+  const [count, held] = isDrop(came, announced) ? [came, announced] : [found.count, Math.max(before, inserted)]
+  if (!isDrop(count, held)) return { ...verdict, isDrop: false }
   const now = new Date(clock.now())
   // What came, as the ledger has it of earlier readings, also where some of it lies beyond the window.
   const drop = { ...placeOf(slice), window, found: summary.distinct, most: summary.distinct / SMALLEST_SHARE, now }

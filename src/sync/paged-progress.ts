@@ -6,6 +6,7 @@ import type { OpenSlice } from '../ledger/open-slices.ts'
 import { hashItem } from '../ledger/quarantine.ts'
 import { duplicatesOf, freshestOf } from './judge-walk.ts'
 import { liesWithin } from './windows.ts'
+import { MOST_ROWS_UNCUT } from './page-reading.ts'
 import type { Slice } from './slice-work.ts'
 import { startWalk, type WalkSummary } from './walk.ts'
 
@@ -85,7 +86,8 @@ export async function judgeRepeatedPage(
 /**
  * What it means that the page after the last one was refused on another day: it may lie behind the end. Asks for the
  * place where the list would end at another page size, which also shows whether anything before it has moved; not
- * where the last page may lack rows that the service hides, whose places are not known.
+ * where the last page may lack rows that the service hides, whose places are not known. So few rows that no smaller
+ * page shows more are the whole list.
  * @param read a page by number and size
  */
 export async function judgeRefusedPage(
@@ -93,7 +95,10 @@ export async function judgeRefusedPage(
   read: (page: number, pageSize: number) => Promise<ReadPage>,
 ): Promise<'end' | 'more' | 'moved'> {
   const { rows, size } = placeOfEnd(slice)
-  if (size < 2) return isLastPage(slice, await read(slice.pagesRead, slice.pageSize)) ? 'more' : 'moved'
+  if (size < 2) {
+    if (!isLastPage(slice, await read(slice.pagesRead, slice.pageSize))) return 'moved'
+    return rows <= MOST_ROWS_UNCUT ? 'end' : 'more'
+  }
   const content = contentOf(await read(Math.ceil(rows / size), size))
   const before = rows % size
   const last = slice.lastPageKeys.slice(-before)

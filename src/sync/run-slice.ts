@@ -18,7 +18,7 @@ import {
 import { completeHeaders, type Landing, landSlice, nothingLanded } from './land-slice.ts'
 import { askedOf, createCallMeter, FEWEST_ROWS, isRefusal, openReading, type SliceReading } from './page-reading.ts'
 import { keepRejected, openSliceLog, recordFailure, requireFields, requireReadable, shortfall } from './record-slice.ts'
-import { cutToServed, halveSlice } from './slice-parts.ts'
+import { countParts, cutToServed, halveSlice } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { isReadTwice, newestAt, SHORTEST_WINDOW } from './windows.ts'
 
@@ -210,7 +210,9 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const isCut = read.kind === 'unread' || read.keepsMoving
   const more =
     read.kind === 'unread' && read.cause === 'too long' ? await cutSlice(slice, reading, deps, true) : undefined
-  const halves = more ?? (isCut ? halveSlice(slice, read.rows, deps) : undefined)
+  const total = read.kind === 'read' ? (read.extraction.summary.totals?.largest ?? 0) : 0
+  const halve = async () => await countParts(halveSlice(slice, read.rows, deps), total, reading.pages, true)
+  const halves = more ?? (isCut ? await halve() : undefined)
   if (halves) return { kind: 'cut', parts: halves }
   if (read.kind === 'read') {
     const why = `it did not come to rest in ${MOST_READINGS} readings or more, no row was written`

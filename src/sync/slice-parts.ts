@@ -43,17 +43,19 @@ export function halveSlice(
 
 /**
  * The parts of a window, each with how many rows are announced for it; undefined where these are fewer than the whole
- * shows. A service may show a row with two times only in a range that holds both: then a row across a cut would be in
- * no part.
- * @param total of the window
+ * shows, unless it is cut in any case. A service may show a row with two times only in a range that holds both: then a
+ * row across a cut would be in no part. Where surprisingly few are announced, what is missing may be of any part
+ * but one that is too young to count.
+ * @param total the largest that was told for the window
  */
 export async function countParts(
-  parts: readonly Slice[],
+  parts: readonly Slice[] | undefined,
   total: number,
   pages: PageReading,
+  inAnyCase = false,
 ): Promise<readonly Slice[] | undefined> {
   const { stream, window } = pages.list
-  if (window === undefined || !stream.isCounted || stream.timeColumns.length < 2) return parts
+  if (parts === undefined || window === undefined || !stream.isCounted) return parts
   // At half a minute, where no time in whole minutes lies. The ranges overlap by a second, so that a row at a cut is in
   // one of them, whichever of its ends a range includes.
   const inOrder = parts.toSorted((a, b) => (a.window?.to ?? 0) - (b.window?.to ?? 0))
@@ -66,8 +68,23 @@ export async function countParts(
   )
   // Rows that have left the range meanwhile are in no part.
   const now = await countIn(window, pages)
-  if (counts.reduce((sum, count) => sum + count, 0) < Math.min(total, now)) return undefined
-  return parts.map((part) => ({ ...part, announced: counts[inOrder.indexOf(part)] }))
+  const sum = counts.reduce((some, count) => some + count, 0)
+  if (sum < Math.min(total, now) && !inAnyCase) return undefined
+  const missing = isDrop(sum, total) ? total - sum : 0
+  return parts.map((part) => {
+    const count = counts[inOrder.indexOf(part)] ?? 0
+    return { ...part, announced: part.covers === undefined ? count : count + missing }
+  })
+}
+
+/** Fewer rows than this say nothing about a share. */
+const SMALLEST_HELD = 20
+/** A reading with less than this share of the rows that are expected has surprisingly few. */
+export const SMALLEST_SHARE = 0.9
+
+/** Whether so many rows are surprisingly few where so many are expected. */
+export function isDrop(rows: number, expected: number): boolean {
+  return expected > SMALLEST_HELD && rows < expected * SMALLEST_SHARE
 }
 
 /** The service's total of a range, asked for as it is. */

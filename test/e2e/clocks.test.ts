@@ -196,6 +196,24 @@ describe('the run says once', () => {
   })
 })
 
+test('what was read with a clock ten days ahead of a service that does not tell its time is read again when it is right', async () => {
+  const { clock, emulator } = account
+  emulator.conditions.tellsTime = false
+  await syncGreen()
+  clock.nowMs += 10 * DAY_MS
+  emulator.conditions.clockAheadMs = -10 * DAY_MS
+  await syncGreen()
+  clock.nowMs -= 9 * DAY_MS
+  emulator.conditions.clockAheadMs = 0
+  addLive(77)
+  await syncGreen()
+  await expectTruth(account, ['gifts', 'watch_records', 'signups'])
+  clock.nowMs += 2 * DAY_MS
+  addLive(78)
+  await syncGreen()
+  await expectTruth(account, ['gifts', 'watch_records', 'signups'])
+})
+
 test('a service out of reach is a failure, also of a dry run', async () => {
   const away = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' }
   const message = expect.stringContaining('the address in LIVEHOUSE_BASE_URL, http://127.0.0.1:1 (ECONNREFUSED)')

@@ -149,10 +149,15 @@ test.each(['time-desc', 'time-asc'] as const)(
   },
 )
 
-test.each([1, 7, 10, 20, 40, 100, 200, 235, 250])(
-  'a service that takes no sizes but those of the interface, and refuses what lies behind the end: %i gifts are read and agreed',
-  async (count) => {
-    account.emulator.switches.beyondLastPage = 'error'
+test.each(
+  [1, 7, 10, 20, 40, 100, 200, 235, 250].flatMap((count) => [
+    [count, 'error' as const],
+    [count, 'repeat-last' as const],
+  ]),
+)(
+  'a service that takes no sizes but those of the interface: %i gifts are read and agreed, past the end: %s',
+  async (count, beyondLastPage) => {
+    Object.assign(account.emulator.switches, { beyondLastPage })
     addGifts(count, { every: 2000 })
     let isTaken = true
     const refused = status(400)
@@ -232,19 +237,4 @@ test('a minute that never rests is not written and is named; its neighbours land
   const outside = channel.gifts.rows.filter(({ givenAt }) => givenAt < minute || givenAt >= minute + MINUTE)
   expect(await countRows()).toBe(outside.length)
   await expectMended()
-})
-
-test('late signups, one in each reading: all land, and those that come behind the pages too', async () => {
-  const { form, signup } = first
-  let viewers = 0
-  const signUp = (signedUpAt: WallTime) => form.signups.add({ ...signup, userId: `u${viewers++}`, signedUpAt })
-  for (let place = 0; place < 260; place++) signUp(now - 3600 - place * 90)
-  const effect = meanwhile(() => signUp(now - 9000))
-  account.emulator.faults.push({ effect, endpoint: 'signupRecord', page: 2 })
-  const run = async () => await runJson(account, sync, ['--streams', 'signups'])
-  expect(await run()).toMatchObject({ code: 0, streams: { signups: { slices: { moving: 0, short: 0 } } } })
-  expect((await readStreamTable(account.database.db, 'signups')).length).toBeGreaterThanOrEqual(260)
-  account.emulator.faults.length = 0
-  expect(await run()).toMatchObject({ code: 0 })
-  await expectTruth(account, ['signups'])
 })

@@ -47,7 +47,7 @@ test.each([
   await expectTruth(account, ['watch_records_v1'])
 })
 
-test.each([30, 200, 850])('%d rows end where pages past the end are refused, on the day after', async (rows) => {
+test.each([1, 2, 30, 200, 850])('%d rows end where pages past the end are refused, on the day after', async (rows) => {
   account.emulator.switches.beyondLastPage = 'error'
   account.setRecords(rows)
   expect(await runForDays()).toMatchObject({ code: 0 })

@@ -1,14 +1,12 @@
 import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { MINUTE, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
-import type { Answer } from '../../src/emulator/answer.ts'
-import type { FaultEffect } from '../../src/emulator/faults.ts'
+import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
-import type { Channel } from '../../src/emulator/world/world.ts'
+import { at, type Crowd, fill, times } from '../helpers/crowd.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { changedRows, noRows } from '../helpers/fault-effects.ts'
+import { changedRows } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { meanwhile } from '../helpers/numbered-lists.ts'
@@ -17,43 +15,7 @@ import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
-const at = parseWallTime('2026-11-12 20:00:00') ?? 0
-
-/** So many of a list's rows, made of its first one, over so many minutes, a service's order within each left to the page. */
-interface Crowd {
-  readonly count: number
-  readonly minutes: number
-}
-
 const account = ofTest(() => startAccount({ channels: 1, viewers: 250 }))
-
-const fill = {
-  visitors: ({ visitors }: Channel, { count }: Crowd) => {
-    const model = first(visitors.rows)
-    visitors.add(...times(count, (n) => ({ ...model, userId: `crowd-${n}`, watchSeconds: 0 })))
-  },
-  watch_records: ({ records }: Channel, { count, minutes }: Crowd) => {
-    const model = first(records.rows)
-    const made = (n: number) => ({ ...model, recordId: String(900_000 + n), enteredAt: minuteOf(n, minutes) })
-    records.add(...times(count, (n) => ({ ...made(n), leftAt: made(n).enteredAt + MINUTE })))
-  },
-  signups: (channel: Channel, { count, minutes }: Crowd) => {
-    const form = first(channel.questionnaires.rows)
-    const model = first(form.signups.rows)
-    const made = times(count, (n) => ({ ...model, userId: `crowd-${n}`, signedUpAt: minuteOf(n, minutes) }))
-    channel.questionnaires.replace(form, { ...form, signups: createRowList([...made]) })
-  },
-  gifts: ({ gifts }: Channel, { count, minutes }: Crowd) => {
-    const model = first(gifts.rows)
-    gifts.add(...times(count, (n) => ({ ...model, giftId: n, visitorId: `crowd-${n}`, givenAt: minuteOf(n, minutes) })))
-  },
-}
-
-const minuteOf = (n: number, minutes: number) => at + (n % minutes) * MINUTE
-
-function times<T>(count: number, make: (n: number) => T): readonly T[] {
-  return Array.from({ length: count }, (_, n) => make(n))
-}
 
 async function syncAndCompare(stream: string, hours = 2): Promise<void> {
   account.clock.nowMs += hours * 3_600_000
@@ -195,53 +157,4 @@ test('watch records of which one comes with every call: what is older is proven 
   expect(await readRecords()).toMatchObject({ code: 0, slices: { verified: 1, moving: 0 } })
   expect(calls).toBeLessThan(20)
   await expectTruth(account, ['watch_records'])
-})
-
-test('an empty answer for a part of a range is not believed that was cut when its rows had come', async () => {
-  let [whole, held]: unknown[] = []
-  let isRead = false
-  /** In one piece the list shows a row of each page twice and lacks another. */
-  const twice = changedRows((item, index) => {
-    if (index === 0) held = item
-    return index === 1 ? held : item
-  })
-  let serving: Partial<FaultEffect> = {}
-  const query = (asked: ListQuery) => {
-    whole ??= asked.to
-    isRead ||= asked.to === whole && asked.page === 2
-    serving = asked.to === whole ? twice : isRead ? noRows() : {}
-    return asked
-  }
-  const effect: FaultEffect = { name: 'then empty', query, answer: (given) => serving.answer?.(given) ?? given }
-  account.emulator.faults.push({ effect, endpoint: 'userRecordList' })
-  const { code, errors } = await runJson(account, sync, ['--streams', 'watch_records'])
-  expect({ code, errors }).toMatchObject({ code: 3, errors: [{ code: 'slice.short' }] })
-  expect(JSON.stringify(errors)).toContain('only 0 rows came where there were')
-})
-
-test('parts are held against what the service announced for them when they were cut out of a longer range', async () => {
-  const { emulator } = account
-  fill.watch_records(firstChannel(emulator), { count: 1200, minutes: 400 })
-  let [whole, isHiding]: [number?, boolean?] = []
-  const query = (asked: ListQuery) => {
-    whole ??= asked.to
-    // To count the parts it asks for few rows of each.
-    isHiding = asked.to !== whole && asked.pageSize !== 10
-    return asked
-  }
-  const answer = (given: Answer) => (isHiding ? (noRows().answer?.(given) ?? given) : given)
-  const effects = [{ name: 'hides', query, answer }, clampedTo(2)]
-  emulator.faults.push(...effects.map((effect) => ({ effect, endpoint: 'userRecordList' })))
-  const { errors } = await runJson(account, sync, ['--streams', 'watch_records'])
-  expect(JSON.stringify(errors)).toContain('only 0 rows came where there were')
-  emulator.faults.splice(0, 1)
-  await syncAndCompare('watch_records')
-})
-
-test.each(['watch_records', 'signups'])('two empty answers within an hour settle no history of %s', async (stream) => {
-  const endpoint = stream === 'signups' ? 'signupRecord' : 'userRecordList'
-  account.emulator.faults.push({ effect: noRows(), endpoint })
-  for (let reading = 0; reading < 2; reading++) expect(await account.run(sync)).toMatchObject({ code: 0 })
-  account.emulator.faults.length = 0
-  await syncAndCompare(stream, 0.1)
 })

@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest'
+import { sync } from '../../src/cli/sync.ts'
+import { MINUTE, type WallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import type { Answer } from '../../src/emulator/answer.ts'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
+import type { ListQuery } from '../../src/emulator/params.ts'
+import { fill } from '../helpers/crowd.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { changedRows, noRows } from '../helpers/fault-effects.ts'
+import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
+import { meanwhile } from '../helpers/numbered-lists.ts'
+import { ofTest } from '../helpers/of-file.ts'
+import { readStreamTable } from '../helpers/read-table.ts'
+import { runJson } from '../helpers/run-json.ts'
+import { startAccount } from '../helpers/start-account.ts'
+import { clampedTo } from '../helpers/worlds/furnish.ts'
+
+const account = ofTest(() => startAccount({ channels: 1, viewers: 250 }))
+
+async function syncAndCompare(stream: string, hours = 2): Promise<void> {
+  account.clock.nowMs += hours * 3_600_000
+  const names = stream === 'signups' ? 'questionnaires,signups' : stream
+  expect(await runJson(account, sync, ['--streams', names])).toMatchObject({ code: 0, errors: [] })
+  await expectTruth(account, [stream])
+}
+
+test('an empty answer for a part of a range is not believed that was cut when its rows had come', async () => {
+  let [whole, held]: unknown[] = []
+  let isRead = false
+  /** In one piece the list shows a row of each page twice and lacks another. */
+  const twice = changedRows((item, index) => {
+    if (index === 0) held = item
+    return index === 1 ? held : item
+  })
+  let serving: Partial<FaultEffect> = {}
+  const query = (asked: ListQuery) => {
+    whole ??= asked.to
+    isRead ||= asked.to === whole && asked.page === 2
+    serving = asked.to === whole ? twice : isRead ? noRows() : {}
+    return asked
+  }
+  const effect: FaultEffect = { name: 'then empty', query, answer: (given) => serving.answer?.(given) ?? given }
+  account.emulator.faults.push({ effect, endpoint: 'userRecordList' })
+  const { code, errors } = await runJson(account, sync, ['--streams', 'watch_records'])
+  expect({ code, errors }).toMatchObject({ code: 3, errors: [{ code: 'slice.short' }] })
+  expect(JSON.stringify(errors)).toContain('only 0 rows came where there were')
+})
+
+test.each([
+  ['watch_records', 'userRecordList'],
+  ['signups', 'signupRecord'],
+] as const)(
+  'parts of %s are held against what the service announced for them when they were cut out',
+  async (...of) => {
+    const [stream, endpoint] = of
+    const { emulator } = account
+    fill[stream](firstChannel(emulator), { count: 1200, minutes: 400 })
+    let [whole, isHiding]: [number?, boolean?] = []
+    const query = (asked: ListQuery) => {
+      whole ??= asked.to
+      // To count the parts it asks for few rows of each, and for a minute to see whether rows are found by their time.
+      isHiding = asked.to !== whole && asked.pageSize !== 10 && (asked.to ?? 0) - (asked.from ?? 0) > 3 * MINUTE
+      return asked
+    }
+    const answer = (given: Answer) => (isHiding ? (noRows().answer?.(given) ?? given) : given)
+    const effects = [{ name: 'hides', query, answer }, clampedTo(2)]
+    emulator.faults.push(...effects.map((effect) => ({ effect, endpoint })))
+    const names = stream === 'signups' ? 'questionnaires,signups' : stream
+    const { errors } = await runJson(account, sync, ['--streams', names])
+    expect(JSON.stringify(errors)).toContain('only 0 rows came where there were')
+    emulator.faults.splice(0, 1)
+    await syncAndCompare(stream)
+  },
+)
+
+test('half of a list that vanishes while rows arrive is not taken for gone', async () => {
+  const { emulator, clock } = account
+  const { records } = firstChannel(emulator)
+  const model = first(records.rows)
+  const gone = records.rows.filter((_, index) => index % 2 === 0)
+  let calls = 0
+  const arrive = meanwhile(() => {
+    const enteredAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
+    records.add({ ...model, recordId: String(900_000 + ++calls), enteredAt, leftAt: enteredAt })
+    if (calls === 2) for (const row of gone) records.remove(row)
+  })
+  emulator.faults.push({ effect: arrive, endpoint: 'userRecordList' })
+  const { code, errors } = await runJson(account, sync, ['--streams', 'watch_records'])
+  expect({ code, errors }).toMatchObject({ code: 3, errors: [{ code: 'slice.short' }] })
+  emulator.faults.length = 0
+  records.add(...gone)
+  await syncAndCompare('watch_records')
+})
+
+test.each(['watch_records', 'signups'])('two empty answers within an hour settle no history of %s', async (stream) => {
+  const endpoint = stream === 'signups' ? 'signupRecord' : 'userRecordList'
+  account.emulator.faults.push({ effect: noRows(), endpoint })
+  for (let reading = 0; reading < 2; reading++) expect(await account.run(sync)).toMatchObject({ code: 0 })
+  account.emulator.faults.length = 0
+  await syncAndCompare(stream, 0.1)
+})
+
+test('late signups, one in each reading: all land, and those that come behind the pages too', async () => {
+  const { form, signup } = firstRows(account.emulator)
+  const now = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai')
+  for (const row of form.signups.rows.slice()) form.signups.remove(row)
+  let viewers = 0
+  const signUp = (signedUpAt: WallTime) => form.signups.add({ ...signup, userId: `u${viewers++}`, signedUpAt })
+  for (let place = 0; place < 260; place++) signUp(now - 3600 - place * 90)
+  const effect = meanwhile(() => signUp(now - 9000))
+  account.emulator.faults.push({ effect, endpoint: 'signupRecord', page: 2 })
+  const run = async () => await runJson(account, sync, ['--streams', 'signups'])
+  expect(await run()).toMatchObject({ code: 0, streams: { signups: { slices: { moving: 0, short: 0 } } } })
+  expect((await readStreamTable(account.database.db, 'signups')).length).toBeGreaterThanOrEqual(260)
+  account.emulator.faults.length = 0
+  expect(await run()).toMatchObject({ code: 0 })
+  await expectTruth(account, ['signups'])
+})
