@@ -15,7 +15,7 @@ import {
   type SliceReading,
   sameItems,
 } from './page-reading.ts'
-import { countParts, findBound, toSlices } from './slice-parts.ts'
+import { countParts, findBound, halveSlice, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { GAP, cutWindow, cutWindowAt, minutesWithin, requireFiltered, secondOf, SHORTEST_WINDOW } from './windows.ts'
 
@@ -25,8 +25,6 @@ const COUNTED_FACTOR = 4
 const TOLERANCE = 1.2
 /** Characters of rows that are held until their slice is proven; a signup of 200 questions has up to 50,000. */
 const MOST_HELD_TEXT = 4_000_000
-/** More parts at once would mean looking at too many deep pages: parts that are still too large are cut again. */
-const MOST_PARTS = 24
 
 /**
  * How many pages a slice may have before it is cut: fewer where rows are long and are held in memory, even less than
@@ -44,11 +42,10 @@ export function longestSlice(
 }
 
 /**
- * Looks at page 1 of a window and cuts a large slice into parts, newest first: by its total into parts of about equally
- * many rows, and without a total behind a part that is long enough. The pages at which parts should begin show the
- * times to cut at: exactly in a list in order of time, as a sample in any other. Whatever the list's order, and
- * whatever moves meanwhile, the parts together are the window; a part that is still too large is cut again. A slice of
- * which the service does not count all rows is cut too.
+ * Looks at page 1 of a window and cuts a large slice: one with a total at the times of the page in the middle, and one
+ * without where a part is long enough. In a list in order of time that is exact, in any other a sample. Whatever the
+ * list's order, and whatever moves meanwhile, the parts together are the window; a part that is still too large is cut
+ * again. A slice of which the service does not count all rows is cut too.
  *
  * @param isLong whether reading has shown that it is too large
  * @returns undefined for one that is small enough, no longer than a few minutes, or whose rows lie too close together
@@ -63,11 +60,6 @@ export async function cutSlice(
 ): Promise<readonly Slice[] | undefined> {
   const { window, stream } = slice
   if (window === undefined || window.to - window.from <= SHORTEST_WINDOW) return undefined
-  const timesOf = (page: Page) => {
-    const rows = rowsOf(page, readItem)
-    requireFiltered(pages.list, rows, timeZone)
-    return rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
-  }
   const first = await firstPage()
   const mostPages = longestSlice(stream, pagesPerSlice, stream.identity && rowsOf(first, readItem))
   const count = stream.isCounted ? pagesOf(first, pages.pageSize) : undefined
@@ -79,31 +71,36 @@ export async function cutSlice(
     return bound === undefined ? undefined : toSlices(slice, cutWindowAt(window, [bound]))
   }
 
-  const numbers = count === undefined ? [Math.max(2, Math.floor(mostPages) + 1)] : startsOfParts(count, mostPages)
-  const looks = await Promise.all(numbers.map(async (number) => await lookAt(pages, number)))
-  const served = looks.filter((page) => page !== undefined)
-  const areSame = sameItems(stream)
-  // A page that is page 1 again says nothing; where all are, reading shows whether the page parameter is ignored. An
-  // empty one is past the end, unless the total says otherwise.
-  const isEnd = (items: readonly unknown[]) => count === undefined && items.length === 0
-  const seen = served.filter(({ items }) => !isEnd(items) && !areSame(items, first.items))
-  if (seen.length === 0 && (count === undefined || served.length > 0)) return undefined
-  // Without a total the cut is where a part is long enough, as the minutes around a cut are read with both parts. Past
-  // the end some services give the last page again: then the look says nothing.
-  const enough = Math.floor(mostPages / TOLERANCE)
-  const nearer = count === undefined && enough > 1 ? await lookAt(pages, enough) : first
-  if (nearer && seen[0] && areSame(nearer.items, seen[0].items)) return undefined
-  const times = (count === undefined && nearer ? [nearer] : seen).flatMap(timesOf).sort((a, b) => a - b)
-  if (times.length === 0) return toSlices(slice, cutWindow(window, numbers.length + 1))
-  if (stream.identity && !slice.isFound)
-    await requireFoundByTime(times[Math.floor(times.length / 2)] ?? 0, first, { pages, readItem }, timeZone)
-  const bounds = numbers.map((_, index) => times[Math.floor((times.length * (index + 0.5)) / numbers.length)] ?? 0)
-  const crowded = [...timesOf(first), ...times]
-  const parts = toSlices(
-    { ...slice, isFound: true },
-    cutWindowAt(window, isolateFullMinutes(window, bounds, crowded, first.items.length)),
-  )
-  return await countParts(parts, first.total ?? 0, pages)
+  const isFirst = (page: Page) => sameItems(stream)(page.items, first.items)
+  const look = count === undefined ? await lookBehind(pages, mostPages, isFirst) : await lookAt(pages, half(count))
+  // Then nothing lies there, or reading shows whether the page parameter is ignored.
+  if (count === undefined ? look === undefined : look && isFirst(look)) return undefined
+  const rows = look ? rowsOf(look, readItem) : []
+  requireFiltered(pages.list, rows, timeZone)
+  const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
+  const time = times[half(times.length) - 1]
+  if (stream.identity && !slice.isFound && time !== undefined)
+    await requireFoundByTime(time, first, { pages, readItem }, timeZone)
+  return await countParts(halveSlice({ ...slice, isFound: true }, rows, { timeZone }), first.total ?? 0, pages)
+}
+
+function half(count: number): number {
+  return Math.ceil(count / 2)
+}
+
+/**
+ * The page of a list without a total at which a part is long enough, as the minutes around a cut are read with both
+ * parts; undefined where the list is not much longer. Past its end some services give the first or last page again.
+ */
+async function lookBehind(
+  pages: PageReading,
+  mostPages: number,
+  isFirst: (page: Page) => boolean,
+): Promise<Page | undefined> {
+  const far = await lookAt(pages, Math.max(2, Math.floor(mostPages) + 1))
+  if (far === undefined || far.items.length === 0 || isFirst(far)) return undefined
+  const near = await lookAt(pages, Math.max(1, Math.floor(mostPages / TOLERANCE)))
+  return near && sameItems(pages.list.stream)(near.items, far.items) ? undefined : (near ?? far)
 }
 
 /**
@@ -140,12 +137,6 @@ function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
   })
 }
 
-/** The numbers of the pages at which parts of about equally many pages begin, without the first part. */
-function startsOfParts(count: number, mostPages: number): readonly number[] {
-  const parts = Math.min(MOST_PARTS, count, Math.ceil((count * TOLERANCE) / mostPages))
-  return Array.from({ length: parts - 1 }, (_, index) => Math.floor(((index + 1) * count) / parts) + 1)
-}
-
 /** A page for its times alone; undefined where it is not served: reading its rows will report the error. */
 async function lookAt(pages: PageReading, number: number): Promise<Page | undefined> {
   try {
@@ -154,21 +145,6 @@ async function lookAt(pages: PageReading, number: number): Promise<Page | undefi
     if (pages.context.signal.aborted || hasCode(error, 'api.unreachable')) throw error
     return undefined
   }
-}
-
-/** The bounds in whole minutes, but a minute that fills a page becomes a part that no other request overlaps. */
-function isolateFullMinutes(
-  { from, to }: Window,
-  bounds: readonly WallTime[],
-  times: readonly WallTime[],
-  pageSize: number,
-): readonly WallTime[] {
-  const isInside = (at: WallTime) => at > from && at < to
-  const isCrowded = (at: WallTime) => times.filter((time) => floorToMinute(time) === at).length >= Math.max(2, pageSize)
-  return bounds
-    .map(floorToMinute)
-    .flatMap((at) => (isInside(at) && !isCrowded(at) ? [at] : [at - GAP, at + GAP]))
-    .filter(isInside)
 }
 
 /** How many pages a list with a total has: a first page shorter than it should be shows what size is served. */

@@ -27,7 +27,7 @@ import {
 } from './page-reading.ts'
 import { readPages } from './read-pages.ts'
 import { requireFields } from './record-slice.ts'
-import { countParts, halveSlice, tooYoungFrom } from './slice-parts.ts'
+import { countParts, splitSlice, tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { type KeySet, rowKey, startWalk, type Walk, type WalkSummary } from './walk.ts'
 import { liesWithin, mayBeHalved, requireFiltered } from './windows.ts'
@@ -88,7 +88,7 @@ export async function extractKeyed(
     }
     /** Both halves of the slice, if together they have as many rows. */
     const halveWhole = async (total: number, inAnyCase = false) =>
-      await countParts(halveSlice(slice, timesOfWalk, deps), total, pages, inAnyCase)
+      await countParts(splitSlice(slice, timesOfWalk, deps), total, pages, inAnyCase)
     try {
       for await (const { page, lastPage } of readPages(pages, walk.countKnown)) {
         await add(page)
@@ -148,7 +148,7 @@ export async function extractKeyed(
     const isStuck = attempt === MOST_READINGS && verdict.isStill === true
     const whole =
       !isUntrue && (hasYoungRows || isStuck) ? await halveWhole(totals?.largest ?? 0, hasYoungRows) : undefined
-    const halves = isUntrue ? halveSlice(slice, timesOfWalk, deps) : whole
+    const halves = isUntrue ? splitSlice(slice, timesOfWalk, deps) : whole
     if (halves) {
       await loader.flush()
       return { kind: 'cut', parts: halves }

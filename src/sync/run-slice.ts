@@ -18,7 +18,7 @@ import {
 import { completeHeaders, type Landing, landSlice, nothingLanded } from './land-slice.ts'
 import { askedOf, createCallMeter, FEWEST_ROWS, isRefusal, openReading, type SliceReading } from './page-reading.ts'
 import { keepRejected, openSliceLog, recordFailure, requireFields, requireReadable, shortfall } from './record-slice.ts'
-import { countParts, cutToServed, halveSlice } from './slice-parts.ts'
+import { countParts, cutToServed, splitSlice } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { isReadTwice, newestAt, SHORTEST_WINDOW } from './windows.ts'
 
@@ -211,7 +211,7 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const more =
     read.kind === 'unread' && read.cause === 'too long' ? await cutSlice(slice, reading, deps, true) : undefined
   const total = read.kind === 'read' ? (read.extraction.summary.totals?.largest ?? 0) : 0
-  const halve = async () => await countParts(halveSlice(slice, read.rows, deps), total, reading.pages, true)
+  const halve = async () => await countParts(splitSlice(slice, read.rows, deps), total, reading.pages, true)
   const halves = more ?? (isCut ? await halve() : undefined)
   if (halves) return { kind: 'cut', parts: halves }
   if (read.kind === 'read') {

@@ -3,7 +3,7 @@ import type { Window } from '../core/slice.ts'
 import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { askedOf, FEWEST_ROWS, fetchNumbered, fetchUnlessRefused, isRefusal, type PageReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { cutWindowAt, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
+import { cutWindowAt, GAP, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
 
 /** The same slice over a part of its window. */
 export function partOf(slice: Slice, window: Window): Slice {
@@ -24,8 +24,22 @@ export function tooYoungFrom({ window, covers }: Slice): WallTime | undefined {
 }
 
 /**
- * Cuts a slice in two that could not be read as it is (a page was refused, or the list kept moving): before the rows
- * too young to count as covered, else at the minute in the middle of the rows that came.
+ * Cuts a slice that could not be read as it is (a page was refused, or the list kept moving): before the rows too young
+ * to count as covered, else in half.
+ * @returns undefined for one minute
+ */
+export function splitSlice(
+  slice: Slice,
+  rows: readonly Row[],
+  deps: Pick<RunDeps, 'timeZone'>,
+): readonly Slice[] | undefined {
+  const at = tooYoungFrom(slice)
+  return slice.window && at ? toSlices(slice, cutWindowAt(slice.window, [at])) : halveSlice(slice, rows, deps)
+}
+
+/**
+ * Cuts a slice at the minute in the middle of these rows, or of its window where there are none. A minute that has all
+ * of them becomes a part that no other request overlaps.
  * @returns undefined for one minute
  */
 export function halveSlice(
@@ -37,8 +51,10 @@ export function halveSlice(
   if (window === undefined) return undefined
   const times = minutesWithin(window, rows, stream, timeZone).toSorted((a, b) => a - b)
   const middle = times[Math.floor(times.length / 2)] ?? floorToMinute((window.from + window.to) / 2)
-  const at = tooYoungFrom(slice) ?? Math.max(window.from + MINUTE, Math.min(middle, window.to - MINUTE))
-  return toSlices(slice, cutWindowAt(window, [at]))
+  const at = Math.max(window.from + MINUTE, Math.min(middle, window.to - MINUTE))
+  const isCrowded = times.length > 1 && times.every((time) => time === at)
+  const around = cutWindowAt(window, isCrowded ? [at - GAP, at + GAP] : [at])
+  return toSlices(slice, around.length > 1 ? around : cutWindowAt(window, [at]))
 }
 
 /**
@@ -66,10 +82,9 @@ export async function countParts(
       async (to, index) => await countIn({ from: index === 0 ? window.from : (ends[index - 1] ?? 0) - 1, to }, pages),
     ),
   )
-  // Rows that have left the range meanwhile are in no part.
-  const now = await countIn(window, pages)
   const sum = counts.reduce((some, count) => some + count, 0)
-  if (sum < Math.min(total, now) && !inAnyCase) return undefined
+  // Rows that have left the range meanwhile are in no part.
+  if (sum < total && !inAnyCase && sum < (await countIn(window, pages))) return undefined
   const missing = isDrop(sum, total) ? total - sum : 0
   return parts.map((part) => {
     const count = counts[inOrder.indexOf(part)] ?? 0
