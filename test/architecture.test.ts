@@ -131,7 +131,7 @@ const budgets: Readonly<Record<string, number>> = {
   service: 1720,
   store: 2952,
   streams: 93 + 68 * allStreams.length,
-  sync: 5175,
+  sync: 5204,
   transform: 249,
   web: 3090,
   // The files beside the folders.
@@ -141,7 +141,7 @@ const budgets: Readonly<Record<string, number>> = {
 const MOST_RAW_SQL = 56
 
 /** Less than the folders may have together: they do not all grow at once. */
-const MOST_LINES = { src: 32_066 + 128 * allStreams.length, test: 26_290 }
+const MOST_LINES = { src: 32_094 + 128 * allStreams.length, test: 26_290 }
 
 const tree = ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
   filesOf(folder).map((path) => readSource(path, readFileSync(join(root, path), 'utf8'))),

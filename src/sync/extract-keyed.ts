@@ -8,6 +8,7 @@ import type { BatchLoader } from './batch-loader.ts'
 import {
   accountedFor,
   type Extracted,
+  type Extraction,
   exceedsTotal,
   isConclusive,
   judgeWalks,
@@ -17,19 +18,12 @@ import {
   type Verdict,
   freshestOf,
 } from './judge-walk.ts'
-import {
-  fetchNumbered,
-  fetchUnlessRefused,
-  isRefusal,
-  type PageReading,
-  type SliceReading,
-  sizeOfReading,
-} from './page-reading.ts'
-import { readPages } from './read-pages.ts'
+import { isRefusal, type SliceReading, sizeOfReading } from './page-reading.ts'
+import { readHead, readPages } from './read-pages.ts'
 import { requireFields } from './record-slice.ts'
 import { countParts, splitSlice, tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { type KeySet, rowKey, startWalk, type Walk, type WalkSummary } from './walk.ts'
+import { type KeySet, rowKey, startWalk, type WalkSummary } from './walk.ts'
 import { liesWithin, mayBeHalved, requireFiltered } from './windows.ts'
 
 /**
@@ -59,11 +53,10 @@ export async function extractKeyed(
   const repeatedKeys = await readRepeatedKeys(slice, reading, deps)
   if ((await reading.earlier()).knownFields.length === 0) loader.expectNew()
   let channelFacts: ChannelFacts | undefined
-  let previous: WalkSummary | undefined
-  /** The rows of all walks together, and whether the list was the same in all of them. */
-  const all = { keys: undefined as KeySet | undefined, distinct: 0, count: 0, isStill: true }
+  let previous: WalkEnd | undefined
+  const all: AllWalks = { keys: undefined, distinct: 0, count: 0, isStill: true }
   let { pageSize } = reading.pages
-  let [served, largestBefore] = [1, 0]
+  let served = 1
   /** The most rows of a walk that brought more than its total said: from then on no smaller total is believed. */
   let beyondTotal = 0
   /** Why the next page of such a walk was refused. */
@@ -115,39 +108,18 @@ export async function extractKeyed(
     }
 
     await requireFields(slice, walk.summary(), reading, deps)
-    const { totals, received, distinct, repeatsOnPage, rejected } = walk.summary()
     const isExceeded = exceedsTotal(walk.summary())
     if (isExceeded) beyondTotal = Math.max(beyondTotal, accountedFor(walk.summary()))
-    const isUntrue = beyondTotal > (totals?.largest ?? 0)
+    const end: WalkEnd = { ...walk.summary(), keys: walk.keys, count, largest }
+    const judged = judgeTogether(end, previous, all, { attempt, beyondTotal, window })
+    const { verdict, isUntrue, missing } = judged
     if (refused && isUntrue && !isExceeded) throw refused.error
-    // A total known to be wrong counts as none: then the rows that came show how many there are.
-    const announced = isUntrue ? received : (totals?.last ?? 0)
-    if (all.keys === undefined) Object.assign(all, { keys: walk.keys, distinct, count })
-    const isSame = distinct === all.distinct && distinct === previous?.distinct
-    const isSameElsewhere = isSame && largest !== largestBefore
-    const alone = judgeWalks(walk.summary(), previous, isSameElsewhere)
-    const why = `the source says ${totals?.last}, but ${beyondTotal} rows came before: its total is not true`
-    const ofWalk: Verdict = isUntrue && isConclusive(alone) ? { proof: 'moving', reason: why, isStill: true } : alone
-    largestBefore = largest
-    all.isStill &&= ofWalk.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
-    // Where more came than was announced, the total counts rows that are there twice only once.
-    const isMoreThanTotal = received > announced
-    const missing = () => announced - all.distinct - (isMoreThanTotal ? 0 : repeatsOnPage) - rejected.length
-    for (const key of walk.summary().held.keys()) if (all.keys?.add(key)) all.distinct++
-    // Then it counts only once pages of another size bring the same rows, or if all came on one page. Otherwise rows
-    // with equal keys are left to `judgeWalks` first, which finds real duplicates by two walks that bring them alike.
-    const isSure = isMoreThanTotal
-      ? isSameElsewhere || largest === received
-      : repeatsOnPage === 0 || attempt >= MOST_READINGS
-    const isProvable = window !== undefined || isMoreThanTotal
-    const isWhole = isProvable && all.isStill && !isUntrue && missing() === 0 && isSure
-    const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : ofWalk
 
     // A live list moves where its rows are too young to count as covered: the others are read apart.
     const hasYoungRows = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined
     const isStuck = attempt === MOST_READINGS && verdict.isStill === true
     const whole =
-      !isUntrue && (hasYoungRows || isStuck) ? await halveWhole(totals?.largest ?? 0, hasYoungRows) : undefined
+      !isUntrue && (hasYoungRows || isStuck) ? await halveWhole(end.totals?.largest ?? 0, hasYoungRows) : undefined
     const halves = isUntrue ? splitSlice(slice, timesOfWalk, deps) : whole
     if (halves) {
       await loader.flush()
@@ -162,30 +134,91 @@ export async function extractKeyed(
     if (!isConclusive(verdict) && isMore) {
       await loader.flush()
       for (const row of walked.repeated) repeatedKeys.add(keyOf(row))
-      previous = walked
+      previous = { ...walked, keys: walk.keys, count, largest }
       served = Math.max(served, largest)
       if (verdict.isStill) pageSize = sizeOfReading(served, attempt + 1)
       continue
     }
 
-    const isAgain = isConclusive(ofWalk) && walked.distinct + walked.rejected.length < announced
-    const duplicates = isConclusive(ofWalk) ? duplicatesOf(stream, walked.held) : []
-    const isJoined = ofWalk.isStill === true
-    const summary = {
-      ...walked,
-      distinct: isJoined ? all.distinct : walked.distinct,
-      rejected: [...walked.rejected, ...(isAgain ? walked.rejectedAgain : []), ...duplicates],
-    }
-    const found = isJoined && all.keys ? { count: all.count, has: all.keys.has } : { count, has: walk.keys.has }
-    // Rows too young to count as covered are read again in any case.
-    const isClaimed = window === undefined || slice.covers !== undefined
-    const isLacking = isClaimed && !isUntrue && verdict.isStill === true && missing() > 0
-    const rows = `${summary.distinct} distinct and ${summary.rejected.length} quarantined rows`
-    const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
-    const judged: Verdict = isLacking ? { proof: 'short', reason } : verdict
-    const extraction = { summary, verdict: judged, channelFacts, title: undefined, found }
-    return { kind: 'read', extraction, rows: [...timesOfWalk, ...freshest] }
+    const extraction = conclude(slice, { ...walked, keys: walk.keys, count, largest }, all, { ...judged, attempt })
+    return { kind: 'read', extraction: { ...extraction, channelFacts }, rows: [...timesOfWalk, ...freshest] }
   }
+}
+
+/** What all walks over a slice have brought together; `keys` are undefined before the first has come to its end. */
+interface AllWalks {
+  keys: KeySet | undefined
+  distinct: number
+  /** Of the slice. */
+  count: number
+  /** Whether the list was the same in all of them. */
+  isStill: boolean
+}
+
+/** A walk that has come to its end. */
+interface WalkEnd extends WalkSummary {
+  readonly keys: KeySet
+  /** Rows of the slice. */
+  readonly count: number
+  /** Items of the largest page. */
+  readonly largest: number
+}
+
+/** Judges a walk together with those before it, and adds it to them. */
+function judgeTogether(
+  end: WalkEnd,
+  previous: WalkEnd | undefined,
+  all: AllWalks,
+  { attempt, beyondTotal, window }: Pick<Slice, 'window'> & Readonly<Record<'attempt' | 'beyondTotal', number>>,
+) {
+  const { totals, received, distinct, repeatsOnPage, rejected, held, keys, count, largest } = end
+  const isUntrue = beyondTotal > (totals?.largest ?? 0)
+  // A total known to be wrong counts as none: then the rows that came show how many there are.
+  const announced = isUntrue ? received : (totals?.last ?? 0)
+  if (all.keys === undefined) Object.assign(all, { keys, distinct, count })
+  const isSame = distinct === all.distinct && distinct === previous?.distinct
+  const isSameElsewhere = isSame && largest !== previous.largest
+  const alone = judgeWalks(end, previous, isSameElsewhere)
+  const why = `the source says ${totals?.last}, but ${beyondTotal} rows came before: its total is not true`
+  const ofWalk: Verdict = isUntrue && isConclusive(alone) ? { proof: 'moving', reason: why, isStill: true } : alone
+  all.isStill &&= ofWalk.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
+  // Where more came than was announced, the total counts rows that are there twice only once.
+  const isMoreThanTotal = received > announced
+  const missing = () => announced - all.distinct - (isMoreThanTotal ? 0 : repeatsOnPage) - rejected.length
+  for (const key of held.keys()) if (all.keys?.add(key)) all.distinct++
+  // Then it counts only once pages of another size bring the same rows, or if all came on one page. Otherwise rows
+  // with equal keys are left to `judgeWalks` first, which finds real duplicates by two walks that bring them alike.
+  const isSure = isMoreThanTotal
+    ? isSameElsewhere || largest === received
+    : repeatsOnPage === 0 || attempt >= MOST_READINGS
+  const isProvable = window !== undefined || isMoreThanTotal
+  const isWhole = isProvable && all.isStill && !isUntrue && missing() === 0 && isSure
+  const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : ofWalk
+  /** `missing`: how many of the announced rows no walk has brought so far. */
+  return { verdict, ofWalk, isUntrue, announced, missing }
+}
+
+/** What the last walk, or all of them together, have found of a slice. */
+function conclude(
+  { stream, window, covers }: Slice,
+  end: WalkEnd,
+  all: AllWalks,
+  judged: ReturnType<typeof judgeTogether> & { readonly attempt: number },
+): Omit<Extraction, 'channelFacts'> {
+  const { verdict, ofWalk, isUntrue, announced, missing, attempt } = judged
+  const isAgain = isConclusive(ofWalk) && accountedFor(end) < announced
+  const duplicates = isConclusive(ofWalk) ? duplicatesOf(stream, end.held) : []
+  const isJoined = ofWalk.isStill === true
+  const rejected = [...end.rejected, ...(isAgain ? end.rejectedAgain : []), ...duplicates]
+  const summary = { ...end, distinct: isJoined ? all.distinct : end.distinct, rejected }
+  const { count, keys } = isJoined && all.keys ? { ...all, keys: all.keys } : end
+  // Rows too young to count as covered are read again in any case.
+  const isClaimed = window === undefined || covers !== undefined
+  const isLacking = isClaimed && !isUntrue && verdict.isStill === true && missing() > 0
+  const rows = `${summary.distinct} distinct and ${rejected.length} quarantined rows`
+  const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
+  const proven: Verdict = isLacking ? { proof: 'short', reason } : verdict
+  return { summary, verdict: proven, title: undefined, found: { count, has: keys.has } }
 }
 
 /** Keys that had real duplicates in an earlier reading of the list. */
@@ -195,23 +228,6 @@ async function readRepeatedKeys(slice: Slice, { earlier }: SliceReading, { db }:
   const source = stream.columns[rowKeyColumn(stream)]?.source
   const values = await readDuplicates(db, placeOf(slice))
   return new Set(values.map((value) => String(source?.kind === 'field' ? source.parse(value) : value)))
-}
-
-/** Reads the first pages of a moving list until one brings no new key: a row that jumped to the front lands too. */
-async function readHead(pages: PageReading, walk: Walk, add: (page: Page) => Promise<void>): Promise<void> {
-  let known: number
-  let number = 1
-  do {
-    known = walk.summary().distinct
-    const page = number === 1 ? await fetchNumbered(pages, number) : await fetchUnlessRefused(pages, number)
-    if ('refusal' in page) {
-      // Within the list it must be served: what has moved may be on it.
-      if (number * pages.pageSize <= (walk.summary().totals?.smallest ?? 0)) throw page.refusal
-      return
-    }
-    await add(page)
-    number++
-  } while (walk.summary().distinct > known)
 }
 
 /** Adds what the readable items of a page say about their channel. */

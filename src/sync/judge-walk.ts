@@ -7,7 +7,6 @@ import { chargeAcceptance } from '../ledger/acceptances.ts'
 import { duplicateItem } from '../ledger/quarantine.ts'
 import { findAgreeing } from '../ledger/earlier-readings.ts'
 import { countEarlier, rowKeyColumn } from '../store/load/table-part.ts'
-import { isDrop, SMALLEST_SHARE } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, type HeldRow, type WalkSummary } from './walk.ts'
 
@@ -162,6 +161,16 @@ interface Finding {
   readonly verdict: Verdict
   readonly found: Pick<Extraction['found'], 'count'>
   readonly summary: Pick<Extraction['summary'], 'totals' | 'received' | 'distinct' | 'rejected'>
+}
+
+/** Fewer rows than this say nothing about a share. */
+const SMALLEST_HELD = 20
+/** A reading with less than this share of the rows that are expected has surprisingly few. */
+const SMALLEST_SHARE = 0.9
+
+/** Whether so many rows are surprisingly few where so many are expected. */
+export function isDrop(rows: number, expected: number): boolean {
+  return expected > SMALLEST_HELD && rows < expected * SMALLEST_SHARE
 }
 
 /**

@@ -5,6 +5,7 @@ import type { CallContext, Page } from '../core/page.ts'
 import type { PageReading, RefusedPage } from './page-reading.ts'
 import { fetchNumbered, fetchUnlessRefused, pageIgnored, sameItems, MOST_ROWS_UNCUT } from './page-reading.ts'
 import type { PageShare, ReadAhead } from './slice-work.ts'
+import type { Walk } from './walk.ts'
 
 /** After this many empty pages in a row before the announced end, no more rows are expected. */
 const MOST_EMPTY_PAGES = 2
@@ -79,6 +80,27 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
   } finally {
     await ahead.stop()
   }
+}
+
+/** Reads the first pages of a moving list until one brings no new key: a row that jumped to the front lands too. */
+export async function readHead(
+  pages: PageReading,
+  walk: Pick<Walk, 'summary'>,
+  add: (page: Page) => Promise<void>,
+): Promise<void> {
+  let known: number
+  let number = 1
+  do {
+    known = walk.summary().distinct
+    const page = number === 1 ? await fetchNumbered(pages, number) : await fetchUnlessRefused(pages, number)
+    if ('refusal' in page) {
+      // Within the list it must be served: what has moved may be on it.
+      if (number * pages.pageSize <= (walk.summary().totals?.smallest ?? 0)) throw page.refusal
+      return
+    }
+    await add(page)
+    number++
+  } while (walk.summary().distinct > known)
 }
 
 /** The size that the service serves: page 1 shows it where more is announced, or where the echo names its length. */

@@ -1,6 +1,7 @@
 import type { Row } from '../core/column.ts'
 import type { Window } from '../core/slice.ts'
 import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { isDrop } from './judge-walk.ts'
 import { askedOf, FEWEST_ROWS, fetchNumbered, fetchUnlessRefused, isRefusal, type PageReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { cutWindowAt, GAP, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
@@ -90,16 +91,6 @@ export async function countParts(
     const count = counts[inOrder.indexOf(part)] ?? 0
     return { ...part, announced: part.covers === undefined ? count : count + missing }
   })
-}
-
-/** Fewer rows than this say nothing about a share. */
-const SMALLEST_HELD = 20
-/** A reading with less than this share of the rows that are expected has surprisingly few. */
-export const SMALLEST_SHARE = 0.9
-
-/** Whether so many rows are surprisingly few where so many are expected. */
-export function isDrop(rows: number, expected: number): boolean {
-  return expected > SMALLEST_HELD && rows < expected * SMALLEST_SHARE
 }
 
 /** The service's total of a range, asked for as it is. */
