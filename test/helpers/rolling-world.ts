@@ -1,7 +1,6 @@
 import type { WallTime } from '../../src/core/wall-clock.ts'
 import { createWorld, type WorldOptions } from '../../src/emulator/world/create-world.ts'
 import { createRowList, type RowList } from '../../src/emulator/world/row-list.ts'
-import type { Channel, Questionnaire } from '../../src/emulator/world/world.ts'
 
 export type RollingWorld = ReturnType<typeof createRollingWorld>
 
@@ -9,30 +8,35 @@ export type RollingWorld = ReturnType<typeof createRollingWorld>
 export function createRollingWorld(options: WorldOptions, from: WallTime) {
   const whole = createWorld(options)
   const rolls: ((now: WallTime) => void)[] = []
-  const rolling = <Row extends object>({ rows }: RowList<Row>, timeOf: (row: Row) => WallTime): RowList<Row> => {
-    const list = createRowList<Row>()
-    const left = [...rows].sort((a, b) => timeOf(b) - timeOf(a))
+  const roll = ({ rows }: RowList<object>): RowList<object> => {
+    const list = createRowList<object>()
+    const left = rows.map(rollLists).sort((a, b) => beginOf(b) - beginOf(a))
     rolls.push((now) => {
-      for (let next = left.at(-1); next !== undefined && timeOf(next) <= now; next = left.at(-1)) {
+      for (let next = left.at(-1); next !== undefined && beginOf(next) <= now; next = left.at(-1)) {
         list.add(next)
         left.pop()
       }
     })
     return list
   }
-  const questionnaireOf = (form: Questionnaire): Questionnaire => {
-    return { ...form, signups: rolling(form.signups, (row) => row.signedUpAt) }
+  /** The same, with lists that grow as time goes on, as those of its rows do. */
+  const rollLists = <Holder extends object>(holder: Holder): Holder => {
+    const lists = Object.entries(holder).filter(
+      (entry): entry is [string, RowList<object>] => 'rows' in Object(entry[1]),
+    )
+    return lists.length === 0
+      ? holder
+      : { ...holder, ...Object.fromEntries(lists.map(([name, list]) => [name, roll(list)])) }
   }
-  const channelOf = (channel: Channel): Channel => ({
-    ...channel,
-    visitors: rolling(channel.visitors, (row) => row.firstLoginAt),
-    records: rolling(channel.records, (row) => row.enteredAt),
-    gifts: rolling(channel.gifts, (row) => row.givenAt),
-    questionnaires: rolling(createRowList(channel.questionnaires.rows.map(questionnaireOf)), (row) => row.createdAt),
-  })
-  const channels = new Map([...whole.channels].map(([id, channel]) => [id, channelOf(channel)]))
+  const channels = new Map([...whole.channels].map(([id, channel]) => [id, rollLists(channel)]))
   /** Lets happen what has happened by then. */
   const rollTo = (now: WallTime) => rolls.forEach((roll) => roll(now))
   rollTo(from)
   return { world: { ...whole, channels }, rollTo }
+}
+
+/** When a row came to be: the earliest of its times. */
+function beginOf(row: object): WallTime {
+  const times = Object.entries(row).filter(([name]) => name.endsWith('At'))
+  return Math.min(...times.flatMap(([, value]) => (typeof value === 'number' ? [value] : [])))
 }
