@@ -167,8 +167,6 @@ function countsOf(extraction: Extraction | undefined, { inserted, updated, uncha
   }
 }
 
-/** A list may be longer than a slice should be by this factor before it is cut: parts are cut by estimates. */
-const MOST_FACTOR = 1.5
 /** No minute has more pages: the service starts over after the end, or ignores the page parameter. */
 const MOST_PAGES = 2000
 
@@ -203,7 +201,7 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   if (identity === undefined) return await extractKeyed(slice, reading, deps, loader)
 
   const mayBeCut = window !== undefined && window.to - window.from > SHORTEST_WINDOW
-  const mostPages = mayBeCut ? longestSlice(stream, deps.pagesPerSlice) * MOST_FACTOR : MOST_PAGES
+  const mostPages = mayBeCut ? longestSlice(stream, deps.pagesPerSlice) : MOST_PAGES
   const read = await extractUnkeyed(slice, identity, reading, deps, loader, mostPages)
   // Rows too young to be claimed may move: they are read again next time in any case.
   if (read.kind === 'read' && (read.extraction.verdict.proof !== 'moving' || slice.covers === undefined)) return read
