@@ -1,6 +1,6 @@
 import { defineJob } from 'livehouse'
 
-/** Asks the service for its totals every week and holds them against the warehouse; what differs, the next sync reads again. */
+/** Compares the service's totals with the warehouse every week; the next sync reads again what differs. */
 export default defineJob({
   kind: 'audit',
   cron: '30 5 * * SUN',

@@ -103,7 +103,7 @@ export function readServiceAndAnyDatabase(source: SettingSource) {
   return { service: readServiceSettings(source), database }
 }
 
-/** How many calls a day version 1 of the watch records allows (API 4.6), and to whom. */
+/** How many calls a day version 1 of the watch records allows (API 4.6), for the account or for each channel. */
 export function readV1Budget(source: SettingSource): Pick<ServiceSettings, 'v1Budget' | 'v1BudgetScope'> {
   return {
     v1Budget: readNumber(source, 'LIVEHOUSE_V1_BUDGET', 10, perDay),

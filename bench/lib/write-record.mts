@@ -5,8 +5,8 @@ import type { Database } from '../../src/store/database.ts'
 const TABLES = ['visitors', 'watch_records', 'gifts', 'signups']
 
 /**
- * Makes the database write down, at the end of each transaction of a worker, which partitions it has written to and who
- * held their leases then. A worker's connections are known by their application name, `worker …`.
+ * Makes the database write down, at the end of each transaction of a worker, which partitions it has written to and which
+ * processes held their leases then. A worker's connections are known by their application name, `worker …`.
  */
 export async function recordWrites(db: Kysely<Database>): Promise<void> {
   await sql`create schema bench`.execute(db)
@@ -43,7 +43,7 @@ export interface WriteRecord {
   readonly intrusions: readonly string[]
 }
 
-/** @param holders who a worker is, by the name of its connections */
+/** @param holders of each worker, by the name of its connections, its name as a holder of leases */
 export async function readWrites(db: Kysely<Database>, holders: ReadonlyMap<string, string>): Promise<WriteRecord> {
   interface Counted {
     readonly worker: string

@@ -152,7 +152,7 @@ async function untilAtRest(db: Kysely<Database>): Promise<readonly string[]> {
         where name like 'partition %' and expires_at > now()
       union all select singleton_key || ' is ' || state || ' in the queue' from pgboss.job
         where name = 'partitions' and state < 'completed'`.execute(db)
-    // At least as long as it takes who comes back to write what it has in hand.
+    // At least as long as a worker that wakes up takes to write its unfinished work.
     if (second >= 5 && (rows.length === 0 || second >= MOST_SECONDS_TO_REST)) return rows.map(({ what }) => what)
   }
 }

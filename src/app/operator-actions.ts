@@ -18,7 +18,7 @@ export interface OperatorActions {
   readonly runJob: (job: string, askedBy: string) => Promise<'queued' | 'running' | 'none'>
   /** Cancels a run. @returns false where it is not under way */
   readonly cancelRun: (runId: string, askedBy: string) => Promise<boolean>
-  /** Puts all that is in quarantine through today's transformers. @returns the run */
+  /** Tries to read all that is in quarantine again. @returns the run */
   readonly retryQuarantine: (askedBy: string) => Promise<string | null>
   /** Takes a range of a channel out of what is covered, so that the next sync reads it again. @returns the run */
   readonly reopen: (range: ForgottenRange, askedBy: string) => Promise<string | null>
@@ -68,7 +68,7 @@ async function onRecord<T extends object>(
   })
 }
 
-/** Puts what is in quarantine through today's transformers, as a run. @param names of all streams when undefined */
+/** Tries to read what is in quarantine again, as a run. @param names of all streams when undefined */
 export async function retryOnRecord(
   context: AppContext,
   db: Db,

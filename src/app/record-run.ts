@@ -32,7 +32,7 @@ type When = Pick<RunOutcome, 'runId' | 'command' | 'startedAt' | 'finishedAt'>
 
 /**
  * Records a run, however it ends, and then sends alerts.
- * @returns what came of it; where `work` threw: what was recorded, and the error
+ * @returns its outcome; where `work` threw: what was recorded, and the error
  */
 export async function recordRun<T extends RunOutcome>(
   context: AppContext,

@@ -15,7 +15,7 @@ import { type AuditOutcome, executeAudit } from './run-audit.ts'
 import { runBackfill, syncPlan } from './run-backfill.ts'
 import { type RunConnection, runExtraction } from './run-extraction.ts'
 
-/** What came of a run of a job. */
+/** The outcome of a run of a job. */
 export type JobOutcome = Pick<RunOutcome, 'runId' | 'status' | 'errors'>
 
 /** Runs a job. @throws what stops it before it has an outcome */

@@ -38,7 +38,7 @@ export const api = defineCommand(
     about: `The service's calls that read no records (API 4.1 to 4.4). The service judges the values.
 Where DATABASE_URL is set, a fetched token is shared with the runs that use that database.`,
     actions: {
-      token: 'asks for an access token, and shows its ends and its validity',
+      token: 'asks for an access token, and shows its first and last letters and its validity',
       ticket: 'asks for a login ticket: valid 5 minutes, for one use',
       'menu create': 'adds a menu to a channel (each call adds one)',
       'menu update': 'changes one',
@@ -94,7 +94,7 @@ livehouse api menu update --channel 10001589 --menu-id 1234 --name 互动`,
   },
 )
 
-/** The ends of a long token are enough to tell two apart. */
+/** The first and last letters of a long token are enough to tell two apart. */
 function mask(token: string): string {
   const shown = token.length >= 16 ? `${token.slice(0, 4)}…${token.slice(-4)}` : '…'
   return `${shown} (${token.length} characters)`

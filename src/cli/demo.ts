@@ -36,8 +36,8 @@ const launcher = /[\\/]_npx[\\/]/.test(packageFolder) ? join(packageFolder, '../
 export const demo = defineCommand(
   {
     about: `All in one command, without an account and without a database: an emulator of the service with
-made-up channels and viewers, the PostgreSQL that livehouse keeps in LIVEHOUSE_DATA_DIR, a sync, what landed beside
-what the emulator has, some queries, and how to connect. The database ${DATABASE} is made anew each time, which ends
+made-up channels and viewers, the PostgreSQL that livehouse keeps in LIVEHOUSE_DATA_DIR, a sync, a comparison of both,
+some queries, and how to connect. The database ${DATABASE} is made anew each time, which ends
 another demo that is under way; the PostgreSQL goes on running.`,
     flags: {
       channels: ['N', 'channels (default 5)'],

@@ -19,7 +19,7 @@ import { openTimetable } from '../scheduler/timetable.ts'
 
 export const jobs = defineCommand(
   {
-    about: `Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it ran last and what came of it.
+    about: `Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it ran last and how that ended.
 livehouse serve runs those that are on; livehouse run JOB runs any of them now. Reads only the files and the database.
 Exit code 2 where a job would be refused, which is named.`,
     flags: { json: JSON_OF_LIST },

@@ -13,7 +13,7 @@ const COLUMNS = ['gift_type', 'gift_id', 'label', 'gift_group'] as const
 
 export const labels = defineCommand(
   {
-    about: `What you call the gifts: the service gives them numbers only. The labels stand in livehouse_bi.dim_gift
+    about: `Your names for gifts: the service gives them only numbers. The labels are in livehouse_bi.dim_gift
 (gift_title, gift_label, gift_group) and are yours: no sync changes them.`,
     actions: {
       export: 'prints CSV, to be filled in and imported: each gift that was given or has a label',

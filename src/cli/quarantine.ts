@@ -14,7 +14,7 @@ export const quarantine = defineCommand(
 personal data.`,
     actions: {
       list: 'what is still unreadable, by stream and reason (the default)',
-      retry: "puts them through today's transformers; gifts and signups are read again with the next sync instead",
+      retry: 'tries to read them with this version; the next sync reads gifts and signups again instead',
     },
     defaultAction: 'list',
     flags: { stream: ['a,b', 'only this stream, or these'], json: ['', JSON_OF_LIST, 'list'] },

@@ -38,9 +38,9 @@ const CONNECTIONS_PER_JOB = 3
 export const serve = defineCommand(
   {
     about: `Runs the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR, when they are due, until Ctrl-C or SIGTERM; any number of
-processes may serve one database. Answers on LIVEHOUSE_HTTP (default 127.0.0.1:8787; off for not at all): a status
+processes may serve one database. Answers on LIVEHOUSE_HTTP (default 127.0.0.1:8787; off for none): a status
 page, /healthz, /readyz and /metrics. Any address but this machine's own needs LIVEHOUSE_HTTP_TOKEN,
-behind which the page also acts. See docs/operations.md.`,
+with which the page can also act. See docs/operations.md.`,
     flags: {},
     examples: `livehouse serve
 LIVEHOUSE_JOBS_DIR=/etc/livehouse/jobs livehouse serve

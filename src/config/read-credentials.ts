@@ -51,7 +51,7 @@ export function readServiceUrl(source: SettingSource, name: string): string | un
   return undefined
 }
 
-/** `PROXY` settings as everywhere: the lower-case name wins. May carry credentials, so it is never shown. */
+/** `PROXY` settings, as usual: the lower-case name wins. They may carry credentials, so they are never shown. */
 export function readProxyUrl(source: SettingSource, name: string): string | null {
   const used = source.value(name.toLowerCase()) === undefined ? name : name.toLowerCase()
   const expected = 'an http or https URL such as http://proxy.example.com:3128'

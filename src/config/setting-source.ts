@@ -7,7 +7,7 @@ import { packageFolder } from '../core/program-files.ts'
 /** The process environment with `.env` filled in. The readers of settings also follow `NAME_FILE`. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Where the readers of settings take values from and where they put what is wrong with them. */
+/** Readers of settings take values from it, and report to it what is wrong with them. */
 export interface SettingSource {
   /** The value, trimmed, also from the file that `NAME_FILE` names; undefined when it is not set or blank. */
   readonly value: (name: string) => string | undefined
@@ -51,14 +51,14 @@ export function createSettingSource(values: Environment): SettingSource {
   return { value, isSet, refuse, problems: () => [...found] }
 }
 
-/** Whether the group of a file or folder, or everybody, may change it: what stands there is then theirs to say. */
+/** Whether the group of a file or folder, or everybody, may change it, and so decide what it contains. */
 export function writersOf(path: string): 'its group' | 'everybody' | undefined {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
   if (process.platform === 'win32') return undefined
   return (mode & 0o002) !== 0 ? 'everybody' : (mode & 0o020) !== 0 ? 'its group' : undefined
 }
 
-/** What is wrong where root would follow what anybody may write; undefined where that is not so. */
+/** What is wrong if this process is root and everybody may change the file; undefined if that is not so. */
 export function describeOpenFile(path: string, uid = process.getuid?.()): string | undefined {
   if (uid !== 0 || writersOf(path) !== 'everybody') return undefined
   return `${path} may be changed by everybody, and livehouse runs as root; take that right away: chmod o-w ${path}`
@@ -73,7 +73,7 @@ export function reasonOf(error: unknown): string {
   return messageOf(error)
 }
 
-/** What is set as if it were a setting of livehouse and is none, each with the nearest name: mistyped, most often. */
+/** Variables that look like settings of livehouse and are none, mistyped in most cases, with the nearest name. */
 export function describeUnknownSettings(environment: Environment): readonly string[] {
   const given = Object.keys(environment).filter((name) => name.startsWith('LIVEHOUSE_'))
   if (given.length === 0) return []

@@ -23,7 +23,7 @@ export const systemClock: Required<Clock> = {
   },
 }
 
-/** Lets other events be handled, as work that never waits does not. Two rounds: a reused connection waits one. */
+/** Lets other events be handled, which work without waits does not. Two rounds: a reused connection waits for one. */
 export async function yieldToEventLoop(): Promise<void> {
   await nextRound()
   await nextRound()

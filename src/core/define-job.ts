@@ -18,14 +18,14 @@ interface AnyJob {
   readonly streams?: readonly string[]
   /** All when not given. */
   readonly channels?: JobChannels
-  /** Whether a time that was missed is made up for, once; `never` waits for the next one. `once` when not given. */
+  /** `once`: of the times that were missed, the last one is run late; `never`: none is. `once` when not given. */
   readonly catchUp?: 'once' | 'never'
 }
 
-/** Brings streams up to now. */
+/** Brings streams up to date. */
 export interface SyncJob extends AnyJob {
   readonly kind?: 'sync'
-  /** `HH:MM` of the service's clock: from then on nothing is begun; what is left is for the next run. */
+  /** `HH:MM` of the service's clock: from then on nothing is begun; the next run does what is left. */
   readonly until?: string
   /** How long rows still change and are read again, in days. */
   readonly lookbackDays?: PerStream
@@ -39,7 +39,7 @@ export interface BackfillJob extends AnyJob {
   readonly onlyGaps?: boolean
 }
 
-/** Holds the service's totals against the warehouse; what differs is read again by the next sync. */
+/** Compares the service's totals with the warehouse; the next sync reads again what differs. */
 export interface AuditJob extends AnyJob {
   readonly kind: 'audit'
   /** All that is covered when not given. */
@@ -62,7 +62,7 @@ export interface Job {
   readonly definition: JobDefinition
 }
 
-/** Makes a job file's value: typed, and frozen. What it says is checked when it is loaded. */
+/** Makes the value of a job file: typed, and frozen. It is checked when it is loaded. */
 export function defineJob<const Definition extends JobDefinition>(definition: Definition): Definition {
   return Object.freeze(definition)
 }

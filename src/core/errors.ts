@@ -167,7 +167,7 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** What may be done about `error`; undefined for a bug, which is none of ours to recover from. */
+/** How a run recovers from `error`; undefined for a bug, from which it does not. */
 export function recoveryFrom(error: unknown): Recovery | undefined {
   if (!(error instanceof LivehouseError)) return undefined
   const code: ErrorCode = error.code

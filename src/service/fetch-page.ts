@@ -5,7 +5,7 @@ import { describeList, endpointOf } from '../core/slice.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Answer, Call, Send } from './send.ts'
 
-/** @param repeat `once` for a caller to whom a refusal is an answer */
+/** @param repeat `once` for a caller that takes a refusal as an answer */
 export function createAsk(send: Send, repeat?: 'once'): Ask {
   return async (request, context, place) => {
     const call = listCall(request, place)

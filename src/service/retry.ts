@@ -76,7 +76,7 @@ function mostAttempts(repeat: Call['repeat'], error: LivehouseError): number {
   return isPassing ? MOST_ATTEMPTS[repeat] : 1
 }
 
-/** Full jitter, so that callers who failed together do not come back together; not less than the service asks for. */
+/** Full jitter, so that calls that failed together are not repeated together; not less than the service asks for. */
 function waitBefore(error: LivehouseError, attempt: number, random: () => number): number {
   const jitter = random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1))
   const asked = askedWait(error)

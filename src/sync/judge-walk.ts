@@ -174,7 +174,7 @@ export function isDrop(rows: number, expected: number): boolean {
 }
 
 /**
- * Compares what a reading found with what the warehouse had before, or a whole list of which no row is ever marked with
+ * Compares what a reading found with what the warehouse had before; a whole list of which no row is ever marked, with
  * its last reading. A sudden drop, such as an empty answer, is never green at once, whatever the source's total says.
  * @param lastWalk rows of the last reading of a whole list; undefined for windows, and before the first
  */
@@ -195,7 +195,7 @@ export async function compareWithEarlier(
   const isCompared = window !== undefined || stream.marksRemoved
   const earlier = await countEarlier(db, part, runId)
   const before = isCompared ? earlier.before : (lastWalk ?? 0)
-  // What this run has inserted in an earlier walk, or was told when the part was cut out, a proven walk brings, too.
+  // A proven walk also has to bring what this run inserted in an earlier walk, and as many rows as were announced.
   const [inserted, announced] = isConclusive(verdict) ? [earlier.inserted, slice.announced ?? 0] : [0, 0]
   // Rows that came may lie beyond the window by one of their times, and were announced as well.
   const came = accountedFor(summary)
@@ -206,7 +206,7 @@ export async function compareWithEarlier(
   const drop = { ...placeOf(slice), window, found: summary.distinct, most: summary.distinct / SMALLEST_SHARE, now }
   const began = { ...stream, timeColumns: stream.timeColumns.slice(0, 1) }
   for (const read of await findAgreeing(db, drop)) {
-    // One of a part agrees only where nearly all that is expected began there.
+    // A reading of a part agrees only if nearly all of the expected rows began there.
     const there = read ? await countEarlier(db, { ...part, stream: began, window: read }, runId) : { before: held }
     if (there.before >= held * SMALLEST_SHARE) return { ...verdict, isDrop: true }
   }

@@ -9,7 +9,7 @@ import { type Report, reportFailure } from './check.ts'
 
 const DBA = 'let a DBA run the output of `livehouse migrate sql`'
 
-/** The connection, its user's rights, the migrations, and whose records are there. `service`: where it is known. */
+/** The connection, its user's rights, the migrations, and the source of the records. `service`: where it is known. */
 export async function checkDatabase(
   context: CliContext,
   settings: DatabaseSettings,

@@ -26,7 +26,7 @@ export async function countHeld(db: Db, part: TablePart): Promise<number> {
   return Number(rows[0]?.held ?? 0)
 }
 
-/** Rows of this part: from before a run, but those that the last proven reading missed, and those that it inserted. */
+/** Counts the rows of this part from before a run, and those that it inserted; none that the last reading missed. */
 export async function countEarlier(db: Db, part: TablePart, runId: string) {
   const { rows } = await sql<{ before: string; inserted: string }>`
     select count(*) filter (where not is_new) as before, count(*) filter (where is_new) as inserted from (

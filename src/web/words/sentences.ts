@@ -135,7 +135,7 @@ export const sentences = {
     isOver: ['the run is over', '该运行已结束'],
     retry: ['Retry all of it', '全部重试'],
     retryNote: [
-      "Puts the rows through today's transformers. What can be read now is loaded; the rest stays.",
+      'Tries to read the rows with this version. What can be read now is loaded; the rest stays.',
       '用当前的解析程序重新处理这些行：能读取的会入库，其余保留。',
     ],
     reopen: ['Read again', '重新读取'],
