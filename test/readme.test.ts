@@ -1,4 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { commands } from '../src/cli/commands.ts'
@@ -6,6 +7,8 @@ import { commands } from '../src/cli/commands.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const english = readFileSync(`${root}/README.md`, 'utf8')
 const chinese = readFileSync(`${root}/README.zh-CN.md`, 'utf8')
+const pages = readdirSync(`${root}/docs`).filter((name) => name.endsWith('.md'))
+const docs = ['README.md', 'README.zh-CN.md', 'CONTRIBUTING.md', ...pages.map((name) => `docs/${name}`)]
 
 /** What does not depend on the language: headings by level, code without its comments, first cells of tables, links. */
 function skeletonOf(text: string) {
@@ -43,16 +46,10 @@ function withoutText(cell: string): string {
   return [...cell.matchAll(/`[^`]+`|\d+/g)].join(' ')
 }
 
-test.each(['README.md', 'README.zh-CN.md', 'docs/operations.md', 'docs/jobs.md'])(
-  'what %s links to is there',
-  (file) => {
-    const folder = file.includes('/') ? file.replace(/[^/]+$/, '') : ''
-    const missing = linksOf(readFileSync(`${root}/${file}`, 'utf8')).filter(
-      (link) => !existsSync(`${root}/${folder}${link}`),
-    )
-    expect(missing).toEqual([])
-  },
-)
+test.each(docs)('what %s links to is there', (file) => {
+  const links = linksOf(readFileSync(`${root}/${file}`, 'utf8'))
+  expect(links.filter((link) => !existsSync(join(root, dirname(file), link)))).toEqual([])
+})
 
 test.each(['README.md', 'README.zh-CN.md'])('%s names every command, and stays readable', (file) => {
   const text = file === 'README.md' ? english : chinese
@@ -62,8 +59,7 @@ test.each(['README.md', 'README.zh-CN.md'])('%s names every command, and stays r
 })
 
 test('every command that the text of the docs names is there, with its flags', async () => {
-  const names = ['README.md', 'README.zh-CN.md', ...readdirSync(`${root}/docs`).map((name) => `docs/${name}`)]
-  const texts = names.filter((name) => name.endsWith('.md')).map((name) => readFileSync(`${root}/${name}`, 'utf8'))
+  const texts = docs.map((name) => readFileSync(`${root}/${name}`, 'utf8'))
   const found = texts.flatMap((text) => [...text.matchAll(/`(?:npx )?livehouse ([a-z][^`]*)`/g)])
   const named = found.map(([, line = '']) => line)
   expect(named.length).toBeGreaterThan(50)
@@ -82,4 +78,15 @@ test('each test that docs/security.md names is there', () => {
   const named = rows.flatMap((row) => [...(row.split('|').at(-2) ?? '').matchAll(/`([^`]+)`/g)].map(([, name]) => name))
   expect(named.length).toBeGreaterThan(15)
   expect(named.filter((name) => !existsSync(`${root}/test/${name}.test.ts`))).toEqual([])
+})
+
+test('each decision that code, docs and other decisions name is there', () => {
+  const there = readdirSync(`${root}/docs/adr`)
+  const pattern = '{bin,docs,scripts,src}/**/*.{cjs,md,mts,ts}'
+  const named = globSync(pattern, { cwd: root }).flatMap((path) => {
+    const text = readFileSync(join(root, path), 'utf8').replace(/^Replaces [^.]*\./m, '')
+    return text.match(path.includes('/adr/') ? /\b00\d\d\b/g : /(?<=\bADR |\badr\/)\d{4}[a-z-]*/g) ?? []
+  })
+  expect(named.length).toBeGreaterThan(50)
+  expect(named.filter((name) => !there.some((file) => file.startsWith(name)))).toEqual([])
 })

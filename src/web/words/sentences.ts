@@ -30,7 +30,7 @@ export const sentences = {
     empty: ['Nothing has run yet', '尚未运行过'],
     unreachable: ['The database cannot be read', '无法读取数据库'],
     completeText: [
-      'Streams: {streams}. Channels: {channels}. All read, fresh, and counted against every total of the service.',
+      'Streams: {streams}. Channels: {channels}. All read, fresh, and compared with every total of the service.',
       '数据类别：{streams}。频道：{channels}。均已读取且是最新的；凡服务给出总数的，都已逐一核对。',
     ],
     incompleteText: ['What has landed is right; this is what is missing:', '已入库的数据是正确的，缺少的是：'],
