@@ -144,7 +144,7 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
   const echoedPage = countOf(valueAt(json, envelope.page ?? ''))
   const echoedPageSize = countOf(valueAt(json, envelope.size ?? ''))
   // A missing list is an empty page only where the total says that this page has no rows; null also where page 1 alone
-  // tells the total, which the rows that came are held against.
+  // tells the total, with which the rows that came are compared.
   const isEmptyPage = total === undefined ? list === null : pageStart(request, echoedPageSize) >= total
   if (!list && !isEmptyPage) {
     const told = total === undefined ? 'and it tells no total' : `although the total is ${total}`

@@ -17,7 +17,7 @@ const questions = [...audienceQuestions, ...peopleQuestions, ...moneyQuestions, 
 const introduction = `# Questions and queries
 
 What managers ask, and how \`livehouse_bi\` answers it; the answers are those of a small made-up world. Each query is run in the tests as
-\`livehouse_analyst\`, and its answer is held against one that is computed from the service's records without SQL. docs/bi.md describes the
+\`livehouse_analyst\`, and its answer is compared with one that is computed from the service's records without SQL. docs/bi.md describes the
 views.
 `
 
