@@ -134,7 +134,6 @@ export async function readJobStates(db: Db | undefined, jobs: readonly Job[], no
     const [last, isHeld] = [runs.get(job.name), held.has(job.name)]
     // The lease may outlive the run by a moment. A run without a lease was interrupted, and is resumed.
     const going = isHeld ? ('running' as const) : last && ('interrupted' as const)
-    // Undefined before the first run.
     const outcome = last?.status === 'ended' ? (last.outcome ?? 'failed') : going
     return { job, next: tick && new Date(tick.dueAtMs), last, isRunning: isHeld, outcome }
   })

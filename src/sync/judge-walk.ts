@@ -111,7 +111,6 @@ export function judgeWalks(summary: WalkSummary, previous: WalkSummary | undefin
   return { proof: 'verified', reason: undefined }
 }
 
-/** The items that could not be read, as sorted texts. */
 function unreadOf({ rejected, rejectedAgain }: WalkSummary): readonly string[] {
   return [...rejected, ...rejectedAgain].map(({ raw }) => raw).sort()
 }

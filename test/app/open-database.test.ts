@@ -49,7 +49,7 @@ test('without one, or where it has no schema yet, each process fetches its own',
   }
 })
 
-test('a database out of reach is said, and does not stop who needs none', async () => {
+test('a database out of reach is said, and does not stop a verb that needs none', async () => {
   const { fetched, remarks } = await askForTicket({ DATABASE_URL: 'postgres://nobody:hush@127.0.0.1:1/none' })
   expect(fetched).toBe(1)
   expect(remarks).toContain('the token is not shared with other processes: Database 127.0.0.1:1')

@@ -55,7 +55,7 @@ test.each<[string, Uint8Array]>([
   expect(read(channelsFile(content))).toEqual([{ ...plain, channelId: '9', label: '大会' }])
 })
 
-test('without channels there are none for who needs none', () => {
+test('without channels there are none for a command that needs none', () => {
   expect(readSettings({}, readChannelsIfAny)).toEqual([])
 })
 

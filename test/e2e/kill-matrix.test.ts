@@ -127,7 +127,7 @@ test('what a killed process held is waited for until it has expired, and its run
 test('two processes at once: one waits for what the other holds, and both end right', async () => {
   // Whoever lands first waits there until the other one wants the partition.
   const gate = await bench.closeGate({ at: 'landing', number: 1 })
-  // Not visitors: who lands them holds the row of the channel, which the other one registers.
+  // Not visitors: a run that lands them holds the row of the channel, which the other one registers.
   const walks = ['managers', 'manager_usage'] as const
   const children = [1, 2].map(() => bench.startChild('--streams', walks.join(',')))
   await gate.reached(...children)

@@ -170,7 +170,7 @@ test('a run that is cancelled from another process stops its workers', async () 
   await stop(worker)
 })
 
-test('who asked for a run and died is waited for by nobody', async () => {
+test('a run whose process has died is waited for by nobody', async () => {
   const { asked, letGo } = account.holdLists()
   const worker = await account.startWorker()
   const asking = startChild(['sync', '--queue'], account.environment)

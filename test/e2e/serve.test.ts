@@ -32,7 +32,7 @@ const readRun = async () => {
   return await runs.executeTakeFirstOrThrow()
 }
 
-/** What waits for its next attempt, and who has died, is not waited for. */
+/** What waits for its next attempt, and what has died, is not waited for. */
 const untilBegun = async (child: Child) => {
   const later = sql`update pgboss.job set start_after = now(), heartbeat_on = now() - interval '1 hour'
     where name = 'runs' and heartbeat_on < now() - interval '10 s' or state = 'retry'`

@@ -144,7 +144,7 @@ function faultsOf(night: number): readonly Fault[] {
   return []
 }
 
-/** Each cause once, and its end once, whoever was there to tell. */
+/** Each cause once, and its end once, whichever process was there to tell. */
 function expectedNotices(): readonly string[] {
   const [, channelId = ''] = emulator.channelIds
   const bothOf = (cause: string) => [`raised ${cause}`, `cleared ${cause}`]

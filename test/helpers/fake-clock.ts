@@ -18,7 +18,7 @@ interface FakeClockOptions {
   readonly isAutomatic?: boolean
   /** Who sleeps for half a minute or longer only wakes up at a multiple of this, so that days pass quickly. */
   readonly gridMs?: () => number
-  /** While it is so, something goes on that keeps to real time: those who sleep for half a minute or longer sleep on. */
+  /** While it is so, something goes on that keeps to real time: sleeps of half a minute or longer go on. */
   readonly isHeld?: () => boolean
 }
 
@@ -69,7 +69,7 @@ export function createFakeClock(options: FakeClockOptions = {}) {
   }
 
   return {
-    /** May be set, to put the clock forward or back: whoever sleeps, sleeps on as long as before. */
+    /** May be set, to put the clock forward or back: sleeps take as long as before. */
     get nowMs(): number {
       return nowMs
     },
@@ -97,7 +97,7 @@ export function createFakeClock(options: FakeClockOptions = {}) {
     },
     waits,
     /**
-     * Lets time pass until then, from one who wakes up to the next; each time only when nothing real is under way: no statement,
+     * Lets time pass until then, from one end of a sleep to the next; each time only when nothing real is under way: no statement,
      * no request, no file. Returns when nobody is to wake up until then.
      */
     runTo: async (untilMs: number): Promise<void> => {

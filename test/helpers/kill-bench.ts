@@ -64,7 +64,7 @@ export async function startKillBench() {
       openGate = await holdLock(db, GATE)
       await sql`update public.stop_at set point = ${at}, number = ${number}`.execute(db)
       return {
-        /** Until somebody waits; fails when one of those who may come has ended. */
+        /** Until a process waits; fails when one that may come has ended. */
         reached: async (...children: readonly Child[]) =>
           await untilBlocked(db, sql`locktype = 'advisory' and objid = ${sql.lit(GATE)}`, children),
         open: openGate,

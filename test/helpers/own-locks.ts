@@ -43,7 +43,7 @@ export async function untilSilent(db: Kysely<Database>): Promise<void> {
   await untilRow(db, sql`select 1 where not exists (${busy})`)
 }
 
-/** Once those who were killed have left the database: what they held has expired, as it does by itself after 20 s. */
+/** Once killed processes have left the database: what they held has expired, as it does by itself after 20 s. */
 export async function untilExpired(db: Kysely<Database>): Promise<void> {
   await untilSilent(db)
   await sql`update livehouse_ops.leases set expires_at = now()`.execute(db)

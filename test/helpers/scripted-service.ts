@@ -41,7 +41,7 @@ export async function startScriptedService(script: Script) {
     requests.push(seen)
     const { status = 200, headers = {}, json, text: plain, raw } = await script(seen, requests.length - 1)
     if (raw) return raw(response)
-    // Real time has no place beside a test's clock: who wants a Date scripts it.
+    // Real time has no place beside a test's clock: a test that wants a Date scripts it.
     response.sendDate = false
     response.writeHead(status, { 'content-type': 'application/json', ...headers })
     response.end(plain ?? JSON.stringify(json))

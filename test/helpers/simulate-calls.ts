@@ -81,7 +81,7 @@ export async function simulateCalls(simulation: Simulation) {
   const over = new AbortController()
 
   let row: { readonly pace: unknown } = { pace: null }
-  /** As the database: who comes late with a change is told what is kept by then. */
+  /** As the database: a late change is told what is kept by then. */
   const cellOf =
     (own: Clock): PaceCell =>
     async (change) => {

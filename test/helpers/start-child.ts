@@ -41,7 +41,7 @@ export function startChild(argv: readonly string[], environment: Readonly<Record
       while (!heard.text.includes(text)) await whileRunning(once(child.stderr, 'data'))
       return heard.text
     },
-    /** For who asks again and again for something that the process is to do. @throws with what it has said, once it has ended */
+    /** For a test that asks again and again for something that the process is to do. @throws with what it has said, once it has ended */
     requireRunning: async () => {
       if (hasEnded()) await tooEarly()
     },

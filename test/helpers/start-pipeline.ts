@@ -10,7 +10,7 @@ import { type SyncStreams, syncStreams, TIME_ZONE } from './sync-streams.ts'
 
 export interface SyncOptions
   extends Partial<Pick<SyncStreams, 'streams' | 'pageSize' | 'signal' | 'report' | 'log' | 'whenPlanned'>> {
-  /** Calls a day on 4.6, 10 by default, and whom they belong to. */
+  /** Calls a day on 4.6, 10 by default, and whether each channel has them. */
   readonly budget?: Partial<Pick<BudgetSettings, 'v1Budget' | 'v1BudgetScope'>>
 }
 

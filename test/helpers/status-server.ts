@@ -35,7 +35,7 @@ export async function startTestStatusServer(
   }
 }
 
-/** A clock that a test moves, for what is kept for some seconds; who sleeps on it goes on at once. */
+/** A clock that a test moves, for what is kept for some seconds; a sleep on it ends at once. */
 export function movableClock(): Clock & { nowMs: number } {
   const clock = { nowMs: Date.UTC(2026, 10, 20, 6, 30), now: () => clock.nowMs, sleep: systemClock.sleep }
   return clock

@@ -14,7 +14,7 @@ export async function createVisitorGate(db: Kysely<Database>, userId: string) {
   await sql`create trigger wait_at_gate before insert on livehouse.visitors for each row
     when (new.user_id = ${sql.lit(userId)}) execute function public.wait_at_gate()`.execute(db)
   return {
-    /** Holds up whoever comes from now on. @returns lets them on */
+    /** Holds up what comes from now on. @returns lets it pass */
     close: async () => await holdLock(db, GATE),
     /** Until somebody waits there. */
     reached: async () => await untilBlocked(db, sql`locktype = 'advisory'`),

@@ -144,7 +144,7 @@ test('a call is durable once it is taken, also where the database is told to be 
   expect(seen).toEqual([{ outside: 'off', inside: 'on' }])
 })
 
-test('no day is ever overspent, whoever takes at once, by whatever clock', async () => {
+test('no day is ever overspent, however many take at once, by whatever clock', async () => {
   const taking = fc.record({
     day: fc.integer({ min: 1, max: 4 }),
     hour: fc.integer({ min: 1, max: 22 }),

@@ -49,7 +49,7 @@ test('what is kept loses no change of processes that make theirs at the same tim
   expect(await readKept(database.db)).toEqual([{ host, version: '100', pace: { count: 100 } }])
 })
 
-test('who comes late with a change is told by the same statement what is kept by then', async () => {
+test('a late change is told by the same statement what is kept by then', async () => {
   await using wire = await startStallingProxy(database.url)
   await using far = await openDatabase(wire.url)
   let statements = 0
@@ -70,7 +70,7 @@ test('who comes late with a change is told by the same statement what is kept by
   expect(statements).toBe(3)
 })
 
-test('who had to wait for the change of another looks again before it tries again', async () => {
+test('a change that had to wait for another looks again before it tries again', async () => {
   const exchange = createSharedPace(database.db, host, systemClock)
   await exchange(addOne)
   const seen: number[] = []

@@ -60,7 +60,7 @@ describe('a fetched token', () => {
     expect(given.bearers()).toEqual(['Bearer token-1'])
   })
 
-  test('is fetched once for all who wait for it', async () => {
+  test('is fetched once for all calls that wait for it', async () => {
     await using given = await setUp()
     await Promise.all(Array.from({ length: 20 }, given.ask))
     expect(given.fetched()).toBe(1)

@@ -73,7 +73,7 @@ test('a database that hangs is told of within seconds by readiness and metrics, 
   // The watch for silence takes longer than this test may: nothing here is told by it.
   await using db = await openDatabase(proxy.url)
   const nowMs = { offset: 0 }
-  // While nothing can answer, who waits gives up soon.
+  // While nothing can answer, a request gives up soon.
   let haste = 1
   const clock = {
     now: () => Date.now() + nowMs.offset,

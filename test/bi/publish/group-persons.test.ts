@@ -123,7 +123,7 @@ test('whose viewers are all truncated is known no more', async () => {
   expect((await sql`select from livehouse_ops.viewer_persons`.execute(db)).rows).toEqual([])
 })
 
-test('other ignored ids wait for who puts persons together', async () => {
+test('other ignored ids wait until persons have been put together', async () => {
   await using database = await createTestDatabase()
   const { db } = database
   await threeOfOne.execute(db)

@@ -112,7 +112,7 @@ test('a copy that waits for a session which waits for it gives way, and ends wel
   expect(await copying).toEqual({ inserted: 0, updated: 0, unchanged: 2 })
 })
 
-/** A session looks once, so long after it began to wait; who finds one gives way. */
+/** A session looks once, so long after it began to wait; one that finds a deadlock is ended. */
 async function looksForDeadlocksAfter(trx: Transaction<Database>, time: string): Promise<void> {
   await sql`select set_config('deadlock_timeout', ${time}, true)`.execute(trx)
 }
