@@ -8,9 +8,9 @@ import { codeOf, LivehouseError } from '../core/errors.ts'
 import { findBinaries } from './embedded/binaries.ts'
 import { failureIn, prepareCluster, ROLE } from './embedded/cluster.ts'
 import { embeddedError } from './embedded/embedded-error.ts'
-import { checkListener, findServer, LOCK_FILE } from './embedded/find-server.ts'
+import { findServer, LOCK_FILE } from './embedded/find-server.ts'
 import { type Home, locateHome, prepareHome } from './embedded/home.ts'
-import { readPrivate, readServerFile, writePrivate } from './embedded/files.ts'
+import { readServerFile } from './embedded/files.ts'
 import { runProgram } from './embedded/run-program.ts'
 import { createClient } from './driver.ts'
 
@@ -21,6 +21,8 @@ const CONNECT_TIMEOUT_MS = 5000
 /** Above the ports of well-known services, below 32768, where systems take the ports of outgoing connections from. */
 const PORTS = [20_000, 32_000] as const
 const LOG_FILE = 'server.log'
+/** Where PostgreSQL writes the command that it was last started by. */
+const OPTIONS_FILE = 'postmaster.opts'
 
 /** A running embedded PostgreSQL. */
 export interface EmbeddedServer {
@@ -102,12 +104,11 @@ async function launch(home: Home, earlierStarts: number, signal: AbortSignal): P
   // PostgreSQL removes the lock file of a process that is gone, but not where a zombie or another program has its id.
   if (process.platform === 'linux') await rm(join(home.pgdata, LOCK_FILE), { force: true })
   // The port of last time, so that the connections of BI tools stay valid; another where it seems to be taken.
-  const former = earlierStarts < MOST_STARTS - 1 ? Number(await readPrivate(home, 'port')) : 0
-  const port = former > 0 ? former : randomInt(...PORTS)
+  const former = earlierStarts < MOST_STARTS - 1 ? ((await readServerFile(home, OPTIONS_FILE)) ?? '') : ''
+  const port = /"-p" "(\d+)"/.exec(former)?.[1] ?? randomInt(...PORTS)
   const settings = `-c listen_addresses=127.0.0.1 -p ${port} -c unix_socket_directories=''`
   const args = ['start', '-w', '-D', home.pgdata, '-l', join(home.pgdata, LOG_FILE), '-o', settings]
-  const { exitCode } = await runProgram(home, pgCtl, args, { signal, isDaemonStarter: true })
-  if (exitCode === 0) await writePrivate(home, 'port', String(port))
+  await runProgram(home, pgCtl, args, { signal, isDaemonStarter: true })
 }
 
 function serverAt(port: number, password: string): EmbeddedServer {
@@ -118,7 +119,6 @@ function serverAt(port: number, password: string): EmbeddedServer {
 }
 
 async function takesConnections(server: EmbeddedServer, home: Home): Promise<boolean> {
-  if (!(await checkListener(server.port, home))) return false
   const client = createClient(server.url('postgres'), { connectionTimeoutMillis: CONNECT_TIMEOUT_MS })
   try {
     await client.connect()

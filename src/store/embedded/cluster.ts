@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { findBinaries } from './binaries.ts'
 import { embeddedError, translateFileError } from './embedded-error.ts'
 import type { Home } from './home.ts'
-import { keepPassword, readPrivate, readServerFile, writePrivate } from './files.ts'
+import { keepPassword, readPassword, readServerFile } from './files.ts'
 import { runProgram } from './run-program.ts'
 import { codeOf } from '../../core/errors.ts'
 
@@ -25,7 +25,7 @@ export async function prepareCluster(home: Home, signal: AbortSignal): Promise<s
   try {
     if (!(await hasCluster(home))) await createCluster(home, signal)
     await checkCluster(home)
-    return (await readPrivate(home, 'password')) ?? (await movePassword(home))
+    return (await readPassword(home, 'password')) ?? (await movePassword(home))
   } catch (error) {
     throw translateFileError(error, home.dataDir)
   }
@@ -36,7 +36,7 @@ async function movePassword(home: Home): Promise<string> {
   if (password === undefined) {
     throw embeddedError(home.dataDir, 'its password is gone', `Write it into ${join(home.private, 'password')}`)
   }
-  await writePrivate(home, 'password', password)
+  await writeFile(join(home.private, 'password'), password, { mode: 0o600 })
   await rm(join(home.pgdata, FORMER_PASSWORD))
   return password
 }

@@ -6,11 +6,11 @@ import { embeddedError } from './embedded-error.ts'
 import type { Home } from './home.ts'
 import { codeOf } from '../../core/errors.ts'
 
-/** A file of the private folder: the password of the role livehouse, that of the superuser, the port of last time. */
-export type PrivateFile = 'password' | 'superuser-password' | 'port'
+/** A file of the private folder: the password of the role livehouse, or that of the superuser. */
+export type PasswordFile = 'password' | 'superuser-password'
 
-/** The text of a private file; undefined where there is none. */
-export async function readPrivate(home: Home, name: PrivateFile): Promise<string | undefined> {
+/** A password that is kept; undefined where there is none. */
+export async function readPassword(home: Home, name: PasswordFile): Promise<string | undefined> {
   try {
     return (await readFile(join(home.private, name), 'utf8')).trim()
   } catch (error) {
@@ -19,19 +19,15 @@ export async function readPrivate(home: Home, name: PrivateFile): Promise<string
   }
 }
 
-export async function writePrivate(home: Home, name: PrivateFile, text: string): Promise<void> {
-  await writeFile(join(home.private, name), text, { mode: 0o600 })
-}
-
 /** The password in this file, which is created where there is none. Processes that do so at once get the same one. */
-export async function keepPassword(home: Home, name: PrivateFile): Promise<string> {
+export async function keepPassword(home: Home, name: PasswordFile): Promise<string> {
   const draft = join(home.private, randomUUID())
   const password = randomBytes(24).toString('base64url')
   await writeFile(draft, password, { mode: 0o600 })
   // Unlike a rename, a link never replaces the file of another process.
   await link(draft, join(home.private, name)).catch(() => undefined)
   await rm(draft)
-  return (await readPrivate(home, name)) ?? password
+  return (await readPassword(home, name)) ?? password
 }
 
 /**

@@ -1,7 +1,7 @@
-import { readFile, readlink, realpath, stat } from 'node:fs/promises'
-import { embeddedError } from './embedded-error.ts'
+import { readFile, readlink, realpath } from 'node:fs/promises'
 import type { Home } from './home.ts'
 import { readServerFile } from './files.ts'
+import { codeOf } from '../../core/errors.ts'
 
 /** The file in which a running server keeps its process id and port. */
 export const LOCK_FILE = 'postmaster.pid'
@@ -14,16 +14,14 @@ export async function findServer(home: Home): Promise<{ port: number; isReady: b
   return { port: Number(lines[3]), isReady: lines[7] === 'ready' }
 }
 
-/** Whether a process is the server: no zombie, as in a container without an init, nor a later program with that id. */
-async function isServer(pid: number, { pgdata, owner }: Home): Promise<boolean> {
+/** Whether a process is the server: it works in the folder of the data, as no zombie or later program of that id does. */
+async function isServer(pid: number, { pgdata }: Home): Promise<boolean> {
   if (process.platform !== 'linux') return isAlive(pid)
-  const { uid } = (await stat(`/proc/${pid}`).catch(() => undefined)) ?? {}
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  const [, name, state] = /^\d+ \((.*)\) (\S)/s.exec(text) ?? []
-  if (uid !== serverUid(owner) || name !== 'postgres' || state === 'Z' || state === 'X') return false
-  // Unreadable in a container whose root may not trace processes: then user and name decide.
-  const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => undefined)
-  return cwd === undefined || cwd === (await realpath(pgdata))
+  const place = await readlink(`/proc/${pid}/cwd`).catch(codeOf)
+  if (place !== 'EACCES') return place === (await realpath(pgdata))
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+  // Hidden in a container whose root may not trace processes. A zombie's command is empty.
+  return command.split('\0').includes(pgdata)
 }
 
 function isAlive(pid: number): boolean {
@@ -33,33 +31,4 @@ function isAlive(pid: number): boolean {
   } catch {
     return false
   }
-}
-
-function serverUid(owner: Home['owner']): number | undefined {
-  return owner?.uid ?? process.geteuid?.()
-}
-
-/**
- * Makes sure that the process that listens on the port is the server's user's, where the system tells (Linux): another
- * one could relay everything to the true server and read it.
- * @returns whether anything listens
- * @throws db.embedded
- */
-export async function checkListener(
-  port: number,
-  { dataDir, owner }: Pick<Home, 'dataDir' | 'owner'>,
-): Promise<boolean> {
-  const table = await readFile('/proc/net/tcp', 'utf8').catch(() => undefined)
-  if (table === undefined) return true
-  // 127.0.0.1 in the byte order of the machine, the port in hexadecimal; 0A is LISTEN (proc_pid_net(5)).
-  const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`
-  const uids = table
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, local, , state]) => local === address && state === '0A')
-    .map((fields) => Number(fields[7]))
-  const other = uids.find((uid) => uid !== serverUid(owner))
-  if (other === undefined) return uids.length > 0
-  const reason = `a process of another user (uid ${other}) listens on its port ${port}`
-  throw embeddedError(dataDir, reason, `Find out which one it is (ss -ltnp 'sport = :${port}') and end it`)
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { chmod, lstat, mkdir, readFile, readlink, realpath, stat, symlink } from 'node:fs/promises'
+import { chmod, lstat, mkdir, readFile, readlink, stat, symlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { embeddedError, translateFileError } from './embedded-error.ts'
+import { type Owner, runProgram } from './run-program.ts'
 import { codeOf } from '../../core/errors.ts'
 
 /** Where root keeps a cluster whose data directory the server's user cannot reach. */
@@ -14,7 +15,7 @@ const UNSAFE_IN_PATH = process.platform === 'win32' ? /["%\n]/ : /["$`\\\n]/
 export interface Home {
   /** As configured, absolute: what messages name. */
   readonly dataDir: string
-  /** Only for this user: passwords, and the port of last time. */
+  /** Only for this user: passwords. */
   readonly private: string
   /** Holds `pgdata` and, where they are needed, copies of the programs. */
   readonly place: string
@@ -61,7 +62,7 @@ async function makePlace(home: Home, owner: Owner): Promise<void> {
   await requireRootOwned(dataDir, dataDir)
   await chmod(dataDir, ((await stat(dataDir)).mode & 0o777) | 0o011)
   if (place !== dataDir) return makeRootOwned(place, dataDir)
-  if (await isReachable(dataDir, owner)) return
+  if (await isReachable(home)) return
   if ((await lstat(pgdata).catch(() => undefined)) !== undefined) {
     const reason = `root may not run PostgreSQL, and the user that runs it (uid ${owner.uid}) cannot enter ${pgdata}`
     const open = 'Open the folders above it for passing through (chmod o+x)'
@@ -89,9 +90,7 @@ async function requireRootOwned(folder: string, dataDir: string): Promise<void> 
 }
 
 async function makePrivate({ dataDir, private: folder }: Home): Promise<void> {
-  await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
-    if (codeOf(error) !== 'EEXIST') throw error
-  })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
   const found = await lstat(folder)
   if (!found.isDirectory() || found.uid !== (process.geteuid?.() ?? found.uid)) {
     const repair = 'Run as its owner, or set LIVEHOUSE_DATA_DIR to another directory'
@@ -100,19 +99,10 @@ async function makePrivate({ dataDir, private: folder }: Home): Promise<void> {
   if ((found.mode & 0o077) !== 0) await chmod(folder, 0o700)
 }
 
-async function isReachable(directory: string, { uid, gid }: Owner): Promise<boolean> {
-  for (let path = await realpath(directory); ; path = dirname(path)) {
-    const { mode, uid: ownerUid, gid: ownerGid } = await stat(path)
-    const bit = ownerUid === uid ? 0o100 : ownerGid === gid ? 0o010 : 0o001
-    if ((mode & bit) === 0) return false
-    if (path === dirname(path)) return true
-  }
-}
-
-/** A user and group of the operating system. */
-export interface Owner {
-  readonly uid: number
-  readonly gid: number
+/** Whether the server's user may enter the data directory. */
+async function isReachable(home: Home): Promise<boolean> {
+  const { signal } = new AbortController()
+  return (await runProgram(home, '/bin/sh', ['-c', 'cd "$0"', home.dataDir], { signal })).exitCode === 0
 }
 
 /** By convention nobody and nogroup; needs no entry in /etc/passwd. Other services may run as it too. */

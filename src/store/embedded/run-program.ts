@@ -1,5 +1,10 @@
 import { spawn } from 'node:child_process'
-import type { Home } from './home.ts'
+
+/** A user and group of the operating system. */
+export interface Owner {
+  readonly uid: number
+  readonly gid: number
+}
 
 export interface ProgramOptions {
   readonly signal: AbortSignal
@@ -16,7 +21,7 @@ export interface ProgramOptions {
  * @returns an exit code other than 0 also where it could not be started or a signal ended it; both streams
  */
 export async function runProgram(
-  { owner, place }: Pick<Home, 'owner' | 'place'>,
+  { owner, place }: { readonly owner: Owner | undefined; readonly place: string },
   file: string,
   args: readonly string[],
   { signal, cwd = place, input, isDaemonStarter = false }: ProgramOptions,

@@ -1,18 +1,25 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { checkListener } from '../../../src/store/embedded/find-server.ts'
+import { findServer } from '../../../src/store/embedded/find-server.ts'
+import { asOrdinaryUser, createPassableFolder, isRoot } from '../../helpers/operating-system.ts'
 
-test.runIf(process.platform === 'linux')('what listens on the port has to run as the user of the server', async () => {
-  const uid = process.geteuid?.() ?? 0
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = Object(server.address())
-  const home = { dataDir: '/data', owner: { uid, gid: uid } }
-  expect(await checkListener(port, home)).toBe(true)
-  const ofAnother = { ...home, owner: { uid: uid + 1, gid: uid } }
-  await expect(checkListener(port, ofAnother)).rejects.toThrow(`another user (uid ${uid}) listens on its port ${port}`)
-  server.close()
-  await once(server, 'close')
-  expect(await checkListener(port, home)).toBe(false)
-})
+test.runIf(isRoot && process.platform === 'linux')(
+  'a server whose working directory may not be seen is known by its command',
+  async () => {
+    const pgdata = await createPassableFolder('hidden')
+    const home = { dataDir: pgdata, private: pgdata, place: pgdata, pgdata, owner: { uid: 0, gid: 0 } }
+    const server = spawn('tail', ['-f', '/dev/null', pgdata], { stdio: 'ignore' })
+    await once(server, 'spawn')
+    const found = async (pid: number | undefined) => {
+      await writeFile(join(pgdata, 'postmaster.pid'), `${pid}\n\n\n25432\n\n\n\nready\n`, { mode: 0o644 })
+      return await asOrdinaryUser(async () => await findServer(home))
+    }
+    expect(await found(server.pid)).toEqual({ port: 25_432, isReady: true })
+    expect(await found(process.ppid)).toBeUndefined()
+    server.kill()
+    await rm(pgdata, { recursive: true })
+  },
+)
