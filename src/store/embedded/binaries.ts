@@ -49,11 +49,8 @@ function programsIn(native: string): Binaries {
 
 /** Why the programs do not run as the server's user; undefined when they do. */
 async function failureOf(native: string, home: Home, signal: AbortSignal): Promise<string | undefined> {
-  for (const name of ['initdb', 'postgres']) {
-    const { exitCode, output } = await runProgram(home, join(native, 'bin', name), ['--version'], { signal })
-    if (exitCode !== 0) return output === '' ? `${name} ended with ${exitCode}` : output
-  }
-  return undefined
+  const { exitCode, output } = await runProgram(home, join(native, 'bin', 'initdb'), ['--version'], { signal })
+  return exitCode === 0 ? undefined : output || `initdb ended with ${exitCode}`
 }
 
 /** Copies into another folder and renames that, so that no process ever finds half a copy. */

@@ -14,7 +14,7 @@ export async function findServer(home: Home): Promise<{ port: number; isReady: b
   return { port: Number(lines[3]), isReady: lines[7] === 'ready' }
 }
 
-/** Whether a process is the server: it works in the folder of the data, as no zombie or later program of that id does. */
+/** Whether a process is the server: it works in the folder of the data, which no zombie or later program does. */
 async function isServer(pid: number, { pgdata }: Home): Promise<boolean> {
   if (process.platform !== 'linux') return isAlive(pid)
   const place = await readlink(`/proc/${pid}/cwd`).catch(codeOf)

@@ -66,6 +66,12 @@ test('data of another major version is refused by its number', async () => {
   expect(await refusalOf(join(folder, 'old'))).toContain('was made by PostgreSQL 17, this is 18')
 })
 
+test('data whose password is gone are not started', async () => {
+  const data = await makeData('no-password', 'PG_VERSION', '18\n')
+  for (const path of [data, join(data, 'PG_VERSION')]) await giveToServer(path)
+  expect(await refusalOf(join(folder, 'no-password'))).toMatch(/its password is gone.*private\/password/)
+})
+
 test.runIf(isRoot)("root's data, beside a folder of whoever comes, is refused to others", async () => {
   await makeData('of-root', 'PG_VERSION', '18\n')
   const dataDir = join(folder, 'of-root')
