@@ -79,7 +79,7 @@ export function createBatchLoader(
   }
   const writeWhole = async (trx: Transaction<Database>): Promise<Counts> => {
     let sum = noCounts
-    for (const rows of chunksOf(whole, BATCH)) {
+    for (const rows of chunksOf(whole)) {
       const filled = open()
       fill(filled, rows)
       sum = addCounts(sum, await write(trx, filled))
@@ -161,24 +161,20 @@ export function createBatchLoader(
   }
 }
 
-/** Characters a statement, for rows of hundreds of answers. */
+/** Characters that end a batch early, for rows of hundreds of answers. */
 const MOST_TEXT = 2_000_000
 
-/** Rows in their order, in chunks of up to `most` rows and `MOST_TEXT` characters; a longer row is a chunk alone. */
-function* chunksOf(rows: readonly Row[], most: number): Iterable<readonly Row[]> {
-  let chunk: Row[] = []
+/** Rows in their order, in batches. */
+function* chunksOf(rows: readonly Row[]): Iterable<readonly Row[]> {
+  let from = 0
   let text = 0
-  for (const row of rows) {
-    const own = textOf(row)
-    if (chunk.length > 0 && (chunk.length >= most || text + own > MOST_TEXT)) {
-      yield chunk
-      chunk = []
-      text = 0
-    }
-    chunk.push(row)
-    text += own
+  for (const [at, row] of rows.entries()) {
+    text += textOf(row)
+    if (text < MOST_TEXT && at + 1 - from < BATCH && at + 1 < rows.length) continue
+    yield rows.slice(from, at + 1)
+    from = at + 1
+    text = 0
   }
-  if (chunk.length > 0) yield chunk
 }
 
 /** How many characters a row holds: its size in memory, and in a statement. */

@@ -4,7 +4,7 @@ import type { Counts } from '../../core/slice.ts'
 import type { LoadTable } from '../../core/stream.ts'
 import type { Database, Db } from '../database.ts'
 import { codeOf } from '../../core/errors.ts'
-import { createLines, inputColumns, rowsOf } from './row-texts.ts'
+import { loadedColumns, rowsOf, TextBuffer } from './row-texts.ts'
 
 export type LoadCounts = Pick<Counts, 'inserted' | 'updated' | 'unchanged'>
 
@@ -31,20 +31,23 @@ export interface Batch {
  * differs and leaves equal ones alone.
  */
 export function upsertBatch(into: LoadTable, runId: string, options: LoadOptions = {}): Batch {
-  const columns = inputColumns(into)
-  let first: Row | undefined
+  const columns = loadedColumns(into).map((column) => ({ ...column, values: new TextBuffer(',') }))
   let size = 0
   return {
     add: (rows) => {
       if (rows.length === 0) return
-      first ??= rows[0]
       size += rows.length
-      for (const { name, values } of columns) values?.add(rows.map((row) => row[name] ?? null))
+      for (const { name, values } of columns) values.add(rows.map((row) => row[name] ?? null))
     },
     size: () => size,
     write: async (trx) => {
-      if (first === undefined) return { inserted: 0, updated: 0, unchanged: 0 }
-      const result = await upsert(into, inputRows(columns, first), runId, options).execute(trx)
+      if (size === 0) return { inserted: 0, updated: 0, unchanged: 0 }
+      // In the FROM clause Postgres would store each column first. It reads the bytes as text.
+      const input = columns.map(({ name, type, values }) => {
+        const literal = sql`('{' || ${values.text()}::text || '}')`
+        return sql`unnest(${literal}::${sql.raw(type)}[]) as ${sql.ref(name)}`
+      })
+      const result = await upsert(into, sql`select ${sql.join(input)}`, runId, options).execute(trx)
       const inserted = Number(result.rows[0]?.inserted)
       const updated = Number(result.rows[0]?.updated)
       return { inserted, updated, unchanged: size - inserted - updated }
@@ -99,7 +102,7 @@ interface Written {
 }
 
 function upsert(into: LoadTable, input: RawBuilder<unknown>, runId: string, options: LoadOptions): RawBuilder<Written> {
-  const names = inputColumns(into).map(({ name }) => name)
+  const names = loadedColumns(into).map(({ name }) => name)
   const content = names.filter((name) => !into.key.includes(name))
   const isRemoved = into.marksRemoved ? sql` or target.removed_at is not null` : sql``
   const declared = content.filter((name) => name !== 'extra')
@@ -107,7 +110,6 @@ function upsert(into: LoadTable, input: RawBuilder<unknown>, runId: string, opti
   // `findChangedRange` goes by it, and would have the range read again for ever.
   const differs = sql`${qualified('target', declared)} is distinct from ${qualified('excluded', declared)}${isRemoved}`
   const table = sql.table(`livehouse.${into.table}`)
-  const fresher = mayOverwrite(into, options)
   const isBack = into.marksRemoved ? sql`, removed_at = null` : sql``
 
   // The limit makes the planner look up each row by the index, even where a table that just grew has no statistics yet.
@@ -127,27 +129,27 @@ function upsert(into: LoadTable, input: RawBuilder<unknown>, runId: string, opti
       on conflict (${refs(into.key)}) do update
       set ${sql.join(content.map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`))},
         run_id = case when ${differs} then excluded.run_id else target.run_id end, changed_at = now()${isBack}
-      where (${qualified('target', content)} is distinct from ${qualified('excluded', content)}${isRemoved})${fresher}
+      where (${qualified('target', content)} is distinct from ${qualified('excluded', content)}${isRemoved})
+        and ${mayOverwrite(into, options)}
       returning target.inserted_at = now() as is_new
     )
     select count(*) filter (where is_new) as inserted, count(*) filter (where not is_new) as updated from written`
 }
 
-/** A row of a lower version is always overwritten, one of a higher version never. */
-function mayOverwrite(into: LoadTable, options: LoadOptions): RawBuilder<unknown> {
-  const newer = sql`true${isNewer(into, options)}`
-  if (into.versions === undefined) return sql` and ${newer}`
-  const column = sql.ref(into.versions.column)
-  const [held, given] = [sql`target.${column}`, sql`excluded.${column}`]
-  return sql` and (${held} < ${given} or (${held} = ${given} and ${newer}))`
-}
-
-function isNewer({ freshnessColumn }: LoadTable, { onlyNewer, isLate }: LoadOptions): RawBuilder<unknown> {
-  const earlier = isLate ? sql` and target.run_id < excluded.run_id` : sql``
-  if (freshnessColumn === undefined || !(onlyNewer || isLate)) return earlier
-  const name = sql.ref(freshnessColumn)
-  const fresher = isLate ? sql`excluded.${name} > target.${name}` : sql`excluded.${name} >= target.${name}`
-  return sql` and (target.${name} is null or ${fresher})${earlier}`
+/** A row of a lower version is always overwritten, one of a higher version never; others as the options say. */
+function mayOverwrite(into: LoadTable, { onlyNewer, isLate }: LoadOptions): RawBuilder<unknown> {
+  const { versions, freshnessColumn } = into
+  const held = (name: string) => sql`target.${sql.ref(name)}`
+  const given = (name: string) => sql`excluded.${sql.ref(name)}`
+  const rules = [isLate ? sql`${held('run_id')} < ${given('run_id')}` : sql`true`]
+  if (freshnessColumn !== undefined && (onlyNewer || isLate)) {
+    const than = isLate ? sql`>` : sql`>=`
+    rules.push(sql`(${held(freshnessColumn)} is null or ${given(freshnessColumn)} ${than} ${held(freshnessColumn)})`)
+  }
+  const isNewer = sql.join(rules, sql` and `)
+  if (versions === undefined) return isNewer
+  const [own, other] = [given(versions.column), held(versions.column)]
+  return sql`(${other} < ${own} or (${other} = ${own} and ${isNewer}))`
 }
 
 /**
@@ -155,12 +157,12 @@ function isNewer({ freshnessColumn }: LoadTable, { onlyNewer, isLate }: LoadOpti
  * of their keys is there after all, all of them are upserted.
  */
 export function copyBatch(into: LoadTable, runId: string): Batch {
-  const names = [...inputColumns(into).map(({ name }) => name), 'run_id']
+  const names = [...loadedColumns(into).map(({ name }) => name), 'run_id']
   const columns = sql`${sql.table(`livehouse.${into.table}`)} (${refs(names)})`
   // In one round trip; the savepoint ends with the transaction.
   const format = sql`format csv, null 'null', quote '"', escape e'\\\\'`
   const copy = sql`savepoint before_copy; copy ${columns} from stdin with (${format})`
-  const lines = createLines()
+  const lines = new TextBuffer('\n')
   const values: Cell[] = names.map(() => runId)
   const runIdAt = names.length - 1
   let size = 0
@@ -175,7 +177,7 @@ export function copyBatch(into: LoadTable, runId: string): Batch {
     size: () => size,
     write: async (trx) => {
       try {
-        await trx.executeQuery(CompiledQuery.raw(copy.compile(trx).sql, [lines.text().subarray(1)]))
+        await trx.executeQuery(CompiledQuery.raw(copy.compile(trx).sql, [lines.text()]))
       } catch (error) {
         // A row of one of the keys is there (SQLSTATE 23505), or another session adds it and waits for this one.
         if (![DEADLOCK, '23505'].includes(codeOf(error))) throw error
@@ -185,19 +187,6 @@ export function copyBatch(into: LoadTable, runId: string): Batch {
       return { inserted: size, updated: 0, unchanged: 0 }
     },
   }
-}
-
-/**
- * Rows as a table: shared values once, every other column as one array, all unnested in the select list. In the FROM
- * clause Postgres would store each of them first. It reads the bytes as text.
- */
-function inputRows(columns: ReturnType<typeof inputColumns>, first: Row): RawBuilder<unknown> {
-  const outputs = columns.map(({ name, type, values }) =>
-    values === undefined
-      ? sql`${first[name] ?? null}::${sql.raw(type)} as ${sql.ref(name)}`
-      : sql`unnest(${values.text()}::text::${sql.raw(type)}[]) as ${sql.ref(name)}`,
-  )
-  return sql`select ${sql.join(outputs)}`
 }
 
 /** Columns by name, separated by commas. */

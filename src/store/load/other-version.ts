@@ -3,6 +3,7 @@ import type { ColumnType, Row } from '../../core/column.ts'
 import type { Stream, TableVersions } from '../../core/stream.ts'
 import type { Database } from '../database.ts'
 import { lockName, shareName } from '../lock-name.ts'
+import { loadedColumns } from './row-texts.ts'
 
 /**
  * Keeps the two versions of a channel's rows from being written at the same time: either many transactions of the
@@ -29,10 +30,6 @@ export async function readOtherVersionRows(
 ): Promise<readonly Row[]> {
   const [first] = rows
   if (first === undefined) return []
-  const types: readonly (readonly [string, ColumnType])[] = [
-    ...Object.entries(stream.columns).map(([name, { type }]) => [name, type] as const),
-    ['extra', 'jsonb'],
-  ]
   const ofKeys = stream.key.map((name) => {
     const { type = 'text', source } = stream.columns[name] ?? {}
     const isShared = source?.kind === 'partition'
@@ -43,7 +40,7 @@ export async function readOtherVersionRows(
   })
   // The version is no parameter, so that the partial index of the rows of version 1 can be used.
   const result = await sql<Row>`
-    select ${sql.join(types.map(([name, type]) => sql`${asLoaded(name, type)} as ${sql.ref(name)}`))}
+    select ${sql.join(loadedColumns(stream).map(({ name, type }) => sql`${asLoaded(name, type)} as ${sql.ref(name)}`))}
     from ${sql.table(`livehouse.${stream.table}`)}
     where ${sql.join(ofKeys, sql` and `)} and ${sql.ref(column)} = ${sql.lit(other.version)}`.execute(trx)
   return result.rows

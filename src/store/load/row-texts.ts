@@ -1,7 +1,5 @@
-import type { Cell, Row } from '../../core/column.ts'
+import type { Cell, ColumnType, Row } from '../../core/column.ts'
 import type { LoadTable } from '../../core/stream.ts'
-
-const [OPENING, CLOSING, COMMA, NEWLINE] = [0x7b, 0x7d, 0x2c, 0x0a]
 
 /**
  * Lists of values one after the other, as Postgres reads them: commas between the values, `null` for NULL, `"` around
@@ -10,29 +8,28 @@ const [OPENING, CLOSING, COMMA, NEWLINE] = [0x7b, 0x7d, 0x2c, 0x0a]
  * runtime writes many times faster. The buffer lies outside of the heap, where the garbage collector would copy rows
  * again and again that wait for their batch to fill.
  */
-class TextBuffer {
+export class TextBuffer {
   #bytes: Buffer = Buffer.alloc(0)
-  /** The offset of the bracket after the last list. */
   #end = 0
-  readonly #brackets: readonly [opening: number, between: number, closing: number]
+  readonly #separator: number
 
-  constructor(...brackets: readonly [number, number, number]) {
-    this.#brackets = brackets
+  /** @param separator of the lists, one character */
+  constructor(separator: string) {
+    this.#separator = separator.charCodeAt(0)
   }
 
   add(values: readonly Cell[]): void {
     const json = jsonOf(values)
     // A UTF-16 code unit takes three bytes at most.
     this.#reserve(this.#end + json.length * 3)
-    const [opening, between, closing] = this.#brackets
     const length = this.#bytes.write(json, this.#end)
-    this.#bytes[this.#end] = this.#end === 0 ? opening : between
+    // In the place of the opening bracket; the closing one is written over.
+    this.#bytes[this.#end] = this.#separator
     this.#end += length - 1
-    this.#bytes[this.#end] = closing
   }
 
   text(): Buffer {
-    return this.#bytes.subarray(0, this.#end + 1)
+    return this.#bytes.subarray(1, this.#end)
   }
 
   #reserve(length: number): void {
@@ -43,23 +40,10 @@ class TextBuffer {
   }
 }
 
-/** Rows as lines of CSV, after an empty first line. */
-export const createLines = (): TextBuffer => new TextBuffer(NEWLINE, NEWLINE, NEWLINE)
-
-/**
- * The columns that go to Postgres, `extra` last. `values` collects an array literal; undefined where all rows of a
- * slice have the same value.
- */
-export function inputColumns(into: LoadTable) {
-  const declared = Object.entries(into.columns).map(([name, { type, source }]) => ({
-    name,
-    type,
-    isShared: source.kind === 'partition' || source.kind === 'serviceDay' || source.kind === 'constant',
-  }))
-  return [...declared, { name: 'extra', type: 'jsonb' as const, isShared: false }].map(({ isShared, ...column }) => ({
-    ...column,
-    values: isShared ? undefined : new TextBuffer(OPENING, COMMA, CLOSING),
-  }))
+/** The columns that go to Postgres, `extra` last. */
+export function loadedColumns({ columns }: LoadTable): readonly { readonly name: string; readonly type: ColumnType }[] {
+  const declared = Object.entries(columns).map(([name, { type }]) => ({ name, type }))
+  return [...declared, { name: 'extra', type: 'jsonb' }]
 }
 
 /** The rows of such lines: `null` is NULL, and all others are text. */
