@@ -99,7 +99,7 @@ const rules: Rules = {
       'src/cli/channels.ts': 'columns and JSON that count visitors and watch records',
       'src/ledger/channels.ts': 'what the table of channels counts',
       'src/ledger/gift-labels.ts': 'labels of gifts',
-      'src/ledger/health.ts': 'hours watched by day',
+      'src/ledger/table-sizes.ts': 'hours watched by day',
       'src/ledger/questionnaires.ts': 'the questions that signups are partitioned by',
       'src/store/tables/operation-tables.ts': 'the columns of questionnaires that the ledger reads',
     },

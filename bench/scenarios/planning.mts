@@ -98,7 +98,6 @@ export async function readPage(db: Kysely<Database>, clock: Clock = systemClock)
     version: 'bench',
     budget: { v1Budget: 10, v1BudgetScope: 'account' },
     readJobs: async () => [],
-    readPending: async () => [],
   })
   const response = await fetch(server.url)
   if (!response.ok) throw new Error(`${server.url} answered ${response.status}`)

@@ -72,3 +72,9 @@ export function plannedChannel({ channelId, from, until }: ChannelSetting): Plan
     until: until === null ? undefined : (parseWallTime(until) ?? 0) + DAY,
   }
 }
+
+/** From when and until when each configured channel is read; no bounds for others. */
+export function rangeOfChannels(configured: readonly ChannelSetting[]) {
+  const ranges = new Map(configured.map((channel) => [channel.channelId, plannedChannel(channel)]))
+  return (channelId: string) => ranges.get(channelId) ?? {}
+}

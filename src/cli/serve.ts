@@ -1,5 +1,5 @@
 import type { Job } from '../core/define-job.ts'
-import { plannedChannel, type ServiceSettings } from '../app/settings.ts'
+import { rangeOfChannels, type ServiceSettings } from '../app/settings.ts'
 import { openRunConnection } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { createRunJob, jobStreams } from '../app/run-job.ts'
@@ -12,7 +12,6 @@ import { readLanguage } from '../config/values.ts'
 import type { SettingSource } from '../config/setting-source.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
-import { readPending } from '../store/migrate.ts'
 import { startStatusServer, type StatusServer } from '../web/start-status-server.ts'
 import { createOperatorActions } from '../app/operator-actions.ts'
 import { fanOut } from '../scheduler/fan-out.ts'
@@ -115,8 +114,8 @@ interface StatusPageDeps {
 
 /** Where the page is, who may see it, in which language, and which time of channels is read. */
 function readStatusPageSettings(source: SettingSource) {
-  const ranges = new Map(readChannelsIfAny(source).map((channel) => [channel.channelId, plannedChannel(channel)]))
-  return { ...readHttpSettings(source), language: readLanguage(source), ranges }
+  const rangeOf = rangeOfChannels(readChannelsIfAny(source))
+  return { ...readHttpSettings(source), language: readLanguage(source), rangeOf }
 }
 
 /**
@@ -125,7 +124,7 @@ function readStatusPageSettings(source: SettingSource) {
  */
 async function openStatusPage(
   context: CliContext,
-  { listen, token, language, ranges }: ReturnType<typeof readStatusPageSettings>,
+  { listen, token, language, rangeOf }: ReturnType<typeof readStatusPageSettings>,
   { db, service, jobs, queue }: StatusPageDeps,
 ): Promise<StatusServer | undefined> {
   if (listen === undefined) return undefined
@@ -148,8 +147,7 @@ async function openStatusPage(
       await queue.send('runs', [askedRun({ job: state.job, askedBy }, state.last?.startedAt)])
       return 'queued'
     }),
-    readPending: () => readPending(db),
-    rangeOf: (channelId) => ranges.get(channelId) ?? {},
+    rangeOf,
   })
   remark(`status page: ${server.url}`)
   return server

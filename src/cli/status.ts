@@ -1,10 +1,12 @@
+import { findStale, judgeStreams } from '../app/judge-health.ts'
 import { openAsItIs, refusePending } from '../app/open-database.ts'
+import { readHealth } from '../app/read-health.ts'
+import { rangeOfChannels } from '../app/settings.ts'
 import { readDatabaseSettings, readSettings, readV1Budget } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { exitCodes } from './failure.ts'
 import { readAge } from './flags.ts'
 import { printResult } from './format.ts'
-import { collectStatus, findStale } from './status/collect-status.ts'
 import { describeStale, describeStatus, statusObject } from './status/report.ts'
 import { defineCommand } from './usage.ts'
 
@@ -33,10 +35,11 @@ livehouse status --json | jq '.streams.visitors.last_landed_at'`,
     await using opened = await openAsItIs(context, settings)
     refusePending(opened)
     const nowMs = context.clock.now()
-    const found = await collectStatus(opened.isMigrated ? opened.db : undefined, { budget, nowMs }, channels)
-    const stale = maxAgeMs === undefined ? undefined : findStale(found, maxAgeMs, nowMs)
-    const lines = [...describeStatus(found, nowMs), ...describeStale(stale ?? [], maxAge, nowMs)]
-    printResult(context, isJson, statusObject(found, stale, nowMs), lines)
+    const question = { nowMs, budget, rangeOf: rangeOfChannels(channels) }
+    const health = opened.isMigrated ? await readHealth(opened.db, question) : undefined
+    const stale = maxAgeMs === undefined ? undefined : findStale(health?.streams ?? judgeStreams(), maxAgeMs, nowMs)
+    const lines = [...describeStatus(health, nowMs), ...describeStale(stale ?? [], maxAge, nowMs)]
+    printResult(context, isJson, statusObject(health, stale, nowMs), lines)
     return exitCodes[stale === undefined || stale.length === 0 ? 'ok' : 'partial']
   },
 )

@@ -133,11 +133,6 @@ export interface Acceptance
   readonly isInUse: boolean
 }
 
-/** Whether it has not expired yet. */
-export function isStanding({ expiresAt }: Acceptance, nowMs: number): boolean {
-  return expiresAt.getTime() > nowMs
-}
-
 /** Every acceptance that was not withdrawn, the newest first. */
 export async function readAcceptances(db: Db): Promise<readonly Acceptance[]> {
   const rows = await ops(db)

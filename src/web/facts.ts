@@ -1,16 +1,14 @@
-import { type OverviewQuestion, readOnly, readOverview, readWatchedDays } from '../ledger/health.ts'
-import { within } from './health.ts'
 import type { AppContext } from '../app/context.ts'
+import type { KeepingJob } from '../app/judge-health.ts'
+import { type HealthQuestion, readHealth, readOnly } from '../app/read-health.ts'
 import type { Job } from '../core/define-job.ts'
-import type { Db } from '../store/database.ts'
-import { readQuarantine } from '../ledger/quarantine-reasons.ts'
 import { readDailyActivity, readHourlyCalls, type RunReport } from '../ledger/run-reports.ts'
+import { readWatchedDays } from '../ledger/table-sizes.ts'
+import type { Db } from '../store/database.ts'
+import { within } from './health.ts'
 
 /** A job as the page shows it. */
-export interface JobView extends Pick<Job, 'name' | 'cron' | 'timeZone'> {
-  /** The streams that it keeps up to date; empty for a job that is off, or reads old days only. */
-  readonly streams: readonly string[]
-  readonly channels: 'all' | readonly string[] | { readonly group: string }
+export interface JobView extends KeepingJob, Pick<Job, 'name' | 'cron' | 'timeZone'> {
   /** Undefined for a job that is off. */
   readonly next: Date | undefined
   /** Undefined before its first run. */
@@ -23,7 +21,7 @@ export const MOST_QUARANTINED = 100_000
 /** Everything that the overview shows, read at one time. */
 export type Facts = Awaited<ReturnType<typeof collectFacts>>
 
-export interface FactsDeps extends Pick<OverviewQuestion, 'budget'>, Pick<AppContext, 'clock' | 'log'> {
+export interface FactsDeps extends Pick<HealthQuestion, 'budget' | 'rangeOf'>, Pick<AppContext, 'clock' | 'log'> {
   readonly db: Db
   readonly readJobs: () => Promise<readonly JobView[]>
 }
@@ -42,18 +40,19 @@ const LONGEST_STATEMENT_MS = 20_000
  * day, never with all slices or the rows of the warehouse.
  * @throws db.… codes
  */
-async function collectFacts({ db, clock, readJobs, budget }: FactsDeps) {
+async function collectFacts({ db, clock, readJobs, budget, rangeOf }: FactsDeps) {
   const jobs = await readJobs()
   return await readOnly(db, LONGEST_STATEMENT_MS, async (snapshot) => {
-    const overview = await readOverview(snapshot, { nowMs: clock.now(), budget })
-    const since = new Date(overview.readAtMs - TIMELINE_DAYS * DAY_MS)
+    const nowMs = clock.now()
+    const since = new Date(nowMs - TIMELINE_DAYS * DAY_MS)
+    const question = { nowMs, budget, jobs, rangeOf, mostQuarantined: MOST_QUARANTINED + 1 }
+    const health = await readHealth(snapshot, question)
     return {
-      ...overview,
-      activity: await readDailyActivity(snapshot, since, overview.timeZone),
-      hourly: await readHourlyCalls(snapshot, new Date(overview.readAtMs - DAY_MS), overview.timeZone),
+      ...health,
+      activity: await readDailyActivity(snapshot, since, health.timeZone),
+      hourly: await readHourlyCalls(snapshot, new Date(nowMs - DAY_MS), health.timeZone),
       // Undefined for too many records to add up.
-      watched: await readWatchedDays(snapshot, overview, since),
-      quarantine: await readQuarantine(snapshot, { most: MOST_QUARANTINED + 1 }),
+      watched: await readWatchedDays(snapshot, health, since),
       jobs,
     }
   })

@@ -2,12 +2,12 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { OnCall } from '../core/page.ts'
 import { wallTimeAt } from '../core/wall-clock.ts'
 import { smallestLeft } from '../ledger/call-budget.ts'
+import { lastReading } from '../app/judge-health.ts'
 import type { Facts } from './facts.ts'
-import { type Expectations, judge, lastReading } from './verdict.ts'
 
 interface ShownMetrics {
-  /** With what is expected of them; undefined while nothing is known. */
-  readonly known: { readonly facts: Facts; readonly expectations: Expectations } | undefined
+  /** Undefined while nothing is known. */
+  readonly facts: Facts | undefined
   readonly isDatabaseUp: boolean
   readonly nowMs: number
 }
@@ -27,9 +27,9 @@ export function createStatusMetrics(version: string) {
       if (outcome === 'api.rateLimited') metrics.refusals.inc({ endpoint })
       if (outcome === 'ok') metrics.callSeconds.observe({ endpoint }, elapsedMs / 1000)
     }) satisfies OnCall,
-    render: async ({ known, isDatabaseUp, nowMs }: ShownMetrics): Promise<string> => {
+    render: async ({ facts, isDatabaseUp, nowMs }: ShownMetrics): Promise<string> => {
       metrics.databaseUp.set(isDatabaseUp ? 1 : 0)
-      if (known !== undefined) showFacts(metrics, known.facts, known.expectations, nowMs)
+      if (facts !== undefined) showFacts(metrics, facts, nowMs)
       return await registry.metrics()
     },
   }
@@ -86,13 +86,13 @@ type Metrics = ReturnType<typeof defineMetrics>
 const outcomes = ['inserted', 'updated', 'unchanged', 'removed', 'quarantined', 'degraded'] as const
 
 /** Sets the gauges to what is known at `nowMs`. What is no longer there loses its labels. */
-function showFacts(metrics: Metrics, facts: Facts, expectations: Expectations, nowMs: number): void {
+function showFacts(metrics: Metrics, facts: Facts, nowMs: number): void {
   const { lastRunStatus, lastRunRows, lastRunSlices, sinceVerified, behind, gaps, problems } = metrics
   const { quarantined, channels, jobNext } = metrics
   const ofRun = [lastRunStatus, lastRunRows, lastRunSlices]
   for (const gauge of [...ofRun, sinceVerified, behind, gaps, problems, quarantined, channels, jobNext]) gauge.reset()
-  const { status } = judge(facts, expectations)
-  metrics.isComplete.set(status === 'complete' ? 1 : 0)
+  const { expectations, verdict } = facts
+  metrics.isComplete.set(verdict.status === 'complete' ? 1 : 0)
   metrics.factsAge.set((nowMs - facts.readAtMs) / 1000)
   metrics.budgetLeft.set(smallestLeft(facts.budget))
   const now = wallTimeAt(nowMs, facts.timeZone)
@@ -101,7 +101,7 @@ function showFacts(metrics: Metrics, facts: Facts, expectations: Expectations, n
     if (verified.length > 0) sinceVerified.set({ stream }, (nowMs - Math.max(...verified)) / 1000)
     const reaches = units.filter(expectations.isKept).map(({ reach }) => reach ?? -Infinity)
     // During the first sync a part that was never read is not behind yet.
-    const isKnown = reaches.length > 0 && (status !== 'first' || !reaches.includes(-Infinity))
+    const isKnown = reaches.length > 0 && (verdict.status !== 'first' || !reaches.includes(-Infinity))
     if (isKnown) behind.set({ stream }, Math.max(0, now - Math.min(...reaches)))
     for (const { gaps: count } of units) gaps.inc({ stream }, count)
     problems.set({ stream }, 0)

@@ -1,7 +1,7 @@
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import { decodePercent } from '../core/text.ts'
 import type { Db } from '../store/database.ts'
-import { MOST_OPEN, readOnly } from '../ledger/health.ts'
+import { MOST_OPEN, readOnly } from '../app/read-health.ts'
 import type { ListedChannel } from '../ledger/channels.ts'
 import { readOpenReadings } from '../ledger/open-readings.ts'
 import { readQuarantinedItems } from '../ledger/quarantine-reasons.ts'
@@ -20,14 +20,12 @@ import type { ListPage } from './render/table.ts'
 import { runsPage, runStates } from './render/runs-page.ts'
 import { unreachableSection, verdictSection } from './render/verdict-section.ts'
 import type { View } from './render/view.ts'
-import { judge, createExpectations, type RangeOf } from './verdict.ts'
 import type { Facts, FactsDeps, ReadFacts } from './facts.ts'
 import { fill, type Messages } from './messages.ts'
 
 /** What pages are made from. */
 export interface PagesDeps extends Pick<FactsDeps, 'db' | 'clock' | 'log'> {
   readonly readFacts: ReadFacts
-  readonly rangeOf: RangeOf
 }
 
 /** A request for a page. */
@@ -66,11 +64,10 @@ export async function makePage(deps: PagesDeps, request: PageRequest): Promise<P
   const banner = failure && unreachableSection(messages, failure, nowMs, facts)
   if (facts === undefined) return { status: 503, content: html`${banner}` }
   const around = { status: failure === undefined ? 200 : 503, facts }
-  const view = { messages, facts, nowMs, csrf, expectations: createExpectations(facts, deps.rangeOf) }
+  const view = { messages, facts, nowMs, csrf }
   if (path === '/') {
-    const verdict = judge(facts, view.expectations)
-    const content = overviewPage(view, banner ?? verdictSection(view, verdict))
-    return { ...around, content, isBusy: verdict.isRunning }
+    const content = overviewPage(view, banner ?? verdictSection(view))
+    return { ...around, content, isBusy: facts.verdict.isRunning }
   }
   if (path === '/channels') {
     const [q, show] = [parameters.get('q') ?? '', parameters.get('show') ?? '']

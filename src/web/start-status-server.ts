@@ -9,7 +9,6 @@ import { readAssets } from './assets.ts'
 import { createReadiness, LONGEST_ANSWER_MS } from './health.ts'
 import { createStatusMetrics } from './metrics.ts'
 import { makePage } from './pages.ts'
-import { createExpectations, type RangeOf } from './verdict.ts'
 import { createFactsSource, type FactsDeps } from './facts.ts'
 import type { OperatorActions } from '../app/operator-actions.ts'
 
@@ -21,10 +20,6 @@ export interface StatusServerOptions extends FactsDeps, Pick<Answering, 'languag
   readonly token: string | undefined
   /** What can be done from the page, behind the token; nothing when not given. */
   readonly actions?: OperatorActions
-  /** Names of migrations that the database has not had. */
-  readonly readPending: () => Promise<readonly string[]>
-  /** The range in which a channel is read; no bounds when not given. */
-  readonly rangeOf?: RangeOf
 }
 
 /** A running status server; disposing of it ends its connections. */
@@ -44,7 +39,7 @@ const LONGEST_REQUEST_MS = 3000
  * @throws LivehouseError `config.invalid` where it cannot listen
  */
 export async function startStatusServer(options: StatusServerOptions): Promise<StatusServer> {
-  const { clock, rangeOf = () => ({}), log } = options
+  const { clock, log } = options
   const assets = await readAssets()
   const metrics = createStatusMetrics(options.version)
   const readFacts = createFactsSource(options)
@@ -57,14 +52,13 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
     version: options.version,
     log,
     actions: options.actions,
-    makePage: makePage.bind(undefined, { ...options, readFacts, rangeOf }),
+    makePage: makePage.bind(undefined, { ...options, readFacts }),
     readReadiness: createReadiness(options),
     renderMetrics: async () => {
       const [{ facts }, { database }] = await Promise.all([readFacts(LONGEST_ANSWER_MS), findDatabase()])
-      const known = facts && { facts, expectations: createExpectations(facts, rangeOf) }
       // A large ledger may take longer to read although the database answers.
       const isDatabaseUp = database !== 'unreachable'
-      const text = await metrics.render({ known, isDatabaseUp, nowMs: clock.now() })
+      const text = await metrics.render({ facts, isDatabaseUp, nowMs: clock.now() })
       return { contentType: metrics.contentType, text }
     },
   }

@@ -9,7 +9,7 @@ import { connectionReset, fieldValue, refusal } from '../helpers/fault-effects.t
 import type { Fault } from '../../src/emulator/faults.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
 import { createRandom } from '../../src/emulator/world/random.ts'
-import { readOverview } from '../../src/ledger/health.ts'
+import { readHealth } from '../../src/app/read-health.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
@@ -198,7 +198,7 @@ test('over weeks, with processes that come and go, each night runs once, leaves 
     expect([cause, isInTurn]).toEqual([cause, true])
   }
 
-  const { openCounts, units } = await readOverview(database.db, {
+  const { openCounts, units } = await readHealth(database.db, {
     nowMs: 0,
     budget: { v1Budget: 10, v1BudgetScope: 'account' },
   })

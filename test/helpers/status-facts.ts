@@ -5,7 +5,7 @@ import type { ListedChannel } from '../../src/ledger/channels.ts'
 import type { LedgerUnit } from '../../src/ledger/latest-readings.ts'
 import type { OpenReading } from '../../src/ledger/open-readings.ts'
 import type { RunReport } from '../../src/ledger/run-reports.ts'
-import { createExpectations } from '../../src/web/verdict.ts'
+import { judgeHealth } from '../../src/app/judge-health.ts'
 import type { Facts } from '../../src/web/facts.ts'
 import { messagesOf } from '../../src/web/messages.ts'
 
@@ -78,7 +78,7 @@ export function makeRun(overrides: Partial<RunReport> = {}): RunReport {
 /** One channel whose streams are all read this night. */
 export function makeFacts(overrides: Partial<Facts> = {}): Facts {
   const walk = { isWindowed: false, since: null, until: null }
-  return {
+  const facts: Omit<Facts, keyof ReturnType<typeof judgeHealth>> = {
     readAtMs: NOW_MS,
     timeZone: TIME_ZONE,
     hasSource: true,
@@ -100,6 +100,8 @@ export function makeFacts(overrides: Partial<Facts> = {}): Facts {
     hourly: [{ hour: '2026-11-20 13:00:00', calls: 9, retries: 1 }],
     watched: [{ day: '2026-11-20', hours: 55.4 }],
     quarantine: [],
+    acceptances: [],
+    questions: new Map(),
     sizes: new Map([['watch_records', { rows: 1234, isExact: true }]]),
     jobs: [],
     budget: {
@@ -110,9 +112,9 @@ export function makeFacts(overrides: Partial<Facts> = {}): Facts {
     },
     ...overrides,
   }
+  return { ...facts, ...judgeHealth(facts) }
 }
 
 export function makeView(facts: Facts = makeFacts(), language: Language = 'en'): View {
-  const expectations = createExpectations(facts)
-  return { messages: messagesOf(language), facts, nowMs: facts.readAtMs, expectations, csrf: undefined }
+  return { messages: messagesOf(language), facts, nowMs: facts.readAtMs, csrf: undefined }
 }

@@ -1,5 +1,4 @@
 import { type Clock, systemClock } from '../../src/core/clock.ts'
-import { readPending } from '../../src/store/migrate.ts'
 import { type StatusServerOptions, startStatusServer } from '../../src/web/start-status-server.ts'
 import type { TestDatabase } from './postgres.ts'
 import { silentLog } from './silent-log.ts'
@@ -21,7 +20,6 @@ export async function startTestStatusServer(
     version: '1.2.3',
     budget: { v1Budget: 10, v1BudgetScope: 'account' },
     readJobs: async () => [],
-    readPending: () => readPending(db),
     ...overrides,
   })
   /** Asks for a path; `headers` add to those of a browser without wishes. Redirects are not followed. */

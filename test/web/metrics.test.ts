@@ -2,15 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createStatusMetrics } from '../../src/web/metrics.ts'
-import { createExpectations } from '../../src/web/verdict.ts'
 import { makeChannel, makeFacts, makeReading, makeRun, makeUnit, NOW_MS, TIME_ZONE } from '../helpers/status-facts.ts'
 import type { Facts } from '../../src/web/facts.ts'
 
 const create = () => createStatusMetrics('1.2.3')
 
 async function render(metrics: ReturnType<typeof create>, facts = makeFacts()): Promise<string> {
-  const known = { facts, expectations: createExpectations(facts) }
-  return await metrics.render({ known, isDatabaseUp: true, nowMs: NOW_MS })
+  return await metrics.render({ facts, isDatabaseUp: true, nowMs: NOW_MS })
 }
 
 /** The value of a series, as it is written. */

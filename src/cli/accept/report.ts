@@ -1,5 +1,5 @@
 import { formatWallTime } from '../../core/wall-clock.ts'
-import { type Acceptance, isStanding } from '../../ledger/acceptances.ts'
+import type { Acceptance } from '../../ledger/acceptances.ts'
 import { counted, minuteIn, rangeText } from '../format.ts'
 
 /** Ranges of one acceptance that are listed. */
@@ -30,4 +30,9 @@ export function acceptanceObject(acceptance: Acceptance, nowMs: number): Readonl
     accepted_at: acceptance.acceptedAt.toISOString(),
     expires_at: acceptance.expiresAt.toISOString(),
   }
+}
+
+/** Whether it has not expired yet. */
+export function isStanding({ expiresAt }: Acceptance, nowMs: number): boolean {
+  return expiresAt.getTime() > nowMs
 }

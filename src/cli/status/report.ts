@@ -1,24 +1,26 @@
 import { proofs } from '../../core/slice.ts'
 import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
-import { type Acceptance, isStanding } from '../../ledger/acceptances.ts'
+import type { Acceptance } from '../../ledger/acceptances.ts'
+import { judgeStreams, type StreamHealth } from '../../app/judge-health.ts'
 import { boundsOf } from '../../app/outcome.ts'
-import { acceptanceObject, describeAcceptance } from '../accept/report.ts'
+import type { Health } from '../../app/read-health.ts'
+import { acceptanceObject, describeAcceptance, isStanding } from '../accept/report.ts'
 import { formatAge, formatDuration, formatProofs, formatTable, leftOf, minuteIn, snakeCased } from '../format.ts'
-import type { Status, StreamStatus } from './collect-status.ts'
-import type { Overview } from '../../ledger/health.ts'
 import type { LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading } from '../../ledger/open-readings.ts'
 import type { QuarantineGroup } from '../../ledger/quarantine-reasons.ts'
 import { onlyWhenNamed } from '../../streams/registry.ts'
 
-/** What is known, for a person. Times are those of the service's wall clock. */
-export function describeStatus(status: Status, nowMs: number): string[] {
-  const { overview, quarantine } = status
-  if (overview === undefined || overview.runs.length === 0) return ['nothing has run yet: livehouse sync begins']
-  const { timeZone, hasSource, budget } = overview
+/**
+ * What is known, for a person. Times are those of the service's wall clock.
+ * @param health undefined for a database without a schema
+ */
+export function describeStatus(health: Health | undefined, nowMs: number): string[] {
+  if (health === undefined || health.runs.length === 0) return ['nothing has run yet: livehouse sync begins']
+  const { timeZone, hasSource, budget, quarantine } = health
   const minute = minuteIn(timeZone)
   const age = (at: Date) => `${formatAge(nowMs - at.getTime())} ago`
-  const streamRows = status.streams.map(({ stream, rows, lastRunId, last, least, proofs: ended }) => [
+  const streamRows = health.streams.map(({ stream, rows, lastRunId, last, least, proofs: ended }) => [
     stream,
     rows === null ? '–' : `${rows.isExact ? '' : '~'}${rows.rows.toLocaleString('en-US')}`,
     last?.lastLandedAt ? age(last.lastLandedAt) : 'never',
@@ -27,7 +29,7 @@ export function describeStatus(status: Status, nowMs: number): string[] {
     lastRunId === null ? '–' : formatProofs(ended),
     lastRunId ?? '–',
   ])
-  const runRows = overview.runs
+  const runRows = health.runs
     .slice(0, LAST_RUNS)
     .map(({ runId, command, status: how, startedAt, finishedAt }) => [
       runId,
@@ -37,11 +39,11 @@ export function describeStatus(status: Status, nowMs: number): string[] {
       finishedAt === null ? '–' : formatDuration(finishedAt.getTime() - startedAt.getTime()),
     ])
   // What is accepted needs no repair, but is never shown as proven.
-  const accepted = shownAcceptances(status, nowMs).map((each) => {
+  const accepted = shownAcceptances(health, nowMs).map((each) => {
     const [state, then] = isStanding(each, nowMs) ? ['accepted', ''] : ['expired', '; the next sync reads it again']
     return `~ ${state} (${each.acceptanceId}): ${describeAcceptance(each, timeZone)}${then}`
   })
-  const gone = goneOf(overview).join(', ')
+  const gone = goneOf(health).join(', ')
   const reasons = countByStream(quarantine).map(({ stream, rows, reason }) => [
     stream,
     rows,
@@ -51,7 +53,7 @@ export function describeStatus(status: Status, nowMs: number): string[] {
   const paragraphs = [
     formatTable(header, streamRows),
     formatTable(['run', 'command', 'status', 'started', 'took'], runRows),
-    describeOpenPoints(overview),
+    describeOpenPoints(health),
     gone === '' ? [] : [`– not read, for the service does not know them (asked for once a day): channels ${gone}`],
     accepted,
     reasons.length === 0 ? ['quarantine: empty'] : formatTable(['quarantine', 'rows', 'most common reason'], reasons),
@@ -73,12 +75,12 @@ function coverageOf(least: LedgerUnit | undefined): string {
   return least.until === null ? `nothing of ${least.leastCovered}` : toMinute(least.until)
 }
 
-function goneOf({ channels }: Overview): readonly string[] {
+function goneOf({ channels }: Health): readonly string[] {
   return channels.flatMap(({ state, channelId }) => (state === 'gone' ? [channelId] : []))
 }
 
 /** Those that stand, and those that have expired while something still counts by them. */
-function shownAcceptances({ acceptances }: Status, nowMs: number): readonly Acceptance[] {
+function shownAcceptances({ acceptances }: Health, nowMs: number): readonly Acceptance[] {
   return acceptances.filter((each) => isStanding(each, nowMs) || each.isInUse)
 }
 
@@ -92,7 +94,7 @@ function countByStream(groups: readonly QuarantineGroup[]) {
 }
 
 /** One line a stream that is older than it should be. */
-export function describeStale(stale: readonly StreamStatus[], maxAge: string, nowMs: number): string[] {
+export function describeStale(stale: readonly StreamHealth[], maxAge: string, nowMs: number): string[] {
   return stale.map(({ stream, last }) => {
     if (!last?.lastLandedAt) return `✗ ${stream}: nothing of it has landed yet (--max-age ${maxAge})`
     const ageMs = nowMs - last.lastLandedAt.getTime()
@@ -103,10 +105,13 @@ export function describeStale(stale: readonly StreamStatus[], maxAge: string, no
 }
 
 /** The same for programs. */
-export function statusObject(status: Status, stale: readonly StreamStatus[] | undefined, nowMs: number): object {
-  const { overview, quarantine } = status
-  const { open = [], openCounts, runs = [], budget, hasSource = false } = overview ?? {}
-  const streams = status.streams.map(({ stream, rows, lastRunId, last, least, proofs: ended }) => {
+export function statusObject(
+  health: Health | undefined,
+  stale: readonly StreamHealth[] | undefined,
+  nowMs: number,
+): object {
+  const { open = [], openCounts, runs = [], budget, hasSource = false, quarantine = [] } = health ?? {}
+  const streams = (health?.streams ?? judgeStreams()).map(({ stream, rows, lastRunId, last, least, proofs: ended }) => {
     const facts = {
       rows: rows?.rows ?? null,
       rows_are_estimated: rows?.isExact === false,
@@ -123,7 +128,7 @@ export function statusObject(status: Status, stale: readonly StreamStatus[] | un
     return [stream, { rows, most_common_reason: reason }]
   })
   return {
-    time_zone: hasSource ? overview?.timeZone : null,
+    time_zone: hasSource ? health?.timeZone : null,
     streams: Object.fromEntries(streams),
     runs: runs.slice(0, LAST_RUNS).map(({ runId, command, status: how, startedAt, finishedAt }) => {
       return snakeCased({ runId, command, status: how, startedAt, finishedAt })
@@ -135,8 +140,8 @@ export function statusObject(status: Status, stale: readonly StreamStatus[] | un
       return { stream, partition, ...boundsOf(window), proof, reason }
     }),
     shortfall_count: openCounts?.problem ?? 0,
-    gone_channels: overview ? goneOf(overview) : [],
-    acceptances: shownAcceptances(status, nowMs).map((each) => acceptanceObject(each, nowMs)),
+    gone_channels: health ? goneOf(health) : [],
+    acceptances: health ? shownAcceptances(health, nowMs).map((each) => acceptanceObject(each, nowMs)) : [],
     v1_calls: hasSource && budget ? { ...snakeCased(budget), scopes: budget.scopes.map(snakeCased) } : null,
     stale: stale?.map(({ stream }) => stream) ?? null,
   }
@@ -153,7 +158,7 @@ const REPAIR =
   'livehouse backfill --only-gaps fills a range at once.'
 
 /** What is not covered or not proven, and how it is repaired; nothing where all is well. */
-function describeOpenPoints({ open, openCounts: { gap, problem } }: Overview): string[] {
+function describeOpenPoints({ open, openCounts: { gap, problem } }: Health): string[] {
   const [gaps, shortfalls] = [firstOf(open, 'gap'), firstOf(open, 'problem')]
   return [
     ...shortfalls.map((reading) => `✗ ${describePlace(reading, '')}: ${reading.proof}: ${reading.reason ?? '–'}`),

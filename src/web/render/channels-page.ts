@@ -43,7 +43,8 @@ ${tableSection(view, 'channels', shown, columnsOf(view), {
 }
 
 /** Channels with open points first, else by id, numbers as numbers. */
-function rowsOf({ facts, expectations }: View): readonly ChannelRow[] {
+function rowsOf({ facts }: View): readonly ChannelRow[] {
+  const { expectations } = facts
   const units = Map.groupBy(expectations.units, ({ channelId }) => channelId)
   const problems = Map.groupBy(facts.problems, ({ channelId }) => channelId)
   const rows = facts.channels.map((channel): ChannelRow => {

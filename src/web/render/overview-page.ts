@@ -30,9 +30,9 @@ ${reasonsSection(view)}`
 }
 
 function figures(view: View): Html {
-  const { messages, facts, expectations } = view
+  const { messages, facts } = view
   const { figures: words, formats } = messages
-  const { units, isKept } = expectations
+  const { units, isKept } = facts.expectations
   const countOf = (wanted: string) => facts.channels.filter(({ state }) => state === wanted).length
   const gone = countOf('gone')
   const [run] = facts.runs

@@ -3,7 +3,7 @@ import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { timelineOf } from '../timeline.ts'
-import { isAskedFor, readProgressOf } from '../verdict.ts'
+import { isAskedFor, readProgressOf } from '../../app/judge-health.ts'
 import { timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
 import { tableSection } from './table.ts'
 import { channelLinks, icon, moment, proofMarks, section, streamName, type View, wallAgo, wallMoment } from './view.ts'
@@ -16,10 +16,10 @@ interface StreamRow {
 }
 
 /** The streams that are read or have rows, in the order of the registry; only those of a channel if one is given. */
-export function streamsOf({ facts, expectations }: View, channelId?: string): readonly StreamRow[] {
+export function streamsOf({ facts }: View, channelId?: string): readonly StreamRow[] {
   const ofChannel = (unit: LedgerUnit) => channelId === undefined || unit.channelId === channelId
   const active = facts.channels.filter(({ state }) => state === 'active').length
-  const groups = Map.groupBy(expectations.units.filter(ofChannel), ({ stream }) => stream)
+  const groups = Map.groupBy(facts.expectations.units.filter(ofChannel), ({ stream }) => stream)
   return streamNames.flatMap((stream) => {
     const units = groups.get(stream) ?? []
     const hasRows = channelId === undefined && Boolean(facts.sizes.get(stream)?.rows)
@@ -62,8 +62,8 @@ function lastLanding(units: readonly LedgerUnit[]): number | undefined {
 
 /** Until when some parts have been read; where that holds for some channels only, how many, and which are left. */
 export function standing(view: View, units: readonly LedgerUnit[], outOf = 0): Content {
-  const { messages, expectations } = view
-  const { until, all: known, behind } = readProgressOf(units, expectations)
+  const { messages, facts } = view
+  const { until, all: known, behind } = readProgressOf(units, facts.expectations)
   const time = until === undefined ? messages.notKnown : wallMoment(view, until)
   const all = Math.max(known, outOf)
   if (behind.length === 0 && known === all) return time
@@ -102,9 +102,9 @@ ${lanes}</tbody>
 
 /** The bars of a stream and until when it has been read; for whole lists, when that was. */
 function lane(view: View, { stream, units, outOf }: StreamRow): Html {
-  const { messages, facts, expectations } = view
+  const { messages, facts } = view
   const { standing: words, formats } = messages
-  const { behind, all } = readProgressOf(units, expectations)
+  const { behind, all } = readProgressOf(units, facts.expectations)
   if (!units.some(({ isWindowed }) => isWindowed)) {
     const at = lastLanding(units)
     const ago = at !== undefined && fill(messages.ago, { span: formats.span(Math.max(0, view.nowMs - at)) })
@@ -112,7 +112,7 @@ function lane(view: View, { stream, units, outOf }: StreamRow): Html {
     return html`<p class="days">${ago === false ? words.wholeListNever : fill(words.wholeList, { ago })}${missing}</p>`
   }
   const open = facts.open.filter((each) => each.stream === stream)
-  const days = timelineOf({ now: facts.now, units, open, rangeOf: expectations.rangeOf, outOf })
+  const days = timelineOf({ now: facts.now, units, open, rangeOf: facts.expectations.rangeOf, outOf })
   const strip = timelineStrip(messages, streamName(view, stream), days)
   const until = behind.length === 0 && all >= outOf && words.until
   return html`${strip}<p class="days">${until}${standing(view, units, outOf)}</p>`

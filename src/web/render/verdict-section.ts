@@ -1,7 +1,7 @@
 import { describeError } from '../../core/outcome.ts'
 import { wallTimeAt } from '../../core/wall-clock.ts'
 import { type Html, html, untrusted, maskedText } from '../html.ts'
-import type { Finding, Verdict } from '../verdict.ts'
+import type { Finding, Verdict } from '../../app/judge-health.ts'
 import { channelLinks, streamName, type View, icon, type Tone } from './view.ts'
 import type { RunReport } from '../../ledger/run-reports.ts'
 import type { Facts, ReadFailure } from '../facts.ts'
@@ -17,8 +17,9 @@ const tones: Readonly<Record<Verdict['status'], Tone>> = {
 }
 
 /** The answer that the page begins with. */
-export function verdictSection(view: View, verdict: Verdict): Html {
+export function verdictSection(view: View): Html {
   const { messages } = view
+  const { verdict } = view.facts
   const { findings, failedRun, status } = verdict
   const words = messages.verdict
   const shown = findings.map((each) => html`<li>${findingText(view, each)}</li>`)
@@ -28,7 +29,7 @@ export function verdictSection(view: View, verdict: Verdict): Html {
   return answer(
     tones[status],
     words[status],
-    html`<p>${textOf(view, verdict)}</p>
+    html`<p>${textOf(view)}</p>
 ${status === 'incomplete' && html`<ul class="findings">${failed}${shown}</ul>`}
 ${verdict.isRunning && status !== 'first' && html`<p>${words.runningText}</p>`}`,
   )
@@ -62,8 +63,9 @@ ${content}</div>
 `
 }
 
-function textOf({ messages, facts }: View, { status }: Verdict): string {
+function textOf({ messages, facts }: View): string {
   const { verdict, formats } = messages
+  const { status } = facts.verdict
   if (status !== 'complete') return verdict[`${status}Text`]
   const streams = new Set(facts.units.map(({ stream }) => stream)).size
   const channels = facts.channels.filter(({ state }) => state === 'active').length

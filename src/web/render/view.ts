@@ -1,6 +1,5 @@
 import { type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import { type Content, untrusted, type Html, html } from '../html.ts'
-import type { Expectations } from '../verdict.ts'
 import type { Facts } from '../facts.ts'
 import type { Proof } from '../../core/slice.ts'
 import type { RunReport } from '../../ledger/run-reports.ts'
@@ -11,7 +10,6 @@ export interface View {
   readonly messages: Messages
   readonly facts: Facts
   readonly nowMs: number
-  readonly expectations: Expectations
   /** What a form has to send along for something to be done; undefined where nothing can be done from the page. */
   readonly csrf: string | undefined
 }

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { channelsPage } from '../../../src/web/render/channels-page.ts'
 import { overviewPage } from '../../../src/web/render/overview-page.ts'
-import { judge } from '../../../src/web/verdict.ts'
 import { makeChannel, makeFacts, makeReading, makeRun, makeUnit, makeView } from '../../helpers/status-facts.ts'
 import type { Facts } from '../../../src/web/facts.ts'
 import { verdictSection } from '../../../src/web/render/verdict-section.ts'
@@ -10,7 +9,7 @@ const noFilter = { q: '', show: '', page: 1 }
 
 function overview(facts: Facts, language: 'en' | 'zh-CN' = 'en'): string {
   const view = makeView(facts, language)
-  return overviewPage(view, verdictSection(view, judge(facts))).toString()
+  return overviewPage(view, verdictSection(view)).toString()
 }
 
 test('without JavaScript all numbers are there in tables with captions and headings', () => {
@@ -63,8 +62,8 @@ describe('with a thousand channels', () => {
     expect(page.length).toBeLessThan(90_000)
     expect(page).toContain('1,000 verified')
     expect(page).toContain('Watch records, Gifts: gaps in 1 of 1,000 channels: <span')
-    const gaps = judge({ ...facts, units: facts.units.map((unit) => ({ ...unit, gaps: 1 })) })
-    const chinese = verdictSection(makeView(facts, 'zh-CN'), gaps).toString()
+    const gaps = makeFacts({ ...facts, units: facts.units.map((unit) => ({ ...unit, gaps: 1 })) })
+    const chinese = verdictSection(makeView(gaps, 'zh-CN')).toString()
     expect(chinese).toMatch(/（1,000 个频道中的 1,000 个）：<span/)
     // No line begins with what stands between two names.
     expect(chinese).toContain('频道 1</bdi></a>、</span><wbr>')

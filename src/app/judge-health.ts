@@ -1,9 +1,30 @@
 import type { WallTime } from '../core/wall-clock.ts'
-import { findStream, rankOf, streams } from '../streams/registry.ts'
-import type { LedgerUnit } from '../ledger/latest-readings.ts'
-import { operatorCommands } from '../app/operator-actions.ts'
+import type { ListedChannel } from '../ledger/channels.ts'
+import { countProofs, type LedgerUnit } from '../ledger/latest-readings.ts'
+import type { OpenReadings } from '../ledger/open-readings.ts'
+import type { RunReport } from '../ledger/run-reports.ts'
 import { hasEnded } from '../ledger/runs.ts'
-import type { Facts } from './facts.ts'
+import type { TableSize } from '../ledger/table-sizes.ts'
+import { findStream, rankOf, streams } from '../streams/registry.ts'
+import { operatorCommands } from './operator-actions.ts'
+
+/** The streams that a job keeps up to date, none for one that is off or reads old days only, and where. */
+export interface KeepingJob {
+  readonly streams: readonly string[]
+  readonly channels: 'all' | readonly string[] | { readonly group: string }
+}
+
+/** What is judged; `readHealth` says what each is. */
+interface Facts extends Pick<OpenReadings, 'problems'> {
+  readonly hasSource: boolean
+  readonly now: WallTime
+  readonly channels: readonly ListedChannel[]
+  readonly questions: ReadonlyMap<string, readonly string[]>
+  readonly units: readonly LedgerUnit[]
+  readonly runs: readonly RunReport[]
+  readonly sizes: ReadonlyMap<string, TableSize>
+  readonly jobs: readonly KeepingJob[]
+}
 
 /** From when and until when a channel is read, as configured; undefined for no bound on that side. */
 export type RangeOf = (channelId: string) => {
@@ -22,7 +43,7 @@ export type Expectations = ReturnType<typeof createExpectations>
 const FRESH_SECONDS = 26 * 3600
 
 /** Works out what is expected. Its functions are quick for thousands of channels. */
-export function createExpectations(facts: Facts, rangeOf: RangeOf = () => ({})) {
+function createExpectations(facts: Facts, rangeOf: RangeOf) {
   const isWanted = whatJobsRead(facts)
   const problems = new Set(facts.problems.map(keyOf))
   // Whole lists have no range: they are read again and again.
@@ -128,13 +149,17 @@ export interface Verdict {
 }
 
 /** The last run that read from the service; actions of operators do not count. */
-export function lastReading(runs: Facts['runs']): Facts['runs'][number] | undefined {
+export function lastReading(runs: readonly RunReport[]): RunReport | undefined {
   return runs.find((run) => hasEnded(run) && !operatorCommands.includes(run.command))
 }
 
-/** Judges whether all is complete. */
-export function judge(facts: Facts, expectations: Expectations = createExpectations(facts)): Verdict {
-  const { runs, units } = facts
+/** Judges what should be read, whether all is complete, and how each stream stands. */
+export function judgeHealth(facts: Facts, rangeOf: RangeOf = () => ({})) {
+  const expectations = createExpectations(facts, rangeOf)
+  return { expectations, verdict: judge(facts, expectations), streams: judgeStreams(facts, rangeOf) }
+}
+
+function judge({ runs, units }: Facts, expectations: Expectations): Verdict {
   const isRunning = runs.some(({ status }) => status === 'running')
   if (runs.length === 0) return { status: 'empty', findings: [], failedRun: undefined, isRunning }
   const findings = findingsOf(expectations)
@@ -181,4 +206,43 @@ export function readProgressOf(units: readonly LedgerUnit[], { isKept, faultOf }
   const windowed = meant.filter(({ isWindowed }) => isWindowed)
   const until = Math.min(...(windowed.length > 0 ? windowed : meant).map(({ reach }) => reach ?? -Infinity))
   return { until: Number.isFinite(until) ? until : undefined, all: Math.max(1, channels.size), behind: [...behind] }
+}
+
+/** A stream of the default sync, over the partitions of active channels and of the account. */
+export type StreamHealth = ReturnType<typeof judgeStreams>[number]
+
+/** Stream by stream. `facts`: undefined for a database without a schema. */
+export function judgeStreams(facts?: Facts, rangeOf: RangeOf = () => ({})) {
+  const hasQuestions = facts?.channels.some((each) => each.state === 'active' && facts.questions.has(each.channelId))
+  return streams.map(({ name, table, partitionedBy }) => ({
+    stream: name,
+    // Null while it has no table.
+    rows: facts?.sizes.get(table) ?? null,
+    // Read questionnaire by questionnaire, and none is listed.
+    isEmpty: partitionedBy === 'channel/question' && facts?.hasSource === true && !hasQuestions,
+    ...summarize(facts?.units.filter(({ stream }) => stream === name) ?? [], rangeOf),
+  }))
+}
+
+function summarize(units: readonly LedgerUnit[], rangeOf: RangeOf) {
+  const windowed = units.filter(({ isWindowed }) => isWindowed)
+  // A channel that is covered up to its end is not the least covered while another goes on.
+  const goingOn = windowed.filter(({ channelId, until }) => (until ?? 0) < (rangeOf(channelId ?? '').until ?? Infinity))
+  const [least] = (goingOn.length > 0 ? goingOn : windowed).toSorted((a, b) => (a.until ?? 0) - (b.until ?? 0))
+  const [last] = units
+    .filter(({ lastLandedAt }) => lastLandedAt !== null)
+    .toSorted((a, b) => Number(b.lastLandedAt) - Number(a.lastLandedAt))
+  const [lastRunId = null] = units.map((unit) => unit.lastRunId).toSorted((a, b) => Number(BigInt(b) - BigInt(a)))
+  return { lastRunId, last, least, proofs: countProofs(units) }
+}
+
+/**
+ * The streams whose newest landed slice is older than this, or that have none though there is something to read. So is
+ * one that lies as far ahead: the clock of the service or of this machine was wrong.
+ */
+export function findStale(found: readonly StreamHealth[], maxAgeMs: number, nowMs: number): readonly StreamHealth[] {
+  return found.filter(({ lastRunId, last, isEmpty }) => {
+    const ageMs = nowMs - (last?.lastLandedAt?.getTime() ?? -Infinity)
+    return !(isEmpty && lastRunId === null) && Math.abs(ageMs) > maxAgeMs
+  })
 }

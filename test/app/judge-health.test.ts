@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { DAY } from '../../src/core/wall-clock.ts'
-import { createExpectations, judge, readProgressOf } from '../../src/web/verdict.ts'
+import { judgeHealth, readProgressOf } from '../../src/app/judge-health.ts'
 import {
   makeChannel,
   makeFacts,
@@ -20,10 +20,11 @@ function makeJob(overrides: Partial<JobView>): JobView {
   return { ...nightly, streams: [], channels: 'all', last: undefined, ...overrides }
 }
 
+const judge = (facts: Facts) => judgeHealth(facts).verdict
+
 /** Until when all of it is there, as the page says at its head. */
 function completeUntil(facts: Facts): number | undefined {
-  const expectations = createExpectations(facts)
-  return readProgressOf(expectations.units, expectations).until
+  return readProgressOf(facts.expectations.units, facts.expectations).until
 }
 
 test('a night that is read, proven and fresh is complete until where its least part ends', () => {
@@ -57,7 +58,7 @@ test('each fault is told once: the gravest of a channel, and one sentence for st
   expect(first).toMatchObject({ kind: 'problem', streams: ['watch_records', 'gifts'], channels: ['9'] })
   expect(others.map(({ kind }) => kind)).toEqual(['unread'])
   expect(judge({ ...facts, units: units.toReversed() }).findings[0]).toEqual(first)
-  expect(readProgressOf(units.slice(0, 2), createExpectations(facts))).toEqual({
+  expect(readProgressOf(units.slice(0, 2), facts.expectations)).toEqual({
     until: THIS_NIGHT,
     all: 2,
     behind: ['9'],

@@ -1,0 +1,56 @@
+import { sql } from 'kysely'
+import type { Db } from '../store/database.ts'
+
+/** How many rows a table has. */
+export interface TableSize {
+  readonly rows: number
+  /** Counted; else the estimate of the database's statistics. */
+  readonly isExact: boolean
+}
+
+/** Tables of up to so many rows are counted: that takes no noticeable time. */
+const MOST_COUNTED = 50_000
+
+/** The tables of schema `livehouse`, by name. Of a larger table, the estimate, but at least `MOST_COUNTED`. */
+export async function readTableSizes(db: Db): Promise<ReadonlyMap<string, TableSize>> {
+  // The builder does not know the catalogs.
+  const { rows: tables } = await sql<{ name: string; estimate: number }>`
+    select relname::text as name, reltuples::float8 as estimate from pg_class
+    where relnamespace = to_regnamespace('livehouse') and relkind in ('r', 'p')`.execute(db)
+  const sizes = new Map<string, TableSize>()
+  for (const { name, estimate } of tables) {
+    const rows = db.selectFrom(sql.table(`livehouse.${name}`).as('t')).select((eb) => eb.lit(1).as('one'))
+    const counting = db.selectFrom(rows.limit(MOST_COUNTED + 1).as('counted'))
+    const { found } = await counting.select(({ fn }) => fn.countAll().as('found')).executeTakeFirstOrThrow()
+    const count = Number(found)
+    const isExact = count <= MOST_COUNTED
+    sizes.set(name, { rows: isExact ? count : Math.max(estimate, MOST_COUNTED), isExact })
+  }
+  return sizes
+}
+
+/** What viewers watched in one day of the service, by when they came. */
+export interface DayWatched {
+  readonly day: string
+  readonly hours: number
+}
+
+/** Adding up more records takes longer than a page may. */
+const MOST_ADDED_UP = 1_000_000
+
+/** The days since `since` on which viewers watched, in order; undefined where there are too many records. */
+export async function readWatchedDays(
+  db: Db,
+  { sizes, timeZone }: { readonly sizes: ReadonlyMap<string, TableSize>; readonly timeZone: string },
+  since: Date,
+): Promise<readonly DayWatched[] | undefined> {
+  const size = sizes.get('watch_records')
+  // The estimate is too small to be true: the statistics are older than the rows.
+  const isUnknown = size !== undefined && !size.isExact && size.rows <= MOST_COUNTED
+  if (isUnknown || (size?.rows ?? 0) > MOST_ADDED_UP) return undefined
+  // The builder does not know the tables of streams.
+  const { rows } = await sql<DayWatched>`
+    select (entered_at at time zone ${timeZone})::date::text as day, sum(watch_seconds) / 3600::float8 as hours
+    from livehouse.watch_records where entered_at >= ${since} group by day order by day`.execute(db)
+  return rows
+}
