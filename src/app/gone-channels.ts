@@ -6,11 +6,17 @@ import type { Stream } from '../core/stream.ts'
 import type { RunDeps } from '../sync/slice-work.ts'
 import {
   DAYS_UNTIL_GONE,
+  type ListedChannel,
   readAnsweredChannels,
   readGoneChannels,
   readUnaskedChannels,
   recordChannelAnswers,
 } from '../ledger/channels.ts'
+
+/** The channels that the service no longer knows. */
+export function goneOf(channels: readonly Pick<ListedChannel, 'channelId' | 'state'>[]): string[] {
+  return channels.flatMap(({ channelId, state }) => (state === 'gone' ? [channelId] : []))
+}
 
 /**
  * Asks for each channel that is gone, with one small call once a day. A channel that the service knows again is read by

@@ -2,6 +2,7 @@ import type { ServiceSettings, AlertSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
 import { createWebhook, type Webhook } from '../service/webhook.ts'
 import type { Db } from '../store/database.ts'
+import { readCauses } from './alerts/read-causes.ts'
 import { type AlertStyle, formatAlert, refusalIn } from './alerts/alert-formats.ts'
 import { claimNotices, markSent, recordCauses } from '../ledger/alerts.ts'
 
@@ -30,7 +31,7 @@ export async function reportCauses(
   const limit = AbortSignal.any([signal, AbortSignal.timeout(ALL_ALERTS_TIMEOUT_MS)])
   try {
     const now = new Date(clock.now())
-    await recordCauses(db, now)
+    await recordCauses(db, now, readCauses)
     await deliverNotices(db, { ...alerts, url, post: webhook.ask, clock, log }, limit)
   } catch (err) {
     // The run has ended and said how; an alert that fails must not change that.

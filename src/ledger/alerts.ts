@@ -1,10 +1,13 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import { type Cause, keyOfCause, type Notice } from '../core/cause.ts'
+import type { RunStatus } from '../core/outcome.ts'
 import type { Db } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import { setLocal } from '../store/driver.ts'
-import { readGoneChannels } from './channels.ts'
 import { type Ops, ops } from './ops.ts'
+
+/** Reads every cause that there is now. */
+export type ReadCauses = (db: Db, now: Date) => Promise<readonly Cause[]>
 
 /** A notice that this process has claimed: until the claim expires, no other process sends it. */
 export interface ClaimedNotice extends Notice {
@@ -13,10 +16,10 @@ export interface ClaimedNotice extends Notice {
 
 /**
  * Compares the causes that there are now with those on record: raises new ones, and clears those that are gone. An
- * unknown field is never cleared: nothing ends it. One process does this at a time: else an older reading of the causes
- * could overwrite a newer one.
+ * unknown field is never cleared: nothing ends it. One process does this at a time, from reading the causes on: else an
+ * older reading could overwrite a newer one.
  */
-export async function recordCauses(db: Db, now: Date): Promise<void> {
+export async function recordCauses(db: Db, now: Date, readCauses: ReadCauses): Promise<void> {
   await db
     .transaction()
     .setIsolationLevel('read committed')
@@ -91,30 +94,19 @@ export function isDueNotice(eb: ExpressionBuilder<Ops, 'alerts'>) {
   ])
 }
 
-/** How long an unknown field is a cause after it first came. */
-const NEWS_MS = 86_400_000
-const LONGEST_FIELD = 60
-const LONGEST_REASON = 200
-
-/** Every cause that there is now for an alert. */
-export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
-  const gone = [...(await readGoneChannels(db))].toSorted()
-  return [
-    ...(await readRunCauses(db)),
-    ...(await readUnknownFields(db, now)),
-    ...gone.map((channel) => ({ kind: 'channelGone', channel }) as const),
-  ]
+/** How the last run of a command ended. `reason`: why it did not begin, or has no end, where no run says so. */
+export interface LastRun extends Omit<Extract<Cause, { kind: 'run' }>, 'kind' | 'status' | 'reason'> {
+  readonly status: RunStatus
+  readonly reason: string | null
 }
-
-type RunCause = Extract<Cause, { kind: 'run' }>
 
 /**
  * The last run of each command, such as `run nightly`. Runs under way are left out, and so are those that were only
  * interrupted: the next run resumes them.
  */
-async function readRunCauses(db: Db): Promise<readonly Cause[]> {
+export async function readLastRuns(db: Db): Promise<readonly LastRun[]> {
   // Counted in the database: the JSON document of a run may hold thousands of errors.
-  const { rows } = await sql<Omit<RunCause, 'kind' | 'reason'> & { readonly reason: string | null }>`
+  const { rows } = await sql<LastRun>`
     with named as (
       select command as name, run_id, status, outcome, finished_at, null as reason
       from (select distinct command from livehouse_ops.runs where command <> 'demo') as commands cross join lateral (
@@ -139,24 +131,12 @@ async function readRunCauses(db: Db): Promise<readonly Cause[]> {
       from (select e ->> 'stream' as stream, e ->> 'code' as code, count(*)
         from jsonb_array_elements(last.outcome -> 'errors') as e group by 1, 2) as counted
     ), '[]') as problems
-    from last where status in ('partial', 'failed') order by name`.execute(db)
-  return rows.map(({ reason, ...run }) => {
-    const shown = reason === null ? {} : { reason: withoutPersonalData(reason).slice(0, LONGEST_REASON) }
-    return { kind: 'run', ...run, ...shown }
-  })
+    from last order by name`.execute(db)
+  return rows
 }
 
-async function readUnknownFields(db: Db, now: Date): Promise<readonly Cause[]> {
-  const news = new Date(now.getTime() - NEWS_MS)
-  const found = ops(db).selectFrom('unknown_fields').select(['stream', 'field']).where('firstSeenAt', '>', news)
-  const fields = await found.orderBy('stream').orderBy('field').execute()
-  // A service may use a person's number as the name of a field, and names may be of any length.
-  return fields.map(({ stream, field }) => {
-    return { kind: 'unknownField', stream, field: withoutPersonalData(field).slice(0, LONGEST_FIELD) }
-  })
-}
-
-/** The text without what could be the number or address of a person. */
-function withoutPersonalData(text: string): string {
-  return text.replaceAll(/\d{5,}|[^\s<>"']+@[^\s<>"']+/g, '…')
+/** Fields that the service's documents do not name, and that came for the first time after `since`. */
+export async function readUnknownFields(db: Db, since: Date) {
+  const found = ops(db).selectFrom('unknown_fields').select(['stream', 'field']).where('firstSeenAt', '>', since)
+  return await found.orderBy('stream').orderBy('field').execute()
 }

@@ -24,7 +24,8 @@ const judge = (facts: Facts) => judgeHealth(facts).verdict
 
 /** Until when all of it is there, as the page says at its head. */
 function completeUntil(facts: Facts): number | undefined {
-  return readProgressOf(facts.expectations.units, facts.expectations).until
+  const { expectations } = judgeHealth(facts)
+  return readProgressOf(expectations.units, expectations).until
 }
 
 test('a night that is read, proven and fresh is complete until where its least part ends', () => {

@@ -7,6 +7,7 @@ import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
+import { readCauses } from '../../src/app/alerts/read-causes.ts'
 import { recordCauses } from '../../src/ledger/alerts.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
@@ -107,7 +108,7 @@ describe('notices that are due', () => {
   })
   beforeEach(async () => {
     await ofNotices.db.deleteFrom('livehouse_ops.alerts').execute()
-    await recordCauses(ofNotices.db, new Date(0))
+    await recordCauses(ofNotices.db, new Date(0), readCauses)
   })
 
   function channel(answers: readonly Awaited<ReturnType<AlertChannel['post']>>[]) {

@@ -8,7 +8,7 @@ import { verdictSection } from '../../../src/web/render/verdict-section.ts'
 const noFilter = { q: '', show: '', page: 1 }
 
 function overview(facts: Facts, language: 'en' | 'zh-CN' = 'en'): string {
-  const view = makeView(facts, language)
+  const view = makeView(makeFacts(facts), language)
   return overviewPage(view, verdictSection(view)).toString()
 }
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
-import { readCauses } from '../../src/ledger/alerts.ts'
-import { createTestDatabase } from '../helpers/postgres.ts'
-import { ofFile } from '../helpers/of-file.ts'
+import { readCauses } from '../../../src/app/alerts/read-causes.ts'
+import { createTestDatabase } from '../../helpers/postgres.ts'
+import { ofFile } from '../../helpers/of-file.ts'
 
 const NOW = new Date('2026-11-20T06:30:00Z')
 const database = ofFile(createTestDatabase)

@@ -1,0 +1,36 @@
+import type { Cause } from '../../core/cause.ts'
+import { readLastRuns, readUnknownFields } from '../../ledger/alerts.ts'
+import { readChannelList } from '../../ledger/channels.ts'
+import type { Db } from '../../store/database.ts'
+import { goneOf } from '../gone-channels.ts'
+
+/** How long an unknown field is a cause after it first came. */
+const NEWS_MS = 86_400_000
+const LONGEST_FIELD = 60
+const LONGEST_REASON = 200
+
+/**
+ * Every cause that there is now for an alert. Of what `readHealth` reads these are the few quick statements: they run
+ * after each run and each minute, in the transaction that holds the lock of the alerts.
+ */
+export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
+  const runs = (await readLastRuns(db)).flatMap(({ status, reason, ...run }): readonly Cause[] => {
+    const shown = reason === null ? {} : { reason: withoutPersonalData(reason).slice(0, LONGEST_REASON) }
+    return status === 'partial' || status === 'failed' ? [{ kind: 'run', ...run, status, ...shown }] : []
+  })
+  const fields = await readUnknownFields(db, new Date(now.getTime() - NEWS_MS))
+  const gone = goneOf(await readChannelList(db)).toSorted()
+  return [
+    ...runs,
+    // A service may use a person's number as the name of a field, and names may be of any length.
+    ...fields.map(({ stream, field }) => {
+      return { kind: 'unknownField', stream, field: withoutPersonalData(field).slice(0, LONGEST_FIELD) } as const
+    }),
+    ...gone.map((channel) => ({ kind: 'channelGone', channel }) as const),
+  ]
+}
+
+/** The text without what could be the number or address of a person. */
+function withoutPersonalData(text: string): string {
+  return text.replaceAll(/\d{5,}|[^\s<>"']+@[^\s<>"']+/g, '…')
+}
