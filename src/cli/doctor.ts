@@ -1,11 +1,8 @@
-import { openAsItIs, refusePending } from '../app/open-database.ts'
+import type { Report } from '../app/doctor/check.ts'
+import { checkDatabase, confirmSource } from '../app/doctor/check-database.ts'
+import { checkService } from '../app/doctor/check-service.ts'
 import { readServiceAndDatabase, readSettings } from '../config.ts'
-import { moveSource } from '../ledger/source.ts'
-import type { CliContext } from './command.ts'
-import { checkDatabase } from './doctor/check-database.ts'
-import { checkService } from './doctor/check-service.ts'
 import { checkSettings } from './doctor/check-settings.ts'
-import type { Report } from './doctor/check.ts'
 import { defineCommand } from './usage.ts'
 import { wrongUse } from './failure.ts'
 
@@ -28,7 +25,13 @@ livehouse doctor --confirm-source`,
   },
   ({ values }) => values,
   async (context, values) => {
-    if (values['confirm-source']) return await confirmSource(context)
+    if (values['confirm-source']) {
+      const { service, database } = readSettings(context.environment, readServiceAndDatabase)
+      const before = await confirmSource(context, database, service)
+      if (before === undefined) throw wrongUse('--confirm-source: no run has claimed this database yet')
+      context.print(`The database holds the records of ${service.baseUrl}, which was ${before} before.`)
+      return 0
+    }
     let code = 0
     const report: Report = (name, result, seen, repair) => {
       if (result === 'failed') code = 1
@@ -41,13 +44,3 @@ livehouse doctor --confirm-source`,
     return code
   },
 )
-
-async function confirmSource(context: CliContext): Promise<number> {
-  const { service, database } = readSettings(context.environment, readServiceAndDatabase)
-  await using opened = await openAsItIs(context, database)
-  refusePending(opened)
-  const before = opened.isMigrated ? await moveSource(opened.db, service) : undefined
-  if (before === undefined) throw wrongUse('--confirm-source: no run has claimed this database yet')
-  context.print(`The database holds the records of ${service.baseUrl}, which was ${before} before.`)
-  return 0
-}

@@ -1,4 +1,5 @@
 import type { LoadTable, Stream } from '../core/stream.ts'
+import { isObject } from '../core/text.ts'
 import { gifts } from './gifts.ts'
 import { managerUsage } from './manager-usage.ts'
 import { managers } from './managers.ts'
@@ -41,6 +42,13 @@ export function findStream(name: string): Stream | undefined {
 /** The stream whose rows are a stream's questions; undefined where it has none. */
 export function questionStreamOf({ partitionedBy }: Stream): Stream | undefined {
   return partitionedBy === 'channel/question' ? allStreams.find(({ listsQuestions }) => listsQuestions) : undefined
+}
+
+/** The id of the question that an item of the list of questions is; undefined where it has none. */
+export function questionIdIn(item: unknown, { key, columns }: Stream): string | undefined {
+  const source = columns[key.at(-1) ?? '']?.source
+  const id = isObject(item) && source?.kind === 'field' ? item[source.field] : undefined
+  return typeof id === 'string' ? id : undefined
 }
 
 /** The same streams, each after the one that lists its questions, which is added where it is missing. */

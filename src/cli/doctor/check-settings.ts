@@ -12,7 +12,7 @@ import {
 } from '../../config.ts'
 import { describeUnknownSettings, type Environment, writersOf } from '../../config/setting-source.ts'
 import { hasCode } from '../../core/errors.ts'
-import type { Report } from './check.ts'
+import type { Report } from '../../app/doctor/check.ts'
 
 /** Each group by itself, so that a mistake in one does not hide others. @returns those that are right */
 export function checkSettings(environment: Environment, report: Report) {

@@ -1,17 +1,17 @@
-import { openConfiguredDatabase } from '../../app/open-database.ts'
-import type { DatabaseSettings, ServiceSettings } from '../../app/settings.ts'
-import { differencesBetween, readSource, type Source } from '../../ledger/source.ts'
+import { openAsItIs, openConfiguredDatabase, refusePending } from '../open-database.ts'
+import type { DatabaseSettings, ServiceSettings } from '../settings.ts'
+import { differencesBetween, moveSource, readSource, type Source } from '../../ledger/source.ts'
 import type { Db } from '../../store/database.ts'
 import { readRights, type Rights } from '../../store/inspect-server.ts'
 import { readMigrationStatus } from '../../store/migrate.ts'
-import type { CliContext } from '../command.ts'
+import type { AppContext } from '../context.ts'
 import { type Report, reportFailure } from './check.ts'
 
 const DBA = 'let a DBA run the output of `livehouse migrate sql`'
 
 /** The connection, its user's rights, the migrations, and the source of the records. `service`: where it is known. */
 export async function checkDatabase(
-  context: CliContext,
+  context: AppContext,
   settings: DatabaseSettings,
   service: ServiceSettings | undefined,
   report: Report,
@@ -73,4 +73,18 @@ async function checkSource(db: Db, source: Source | undefined, report: Report): 
     'set the old value again, or point DATABASE_URL at another database; where the same account has only moved, run ' +
     '`livehouse doctor --confirm-source`'
   report('source', 'failed', `holds the records of another source: ${differences.join('; ')}`, repair)
+}
+
+/**
+ * Records that the account of the database has moved to this source.
+ * @returns the source before; undefined where no run has claimed the database yet
+ */
+export async function confirmSource(
+  context: AppContext,
+  settings: DatabaseSettings,
+  source: Source,
+): Promise<string | undefined> {
+  await using opened = await openAsItIs(context, settings)
+  refusePending(opened)
+  return opened.isMigrated ? await moveSource(opened.db, source) : undefined
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createDisguise, disguiseBody, parseAsWritten } from '../../../src/cli/capture/disguise.ts'
+import { createDisguise, disguiseBody, parseAsWritten } from '../../../src/app/capture/disguise.ts'
 
 const key = new Uint8Array(32).fill(7)
 

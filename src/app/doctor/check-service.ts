@@ -1,15 +1,14 @@
-import { openConnection, WATCHED_REFUSED_MS } from '../../app/open-connection.ts'
-import { openSharedDatabase } from '../../app/open-database.ts'
-import type { ChannelSetting, DatabaseSettings, ServiceSettings } from '../../app/settings.ts'
+import { openConnection, WATCHED_REFUSED_MS } from '../open-connection.ts'
+import { openSharedDatabase } from '../open-database.ts'
+import type { ChannelSetting, DatabaseSettings, ServiceSettings } from '../settings.ts'
 import { hasCode } from '../../core/errors.ts'
 import type { Page } from '../../core/page.ts'
 import { endpointOf, type Partition } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import type { Connection } from '../../service/connect.ts'
 import { LARGEST_DIFFERENCE_SECONDS } from '../../service/service-clock.ts'
-import { allStreams, questionStreamOf } from '../../streams/registry.ts'
-import { isObject } from '../../core/text.ts'
-import type { CliContext } from '../command.ts'
+import { allStreams, questionIdIn, questionStreamOf } from '../../streams/registry.ts'
+import type { AppContext } from '../context.ts'
 import { type Report, reportFailure } from './check.ts'
 
 interface ServiceChecks {
@@ -20,7 +19,7 @@ interface ServiceChecks {
 
 /** The address, the token, each endpoint that reads, and the clock. */
 export async function checkService(
-  context: CliContext,
+  context: AppContext,
   { service, database, channels }: ServiceChecks,
   report: Report,
 ): Promise<void> {
@@ -93,9 +92,8 @@ function partitionOf(
   if (channel === undefined) return 'no channel is configured'
   const [list, type] = [questionStreamOf(stream), stream.types?.[0]]
   if (list === undefined) return { channel, ...(type && { type }) }
-  const item = pages.get(list)?.items[0]
-  const question = isObject(item) ? item.question_id : undefined
-  return typeof question === 'string' ? { channel, question } : `no questionnaire of channel ${channel} is known`
+  const question = questionIdIn(pages.get(list)?.items[0], list)
+  return question === undefined ? `no questionnaire of channel ${channel} is known` : { channel, question }
 }
 
 function describe({ total, items }: Page): string {
