@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
+import { wrongUse } from '../core/errors.ts'
 import { DAY } from '../core/wall-clock.ts'
 import { readAcceptances, recordAcceptance } from '../ledger/acceptances.ts'
 import { acceptMissingFields } from '../ledger/slices.ts'
@@ -10,7 +11,6 @@ import { allStreams } from '../streams/registry.ts'
 import { describeAcceptance } from './accept/report.ts'
 import { namesOf, readInteger, readStreams } from './flags.ts'
 import { defineCommand } from './usage.ts'
-import { wrongUse } from './failure.ts'
 
 /** Long enough to ask the service's support, short enough not to be forgotten. */
 const DEFAULT_DAYS = 30

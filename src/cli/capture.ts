@@ -1,11 +1,12 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { wrongUse } from '../core/errors.ts'
 import { captureAnswers } from '../app/capture/capture-answers.ts'
 import { readServiceAndAnyDatabase, readSettings } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { reasonOf } from '../config/setting-source.ts'
 import { onlyWhenNamed, streams } from '../streams/registry.ts'
-import { exitCodes, wrongUse } from './failure.ts'
+import { exitCodes } from './failure.ts'
 import { namesOf, readStreams } from './flags.ts'
 import { defineCommand } from './usage.ts'
 

@@ -7,11 +7,12 @@ import { describeTarget } from '../store/translate-error.ts'
 import { stopEmbedded } from '../store/embedded.ts'
 import { openDatabase } from '../store/pool.ts'
 import { withoutRequireAuth } from '../store/driver.ts'
+import { wrongUse } from '../core/errors.ts'
 import { passwordsOf } from '../core/secret-pattern.ts'
 import { copyDatabase, dumpDatabase, restoreDatabase } from '../store/transfer-database.ts'
 import type { CliContext } from './command.ts'
 import { defineCommand, refuseWords } from './usage.ts'
-import { type Refuse, wrongUse } from './failure.ts'
+import type { Refuse } from './failure.ts'
 
 const databases = [EMBEDDED_DATABASE, 'livehouse_demo'] as const
 

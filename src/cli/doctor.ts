@@ -1,10 +1,10 @@
+import { wrongUse } from '../core/errors.ts'
 import type { Report } from '../app/doctor/check.ts'
 import { checkDatabase, confirmSource } from '../app/doctor/check-database.ts'
 import { checkService } from '../app/doctor/check-service.ts'
 import { readServiceAndDatabase, readSettings } from '../config.ts'
 import { checkSettings } from './doctor/check-settings.ts'
 import { defineCommand } from './usage.ts'
-import { wrongUse } from './failure.ts'
 
 const signs = { ok: '✓', failed: '✗', warning: '!', skipped: '–' } as const
 const NAME_WIDTH = 20

@@ -1,5 +1,5 @@
 import { type Failure, problemsOf } from '../app/outcome.ts'
-import { hasCode, LivehouseError, messageOf } from '../core/errors.ts'
+import { hasCode, LivehouseError, messageOf, wrongUse } from '../core/errors.ts'
 import type { RunStatus } from '../core/outcome.ts'
 
 /** What stopped a command, for a person: one message, and its problems one a line. `see`: where help is. */
@@ -42,9 +42,4 @@ export function checkUsage<T>(read: (refuse: Refuse) => T): T {
   const result = read((problem) => void problems.push(problem))
   if (problems.length === 0) return result
   throw wrongUse(...problems)
-}
-
-/** What is wrong with a command line, also where only the database or the service shows it. */
-export function wrongUse(...problems: readonly string[]): LivehouseError<'usage.invalid'> {
-  return new LivehouseError('usage.invalid', 'wrong use', { problems })
 }

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import type stringWidth from 'string-width'
+import { wrongUse } from '../core/errors.ts'
 import { type Proof, proofs, type Window } from '../core/slice.ts'
 import type { CallBudget, ScopeBudget } from '../ledger/call-budget.ts'
 import type { CliContext } from './command.ts'
 import { formatWallMinute, formatWallTime, HOUR, largestUnitOf, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
-import { wrongUse } from './failure.ts'
 
 /** A cell: what is undefined or null is shown empty. */
 export type TableCell = string | number | bigint | boolean | null | undefined

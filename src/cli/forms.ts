@@ -1,23 +1,11 @@
+import { changeForm, type FormChange } from '../app/change-form.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { formColumnNames, FORMS_SCHEMA } from '../bi/form-view.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
-import { LivehouseError } from '../core/errors.ts'
-import { publishForms, type KnownForm, readForms } from '../bi/publish/publish-forms.ts'
-import type { Db } from '../store/database.ts'
-import { addPublishedForm, removePublishedForm, setCleared } from '../ledger/questionnaires.ts'
-import type { CliContext } from './command.ts'
+import { type KnownForm, readForms } from '../bi/publish/publish-forms.ts'
 import { readInteger } from './flags.ts'
 import { formatTable } from './format.ts'
 import { defineCommand, refuseWords } from './usage.ts'
-import { wrongUse } from './failure.ts'
-
-interface Asked {
-  readonly action: 'list' | 'publish' | 'unpublish' | 'clear'
-  readonly questionId: string | undefined
-  readonly numbers: readonly number[]
-  readonly channelId: string | undefined
-  readonly isUndone: boolean
-}
 
 export const forms = defineCommand(
   {
@@ -43,7 +31,7 @@ livehouse forms list a1b2c3
 livehouse forms clear a1b2c3 2 5
 livehouse forms clear a1b2c3 5 --undo`,
   },
-  ({ action, values, words: [questionId, ...rest] }, refuse): Asked => {
+  ({ action, values, words: [questionId, ...rest] }, refuse): FormChange => {
     if (action !== 'list' && questionId === undefined)
       refuse(`${action} needs the id of a questionnaire, see forms list`)
     if (action === 'clear' && questionId !== undefined && rest.length === 0)
@@ -55,9 +43,7 @@ livehouse forms clear a1b2c3 5 --undo`,
   async (context, asked) => {
     const settings = readSettings(context.environment, readDatabaseSettings)
     await using db = await openWarehouse(context, { settings, source: undefined })
-    const { questionId } = asked
-    const form = questionId === undefined ? undefined : findForm(await readForms(db), questionId, asked.channelId)
-    if (form !== undefined) await act(context, db, form, asked)
+    const form = await changeForm(context, db, asked)
     const all = await readForms(db, { isCounted: true })
     const isIt = (each: KnownForm) => each.channelId === form?.channelId && each.questionId === form.questionId
     for (const line of form === undefined ? describeForms(all) : all.filter(isIt).flatMap(describeQuestions))
@@ -65,61 +51,6 @@ livehouse forms clear a1b2c3 5 --undo`,
     return 0
   },
 )
-
-async function act(
-  { signal, remark }: CliContext,
-  db: Db,
-  form: KnownForm,
-  { action, numbers, isUndone }: Asked,
-): Promise<void> {
-  const { questionId, channelId, questions } = form
-  const name = `questionnaire ${questionId} of channel ${channelId}`
-  if ((action === 'publish' || action === 'clear') && !form.hasHeaders)
-    throw wrongUse(`the questions of ${name} are not known yet: livehouse sync --streams signups reads them`)
-  switch (action) {
-    case 'list':
-      break
-    case 'publish': {
-      const view = await addPublishedForm(db, form)
-      const { made, notices } = await publishForms(db, signal)
-      for (const notice of notices) remark(notice)
-      const own = notices.find((notice) => notice.includes(`${FORMS_SCHEMA}.${view} `))
-      if (own !== undefined) {
-        // Else every later command would try again and fail.
-        if (form.view === null) await removePublishedForm(db, form, view)
-        throw new LivehouseError('db.refused', own, { reason: own, sqlState: '42501' })
-      }
-      remark(made.includes(view) ? `published: ${FORMS_SCHEMA}.${view}` : `${FORMS_SCHEMA}.${view} is up to date`)
-      break
-    }
-    case 'unpublish':
-      if (form.view === null) throw wrongUse(`${name} is not published`)
-      await removePublishedForm(db, form, form.view)
-      remark(`removed: ${FORMS_SCHEMA}.${form.view}`)
-      break
-    case 'clear': {
-      const surplus = numbers.filter((number) => number > questions.length).join(', ')
-      if (surplus !== '')
-        throw wrongUse(`there is no question ${surplus}: questionnaire ${questionId} has ${questions.length}`)
-      await setCleared(db, form, numbers, !isUndone)
-      break
-    }
-  }
-}
-
-function findForm(all: readonly KnownForm[], questionId: string, channelId: string | undefined): KnownForm {
-  const found = all.filter((form) => form.questionId === questionId)
-  const [form, another] = found.filter((each) => channelId === undefined || each.channelId === channelId)
-  if (form === undefined) {
-    const where = channelId === undefined ? 'in the warehouse' : `of channel ${channelId}`
-    const unknown = `there is no questionnaire ${JSON.stringify(questionId)} ${where}`
-    throw wrongUse(`${unknown}, see livehouse forms list`)
-  }
-  if (another === undefined) return form
-  const channels = found.map((each) => each.channelId).join(', ')
-  const several = `the channels ${channels} have a questionnaire ${questionId}`
-  throw wrongUse(`${several}; --channel should say which is meant`)
-}
 
 function describeForms(forms: readonly KnownForm[]): string[] {
   if (forms.length === 0)

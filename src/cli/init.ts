@@ -1,11 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
-import { LivehouseError } from '../core/errors.ts'
+import { LivehouseError, wrongUse } from '../core/errors.ts'
 import { doctor } from './doctor.ts'
 import { envLines } from './format.ts'
 import { defineCommand } from './usage.ts'
-import { wrongUse } from './failure.ts'
 
 const FILE = '.env'
 const { stdin, stderr } = process

@@ -1,8 +1,5 @@
-import { randomBytes } from 'node:crypto'
-import { finished } from 'node:stream/promises'
 import { configuredUrl } from '../app/open-database.ts'
 import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../config.ts'
-import { readAsAnalyst } from '../store/analyst-session.ts'
 import { readInteger } from './flags.ts'
 import { defineCommand } from './usage.ts'
 
@@ -26,28 +23,13 @@ DATABASE_URL_FILE=/run/secrets/analyst livehouse mcp --max-rows 200 --timeout 60
     timeoutMs: 1000 * (readInteger('--timeout', timeout, refuse, 3600) ?? 30),
   }),
   async (context, limits) => {
-    const { environment, version, log, signal, addSecret } = context
-    const { database, timeZone } = readSettings(environment, (source) => ({
+    const { database, timeZone } = readSettings(context.environment, (source) => ({
       database: readDatabaseSettings(source),
       timeZone: readServiceTimeZone(source),
     }))
     const url = await configuredUrl(context, database)
-    const password = randomBytes(24).toString('hex')
-    addSecret(password)
-    const ask = async (queries: readonly string[], asked: AbortSignal) =>
-      await readAsAnalyst(url, queries, { ...limits, timeZone, password, signal: AbortSignal.any([signal, asked]) })
-    const { completenessQuery, serveViews } = await import('./mcp/serve-views.ts')
-    // A wrong login ends the command before an assistant asks.
-    await ask([completenessQuery], signal)
-    const server = serveViews({ ...limits, version, ask, log })
-    try {
-      await finished(process.stdin, { signal, writable: false })
-      return 0
-    } catch (error) {
-      signal.throwIfAborted()
-      throw error
-    } finally {
-      await server.close()
-    }
+    const { serveViews } = await import('../app/mcp/serve-views.ts')
+    await serveViews(context, { ...limits, url, timeZone })
+    return 0
   },
 )

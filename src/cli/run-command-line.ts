@@ -2,12 +2,12 @@ import { setFlagsFromString } from 'node:v8'
 import { causeBehind, failureOutcome, outcomeObject } from '../app/outcome.ts'
 import type { Environment } from '../config/setting-source.ts'
 import type { Clock } from '../core/clock.ts'
-import { hasCode } from '../core/errors.ts'
+import { hasCode, wrongUse } from '../core/errors.ts'
 import { printable } from '../core/text.ts'
 import { didYouMean } from '../core/did-you-mean.ts'
 import type { RedactingLog } from '../log.ts'
 import type { CliContext, Command, CommandEntry } from './command.ts'
-import { exitCodeOfError, failureText, wrongUse } from './failure.ts'
+import { exitCodeOfError, failureText } from './failure.ts'
 
 /** The process, as far as the command line needs it. */
 export interface CommandLine {

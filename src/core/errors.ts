@@ -173,3 +173,8 @@ export function recoveryFrom(error: unknown): Recovery | undefined {
   const code: ErrorCode = error.code
   return recoveryOf[code]
 }
+
+/** What is wrong with a command line, also where only the database or the service shows it. */
+export function wrongUse(...problems: readonly string[]): LivehouseError<'usage.invalid'> {
+  return new LivehouseError('usage.invalid', 'wrong use', { problems })
+}

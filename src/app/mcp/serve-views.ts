@@ -1,28 +1,54 @@
 import { McpServer, type ServerContext } from '@modelcontextprotocol/server'
 import { serveStdio, type StdioServerHandle } from '@modelcontextprotocol/server/stdio'
+import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { finished } from 'node:stream/promises'
 import pLimit from 'p-limit'
 import { z } from 'zod'
 import { biViews } from '../../bi/registry.ts'
 import { SCHEMA } from '../../bi/view-statements.ts'
 import type { BiView } from '../../bi/view.ts'
 import { LivehouseError } from '../../core/errors.ts'
-import type { Log } from '../../core/log.ts'
 import { packageFolder } from '../../core/program-files.ts'
-import type { Answer } from '../../store/analyst-session.ts'
+import { type AnalystSettings, type Answer, readAsAnalyst } from '../../store/analyst-session.ts'
+import type { AppContext } from '../context.ts'
 
-interface ViewServer {
-  readonly version: string
-  readonly maxRows: number
-  readonly timeoutMs: number
-  /** Answers queries in one snapshot, until the signal ends them. */
-  readonly ask: (queries: readonly string[], asked: AbortSignal) => Promise<readonly Answer[]>
-  readonly log: Log
+interface ServedViews extends Pick<AnalystSettings, 'maxRows' | 'timeoutMs' | 'timeZone'> {
+  /** Of the database. */
+  readonly url: string
+}
+
+type McpContext = Pick<AppContext, 'log' | 'signal' | 'addSecret'> & { readonly version: string }
+
+/** Answers queries in one snapshot, until the signal ends them. */
+type Ask = (queries: readonly string[], asked: AbortSignal) => Promise<readonly Answer[]>
+
+/**
+ * Serves the views to an assistant on standard input and output, until the input ends.
+ * @throws db.… codes for a login that cannot read as an analyst
+ */
+export async function serveViews(context: McpContext, { url, ...limits }: ServedViews): Promise<void> {
+  const { signal, addSecret } = context
+  const password = randomBytes(24).toString('hex')
+  addSecret(password)
+  const ask: Ask = async (queries, asked) =>
+    await readAsAnalyst(url, queries, { ...limits, password, signal: AbortSignal.any([signal, asked]) })
+  // A wrong login ends the command before an assistant asks.
+  await ask([completenessQuery], signal)
+  const server = startServer(context, limits, ask)
+  try {
+    await finished(process.stdin, { signal, writable: false })
+  } catch (error) {
+    signal.throwIfAborted()
+    throw error
+  } finally {
+    await server.close()
+  }
 }
 
 /** As one JSON value, an object for each stream: how far channels have been read, and which are not proven. */
-export const completenessQuery = `
+const completenessQuery = `
   select coalesce(jsonb_agg(to_jsonb(s) order by s.stream), '[]') from (
   select stream, bool_and(is_proven) and sum(gap_count) = 0 as is_complete, sum(gap_count)::integer as gaps,
     case when bool_and(complete_through is not null) then min(complete_through) end as complete_through,
@@ -39,8 +65,12 @@ out test channels (where not is_test). Each answer comes with completeness: say 
 question; of single days daily_channel.is_complete tells. Published questionnaires are views of schema
 livehouse_forms, see information_schema.columns.`
 
-/** Serves the tools on standard input and output; one that fails answers why. */
-export function serveViews({ version, maxRows, timeoutMs, ask, log }: ViewServer): StdioServerHandle {
+/** Serves the tools; one that fails answers why. */
+function startServer(
+  { version, log }: McpContext,
+  { maxRows, timeoutMs }: Pick<ServedViews, 'maxRows' | 'timeoutMs'>,
+  ask: Ask,
+): StdioServerHandle {
   // An assistant may ask for much at once: one question is answered at a time.
   const oneByOne = pLimit(1)
   /** A cancelled request takes no turn, or ends it. */

@@ -1,0 +1,78 @@
+import { FORMS_SCHEMA } from '../bi/form-view.ts'
+import { publishForms, type KnownForm, readForms } from '../bi/publish/publish-forms.ts'
+import { LivehouseError, wrongUse } from '../core/errors.ts'
+import { addPublishedForm, removePublishedForm, setCleared } from '../ledger/questionnaires.ts'
+import type { Db } from '../store/database.ts'
+import type { AppContext } from './context.ts'
+
+/** What analysts are to see of a questionnaire. `numbers`: of its questions. */
+export interface FormChange {
+  readonly action: 'list' | 'publish' | 'unpublish' | 'clear'
+  readonly questionId: string | undefined
+  /** Undefined where one channel alone has a questionnaire of this id. */
+  readonly channelId: string | undefined
+  readonly numbers: readonly number[]
+  readonly isUndone: boolean
+}
+
+/**
+ * Makes the change, if any, and remarks on it.
+ * @returns the questionnaire as it was before; undefined where none is named
+ * @throws usage.invalid for one that is not known, or not so that it can be changed; db.refused
+ */
+export async function changeForm(
+  { signal, remark }: AppContext,
+  db: Db,
+  { action, questionId, channelId: given, numbers, isUndone }: FormChange,
+): Promise<KnownForm | undefined> {
+  if (questionId === undefined) return undefined
+  const form = findForm(await readForms(db), questionId, given)
+  const { channelId, questions } = form
+  const name = `questionnaire ${questionId} of channel ${channelId}`
+  if ((action === 'publish' || action === 'clear') && !form.hasHeaders)
+    throw wrongUse(`the questions of ${name} are not known yet: livehouse sync --streams signups reads them`)
+  switch (action) {
+    case 'list':
+      break
+    case 'publish': {
+      const view = await addPublishedForm(db, form)
+      const { made, notices } = await publishForms(db, signal)
+      for (const notice of notices) remark(notice)
+      const own = notices.find((notice) => notice.includes(`${FORMS_SCHEMA}.${view} `))
+      if (own !== undefined) {
+        // Else every later command would try again and fail.
+        if (form.view === null) await removePublishedForm(db, form, view)
+        throw new LivehouseError('db.refused', own, { reason: own, sqlState: '42501' })
+      }
+      remark(made.includes(view) ? `published: ${FORMS_SCHEMA}.${view}` : `${FORMS_SCHEMA}.${view} is up to date`)
+      break
+    }
+    case 'unpublish':
+      if (form.view === null) throw wrongUse(`${name} is not published`)
+      await removePublishedForm(db, form, form.view)
+      remark(`removed: ${FORMS_SCHEMA}.${form.view}`)
+      break
+    case 'clear': {
+      const surplus = numbers.filter((number) => number > questions.length).join(', ')
+      if (surplus !== '')
+        throw wrongUse(`there is no question ${surplus}: questionnaire ${questionId} has ${questions.length}`)
+      await setCleared(db, form, numbers, !isUndone)
+      break
+    }
+  }
+  return form
+}
+
+function findForm(all: readonly KnownForm[], questionId: string, channelId: string | undefined): KnownForm {
+  const found = all.filter((form) => form.questionId === questionId)
+  const [form, another] = found.filter((each) => channelId === undefined || each.channelId === channelId)
+  if (form === undefined) {
+    const where = channelId === undefined ? 'in the warehouse' : `of channel ${channelId}`
+    const unknown = `there is no questionnaire ${JSON.stringify(questionId)} ${where}`
+    throw wrongUse(`${unknown}, see livehouse forms list`)
+  }
+  if (another === undefined) return form
+  const channels = found.map((each) => each.channelId).join(', ')
+  const several = `the channels ${channels} have a questionnaire ${questionId}`
+  throw wrongUse(`${several}; --channel should say which is meant`)
+}
