@@ -10,6 +10,7 @@ import { readSource } from './helpers/architecture/read-source.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 const belowApp = ['core', 'bi', 'transform', 'streams', 'service', 'store', 'ledger', 'sync']
+const belowCli = ['core', 'bi', 'streams', ...belowApp.map((each) => `type ${each}`)]
 
 /** Who may import whom. A new folder or package is a new line here, with a reason in its commit. */
 const rules: Rules = {
@@ -32,13 +33,24 @@ const rules: Rules = {
     log: { imports: ['core'] },
     // What verbs, jobs and workers share: no printing.
     app: { imports: belowApp },
-    cli: { imports: [...belowApp, 'app', 'scheduler', 'web', 'config', 'config.ts', 'emulator', 'log.ts'] },
+    // Verbs parse and print: what does the work is called in app, scheduler and web.
+    cli: { imports: [...belowCli, 'app', 'scheduler', 'web', 'config', 'config.ts', 'emulator', 'log.ts'] },
     'config.ts': { imports: ['core', 'config', 'type bi', 'type app'] },
     'log.ts': { imports: ['core', 'log'] },
     'main.ts': { imports: ['core', 'cli'] },
     // It also has to load where there is nothing to import.
     'cli.ts': { imports: [] },
     'globals.d.ts': { imports: [] },
+  },
+  // Actions that are each one call, which no job and no worker makes: nothing would stand between.
+  exceptions: {
+    'src/cli/api.ts → service': 'the calls that no run makes',
+    'src/cli/db.ts → store': 'the embedded server, and copies of a database',
+    'src/cli/demo.ts → ledger': 'claims that database for the emulator',
+    'src/cli/demo.ts → store': 'a database that is made anew',
+    'src/cli/labels.ts → ledger': 'one table, read and written whole',
+    'src/cli/migrate.ts → store': 'migrations',
+    'src/cli/run-command-line.ts → store': 'opens databases for verbs, loaded only then',
   },
   packages: {
     '@modelcontextprotocol/server': ['app/mcp'],
@@ -96,6 +108,7 @@ const rules: Rules = {
       'src/cli/ledger.ts': 'an example in its help',
       // What is made for one stream: it would go with the stream.
       'src/bi/publish/publish-forms.ts': 'views of questionnaires',
+      'src/app/read-records.ts': 'a channel of which nothing was counted',
       'src/cli/channels.ts': 'columns and JSON that count visitors and watch records',
       'src/ledger/channels.ts': 'what the table of channels counts',
       'src/ledger/gift-labels.ts': 'labels of gifts',
@@ -193,6 +206,8 @@ describe('every rule finds its breach', () => {
     ['src/sync/a.ts', "import { sql } from 'kysely'", 'may not import kysely'],
     ['src/app/a.ts', "import { b } from '../scheduler/b.ts'", 'may not import src/scheduler/b.ts'],
     ['src/cli/a.ts', "import { main } from '../main.ts'", 'may not import src/main.ts'],
+    ['src/cli/a.ts', "import { b } from '../ledger/b.ts'", 'may not import src/ledger/b.ts'],
+    ['src/cli/labels.ts', '', 'needs no exception: take src/cli/labels.ts → ledger off the list'],
     ['src/cli/a.ts', "import { a } from 'left-pad'", 'may not import left-pad'],
     ['src/cli/a.ts', 'const a = await import(name)', 'has a computed import'],
     ['src/queue/a.ts', "import '../core/b.ts'", 'is in queue, which the table of folders does not know'],
@@ -212,7 +227,7 @@ describe('every rule finds its breach', () => {
     ['test/e2e/a.test.ts', 'sql`select from pg_locks`', 'has a pg_locks'],
     ['src/service/a.ts', "const a = 'visitorList'", 'names a stream: visitorList'],
     ['src/service/a.ts', 'const a = `from livehouse.gifts`', 'names a stream: gifts'],
-    ['src/cli/db.ts', "const a = 'the gifts'", 'names no stream: take it off the list of leaks'],
+    ['src/cli/ledger.ts', "const a = 'the gifts'", 'names no stream: take it off the list of leaks'],
     ['src/service/a.ts', 'const a = 1\n'.repeat(251), 'has 251 lines, more than 250'],
     ['src/service/a.ts', `// ${'a'.repeat(118)}`, 'has a line of 121 columns, more than 120'],
     ['test/service/a.test.ts', '', 'tests no file: there is no src/service/a.ts'],

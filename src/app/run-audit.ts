@@ -2,8 +2,10 @@ import type { ExtractionSettings } from './settings.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import type { Difference } from '../sync/audit/partition-audit.ts'
+import { describeDifference, type Difference, type PartitionAudit } from '../sync/audit/partition-audit.ts'
 import { type AuditResult, runAudit } from '../sync/audit/run-audit.ts'
+import { rowKeyColumn } from '../store/load/table-part.ts'
+import { findStream } from '../streams/registry.ts'
 import { endAcceptances } from '../ledger/acceptances.ts'
 import { readStreamsOnRecord } from '../ledger/slices.ts'
 import { readGoneChannels } from '../ledger/channels.ts'
@@ -114,6 +116,12 @@ export function auditObject(outcome: AuditOutcome): Readonly<Record<string, unkn
       gone: outcome.gone,
     },
   }
+}
+
+/** Each difference of a partition, one sentence without values. */
+export function describeDifferences({ stream, differences }: PartitionAudit): readonly string[] {
+  const known = findStream(stream)
+  return differences.map((each) => describeDifference(each, known === undefined ? '' : rowKeyColumn(known)))
 }
 
 function differenceObject(difference: Difference): Readonly<Record<string, unknown>> {

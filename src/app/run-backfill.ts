@@ -6,7 +6,7 @@ import type { WallTime } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { type BackfillPlan, planBackfill, planSync } from '../sync/plan-slices.ts'
 import type { PlanStreams } from '../sync/run-streams.ts'
-import { closeBackfill } from '../ledger/backfills.ts'
+import { type BackfillArguments, closeBackfill, findOpenBackfill, openBackfill } from '../ledger/backfills.ts'
 import type { AppContext } from './context.ts'
 import { type ExtractionRequest, runExtraction } from './run-extraction.ts'
 
@@ -21,13 +21,30 @@ export function syncPlan(
     planSync(db, { streams, channels, historyFrom, now, timeZone, lookbackDays }, questionsOf)
 }
 
-type BackfillRange = Pick<BackfillPlan, 'window' | 'backfillId' | 'onlyGaps'>
+/** What is read again. */
+export interface BackfillRange extends Pick<BackfillPlan, 'window'> {
+  /** These identify it: an open backfill of the same is resumed. */
+  readonly wanted: BackfillArguments
+  /** Forgets how far an open one has come. */
+  readonly restart?: boolean
+}
 
-/** Plans a backfill. Lists without a time filter, which other streams depend on, are read as in a sync. */
-export function backfillPlan(
+/** Plans a backfill that is not begun. `db`: undefined for a database without a schema. */
+export async function planUnbegun(
   db: Db | undefined,
   settings: ExtractionSettings,
-  range: BackfillRange,
+  { window, wanted, restart = false }: BackfillRange,
+  now: WallTime,
+): Promise<PlanStreams> {
+  const backfillId = db === undefined || restart ? undefined : await findOpenBackfill(db, wanted)
+  return backfillPlan(db, settings, { window, backfillId, onlyGaps: wanted.onlyGaps }, now)
+}
+
+/** Lists without a time filter, which other streams depend on, are read as in a sync. */
+function backfillPlan(
+  db: Db | undefined,
+  settings: ExtractionSettings,
+  range: Pick<BackfillPlan, 'window' | 'backfillId' | 'onlyGaps'>,
   now: WallTime,
 ): PlanStreams {
   return async (some, questionsOf) => {
@@ -39,23 +56,29 @@ export function backfillPlan(
   }
 }
 
-interface BackfillRequest extends Omit<ExtractionRequest, 'planStreams' | 'settings'> {
+interface BackfillRequest extends Omit<ExtractionRequest, 'planStreams' | 'settings'>, BackfillRange {
   readonly settings: ExtractionSettings
-  readonly range: BackfillRange & { readonly backfillId: string }
-  /** The clock by which its end is recorded. */
+  /** Whether the same is asked for another time: else an unfinished one is abandoned. */
+  readonly isResumable: boolean
+  readonly onResumed?: (startedAt: Date) => void
+  /** The clock by which its begin and end are recorded. */
   readonly clock: Pick<Clock, 'now'>
 }
 
 /** Reads a range again, and closes the backfill when all of it has landed. */
 export async function runBackfill(
   context: AppContext,
-  { range, clock, ...request }: BackfillRequest,
-): Promise<{ readonly outcome: RunOutcome; readonly isFinished: boolean }> {
+  { window, wanted, restart = false, isResumable, onResumed, clock, ...request }: BackfillRequest,
+): Promise<RunOutcome> {
   const { db, settings } = request
+  const { backfillId, isResumed, startedAt } = await openBackfill(db, wanted, new Date(clock.now()), restart)
+  if (isResumed) onResumed?.(startedAt)
+  const range = { window, backfillId, onlyGaps: wanted.onlyGaps }
   const planStreams = (now: WallTime) => backfillPlan(db, settings, range, now)
   const outcome = await runExtraction(context, { order: 'oldest-first', yieldsToOthers: true, ...request, planStreams })
   const hasMoved = Object.values(outcome.streams).some(({ slices }) => slices.moving > 0)
   const isFinished = outcome.status === 'ok' && !hasMoved
-  if (isFinished) await closeBackfill(db, range.backfillId, 'finished', new Date(clock.now()))
-  return { outcome, isFinished }
+  const end = isFinished ? 'finished' : isResumable || context.signal.aborted ? undefined : 'abandoned'
+  if (end !== undefined) await closeBackfill(db, backfillId, end, new Date(clock.now()))
+  return outcome
 }

@@ -6,7 +6,6 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallTime, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
-import { closeBackfill, openBackfill } from '../ledger/backfills.ts'
 import type { RunPhases } from '../sync/run-streams.ts'
 import { findStream, streams, withQuestionStreams } from '../streams/registry.ts'
 import type { AppContext } from './context.ts'
@@ -82,13 +81,11 @@ async function runBackfillJob(
   definition: BackfillJob,
   { db, connection, runPhases, job, settings }: JobRequest,
 ) {
-  const { signal } = context
   const { serviceClock: clock } = connection
-  await clock.refresh(signal)
+  await clock.refresh(context.signal)
   const { range, onlyGaps = false } = definition
   const window = rangeWindow(range, settings.historyFrom, wallTimeAt(clock.now(), settings.service.timeZone))
   const streams = jobStreams(job)
-  // These identify it, so that it is resumed.
   const wanted = {
     from: formatWallTime(window.from),
     to: formatWallTime(window.to),
@@ -96,24 +93,21 @@ async function runBackfillJob(
     channels: settings.channels.map(({ channelId }) => channelId),
     onlyGaps,
   }
-  const { backfillId } = await openBackfill(db, wanted, new Date(clock.now()), false)
-  const { outcome, isFinished } = await runBackfill(context, {
+  return await runBackfill(context, {
     command: `run ${job.name}`,
     asked: { job: job.name, ...wanted },
     settings,
     db,
     namesChannels: false,
     streams,
-    range: { window, backfillId, onlyGaps },
+    window,
+    wanted,
+    // Any other range is another one tomorrow: this backfill would never be resumed.
+    isResumable: !('lastDays' in range) && range.to !== undefined,
     clock,
     connection,
     runPhases,
   })
-  // Any other range is another one tomorrow: this backfill would never be resumed.
-  const isFixed = !('lastDays' in range) && range.to !== undefined
-  if (!isFinished && !isFixed && !signal.aborted)
-    await closeBackfill(db, backfillId, 'abandoned', new Date(clock.now()))
-  return outcome
 }
 
 async function runSyncJob(context: AppContext, definition: SyncJob, request: JobRequest) {

@@ -1,16 +1,19 @@
 import type { ServiceSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
-import type { RunOutcome, RunProblem } from '../core/outcome.ts'
+import type { RunProblem } from '../core/outcome.ts'
 import { noCounts, noSlices } from '../core/slice.ts'
 import type { Db } from '../store/database.ts'
 import { probe } from '../sync/probe.ts'
-import { keepSourceFacts } from '../ledger/source.ts'
+import { keepSourceFacts, readSourceFacts } from '../ledger/source.ts'
 import { allStreams } from '../streams/registry.ts'
 import { recordRun } from './record-run.ts'
 import { openConnection } from './open-connection.ts'
 
-/** Asks the service and keeps its answers, as a run that is recorded however it ends. */
-export async function runProbe(context: AppContext, service: ServiceSettings, db: Db): Promise<RunOutcome> {
+/**
+ * Asks the service and keeps its answers, as a run that is recorded however it ends.
+ * @returns with `facts`: all that is known
+ */
+export async function runProbe(context: AppContext, service: ServiceSettings, db: Db) {
   const recorded = await recordRun(context, { db, command: 'probe', asked: {} }, async ({ runId, signal }) => {
     await using connection = openConnection({ ...context, signal }, service, db)
     const { facts, calls, failures } = await probe({ ask: connection.ask, streams: allStreams, signal })
@@ -24,5 +27,5 @@ export async function runProbe(context: AppContext, service: ServiceSettings, db
     return { status, resumesAt: null, streams: Object.fromEntries(streams), errors } as const
   })
   if ('error' in recorded) throw recorded.error
-  return recorded.outcome
+  return { ...recorded.outcome, facts: await readSourceFacts(db) }
 }

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
+import { acceptShortfalls } from '../app/accept-shortfalls.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { wrongUse } from '../core/errors.ts'
 import { DAY } from '../core/wall-clock.ts'
-import { readAcceptances, recordAcceptance } from '../ledger/acceptances.ts'
-import { acceptMissingFields } from '../ledger/slices.ts'
-import { readShortfalls } from '../ledger/open-readings.ts'
-import { readSource } from '../ledger/source.ts'
 import { allStreams } from '../streams/registry.ts'
 import { describeAcceptance } from './accept/report.ts'
 import { namesOf, readInteger, readStreams } from './flags.ts'
@@ -53,26 +50,21 @@ livehouse accept --stream signups --channel 10001589 --reason 'deleted by the or
     await using db = await openWarehouse(context, { settings, source: undefined })
     const nowMs = context.clock.now()
     const [acceptedAt, expiresAt] = [new Date(nowMs), new Date(nowMs + days * DAY * 1000)]
-    const shortfalls = await readShortfalls(db, stream.name, channelId)
+    const accepted = await acceptShortfalls(db, { stream, channelId, reason, acceptedAt, expiresAt })
+    const { fields, failure, acceptance } = accepted
     const place = channelId === null ? stream.name : `${stream.name} channel=${channelId}`
-    const fields = await acceptMissingFields(db, { stream: stream.name, channelId, reason, at: acceptedAt })
     if (fields.length > 0) context.print(`accepted: ${place} goes on without ${fields.join(', ')}: ${reason}`)
-    if (shortfalls.length === 0) {
-      if (fields.length > 0) return 0
-      const where = 'livehouse status and livehouse ledger show what is short'
-      throw wrongUse(`${place} has no shortfall to accept: ${where}`)
-    }
-    if (shortfalls.some(({ missingRows }) => missingRows === null)) {
+    if (failure === 'size unknown') {
       const next = 'livehouse sync reads it again and keeps it'
       throw wrongUse(`${place}: how many rows are missing is not known; ${next}`)
     }
-    const isKeyed = stream.identity === undefined
-    const wanted = { stream: stream.name, channelId, shortfalls, reason, acceptedAt, expiresAt, isKeyed }
-    const acceptanceId = await recordAcceptance(db, wanted)
-    const acceptance = (await readAcceptances(db)).find((each) => each.acceptanceId === acceptanceId)
-    const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
-    if (acceptance) context.print(`accepted (${acceptanceId}): ${describeAcceptance(acceptance, timeZone)}`)
-    if (!isKeyed) context.print('The rows that did come land with the next livehouse sync.')
+    if (failure !== undefined && fields.length === 0) {
+      const where = 'livehouse status and livehouse ledger show what is short'
+      throw wrongUse(`${place} has no shortfall to accept: ${where}`)
+    }
+    if (acceptance === undefined) return 0
+    context.print(`accepted (${acceptance.acceptanceId}): ${describeAcceptance(acceptance, accepted.timeZone)}`)
+    if (!accepted.isKeyed) context.print('The rows that did come land with the next livehouse sync.')
     return 0
   },
 )

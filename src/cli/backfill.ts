@@ -1,11 +1,10 @@
 import { readExtractionSettings } from './extraction-settings.ts'
 import { askWallTime } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
-import { backfillPlan, runBackfill } from '../app/run-backfill.ts'
+import { planUnbegun, runBackfill } from '../app/run-backfill.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallMinute, formatWallTime, type WallTime } from '../core/wall-clock.ts'
-import { findOpenBackfill, openBackfill } from '../ledger/backfills.ts'
 import { onlyWhenNamed, streams, withQuestionStreams } from '../streams/registry.ts'
 import {
   BY_QUEUE,
@@ -14,12 +13,11 @@ import {
   JSON_OF_RUN,
   namesOf,
   OF_CHANNELS,
-  openQueueIf,
   readRange,
   readStreams,
   refuseFarAhead,
 } from './flags.ts'
-import { fanOut } from '../scheduler/fan-out.ts'
+import { fanOut, openQueueIf } from '../scheduler/fan-out.ts'
 import { minuteIn } from './format.ts'
 import { printOutcome } from './summary.ts'
 import { defineCommand } from './usage.ts'
@@ -55,49 +53,45 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
   ({ values }, refuse) => ({
     values,
     chosen: chooseStreams(values.streams, refuse),
-    range: readRange(values, refuse, ['--from']),
+    given: readRange(values, refuse, ['--from']),
   }),
-  async (context, { values, chosen, range }) => {
+  async (context, { values, chosen, given }) => {
     const settings = readExtractionSettings(context, chosen, channelsOf(values.channels))
     const { service } = settings
-    const startedAt = new Date(context.clock.now())
-    checkUsage((refuse) => refuseFarAhead(range, context.clock.now(), service.timeZone, refuse))
+    checkUsage((refuse) => refuseFarAhead(given, context.clock.now(), service.timeZone, refuse))
     const { now } = await askWallTime(context, service)
-    const window = checkUsage((refuse) => closeRange(range, now, refuse))
+    const window = checkUsage((refuse) => closeRange(given, now, refuse))
 
     const wanted = {
       from: formatWallTime(window.from),
       // So the same command on another day resumes the same backfill.
-      to: range.to === undefined ? 'now' : formatWallTime(window.to),
+      to: given.to === undefined ? 'now' : formatWallTime(window.to),
       streams: chosen.map(({ name }) => name),
       channels: settings.channels.map(({ channelId }) => channelId),
       onlyGaps: values['only-gaps'],
     }
     const { restart, json: isJson } = values
-    const { onlyGaps } = wanted
+    const range = { window, wanted, restart }
     const namesChannels = values.channels !== undefined
     const common = { command: 'backfill', settings, streams: withQuestionStreams(chosen), namesChannels }
     if (values['dry-run']) {
       const { dryRun } = await import('./dry-run.ts')
       return await dryRun(context, {
         ...common,
-        planStreams: async (opened, now) => {
-          const backfillId = opened === undefined || restart ? undefined : await findOpenBackfill(opened, wanted)
-          return backfillPlan(opened, settings, { window, backfillId, onlyGaps }, now)
-        },
-        ...(restart && { findAbandoned: (opened) => findOpenBackfill(opened, wanted) }),
+        planStreams: (opened, now) => planUnbegun(opened, settings, range, now),
+        ...(restart && { abandoned: wanted }),
         isJson,
       })
     }
     await using db = await openWarehouse(context, { settings: settings.database, source: service })
     await using queue = await openQueueIf(values.queue, context, settings.database)
-    const { backfillId, isResumed, startedAt: openedAt } = await openBackfill(db, wanted, startedAt, restart)
-    if (isResumed) context.remark(`resumes the backfill of ${minuteIn(service.timeZone)(openedAt)}`)
-    const { outcome } = await runBackfill(context, {
+    const outcome = await runBackfill(context, {
       ...common,
+      ...range,
       asked: wanted,
       db,
-      range: { window, backfillId, onlyGaps },
+      isResumable: true,
+      onResumed: (at) => context.remark(`resumes the backfill of ${minuteIn(service.timeZone)(at)}`),
       clock: context.clock,
       order: values['newest-first'] ? 'newest-first' : 'oldest-first',
       runPhases: queue && fanOut(queue),

@@ -1,6 +1,5 @@
 import { didYouMean } from '../core/did-you-mean.ts'
-import type { AppContext } from '../app/context.ts'
-import type { ChannelSetting, DatabaseSettings } from '../app/settings.ts'
+import type { ChannelSetting } from '../app/settings.ts'
 import type { Stream } from '../core/stream.ts'
 import { allStreams, findStream, streamNames } from '../streams/registry.ts'
 import type { Window } from '../core/slice.ts'
@@ -127,13 +126,4 @@ export function readAge(flag: string, given: string | undefined, refuse: Refuse)
   if (ms > 0) return ms
   refuse(`${flag} is ${JSON.stringify(given)}; it should be a number of minutes, hours or days, such as 90m, 26h or 2d`)
   return undefined
-}
-
-/** The queue for a run with `--queue`, else undefined. pg-boss is loaded only then. @throws db.… codes */
-export async function openQueueIf(isAsked: boolean, context: AppContext, settings: DatabaseSettings) {
-  if (!isAsked) return undefined
-  const { openQueue } = await import('../scheduler/open-queue.ts')
-  const queue = await openQueue(context, settings)
-  context.remark('queued: what runs `livehouse worker` or `livehouse serve` does the work')
-  return queue
 }

@@ -8,15 +8,13 @@ import { readDatabaseSettings, readJobsDir, readServiceTimeZone, readSettings } 
 import { readChannelsIfAny } from '../config/read-channels.ts'
 import { didYouMean } from '../core/did-you-mean.ts'
 import { listJobs, loadJobs, tryJobs } from '../scheduler/load-jobs.ts'
-import { type JobRun, readHeldJobs, readLastJobRuns } from '../ledger/jobs.ts'
+import { type JobState, readJobStates } from '../scheduler/read-job-states.ts'
 import type { CliContext } from './command.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
 import { WRONG_USE } from './failure.ts'
 import { JSON_OF_LIST } from './flags.ts'
 import { formatAge, formatTable, minuteIn, printResult } from './format.ts'
 import { defineCommand } from './usage.ts'
-import type { Db } from '../store/database.ts'
-import { openTimetable } from '../scheduler/timetable.ts'
 
 export const jobs = defineCommand(
   {
@@ -121,21 +119,3 @@ const readLoadOptions = (source: Parameters<typeof readJobsDir>[0]) => ({
   folder: readJobsDir(source),
   timeZone: readServiceTimeZone(source),
 })
-
-/** A job, when it is due next and how it ended last. */
-export type JobState = Awaited<ReturnType<typeof readJobStates>>[number]
-
-/** `db`: undefined for a database without a schema. */
-export async function readJobStates(db: Db | undefined, jobs: readonly Job[], nowMs: number) {
-  const names = jobs.map(({ name }) => name)
-  const runs = db === undefined ? new Map<string, JobRun>() : await readLastJobRuns(db, names)
-  const held = db === undefined ? new Set<string>() : await readHeldJobs(db, names)
-  return jobs.map((job) => {
-    const tick = job.isEnabled ? openTimetable(job.cron, job.timeZone).next(nowMs) : undefined
-    const [last, isHeld] = [runs.get(job.name), held.has(job.name)]
-    // The lease may outlive the run by a moment. A run without a lease was interrupted, and is resumed.
-    const going = isHeld ? ('running' as const) : last && ('interrupted' as const)
-    const outcome = last?.status === 'ended' ? (last.outcome ?? 'failed') : going
-    return { job, next: tick && new Date(tick.dueAtMs), last, isRunning: isHeld, outcome }
-  })
-}

@@ -2,18 +2,14 @@ import { forgetOnRecord } from '../app/operator-actions.ts'
 import { plannedChannel } from '../app/settings.ts'
 import { openAsItIs, refusePending } from '../app/open-database.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
+import { type PartitionLedger, readLedgers } from '../app/read-records.ts'
 import { readDatabaseSettings, readHistoryFrom, readServiceTimeZone, readSettings } from '../config.ts'
 import { readChannels, readChannelsIfAny } from '../config/read-channels.ts'
-import { isEmptyWindow, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, formatWallMinute, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
-import { readGoneChannels } from '../ledger/channels.ts'
 import type { ForgottenPartition } from '../ledger/forget-coverage.ts'
-import { type LedgerEntry, type OpenReading, readLedger } from '../ledger/open-readings.ts'
-import { readQuestions } from '../ledger/questionnaires.ts'
-import type { Db } from '../store/database.ts'
+import type { OpenReading } from '../ledger/open-readings.ts'
 import { onlyWhenNamed, streams } from '../streams/registry.ts'
-import { clipToChannel, partitionsOf, type PlannedChannel } from '../sync/plan-slices.ts'
 import type { CliContext } from './command.ts'
 import { channelsOf, OF_CHANNELS, readRange, readStreams, refuseBackwards } from './flags.ts'
 import { counted, formatTable, minuteIn, rangeText } from './format.ts'
@@ -71,44 +67,13 @@ async function show(context: CliContext, asked: Asked): Promise<readonly string[
   if (!opened.isMigrated) return ['nothing has run yet: livehouse sync begins']
   refusePending(opened)
   const namesChannels = asked.channels !== undefined
-  // Those that are gone are shown where they are named.
-  const gone = namesChannels ? new Set<string>() : await readGoneChannels(opened.db)
-  const shown = channels.filter(({ channelId }) => !gone.has(channelId))
-  const ledgers = await readLedgers(opened.db, asked.streams, shown, window)
+  const ledgers = await readLedgers(opened.db, { streams: asked.streams, channels, namesChannels, window })
   const isMany = !namesChannels && ledgers.length > MOST_PARTITIONS
   const many = `--channels shows each of the ${ledgers.length} partitions; livehouse status sums them up`
   return [
     ...(isMany ? [many, ''] : ledgers.flatMap((each) => describePartition(each, minuteIn(timeZone)))),
     `From ${rangeText(window)}, by the clock of ${timeZone}. A sync reads what is not covered, and the last days.`,
   ]
-}
-
-interface PartitionLedger extends LedgerEntry {
-  readonly stream: string
-  /** As in the ledger, such as `channel=9`. */
-  readonly partition: string
-}
-
-/** What the ledger says of every partition that a sync would read. */
-async function readLedgers(
-  db: Db,
-  streams: readonly Stream[],
-  channels: readonly PlannedChannel[],
-  window: Window,
-): Promise<readonly PartitionLedger[]> {
-  const questions = await readQuestions(db)
-  const ledgers: PartitionLedger[] = []
-  for (const stream of streams) {
-    const wanted = partitionsOf(stream, channels, (channelId) => questions.get(channelId) ?? [])
-      .map(({ partition, channel }) => ({
-        partition: partitionKey(partition),
-        window: stream.isTimeFiltered ? clipToChannel(window, channel) : undefined,
-      }))
-      .filter((each) => each.window === undefined || !isEmptyWindow(each.window))
-    const entries = await readLedger(db, stream.name, wanted)
-    for (const [partition, entry] of entries) ledgers.push({ stream: stream.name, partition, ...entry })
-  }
-  return ledgers
 }
 
 function describePartition(ledger: PartitionLedger, minute: (at: Date) => string): string[] {

@@ -1,7 +1,6 @@
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { runProbe } from '../app/run-probe.ts'
 import { readServiceAndDatabase, readSettings } from '../config.ts'
-import { readSourceFacts } from '../ledger/source.ts'
 import { exitCodes } from './failure.ts'
 import { minuteIn } from './format.ts'
 import { defineCommand } from './usage.ts'
@@ -23,7 +22,7 @@ livehouse_ops.source_facts; no row ever depends on them.`,
     await using db = await openWarehouse(context, { settings: database, source: service })
     const outcome = await runProbe(context, service, db)
     const minute = minuteIn(service.timeZone)
-    for (const { answer, subject, foundAt, evidence } of await readSourceFacts(db)) {
+    for (const { answer, subject, foundAt, evidence } of outcome.facts) {
       const before = foundAt < new Date(outcome.startedAt) ? ` (found ${minute(foundAt)})` : ''
       const found = `where the parameters are read: ${answer ?? 'unknown'}${before}`
       context.print(`${answer === null ? '–' : '✓'} ${subject.padEnd(NAME_WIDTH)} ${found}`)

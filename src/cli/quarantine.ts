@@ -1,9 +1,8 @@
 import { retryOnRecord } from '../app/operator-actions.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
+import { listQuarantine } from '../app/read-records.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { withoutPhones } from '../core/text.ts'
-import { type QuarantineGroup, readQuarantine, SAMPLE_LENGTH } from '../ledger/quarantine-reasons.ts'
-import { readSource } from '../ledger/source.ts'
 import { JSON_OF_LIST, readStreams } from './flags.ts'
 import { counted, formatTable, minuteIn, printResult, snakeCased } from './format.ts'
 import { defineCommand } from './usage.ts'
@@ -32,11 +31,10 @@ livehouse quarantine retry`,
   async (context, { action, isJson, names }) => {
     const settings = readSettings(context.environment, readDatabaseSettings)
     await using db = await openWarehouse(context, { settings, source: undefined })
-    const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
     if (action === 'list') {
-      const found = await readQuarantine(db, { streams: names })
-      const groups = found.map((group) => snakeCased({ ...group, sample: withoutPhones(group.sample) }))
-      printResult(context, isJson, { groups }, describeGroups(found, timeZone))
+      const found = await listQuarantine(db, names)
+      const groups = found.groups.map((group) => snakeCased({ ...group, sample: withoutPhones(group.sample) }))
+      printResult(context, isJson, { groups }, describeGroups(found))
     } else for (const line of describeRetry(await retryOnRecord(context, db, names))) context.print(line)
     return 0
   },
@@ -45,7 +43,7 @@ livehouse quarantine retry`,
 /** More names say no more to a person. */
 const MOST_PARTITIONS = 3
 
-function describeGroups(groups: readonly QuarantineGroup[], timeZone: string): string[] {
+function describeGroups({ groups, timeZone, longestSample }: Awaited<ReturnType<typeof listQuarantine>>): string[] {
   const minuteOf = minuteIn(timeZone)
   if (groups.length === 0) return ['nothing is in quarantine']
   return groups.flatMap(({ stream, reason, items, partitions, firstSeenAt, lastSeenAt, sample }, index) => {
@@ -56,7 +54,7 @@ function describeGroups(groups: readonly QuarantineGroup[], timeZone: string): s
       `${stream}: ${counted(items, 'item')} of ${places}`,
       `  reason      ${oneLine(reason)}`,
       `  first seen  ${minuteOf(firstSeenAt)}, last ${minuteOf(lastSeenAt)}`,
-      `  sample      ${withoutPhones(oneLine(sample))}${sample.length < SAMPLE_LENGTH ? '' : '…'}`,
+      `  sample      ${withoutPhones(oneLine(sample))}${sample.length < longestSample ? '' : '…'}`,
     ]
   })
 }

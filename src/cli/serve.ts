@@ -19,12 +19,12 @@ import { askedRun, createGiveUpHandler, createRunHandler, queuedRun, type Queued
 import { openQueue } from '../scheduler/open-queue.ts'
 import type { Queue } from '../scheduler/queue.ts'
 import { workOnPartitions } from '../scheduler/run-partition.ts'
+import { type JobState, readJobStates } from '../scheduler/read-job-states.ts'
 import { serveJobs } from '../scheduler/serve-jobs.ts'
 import { workOn } from '../scheduler/work-on.ts'
 import { openTimetable } from '../scheduler/timetable.ts'
-import { thisProcess } from '../ledger/leases.ts'
 import type { CliContext } from './command.ts'
-import { loadConfiguredJobs, readJobSettings, type JobState, readJobStates } from './jobs.ts'
+import { loadConfiguredJobs, readJobSettings } from './jobs.ts'
 import { createPlainProgress } from './plain-progress.ts'
 import { DEFAULT_CONCURRENCY } from './worker.ts'
 import { defineCommand } from './usage.ts'
@@ -67,7 +67,6 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     const runContext = { ...context, openProgress: async () => createPlainProgress(log, clock) }
 
     for (const line of describeNext(enabled, clock.now())) context.remark(line)
-    log.info('serve.started', { worker: thisProcess(), jobs: enabled.map(({ name }) => name) })
     const runJob = createRunJob(runContext, { db, connection, readSettings: readSettingsOf, runPhases: fanOut(queue) })
     const performs = { db, clock, log, runJob }
     const send = async (run: QueuedRun) => await queue.send('runs', [queuedRun(run)])

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import type { AppContext } from '../app/context.ts'
+import type { DatabaseSettings } from '../app/settings.ts'
 import { systemClock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { partitionKey } from '../core/slice.ts'
@@ -146,4 +148,13 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
 function describe(output: unknown): string {
   const { message, value } = Object(output)
   return String(message ?? Object(value).message ?? 'it does not say why')
+}
+
+/** The queue for a run with `--queue`, else undefined. pg-boss is loaded only then. @throws db.… codes */
+export async function openQueueIf(isAsked: boolean, context: AppContext, settings: DatabaseSettings) {
+  if (!isAsked) return undefined
+  const { openQueue } = await import('./open-queue.ts')
+  const queue = await openQueue(context, settings)
+  context.remark('queued: what runs `livehouse worker` or `livehouse serve` does the work')
+  return queue
 }

@@ -5,7 +5,7 @@ import type { ServiceSettings } from '../app/settings.ts'
 import { systemClock } from '../core/clock.ts'
 import { type Partition, placeOf } from '../core/slice.ts'
 import { hasSliceAfter, readEarlierAttempts } from '../ledger/run-reports.ts'
-import { Leases, readLeases } from '../ledger/leases.ts'
+import { Leases, readLeases, thisProcess } from '../ledger/leases.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import type { Db } from '../store/database.ts'
 import { findStream } from '../streams/registry.ts'
@@ -74,6 +74,12 @@ export async function workOnPartitions(context: AppContext, deps: WorkerDeps): P
     return attempts.filter(isAlive)
   }
   await workOn({ queue, name: 'partitions', concurrency, log, signal, keepWanted, handle })
+}
+
+/** The same as a process that does nothing else. */
+export async function runWorker(context: AppContext, deps: WorkerDeps): Promise<void> {
+  context.log.info('worker.started', { worker: thisProcess(), concurrency: deps.concurrency })
+  await workOnPartitions(context, deps)
 }
 
 function createPartitionHandler(

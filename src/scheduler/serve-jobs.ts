@@ -3,6 +3,7 @@ import type { AppContext } from '../app/context.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Db } from '../store/database.ts'
 import { readHeldJobs, readLastTicks, registerJobs } from '../ledger/jobs.ts'
+import { thisProcess } from '../ledger/leases.ts'
 import type { QueuedRun } from './perform-run.ts'
 import { openTimetable } from './timetable.ts'
 
@@ -29,6 +30,7 @@ export async function serveJobs({ db, clock, log, signal, jobs, send, afterQueue
   const served = jobs
     .filter(({ isEnabled }) => isEnabled)
     .map((job) => ({ job, timetable: openTimetable(job.cron, job.timeZone) }))
+  log.info('serve.started', { worker: thisProcess(), jobs: served.map(({ job }) => job.name) })
   const readHistories = createReadHistories(db, clock, jobs)
   let lostAtMs: number | undefined
   while (!signal.aborted) {

@@ -92,7 +92,7 @@ test('a database that goes is waited for, and what was due is queued when it is 
   await vi.waitFor(async () => {
     await clock.advance(5000)
     expect(sent).not.toEqual([])
-    expect(scheduler.events()).toEqual(['database.lost', 'database.back'])
+    expect(scheduler.events()).toEqual(['serve.started', 'database.lost', 'database.back'])
   }, 120_000)
   await scheduler.stop()
 })

@@ -1,7 +1,6 @@
-import { type AuditOutcome, NOT_BY_TOTAL } from '../../app/run-audit.ts'
-import { rowKeyColumn } from '../../store/load/table-part.ts'
+import { type AuditOutcome, describeDifferences, NOT_BY_TOTAL } from '../../app/run-audit.ts'
 import { findStream } from '../../streams/registry.ts'
-import { describeDifference, type PartitionAudit } from '../../sync/audit/partition-audit.ts'
+import type { PartitionAudit } from '../../sync/audit/partition-audit.ts'
 import { formatTable, rangeText, type TableCell } from '../format.ts'
 
 /** Where there are more partitions, only those that differ are listed; the others are counted by stream. */
@@ -49,16 +48,15 @@ function describeStreams(partitions: readonly PartitionAudit[]): string[] {
   return formatTable(['stream', 'partitions', 'verdicts'], rows)
 }
 
-function describePartition({ stream, partition, differences, notes, reopened, verdict }: PartitionAudit): string[] {
-  const known = findStream(stream)
-  const keyColumn = known === undefined ? '' : rowKeyColumn(known)
+function describePartition(audit: PartitionAudit): string[] {
+  const { stream, partition, notes, reopened, verdict } = audit
   const mark = verdict === 'accepted' ? '~ accepted:' : '✗'
   const place = `${stream} ${partition}`
   return [
-    ...differences.map((each) => `${mark} ${place}: ${describeDifference(each, keyColumn)}`),
+    ...describeDifferences(audit).map((each) => `${mark} ${place}: ${each}`),
     ...notes.map((note) => `– ${place}: ${note}`),
     ...reopened.map((window) => `  ${rangeText(window)} is no longer covered: the next livehouse sync reads it again`),
-    ...(verdict === 'different' && known?.isTimeFiltered === false
+    ...(verdict === 'different' && findStream(stream)?.isTimeFiltered === false
       ? ['  the next livehouse sync reads the whole list again']
       : []),
   ]

@@ -12,6 +12,8 @@ interface FolderRule {
 export interface Rules {
   /** By folder or root file of `src`, such as `api` or `main.ts`. */
   readonly folders: Readonly<Record<string, FolderRule>>
+  /** `src/cli/a.ts → store`: what one file may import beyond its folder, with the reason. */
+  readonly exceptions: Readonly<Record<string, string>>
   /** By package, or `type` and a package where it is for types only: the folders or files of `src` that may import it. */
   readonly packages: Readonly<Record<string, readonly string[]>>
   /** Node's modules that pure folders may use, with the paths that may. */
@@ -38,6 +40,7 @@ export function breachesOf(files: readonly SourceFacts[], rules: Rules): string[
     ...files.flatMap((file) =>
       [
         ...file.imports.flatMap((each) => importBreaches(file.path, each, rules)),
+        ...exceptionBreaches(file, rules),
         ...habitBreaches(file, rules),
         ...streamBreaches(file, rules),
         ...nameBreaches(file.path),
@@ -65,13 +68,25 @@ function importBreaches(path: string, each: Import, rules: Rules): string[] {
     const target = placeOf(each.target)
     if (!each.target.startsWith('src/')) return breach
     const isAllowed = target === place || waysOf(target, each).some((way) => rule.imports.includes(way))
-    return isAllowed ? [] : breach
+    return isAllowed || exceptionOf(path, target) in rules.exceptions ? [] : breach
   }
   if (each.target.startsWith('node:')) {
     return rule.isPure && !covers(rules.pureModules[each.target] ?? [], path) ? breach : []
   }
   const importers = waysOf(packageOf(each.target), each).flatMap((way) => rules.packages[way] ?? [])
   return importers.some((entry) => covers([`src/${entry}`], path)) ? [] : breach
+}
+
+function exceptionOf(path: string, target: string): string {
+  return `${path} → ${target}`
+}
+
+function exceptionBreaches({ path, imports }: SourceFacts, { exceptions }: Rules): string[] {
+  const used = new Set(
+    imports.filter((each) => !each.isTypeOnly).map(({ target }) => exceptionOf(path, placeOf(target))),
+  )
+  const own = Object.keys(exceptions).filter((each) => each.startsWith(exceptionOf(path, '')))
+  return own.filter((each) => !used.has(each)).map((each) => `needs no exception: take ${each} off the list`)
 }
 
 /** What a table may say to allow it: a type also comes where all else may. */

@@ -1,0 +1,81 @@
+import { isEmptyWindow, partitionKey, type Window } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
+import { type ChannelState, readChannelStates, readGoneChannels } from '../ledger/channels.ts'
+import { type LedgerEntry, readLedger } from '../ledger/open-readings.ts'
+import { readQuarantine, SAMPLE_LENGTH } from '../ledger/quarantine-reasons.ts'
+import { readQuestions } from '../ledger/questionnaires.ts'
+import { readSource } from '../ledger/source.ts'
+import type { Db } from '../store/database.ts'
+import { clipToChannel, partitionsOf, type PlannedChannel } from '../sync/plan-slices.ts'
+import type { ChannelSetting } from './settings.ts'
+
+/** What the ledger says of a partition. */
+export interface PartitionLedger extends LedgerEntry {
+  readonly stream: string
+  /** As in the ledger, such as `channel=9`. */
+  readonly partition: string
+}
+
+interface LedgerQuestion {
+  readonly streams: readonly Stream[]
+  readonly channels: readonly PlannedChannel[]
+  /** Those that are gone are shown where they are named. */
+  readonly namesChannels: boolean
+  readonly window: Window
+}
+
+/** What the ledger says of every partition that a sync would read. */
+export async function readLedgers(
+  db: Db,
+  { streams, channels, namesChannels, window }: LedgerQuestion,
+): Promise<readonly PartitionLedger[]> {
+  const gone = namesChannels ? new Set<string>() : await readGoneChannels(db)
+  const shown = channels.filter(({ channelId }) => !gone.has(channelId))
+  const questions = await readQuestions(db)
+  const ledgers: PartitionLedger[] = []
+  for (const stream of streams) {
+    const wanted = partitionsOf(stream, shown, (channelId) => questions.get(channelId) ?? [])
+      .map(({ partition, channel }) => ({
+        partition: partitionKey(partition),
+        window: stream.isTimeFiltered ? clipToChannel(window, channel) : undefined,
+      }))
+      .filter((each) => each.window === undefined || !isEmptyWindow(each.window))
+    const entries = await readLedger(db, stream.name, wanted)
+    for (const [partition, entry] of entries) ledgers.push({ stream: stream.name, partition, ...entry })
+  }
+  return ledgers
+}
+
+/** A configured channel, or one that was. */
+export interface ShownChannel extends Omit<ChannelState, 'state'> {
+  readonly state: ChannelState['state'] | 'new'
+}
+
+/**
+ * The configured channels in their order, then the others. The configuration counts as it is, even before a run.
+ * @param db undefined for a database without a schema
+ */
+export async function listChannels(
+  db: Db | undefined,
+  configured: readonly ChannelSetting[],
+): Promise<readonly ShownChannel[]> {
+  const known = db === undefined ? new Map<string, ChannelState>() : await readChannelStates(db)
+  const ids = new Set(configured.map(({ channelId }) => channelId))
+  const current = configured.map(({ channelId, label, group, isTest }): ShownChannel => {
+    const { state, ...found } = known.get(channelId) ?? unseen(channelId)
+    return { ...found, label, group, isTest, state: state === 'retired' ? 'new' : state }
+  })
+  const former = [...known.values()].filter(({ channelId }) => !ids.has(channelId))
+  return [...current, ...former.map((channel): ShownChannel => ({ ...channel, state: 'retired' }))]
+}
+
+function unseen(channelId: string): ShownChannel {
+  const nothing = { name: null, label: null, group: null, isTest: false, lastLandedAt: null }
+  return { channelId, ...nothing, state: 'new', visitors: 0, watchRecords: 0 }
+}
+
+/** What is in quarantine by stream and reason, and by which clock. @param names of all streams when undefined */
+export async function listQuarantine(db: Db, names: readonly string[] | undefined) {
+  const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
+  return { timeZone, groups: await readQuarantine(db, { streams: names }), longestSample: SAMPLE_LENGTH }
+}

@@ -1,0 +1,23 @@
+import type { Job } from '../core/define-job.ts'
+import { type JobRun, readHeldJobs, readLastJobRuns } from '../ledger/jobs.ts'
+import type { Db } from '../store/database.ts'
+import { openTimetable } from './timetable.ts'
+
+/** A job, when it is due next and how it ended last. */
+export type JobState = Awaited<ReturnType<typeof readJobStates>>[number]
+
+/** `db`: undefined for a database without a schema. */
+export async function readJobStates(db: Db | undefined, jobs: readonly Job[], nowMs: number) {
+  const names = jobs.map(({ name }) => name)
+  const runs = db === undefined ? new Map<string, JobRun>() : await readLastJobRuns(db, names)
+  const held = db === undefined ? new Set<string>() : await readHeldJobs(db, names)
+  return jobs.map((job) => {
+    const tick = job.isEnabled ? openTimetable(job.cron, job.timeZone).next(nowMs) : undefined
+    const [last, isHeld] = [runs.get(job.name), held.has(job.name)]
+    // The lease may outlive the run by a moment. A run without a lease was interrupted, and is resumed.
+    const going = isHeld ? ('running' as const) : last && ('interrupted' as const)
+    // Undefined before the first run.
+    const outcome = last?.status === 'ended' ? (last.outcome ?? 'failed') : going
+    return { job, next: tick && new Date(tick.dueAtMs), last, isRunning: isHeld, outcome }
+  })
+}
