@@ -1,7 +1,11 @@
 import type { RunOutcome } from '../core/outcome.ts'
 import { noSlices } from '../core/slice.ts'
+import type { Stream } from '../core/stream.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
+import { type NewAcceptance, readAcceptances, recordAcceptance } from '../ledger/acceptances.ts'
 import { forgetCoverage, type ForgottenPartition } from '../ledger/forget-coverage.ts'
+import { readShortfalls } from '../ledger/open-readings.ts'
+import { acceptMissingFields } from '../ledger/slices.ts'
 import { readSource } from '../ledger/source.ts'
 import { parseExact } from '../service/read-answer.ts'
 import type { Db } from '../store/database.ts'
@@ -95,4 +99,26 @@ export async function forgetOnRecord(
   const asked = { streams, channels, from: formatWallTime(window.from), to: formatWallTime(window.to) }
   const work = async () => ({ streams: {}, done: { forgotten: await forgetCoverage(db, range) } })
   return await onRecord(context, db, { command: 'ledger forget', asked }, work)
+}
+
+interface Wanted extends Pick<NewAcceptance, 'channelId' | 'reason' | 'acceptedAt' | 'expiresAt'> {
+  readonly stream: Stream
+}
+
+/**
+ * Accepts what a stream lacks: fields that are no longer delivered, and rows.
+ * @returns the fields; the acceptance of the rows, or why there is none; the service's time zone
+ */
+export async function acceptShortfalls(db: Db, { stream, ...wanted }: Wanted) {
+  const { channelId, reason, acceptedAt } = wanted
+  const shortfalls = await readShortfalls(db, stream.name, channelId)
+  const fields = await acceptMissingFields(db, { stream: stream.name, channelId, reason, at: acceptedAt })
+  const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
+  if (shortfalls.length === 0) return { fields, timeZone, failure: 'nothing short' } as const
+  if (shortfalls.some(({ missingRows }) => missingRows === null))
+    return { fields, timeZone, failure: 'size unknown' } as const
+  const isKeyed = stream.identity === undefined
+  const acceptanceId = await recordAcceptance(db, { ...wanted, stream: stream.name, shortfalls, isKeyed })
+  const acceptance = (await readAcceptances(db)).find((each) => each.acceptanceId === acceptanceId)
+  return { fields, timeZone, acceptance, isKeyed }
 }

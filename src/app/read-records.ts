@@ -1,5 +1,4 @@
 import { isEmptyWindow, partitionKey, type Window } from '../core/slice.ts'
-import type { Stream } from '../core/stream.ts'
 import { type ChannelState, readChannelStates, readGoneChannels } from '../ledger/channels.ts'
 import { type LedgerEntry, readLedger } from '../ledger/open-readings.ts'
 import { readQuarantine, SAMPLE_LENGTH } from '../ledger/quarantine-reasons.ts'
@@ -7,6 +6,7 @@ import { readQuestions } from '../ledger/questionnaires.ts'
 import { readSource } from '../ledger/source.ts'
 import type { Db } from '../store/database.ts'
 import { clipToChannel, partitionsOf, type PlannedChannel } from '../sync/plan-slices.ts'
+import type { ExtractionRequest } from './run-extraction.ts'
 import type { ChannelSetting } from './settings.ts'
 
 /** What the ledger says of a partition. */
@@ -16,18 +16,12 @@ export interface PartitionLedger extends LedgerEntry {
   readonly partition: string
 }
 
-interface LedgerQuestion {
-  readonly streams: readonly Stream[]
-  readonly channels: readonly PlannedChannel[]
-  /** Those that are gone are shown where they are named. */
-  readonly namesChannels: boolean
-  readonly window: Window
-}
-
-/** What the ledger says of every partition that a sync would read. */
+/** What the ledger says of every partition that a sync would read. Channels that are gone are shown where named. */
 export async function readLedgers(
   db: Db,
-  { streams, channels, namesChannels, window }: LedgerQuestion,
+  { streams, namesChannels }: Pick<ExtractionRequest, 'streams' | 'namesChannels'>,
+  channels: readonly PlannedChannel[],
+  window: Window,
 ): Promise<readonly PartitionLedger[]> {
   const gone = namesChannels ? new Set<string>() : await readGoneChannels(db)
   const shown = channels.filter(({ channelId }) => !gone.has(channelId))
@@ -47,18 +41,13 @@ export async function readLedgers(
 }
 
 /** A configured channel, or one that was. */
-export interface ShownChannel extends Omit<ChannelState, 'state'> {
-  readonly state: ChannelState['state'] | 'new'
-}
+export type ShownChannel = Omit<ChannelState, 'state'> & { readonly state: ChannelState['state'] | 'new' }
 
 /**
  * The configured channels in their order, then the others. The configuration counts as it is, even before a run.
  * @param db undefined for a database without a schema
  */
-export async function listChannels(
-  db: Db | undefined,
-  configured: readonly ChannelSetting[],
-): Promise<readonly ShownChannel[]> {
+export async function listChannels(db: Db | undefined, configured: readonly ChannelSetting[]) {
   const known = db === undefined ? new Map<string, ChannelState>() : await readChannelStates(db)
   const ids = new Set(configured.map(({ channelId }) => channelId))
   const current = configured.map(({ channelId, label, group, isTest }): ShownChannel => {

@@ -19,8 +19,6 @@ import { openProgressOnRecord } from './save-progress.ts'
 
 export interface AuditRequest extends Pick<ExtractionRequest, 'db' | 'streams' | 'namesChannels' | 'connection'> {
   readonly settings: ExtractionSettings
-  /** Streams that were named and cannot be compared. */
-  readonly unaudited: readonly string[]
   /** Whether streams were named: else those that were never read are left out, if any others were read. */
   readonly namesStreams: boolean
   /** Undefined for all that is covered. */
@@ -33,14 +31,17 @@ const CONCURRENT_PARTITIONS = 8
 
 /** Compares the warehouse with the service, as a run that is recorded however it ends. */
 export async function executeAudit(context: AppContext, request: AuditRequest): Promise<AuditOutcome> {
-  const { db, settings, streams, unaudited, window, reopens, command = 'audit' } = request
+  const { db, settings, window, reopens, command = 'audit' } = request
+  // Calls that are limited by the day are not spent on a comparison.
+  const streams = request.streams.filter(({ isBudgeted }) => !isBudgeted)
+  const unaudited = request.streams.flatMap(({ name, isBudgeted }) => (isBudgeted ? [name] : []))
   const channels = settings.channels.map(({ channelId }) => channelId)
   const asked = { streams: streams.map(({ name }) => name), channels, window: window ?? null, reopens }
   const recorded = await recordRun<AuditOutcome>(
     context,
     { db, command, asked, settings, toRecord: auditObject },
     async ({ runId, signal }) => ({
-      ...(await compare({ ...context, signal }, request, runId)),
+      ...(await compare({ ...context, signal }, { ...request, streams }, runId)),
       resumesAt: null,
       unaudited,
     }),

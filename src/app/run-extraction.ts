@@ -9,7 +9,7 @@ import { keepFigures } from '../bi/publish/keep-figures.ts'
 import { publishForms } from '../bi/publish/publish-forms.ts'
 import { limitLoads } from '../sync/batch-loader.ts'
 import type { PartitionPlan } from '../sync/plan-slices.ts'
-import { planAgain, type SliceOrder } from '../sync/plan-again.ts'
+import { planAgain, resumeOpenFirst, type SliceOrder } from '../sync/plan-again.ts'
 import { createReadAhead } from '../sync/read-pages.ts'
 import { type PlanStreams, type RunPhases, runStreams } from '../sync/run-streams.ts'
 import type { RunDeps } from '../sync/slice-work.ts'
@@ -18,10 +18,16 @@ import { endAcceptances } from '../ledger/acceptances.ts'
 import { forgetReadingsAfter } from '../ledger/forget-coverage.ts'
 import { mergeSlices, pruneSlices } from '../ledger/compact-slices.ts'
 import { pruneRecords } from '../ledger/prune-records.ts'
-import { registerChannels } from '../ledger/channels.ts'
+import { type BackfillArguments, findOpenBackfill } from '../ledger/backfills.ts'
+import { readGoneChannels, registerChannels } from '../ledger/channels.ts'
+import { readQuestions } from '../ledger/questionnaires.ts'
+import { checkSource } from '../ledger/source.ts'
+import { noCounts, noSlices } from '../core/slice.ts'
+import type { Db } from '../store/database.ts'
+import { openAsItIs, refusePending } from './open-database.ts'
 import type { AppContext, Progress } from './context.ts'
 import { askGoneChannels, recordUnknownChannels } from './gone-channels.ts'
-import { openRunConnection, readServiceTime } from './open-connection.ts'
+import { openConnection, openRunConnection, readServiceTime } from './open-connection.ts'
 import { type OpenRun, type RecordRequest, recordRun } from './record-run.ts'
 import { openProgressOnRecord } from './save-progress.ts'
 
@@ -91,6 +97,49 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
     for (const notice of notices) context.log.warn('forms.blocked', { notice })
   }
   return recorded.outcome
+}
+
+export interface PlanRequest extends Pick<ExtractionRequest, 'command' | 'streams' | 'namesChannels'> {
+  readonly settings: Pick<ExtractionSettings, 'service' | 'database'>
+  readonly planStreams: (db: Db | undefined, now: WallTime) => Promise<PlanStreams>
+  /** The backfill that would be abandoned, if it is open. */
+  readonly abandoned?: BackfillArguments
+}
+
+/** What a run would read. Writes nothing: no run, no migration, no claim, no channel. */
+export async function planRun(
+  context: AppContext,
+  request: PlanRequest,
+): Promise<{ readonly outcome: RunOutcome; readonly plans: readonly PartitionPlan[] }> {
+  const startedAt = new Date(context.clock.now()).toISOString()
+  const { settings, streams, command } = request
+  const { service } = settings
+  await using database = await openAsItIs(context, settings.database)
+  refusePending(database)
+  const db = database.isMigrated ? database.db : undefined
+  if (db !== undefined) await checkSource(db, service)
+
+  const gone = db === undefined || request.namesChannels ? new Set<string>() : await readGoneChannels(db)
+  const questions = db && (await readQuestions(db, 'listed'))
+  const questionsOf = (channelId: string) => questions?.get(channelId) ?? []
+  // Alone with its token and its pace: to share them is to write.
+  await using connection = openConnection(context, service, undefined)
+  const clock = await readServiceTime(context, connection)
+  const planStreams = await request.planStreams(db, wallTimeAt(clock.now(), service.timeZone))
+  const planned = await withoutChannels(planStreams, gone)(streams, questionsOf)
+  const abandoned = db && request.abandoned && (await findOpenBackfill(db, request.abandoned))
+  const plans = db === undefined ? planned : await resumeOpenFirst(db, planned, clock.now(), abandoned)
+  const outcome = {
+    runId: null,
+    command,
+    status: 'ok',
+    startedAt,
+    finishedAt: new Date(context.clock.now()).toISOString(),
+    resumesAt: null,
+    streams: Object.fromEntries(streams.map(({ name }) => [name, { counts: noCounts, slices: noSlices }])),
+    errors: [],
+  } as const
+  return { outcome, plans }
 }
 
 async function extract(

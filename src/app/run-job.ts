@@ -59,13 +59,10 @@ async function runKind(context: AppContext, request: JobRequest): Promise<RunOut
 async function runAuditJob(context: AppContext, { range }: AuditJob, { db, connection, job, settings }: JobRequest) {
   await connection.serviceClock.refresh(context.signal)
   const now = wallTimeAt(connection.serviceClock.now(), settings.service.timeZone)
-  const streams = jobStreams(job)
   return await executeAudit(context, {
     settings,
     db,
-    // Calls that are limited by the day are not spent on a comparison.
-    streams: streams.filter(({ isBudgeted }) => !isBudgeted),
-    unaudited: streams.filter(({ isBudgeted }) => isBudgeted).map(({ name }) => name),
+    streams: jobStreams(job),
     namesStreams: job.definition.streams !== undefined,
     namesChannels: false,
     window: range && rangeWindow(range, settings.historyFrom, now),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { acceptShortfalls } from '../app/accept-shortfalls.ts'
+import { acceptShortfalls } from '../app/operator-actions.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { wrongUse } from '../core/errors.ts'

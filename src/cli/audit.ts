@@ -34,15 +34,13 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
   },
   ({ values }, refuse) => {
     const named = readStreams(values.streams, refuse) ?? streams
-    // Ten calls a day: never worth a comparison.
-    const unaudited = named.flatMap(({ name, isBudgeted }) => (isBudgeted ? [name] : []))
-    if (named.length > 0 && unaudited.length === named.length)
+    if (named.length > 0 && named.every(({ isBudgeted }) => isBudgeted))
       refuse(`${onlyWhenNamed} cannot be audited: it tells no total, and allows ten calls a day`)
-    const chosen = withQuestionStreams(named.filter(({ isBudgeted }) => !isBudgeted))
-    return { values, chosen, unaudited, range: readRange(values, refuse) }
+    return { values, chosen: withQuestionStreams(named), range: readRange(values, refuse) }
   },
-  async (context, { values, chosen, unaudited, range }) => {
-    const settings = readExtractionSettings(context, chosen, channelsOf(values.channels))
+  async (context, { values, chosen, range }) => {
+    const audited = chosen.filter(({ isBudgeted }) => !isBudgeted)
+    const settings = readExtractionSettings(context, audited, channelsOf(values.channels))
     const { timeZone } = settings.service
     // An audit goes up to now, whatever --to says.
     const begin = { ...range, to: undefined }
@@ -60,7 +58,6 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
       settings,
       db,
       streams: chosen,
-      unaudited,
       namesStreams: values.streams !== undefined,
       namesChannels: values.channels !== undefined,
       window: values.from === undefined && values.to === undefined ? undefined : { from, to },

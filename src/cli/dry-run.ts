@@ -1,5 +1,5 @@
 import { outcomeObject } from '../app/outcome.ts'
-import { planRun, type PlanRequest } from '../app/plan-run.ts'
+import { planRun, type PlanRequest } from '../app/run-extraction.ts'
 import type { Stream } from '../core/stream.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { PartitionPlan } from '../sync/plan-slices.ts'

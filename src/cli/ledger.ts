@@ -67,7 +67,7 @@ async function show(context: CliContext, asked: Asked): Promise<readonly string[
   if (!opened.isMigrated) return ['nothing has run yet: livehouse sync begins']
   refusePending(opened)
   const namesChannels = asked.channels !== undefined
-  const ledgers = await readLedgers(opened.db, { streams: asked.streams, channels, namesChannels, window })
+  const ledgers = await readLedgers(opened.db, { streams: asked.streams, namesChannels }, channels, window)
   const isMany = !namesChannels && ledgers.length > MOST_PARTITIONS
   const many = `--channels shows each of the ${ledgers.length} partitions; livehouse status sums them up`
   return [

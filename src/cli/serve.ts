@@ -1,5 +1,5 @@
 import type { Job } from '../core/define-job.ts'
-import { rangeOfChannels, type ServiceSettings } from '../app/settings.ts'
+import { rangeOfChannels } from '../app/settings.ts'
 import { openRunConnection } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { createRunJob, jobStreams } from '../app/run-job.ts'
@@ -11,8 +11,7 @@ import { readHttpSettings } from '../config/read-http.ts'
 import { readLanguage } from '../config/values.ts'
 import type { SettingSource } from '../config/setting-source.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
-import type { Db } from '../store/database.ts'
-import { startStatusServer, type StatusServer } from '../web/start-status-server.ts'
+import { startStatusServer, type StatusServer, type StatusServerOptions } from '../web/start-status-server.ts'
 import { createOperatorActions } from '../app/operator-actions.ts'
 import { fanOut } from '../scheduler/fan-out.ts'
 import { askedRun, createGiveUpHandler, createRunHandler, queuedRun, type QueuedRun } from '../scheduler/perform-run.ts'
@@ -61,7 +60,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     const maxConnections = SHARED_CONNECTIONS + CONNECTIONS_PER_JOB * Math.max(1, enabled.length)
     await using db = await openWarehouse(context, { settings: database, source: service, maxConnections })
     await using queue = await openQueue(context, database)
-    await using statusPage = await openStatusPage(context, page, { db, service, jobs, queue })
+    await using statusPage = await openStatusPage(context, page, { db, budget: service, jobs, queue })
     // One for all jobs: the ceiling of calls holds for all of them together.
     await using connection = await openRunConnection(context, service, db, { onCall: statusPage?.onCall })
     const runContext = { ...context, openProgress: async () => createPlainProgress(log, clock) }
@@ -104,13 +103,6 @@ function describeNext(jobs: readonly Job[], nowMs: number): readonly string[] {
   })
 }
 
-interface StatusPageDeps {
-  readonly db: Db
-  readonly service: ServiceSettings
-  readonly jobs: readonly Job[]
-  readonly queue: Queue
-}
-
 /** Where the page is, who may see it, in which language, and which time of channels is read. */
 function readStatusPageSettings(source: SettingSource) {
   const rangeOf = rangeOfChannels(readChannelsIfAny(source))
@@ -123,20 +115,27 @@ function readStatusPageSettings(source: SettingSource) {
  */
 async function openStatusPage(
   context: CliContext,
-  { listen, token, language, rangeOf }: ReturnType<typeof readStatusPageSettings>,
-  { db, service, jobs, queue }: StatusPageDeps,
+  { listen, ...page }: ReturnType<typeof readStatusPageSettings>,
+  {
+    db,
+    budget,
+    jobs,
+    queue,
+  }: Pick<StatusServerOptions, 'db' | 'budget'> & {
+    readonly jobs: readonly Job[]
+    readonly queue: Queue
+  },
 ): Promise<StatusServer | undefined> {
   if (listen === undefined) return undefined
   const { clock, log, remark, version } = context
   const server = await startStatusServer({
+    ...page,
     db,
     clock,
     log,
     listen,
-    token,
-    language,
     version,
-    budget: service,
+    budget,
     readJobs: async () => (await readJobStates(db, jobs, clock.now())).map(viewOf),
     actions: createOperatorActions(context, db, async (name, askedBy) => {
       const named = jobs.filter((job) => job.name === name)
@@ -146,7 +145,6 @@ async function openStatusPage(
       await queue.send('runs', [askedRun({ job: state.job, askedBy }, state.last?.startedAt)])
       return 'queued'
     }),
-    rangeOf,
   })
   remark(`status page: ${server.url}`)
   return server

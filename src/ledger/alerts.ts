@@ -6,9 +6,6 @@ import { lockName } from '../store/lock-name.ts'
 import { setLocal } from '../store/driver.ts'
 import { type Ops, ops } from './ops.ts'
 
-/** Reads every cause that there is now. */
-export type ReadCauses = (db: Db, now: Date) => Promise<readonly Cause[]>
-
 /** A notice that this process has claimed: until the claim expires, no other process sends it. */
 export interface ClaimedNotice extends Notice {
   readonly alertId: string
@@ -19,7 +16,11 @@ export interface ClaimedNotice extends Notice {
  * unknown field is never cleared: nothing ends it. One process does this at a time, from reading the causes on: else an
  * older reading could overwrite a newer one.
  */
-export async function recordCauses(db: Db, now: Date, readCauses: ReadCauses): Promise<void> {
+export async function recordCauses(
+  db: Db,
+  now: Date,
+  readCauses: (db: Db, now: Date) => Promise<readonly Cause[]>,
+): Promise<void> {
   await db
     .transaction()
     .setIsolationLevel('read committed')
@@ -94,19 +95,15 @@ export function isDueNotice(eb: ExpressionBuilder<Ops, 'alerts'>) {
   ])
 }
 
-/** How the last run of a command ended. `reason`: why it did not begin, or has no end, where no run says so. */
-export interface LastRun extends Omit<Extract<Cause, { kind: 'run' }>, 'kind' | 'status' | 'reason'> {
-  readonly status: RunStatus
-  readonly reason: string | null
-}
+type LastRun = Omit<Extract<Cause, { kind: 'run' }>, 'kind' | 'status' | 'reason'>
 
 /**
- * The last run of each command, such as `run nightly`. Runs under way are left out, and so are those that were only
- * interrupted: the next run resumes them.
+ * How the last run of each command ended, such as `run nightly`. Runs under way are left out, and so are those that
+ * were only interrupted: the next run resumes them. `reason`: why it did not begin or has no end, where no run says so.
  */
-export async function readLastRuns(db: Db): Promise<readonly LastRun[]> {
+export async function readLastRuns(db: Db) {
   // Counted in the database: the JSON document of a run may hold thousands of errors.
-  const { rows } = await sql<LastRun>`
+  const { rows } = await sql<LastRun & { readonly status: RunStatus; readonly reason: string | null }>`
     with named as (
       select command as name, run_id, status, outcome, finished_at, null as reason
       from (select distinct command from livehouse_ops.runs where command <> 'demo') as commands cross join lateral (
