@@ -6,7 +6,7 @@ import type { WallTime } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { type BackfillPlan, planBackfill, planSync } from '../sync/plan-slices.ts'
 import type { PlanStreams } from '../sync/run-streams.ts'
-import { type BackfillArguments, closeBackfill, findOpenBackfill, openBackfill } from '../ledger/backfills.ts'
+import { type BackfillArguments, closeBackfill, openBackfill } from '../ledger/backfills.ts'
 import type { AppContext } from './context.ts'
 import { type ExtractionRequest, runExtraction } from './run-extraction.ts'
 
@@ -21,27 +21,8 @@ export function syncPlan(
     planSync(db, { streams, channels, historyFrom, now, timeZone, lookbackDays }, questionsOf)
 }
 
-/** What is read again. */
-export interface BackfillRange extends Pick<BackfillPlan, 'window'> {
-  /** These identify it: an open backfill of the same is resumed. */
-  readonly wanted: BackfillArguments
-  /** Forgets how far an open one has come. */
-  readonly restart?: boolean
-}
-
-/** Plans a backfill that is not begun. `db`: undefined for a database without a schema. */
-export async function planUnbegun(
-  db: Db | undefined,
-  settings: ExtractionSettings,
-  { window, wanted, restart = false }: BackfillRange,
-  now: WallTime,
-): Promise<PlanStreams> {
-  const backfillId = db === undefined || restart ? undefined : await findOpenBackfill(db, wanted)
-  return backfillPlan(db, settings, { window, backfillId, onlyGaps: wanted.onlyGaps }, now)
-}
-
-/** Lists without a time filter, which other streams depend on, are read as in a sync. */
-function backfillPlan(
+/** Plans a backfill. Lists without a time filter, which other streams depend on, are read as in a sync. */
+export function backfillPlan(
   db: Db | undefined,
   settings: ExtractionSettings,
   range: Pick<BackfillPlan, 'window' | 'backfillId' | 'onlyGaps'>,
@@ -56,8 +37,11 @@ function backfillPlan(
   }
 }
 
-interface BackfillRequest extends Omit<ExtractionRequest, 'planStreams' | 'settings'>, BackfillRange {
+interface BackfillRequest extends Omit<ExtractionRequest, 'planStreams' | 'settings'>, Pick<BackfillPlan, 'window'> {
   readonly settings: ExtractionSettings
+  /** These identify it: an open backfill of the same is resumed, unless it is to `restart`. */
+  readonly wanted: BackfillArguments
+  readonly restart?: boolean
   /** Whether the same is asked for another time: else an unfinished one is abandoned. */
   readonly isResumable: boolean
   readonly onResumed?: (startedAt: Date) => void

@@ -101,9 +101,9 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
 
 export interface PlanRequest extends Pick<ExtractionRequest, 'command' | 'streams' | 'namesChannels'> {
   readonly settings: Pick<ExtractionSettings, 'service' | 'database'>
-  readonly planStreams: (db: Db | undefined, now: WallTime) => Promise<PlanStreams>
-  /** The backfill that would be abandoned, if it is open. */
-  readonly abandoned?: BackfillArguments
+  /** `backfillId`: of the open one that would be resumed. */
+  readonly planStreams: (db: Db | undefined, now: WallTime, backfillId: string | undefined) => PlanStreams
+  readonly backfill?: { readonly wanted: BackfillArguments; readonly restart: boolean }
 }
 
 /** What a run would read. Writes nothing: no run, no migration, no claim, no channel. */
@@ -125,9 +125,10 @@ export async function planRun(
   // Alone with its token and its pace: to share them is to write.
   await using connection = openConnection(context, service, undefined)
   const clock = await readServiceTime(context, connection)
-  const planStreams = await request.planStreams(db, wallTimeAt(clock.now(), service.timeZone))
+  const open = db && request.backfill && (await findOpenBackfill(db, request.backfill.wanted))
+  const [resumed, abandoned] = request.backfill?.restart ? [undefined, open] : [open, undefined]
+  const planStreams = request.planStreams(db, wallTimeAt(clock.now(), service.timeZone), resumed)
   const planned = await withoutChannels(planStreams, gone)(streams, questionsOf)
-  const abandoned = db && request.abandoned && (await findOpenBackfill(db, request.abandoned))
   const plans = db === undefined ? planned : await resumeOpenFirst(db, planned, clock.now(), abandoned)
   const outcome = {
     runId: null,

@@ -127,14 +127,12 @@ async function openStatusPage(
   },
 ): Promise<StatusServer | undefined> {
   if (listen === undefined) return undefined
-  const { clock, log, remark, version } = context
+  const { clock, remark } = context
   const server = await startStatusServer({
+    ...context,
     ...page,
     db,
-    clock,
-    log,
     listen,
-    version,
     budget,
     readJobs: async () => (await readJobStates(db, jobs, clock.now())).map(viewOf),
     actions: createOperatorActions(context, db, async (name, askedBy) => {

@@ -46,7 +46,7 @@ livehouse sync --json | jq .status`,
     const common = { command: 'sync', settings, streams: chosen, namesChannels }
     if (values['dry-run']) {
       const { dryRun } = await import('./dry-run.ts')
-      return await dryRun(context, { ...common, planStreams: async (db, now) => syncPlan(db, settings, now), isJson })
+      return await dryRun(context, { ...common, planStreams: (db, now) => syncPlan(db, settings, now), isJson })
     }
     await using db = await openWarehouse(context, { settings: settings.database, source: settings.service })
     await using queue = await openQueueIf(values.queue, context, settings.database)

@@ -20,7 +20,7 @@ export interface Answering {
   readonly version: string
   readonly log: Log
   /** Undefined where nothing can be done from the page. */
-  readonly actions: OperatorActions | undefined
+  readonly actions?: OperatorActions
   readonly makePage: (request: PageRequest) => Promise<PageContent>
   readonly readReadiness: () => Promise<Readiness>
   readonly renderMetrics: () => Promise<{ readonly contentType: string; readonly text: string }>

@@ -46,12 +46,9 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
   // Its own, as each keeps its answer for a second.
   const findDatabase = createReadiness(options)
   const answering = {
+    ...options,
     access: createAccess(options.token, options),
     assets,
-    language: options.language,
-    version: options.version,
-    log,
-    actions: options.actions,
     makePage: makePage.bind(undefined, { ...options, readFacts }),
     readReadiness: createReadiness(options),
     renderMetrics: async () => {
