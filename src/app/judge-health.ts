@@ -6,7 +6,6 @@ import type { RunReport } from '../ledger/run-reports.ts'
 import { hasEnded } from '../ledger/runs.ts'
 import type { TableSize } from '../ledger/table-sizes.ts'
 import { findStream, rankOf, streams } from '../streams/registry.ts'
-import { operatorCommands } from './operator-actions.ts'
 
 /** The streams that a job keeps up to date, none for one that is off or reads old days only, and where. */
 export interface KeepingJob {
@@ -147,6 +146,9 @@ export interface Verdict {
   readonly failedRun: { readonly runId: string; readonly command: string } | undefined
   readonly isRunning: boolean
 }
+
+/** The runs of actions of operators (`operator-actions.ts`), which load far more than judging needs. */
+const operatorCommands = ['quarantine retry', 'ledger forget', 'run cancel']
 
 /** The last run that read from the service; actions of operators do not count. */
 export function lastReading(runs: readonly RunReport[]): RunReport | undefined {

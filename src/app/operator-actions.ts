@@ -31,9 +31,6 @@ export interface OperatorActions {
 /** Of streams that are filtered by time; of all channels where none are named. */
 export type ForgottenRange = Pick<Parameters<typeof forgetCoverage>[1], 'streams' | 'channels' | 'window'>
 
-/** The commands of their runs. */
-export const operatorCommands = ['quarantine retry', 'ledger forget', 'run cancel']
-
 /** `runJob`: queues it. */
 export function createOperatorActions(context: AppContext, db: Db, runJob: OperatorActions['runJob']): OperatorActions {
   const runIdOf = async (recorded: Promise<Recorded<unknown>>): Promise<string | null> => {
