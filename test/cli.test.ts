@@ -71,7 +71,7 @@ test('a start that finds everything compiled does not load what strips types', (
   expect(start()).toMatchObject({ status: 2, stdout: '[]\n' })
 })
 
-test('on Windows, where no process becomes another, it runs in the one that was started', () => {
+test('on Windows, where no process becomes another, it starts a second one', () => {
   const windows = join(createTemporaryFolder('launcher-windows'), 'windows.cjs')
   const text = `Object.defineProperty(process, 'platform', { value: 'win32' })
     process.execve = () => { throw new Error('unavailable on this platform') }`

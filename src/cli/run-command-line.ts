@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { causeBehind, failureOutcome, outcomeObject } from '../app/outcome.ts'
 import type { Environment } from '../config/setting-source.ts'
 import type { Clock } from '../core/clock.ts'
@@ -43,8 +42,6 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
   let runId: string | null = null
   try {
     const command = await loadVerb(line.commands, verb)
-    // Not earlier: Node's own modules come compiled for an engine without it (docs/adr/0025).
-    setFlagsFromString('--heap-growing-percent=100')
     if (isGiven(argv, '--help') || isGiven(argv, '-h')) return show(command.help(verb))
     const opened = await openLog(line, terminal)
     log = opened.log
