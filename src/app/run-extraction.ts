@@ -7,7 +7,7 @@ import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallDate, MINUTE, wallTimeAt, type WallTime } from '../core/wall-clock.ts'
 import { keepFigures } from '../bi/publish/keep-figures.ts'
 import { publishForms } from '../bi/publish/publish-forms.ts'
-import { limitLoads } from '../sync/batch-loader.ts'
+import { createLoadQueue } from '../sync/batch-loader.ts'
 import type { PartitionPlan } from '../sync/plan-slices.ts'
 import { planAgain, resumeOpenFirst, type SliceOrder } from '../sync/plan-again.ts'
 import { createReadAhead } from '../sync/read-pages.ts'
@@ -227,7 +227,7 @@ export function createSliceDeps(
     runId,
     readAhead: createReadAhead(PAGES_AHEAD * concurrency),
     longestServed: new Map(),
-    loadLimit: limitLoads(),
+    loadQueue: createLoadQueue(),
     pagesPerSlice: PAGES_PER_SLICE,
   }
 }

@@ -1,4 +1,4 @@
-import pLimit from 'p-limit'
+import PQueue from 'p-queue'
 import {
   type AccessToken,
   createMemoryPaceCell,
@@ -6,7 +6,6 @@ import {
   type Reserve,
   type TokenStore,
 } from '../core/shared-calls.ts'
-import { orAborted } from '../core/clock.ts'
 import type { Ask, CallContext, FetchPage, ListPlace, ListRequest } from '../core/page.ts'
 import { budget } from './budget.ts'
 import { createAsk, createFetchPage } from './fetch-page.ts'
@@ -105,9 +104,10 @@ export function connect(options: ConnectOptions): Connection {
   const unbudgeted = token(answers, tokens)
   const budgeted = budget(unbudgeted, options.reserve, serviceClock, bearer.current)
   const authorized: Send = (call, context) => (call.isBudgeted ? budgeted : unbudgeted)(call, context)
-  const places = pLimit(concurrency)
+  const places = new PQueue({ concurrency })
   // Places come after the gate: calls that wait for a slow endpoint's turn must not hold them all.
-  const placed: Send = (call, context) => orAborted(places(authorized, call, context), context.signal)
+  const placed: Send = (call, context) =>
+    places.add(async () => await authorized(call, context), { signal: context.signal })
   const send = retry(pace.outer(placed), repeating)
   return {
     fetchPage: createFetchPage(send, options.listParams),

@@ -1,5 +1,5 @@
-import pLimit from 'p-limit'
-import { type Clock, orAborted } from '../core/clock.ts'
+import PQueue from 'p-queue'
+import type { Clock } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
 import type { PaceCell } from '../core/shared-calls.ts'
 import type { CallContext } from '../core/page.ts'
@@ -17,7 +17,12 @@ const LEASE_MS = 250
 const LATE_MS = (1000 * MARGIN) / 2
 
 /** Lets calls pass one by one, in order, at `instants` of this process's clock; `rate` is 0 until an exchange. */
-const createGate = () => ({ turn: pLimit(1), rate: 0, instants: new Array<number>(), ended: new Array<EndedCalls>() })
+const createGate = () => ({
+  turn: new PQueue({ concurrency: 1 }),
+  rate: 0,
+  instants: new Array<number>(),
+  ended: new Array<EndedCalls>(),
+})
 type Gate = ReturnType<typeof createGate>
 
 /**
@@ -52,7 +57,7 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
         const rate = gate === ceiling ? ceilingRate : rateAt(known, nowMs)
         const firstMs = Math.max(nowMs + (isMoved ? LEASE_MS : leadMs), pausedUntilMs + aheadMs, known.nextAtMs)
         const most = Math.max(1, Math.floor((LEASE_MS * rate) / 1000))
-        const waiting = gate.turn.activeCount + gate.turn.pendingCount - gate.instants.length
+        const waiting = gate.turn.pending + gate.turn.size - gate.instants.length
         const length = gate.instants.length > most / 2 ? 0 : Math.min(waiting, most)
         const instants = Array.from({ length }, (_, index) => firstMs - aheadMs + (index * 1000) / rate)
         const nextAtMs = length > 0 ? firstMs + (length * 1000) / rate : known.nextAtMs
@@ -82,13 +87,14 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
       // In the background, and early enough to end before the call leaves: waiting for it would make the call late.
       const dueMs = Math.max(untilMs, nextMs ?? atMs) - 2 * leadMs
       if (dueMs <= atMs) void share()
-      if (nextMs === undefined || (nextMs <= atMs && untilMs <= atMs)) await orAborted(share(), signal)
+      if (nextMs === undefined || (nextMs <= atMs && untilMs <= atMs)) await share()
       else if (nextMs > atMs) await clock.sleep((dueMs > atMs ? Math.min(nextMs, dueMs) : nextMs) - atMs, signal)
       else return void gate.instants.shift()
     }
   }
 
-  const enter = (gate: Gate, signal: AbortSignal): Promise<void> => orAborted(gate.turn(pass, gate, signal), signal)
+  const enter = (gate: Gate, signal: AbortSignal): Promise<void> =>
+    gate.turn.add(async () => await pass(gate, signal), { signal })
 
   return {
     outer: (next) => async (call, context) => {

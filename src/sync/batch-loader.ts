@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import pLimit, { type LimitFunction } from 'p-limit'
+import PQueue from 'p-queue'
 import type { Row } from '../core/column.ts'
 import { addCounts, type Counts, noCounts } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
@@ -37,8 +37,8 @@ interface Filling {
 }
 
 /** Bounds the batches that a run writes at once. */
-export function limitLoads(): LimitFunction {
-  return pLimit(LOADERS)
+export function createLoadQueue(): PQueue {
+  return new PQueue({ concurrency: LOADERS })
 }
 
 /**
@@ -47,7 +47,7 @@ export function limitLoads(): LimitFunction {
  */
 export function createBatchLoader(
   { stream, partition }: Slice,
-  { db, clock, timeZone, runId, loadLimit, requireLease }: RunDeps,
+  { db, clock, timeZone, runId, loadQueue, requireLease }: RunDeps,
 ): BatchLoader {
   const isWhole = stream.identity !== undefined
   const underway = new Set<Promise<void>>()
@@ -99,10 +99,11 @@ export function createBatchLoader(
   const commitAhead = async (filled: Filling): Promise<void> => {
     filling = undefined
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
-    const work: Promise<void> = loadLimit(async () => {
-      begin()
-      await commit(async (trx) => await write(trx, filled))
-    })
+    const work: Promise<void> = loadQueue
+      .add(async () => {
+        begin()
+        await commit(async (trx) => await write(trx, filled))
+      })
       .catch((error: unknown) => {
         failure ??= { error }
       })
@@ -152,7 +153,7 @@ export function createBatchLoader(
           await land(trx, addCounts(counts, sum))
           return sum
         })
-      await (isWhole ? loadLimit(writeLast) : writeLast())
+      await (isWhole ? loadQueue.add(writeLast) : writeLast())
       filling = undefined
       whole = []
     },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import pLimit from 'p-limit'
+import PQueue from 'p-queue'
 import { yieldToEventLoop } from '../core/clock.ts'
 import type { CallContext, Page } from '../core/page.ts'
 import type { PageReading, RefusedPage } from './page-reading.ts'
@@ -154,15 +154,15 @@ const LONG_AT_ONCE = 3
 
 /** @param most pages over all lists that are read at once */
 export function createReadAhead(most: number): ReadAhead {
-  const limitLong = pLimit(LONG_AT_ONCE)
+  const longLists = new PQueue({ concurrency: LONG_AT_ONCE })
   let lists = 0
   return async (pages) => {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     if (pages > LONG_PAGES) {
       const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
-      void limitLong(() => {
+      void longLists.add(async () => {
         begin()
-        return ended
+        await ended
       })
       await begun
     }

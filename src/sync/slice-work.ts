@@ -1,4 +1,4 @@
-import type { LimitFunction } from 'p-limit'
+import type PQueue from 'p-queue'
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { FetchPage } from '../core/page.ts'
@@ -57,7 +57,7 @@ export interface RunDeps {
    */
   readonly requireLease: (trx: Db, stream: string, partition: Partition) => Promise<void>
   /** Bounds the batches that are written at once, and so the rows that wait for the database. */
-  readonly loadLimit: LimitFunction
+  readonly loadQueue: PQueue
   /** By stream: the longest range (seconds) of which the newest rows have come: the service serves it to its end. */
   readonly longestServed: Map<string, number>
   /** A slice of more pages is cut: shallow pages, steady progress, cheap resume. */

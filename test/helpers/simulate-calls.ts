@@ -1,4 +1,4 @@
-import pLimit from 'p-limit'
+import PQueue from 'p-queue'
 import { hasCode, LivehouseError } from '../../src/core/errors.ts'
 import { createPace } from '../../src/service/pace.ts'
 import type { Call } from '../../src/service/send.ts'
@@ -119,10 +119,12 @@ export async function simulateCalls(simulation: Simulation) {
     }
     if (simulation.heldUpMs) void holdUp(simulation.heldUpMs)
     const pace = createPace(cellOf(own), ceiling, own)
-    const inPlace = pLimit(places)
+    const inPlace = new PQueue({ concurrency: places })
     const through = (send: () => Promise<void>) => {
       const inner = pace.inner(send)
-      return pace.outer<Pick<Call, 'endpoint'>, void>(async (...call) => await inPlace(inner, ...call))
+      return pace.outer<Pick<Call, 'endpoint'>, void>(
+        async (...call) => await inPlace.add(async () => await inner(...call)),
+      )
     }
     const limited = through(async () => {
       await clock.sleep((latencyMs / 2) * (1 + random() / 10))

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import pLimit from 'p-limit'
+import PQueue from 'p-queue'
 import type { Clock } from '../../src/core/clock.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { FetchPage } from '../../src/core/page.ts'
@@ -75,7 +75,7 @@ export async function syncStreams(
       readAhead: createReadAhead(12),
       longestServed: new Map(),
       requireLease: leases.requirePartition,
-      loadLimit: pLimit(2),
+      loadQueue: new PQueue({ concurrency: 2 }),
       pagesPerSlice: options.pagesPerSlice,
     },
     { concurrency: 4, leases, planAgain: (partition) => planAgain(db, partition, begunAt, TIME_ZONE) },

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { finished } from 'node:stream/promises'
-import pLimit from 'p-limit'
+import PQueue from 'p-queue'
 import { z } from 'zod'
 import { biViews } from '../../bi/registry.ts'
 import { SCHEMA } from '../../bi/view-statements.ts'
@@ -72,10 +72,10 @@ function startServer(
   ask: Ask,
 ): StdioServerHandle {
   // An assistant may ask for much at once: one question is answered at a time.
-  const oneByOne = pLimit(1)
+  const oneByOne = new PQueue({ concurrency: 1 })
   /** A cancelled request takes no turn, or ends it. */
   const askInTurn = async (queries: readonly string[], { mcpReq: { signal } }: ServerContext) =>
-    await oneByOne(async () => await ask(queries, signal))
+    await oneByOne.add(async () => await ask(queries, signal))
   const annotations = { readOnlyHint: true, openWorldHint: false }
   const createServer = (): McpServer => {
     const server = new McpServer({ name: 'livehouse', version }, { instructions: INSTRUCTIONS })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import pLimit from 'p-limit'
+import PQueue from 'p-queue'
 import { LivehouseError, recoveryFrom } from '../../core/errors.ts'
 import { isEmptyWindow, noCounts, partitionKey, placeOf, subtractWindows, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
@@ -50,7 +50,7 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
   const signal = AbortSignal.any([deps.signal, fatal.signal])
   const reach = watchReachability(deps.fetchPage)
   const inner = { ...deps, signal, fetchPage: reach.fetchPage }
-  const limit = pLimit(request.concurrency)
+  const queue = new PQueue({ concurrency: request.concurrency })
   const tally = createTally(request.streams)
   const partitions: PartitionAudit[] = []
   const audit = async (task: AuditTask): Promise<PartitionAudit> => {
@@ -67,7 +67,7 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
       const slices = tasks.filter(({ stream }) => stream.name === name).length
       deps.report({ kind: 'stream.planned', stream: name, slices })
     }
-    const audits = await Promise.all(tasks.map(async (task) => await limit(audit, task)))
+    const audits = await queue.addAll(tasks.map((task) => async () => await audit(task)))
     for (const [index, task] of tasks.entries()) {
       const audited = audits[index]
       assert(audited)
