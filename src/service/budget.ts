@@ -18,10 +18,7 @@ export function budget(
   getToken: (signal: AbortSignal) => Promise<unknown>,
 ): Send {
   return async (call, context) => {
-    assert(
-      reserve && call.channelId !== undefined,
-      `${call.name} must not be made without a budget that counts its calls`,
-    )
+    assert(reserve && call.channelId !== undefined, `${call.name} needs a budget that counts its calls`)
     const { signal } = context
     await serviceClock.refresh(signal)
     await getToken(signal)
@@ -45,9 +42,5 @@ function isRefusal(error: unknown): error is LivehouseError {
   return error instanceof LivehouseError && refusals.has(error.code)
 }
 
-const refusals: ReadonlySet<ErrorCode> = new Set([
-  'api.rateLimited',
-  'api.refused',
-  'api.forbidden',
-  'api.channelUnknown',
-])
+const refused = ['api.rateLimited', 'api.refused', 'api.forbidden', 'api.channelUnknown'] satisfies ErrorCode[]
+const refusals: ReadonlySet<ErrorCode> = new Set(refused)

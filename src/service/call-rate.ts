@@ -28,7 +28,8 @@ const POLICED = 0.2
 /** The rate stays this share below a limit for `HOLD_MS`, then rises by as much each second until it meets a limit. */
 export const MARGIN = 0.05
 const HOLD_MS = 120_000
-const FORGET_MS = 600_000
+/** What was found is forgotten after this time. */
+export const FORGET_MS = 600_000
 
 /** @returns an empty pace for one that is older than ten minutes, from the future, or of another livehouse version */
 export function parseCallPace(value: unknown, nowMs: number): CallPace {

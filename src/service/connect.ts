@@ -12,10 +12,10 @@ import { createAsk, createFetchPage } from './fetch-page.ts'
 import { createHttp, type HttpOptions, type RawAnswer, type WireCall } from './http.ts'
 import { createPace, type Pace } from './pace.ts'
 import { type AnswerOptions, readAnswers } from './read-answer.ts'
-import { retry, type RetryOptions, token } from './retry.ts'
+import { retry, type RetryOptions } from './retry.ts'
 import type { Call, Send } from './send.ts'
 import { createServiceClock, type ServiceClock } from './service-clock.ts'
-import { createTokenRequest, fetchedTokens, type FetchedTokensOptions, noCredentials, TOKEN_CALL } from './tokens.ts'
+import { createTokenRequest, fetchTokens, noCredentials, token, TOKEN_CALL, type TokensOptions } from './tokens.ts'
 
 /** How to reach the service; settings of users by the same names. */
 export interface ServiceAccess extends Pick<HttpOptions, 'baseUrl' | 'authUrl' | 'concurrency' | 'proxies'> {
@@ -30,7 +30,7 @@ export interface ServiceAccess extends Pick<HttpOptions, 'baseUrl' | 'authUrl' |
 export interface ConnectOptions
   extends ServiceAccess,
     Pick<AnswerOptions, 'clock' | 'redact' | 'onExchange' | 'onCall'>,
-    Pick<FetchedTokensOptions, 'addSecret'>,
+    Pick<TokensOptions, 'addSecret'>,
     Pick<RetryOptions, 'log' | 'longestRefusedMs'> {
   /** From 0 to 1, exclusive; `Math.random` unless a test decides. */
   readonly random?: () => number
@@ -87,7 +87,7 @@ export function connect(options: ConnectOptions): Connection {
   const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
   const fetched =
     credentials &&
-    fetchedTokens({
+    fetchTokens({
       appId: credentials.appId,
       // Paced but not repeated by itself: the call that waits for the token is.
       requestToken: createTokenRequest(pace.outer(answers), { ...options, ...credentials, clock: serviceClock }),
@@ -100,8 +100,7 @@ export function connect(options: ConnectOptions): Connection {
   const bearer = apiToken === null ? fetched : { current: async () => ({ value: apiToken }), reject: () => false }
   if (!bearer) throw noCredentials()
 
-  const tokens = { bearer, ticket: fetched }
-  const unbudgeted = token(answers, tokens)
+  const unbudgeted = token(answers, bearer, fetched)
   const budgeted = budget(unbudgeted, options.reserve, serviceClock, bearer.current)
   const authorized: Send = (call, context) => (call.isBudgeted ? budgeted : unbudgeted)(call, context)
   const places = new PQueue({ concurrency })

@@ -68,7 +68,7 @@ function statusOf(code: number | string | undefined): number | undefined {
 }
 
 /** A call does not wait longer, even where the service asks for it. */
-const LONGEST_RETRY_AFTER_MS = 60_000
+export const LONGEST_RETRY_AFTER_MS = 60_000
 
 /** `Retry-After` is seconds or an HTTP date (RFC 9110, 10.2.3). */
 function readRetryAfter(header: string | undefined, clock: Clock): number | undefined {

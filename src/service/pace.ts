@@ -25,21 +25,27 @@ const createGate = () => ({
 })
 type Gate = ReturnType<typeof createGate>
 
-/**
- * Paces calls together with all processes that share the cell: each endpoint at the rate that `call-rate.ts` finds,
- * all of them below the ceiling (0: none). By the generic cell rate algorithm (ITU-T I.371): a process takes the next
- * free instants, evenly spaced, for its waiting calls, so that processes take turns.
- */
-export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clock): Pace {
-  const now = clock.monotonicMs ?? clock.now
+/** The generic cell rate algorithm (ITU-T I.371): the next free instants, evenly spaced, for the calls that wait. */
+function takeInstants({ turn, instants }: Gate, rate: number, firstMs: number): readonly number[] {
+  const most = Math.max(1, Math.floor((LEASE_MS * rate) / 1000))
+  const waiting = turn.pending + turn.size - instants.length
+  return Array.from({ length: Math.min(waiting, most) }, (_, index) => firstMs + (index * 1000) / rate)
+}
+
+/** Exchanges with all processes that share the cell: which calls have ended, the rates, and the next free instants. */
+function createExchange(cell: PaceCell, maxCallsPerSecond: number, now: () => number) {
   const gates: Record<string, Gate> = {}
   const gateOf = (key: string): Gate => (gates[key] ??= createGate())
   const ceiling = gateOf('ceiling')
   const ceilingRate = (maxCallsPerSecond || Number.POSITIVE_INFINITY) * (1 - MARGIN)
+  const held = {
+    /** No call leaves before. */
+    pausedUntilMs: 0,
+    /** When the next exchange is due, and how long one takes. That grows slowly: a slow one may be an exception. */
+    untilMs: Number.NEGATIVE_INFINITY,
+    leadMs: 0,
+  }
   let wasAheadMs = Number.NaN
-  let pausedUntilMs = 0
-  let untilMs = Number.NEGATIVE_INFINITY
-  let leadMs = 0
   let flight: Promise<void> | undefined
 
   const exchange = async (): Promise<void> => {
@@ -50,51 +56,60 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
       // The shared clock was set: instants by the old time are void. Other processes notice at their next exchange.
       const isMoved = Math.abs(aheadMs - wasAheadMs) > LATE_MS
       if (isMoved) for (const gate of Object.values(gates)) gate.instants = []
-      pausedUntilMs = Math.max(pausedUntilMs, kept.pausedUntilMs - aheadMs)
+      held.pausedUntilMs = Math.max(held.pausedUntilMs, kept.pausedUntilMs - aheadMs)
+      const earliestMs = Math.max(nowMs + (isMoved ? LEASE_MS : held.leadMs), held.pausedUntilMs + aheadMs)
       const given = asked.map(({ key, gate, ended }) => {
         const since = ended.map((each) => ({ ...each, atMs: each.atMs + aheadMs }))
         const known = estimateRateLimit(kept.gates[key], since, nowMs)
         const rate = gate === ceiling ? ceilingRate : rateAt(known, nowMs)
-        const firstMs = Math.max(nowMs + (isMoved ? LEASE_MS : leadMs), pausedUntilMs + aheadMs, known.nextAtMs)
-        const most = Math.max(1, Math.floor((LEASE_MS * rate) / 1000))
-        const waiting = gate.turn.pending + gate.turn.size - gate.instants.length
-        const length = gate.instants.length > most / 2 ? 0 : Math.min(waiting, most)
-        const instants = Array.from({ length }, (_, index) => firstMs - aheadMs + (index * 1000) / rate)
-        const nextAtMs = length > 0 ? firstMs + (length * 1000) / rate : known.nextAtMs
+        const instants = takeInstants(gate, rate, Math.max(earliestMs, known.nextAtMs))
+        const lastMs = instants.at(-1)
+        const nextAtMs = lastMs === undefined ? known.nextAtMs : lastMs + 1000 / rate
         return { key, gate, rate, instants, known: { ...known, nextAtMs } }
       })
       const learnt = Object.fromEntries(given.map(({ key, known }) => [key, known]))
-      const pace = { atMs: nowMs, pausedUntilMs: pausedUntilMs + aheadMs, gates: { ...kept.gates, ...learnt } }
+      const pace = { atMs: nowMs, pausedUntilMs: held.pausedUntilMs + aheadMs, gates: { ...kept.gates, ...learnt } }
       return { pace, given, aheadMs }
     })
     wasAheadMs = aheadMs
     const isHeld = given.some(({ rate, known }) => Number.isFinite(rate) || known.ended.some((one) => one.refused > 0))
-    untilMs = now() + (isHeld ? LEASE_MS : 1000)
-    // How long an exchange takes. It grows slowly: one slow exchange may be an exception.
-    leadMs = Math.min(now() + aheadMs - pace.atMs, leadMs + LEASE_MS)
-    for (const { gate, rate, instants } of given) Object.assign(gate, { rate }).instants.push(...instants)
+    held.untilMs = now() + (isHeld ? LEASE_MS : 1000)
+    held.leadMs = Math.min(now() + aheadMs - pace.atMs, held.leadMs + LEASE_MS)
+    for (const { gate, rate, instants } of given)
+      Object.assign(gate, { rate }).instants.push(...instants.map((instant) => instant - aheadMs))
   }
-
   /** Joins the exchange that is under way, or starts one. */
   const share = (): Promise<void> => (flight ??= exchange().finally(() => (flight = undefined)))
+  /** Starts one once the one under way has ended. */
+  const shareNext = (): void => void Promise.resolve(flight).then(share)
+  return { gateOf, ceiling, held, share, shareNext }
+}
+
+/**
+ * Paces calls together with all processes that share the cell: each endpoint at the rate that `call-rate.ts` finds,
+ * all of them below the ceiling (0: none). A process takes instants for waiting calls alone, so processes take turns.
+ */
+export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clock): Pace {
+  const now = clock.monotonicMs ?? clock.now
+  const { gateOf, ceiling, held, share, shareNext } = createExchange(cell, maxCallsPerSecond, now)
 
   const pass = async (gate: Gate, signal: AbortSignal): Promise<void> => {
     for (;;) {
       signal.throwIfAborted()
       const atMs = now()
-      gate.instants = gate.instants.filter((instant) => instant >= Math.max(atMs - LATE_MS, pausedUntilMs))
-      const nextMs = gate.rate === Number.POSITIVE_INFINITY ? pausedUntilMs : gate.instants[0]
+      gate.instants = gate.instants.filter((instant) => instant >= Math.max(atMs - LATE_MS, held.pausedUntilMs))
+      const nextMs = gate.rate === Number.POSITIVE_INFINITY ? held.pausedUntilMs : gate.instants[0]
       // In the background, and early enough to end before the call leaves: waiting for it would make the call late.
-      const dueMs = Math.max(untilMs, nextMs ?? atMs) - 2 * leadMs
+      const dueMs = Math.max(held.untilMs, nextMs ?? atMs) - 2 * held.leadMs
       if (dueMs <= atMs) void share()
-      if (nextMs === undefined || (nextMs <= atMs && untilMs <= atMs)) await share()
+      if (nextMs === undefined || (nextMs <= atMs && held.untilMs <= atMs)) await share()
       else if (nextMs > atMs) await clock.sleep((dueMs > atMs ? Math.min(nextMs, dueMs) : nextMs) - atMs, signal)
       else return void gate.instants.shift()
     }
   }
 
-  const enter = (gate: Gate, signal: AbortSignal): Promise<void> =>
-    gate.turn.add(async () => await pass(gate, signal), { signal })
+  const enter = async (gate: Gate, signal: AbortSignal) =>
+    await gate.turn.add(async () => await pass(gate, signal), { signal })
 
   return {
     outer: (next) => async (call, context) => {
@@ -109,8 +124,8 @@ export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clo
       } catch (error) {
         if (hasCode(error, 'api.rateLimited')) {
           refused = 1
-          pausedUntilMs = Math.max(pausedUntilMs, now() + (error.details.retryAfterMs ?? 0))
-          if (error.details.retryAfterMs || untilMs > now() + LEASE_MS) void Promise.resolve(flight).then(share)
+          held.pausedUntilMs = Math.max(held.pausedUntilMs, now() + (error.details.retryAfterMs ?? 0))
+          if (error.details.retryAfterMs || held.untilMs > now() + LEASE_MS) shareNext()
         }
         throw error
       } finally {

@@ -2,26 +2,25 @@ import type { Clock } from '../core/clock.ts'
 import { hasCode, isFinalStatus, LivehouseError, recoveryOf } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { CallContext } from '../core/page.ts'
-import type { Call, Send } from './send.ts'
-import { isOfTokenCall, noCredentials, TOKEN_CALL, type Tokens } from './tokens.ts'
+import { FORGET_MS } from './call-rate.ts'
+import { LONGEST_RETRY_AFTER_MS } from './failure.ts'
+import type { Call } from './send.ts'
+import { isOfTokenCall, TOKEN_CALL } from './tokens.ts'
 
 const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idempotent: 5, once: 2, never: 1 }
 /** Attempts of reads, and of calls for a token, after an errcode that the spec does not name: it may pass. */
 const MOST_ERRCODE_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 30_000
-/** A 429 uses up no attempt until the service has refused the call for this long. */
-const LONGEST_RATE_LIMITED_MS = 600_000
 /** So many repetitions within `STORM_MS` are worth a warning; so is a service that asks to wait as long. */
 const STORM_RETRIES = 20
-const STORM_MS = 60_000
+const STORM_MS = LONGEST_RETRY_AFTER_MS
 
 export interface RetryOptions {
   readonly clock: Clock
   readonly log: Log
   /** From 0 to 1, exclusive. */
   readonly random: () => number
-  /** How long a call is repeated while the service refuses it with 429: ten minutes, less where a person waits. */
+  /** How long a 429 uses up no attempt: as long as a limit that was found is known, less where a person waits. */
   readonly longestRefusedMs?: number | undefined
 }
 
@@ -31,7 +30,7 @@ export interface RetryOptions {
  */
 export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   next: (call: Named, context: CallContext) => Promise<Result>,
-  { clock, log, random, longestRefusedMs = LONGEST_RATE_LIMITED_MS }: RetryOptions,
+  { clock, log, random, longestRefusedMs = FORGET_MS }: RetryOptions,
 ): (call: Named, context: CallContext) => Promise<Result> {
   const warn = createWarning(clock, log)
   return async (call, context) => {
@@ -78,9 +77,8 @@ function mostAttempts(repeat: Call['repeat'], error: LivehouseError): number {
 
 /** Full jitter, so that calls that failed together are not repeated together; not less than the service asks for. */
 function waitBefore(error: LivehouseError, attempt: number, random: () => number): number {
-  const jitter = random() * Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (attempt - 1))
   const asked = askedWait(error)
-  return asked > 0 ? asked + random() * FIRST_WAIT_MS : jitter
+  return asked + random() * FIRST_WAIT_MS * (asked > 0 ? 1 : 2 ** (attempt - 1))
 }
 
 /** Milliseconds; 0 where the service names none. */
@@ -111,42 +109,6 @@ function createWarning(clock: Clock, log: Log): (error: LivehouseError) => void 
     retries += 1
     if (retries === STORM_RETRIES) {
       log.warn('calls.retryStorm', { retries, withinMs: now - since, lastCode: error.code, last: error.message })
-    }
-  }
-}
-
-export interface TokenOptions {
-  /** For the bearer header of 4.3 to 4.12. */
-  readonly bearer: Tokens
-  /** For 4.2, which takes the app id and a fetched token as parameters; undefined without credentials. */
-  readonly ticket: (Tokens & { readonly appId: string }) | undefined
-}
-
-/**
- * Gives every attempt a token. On a 401 a fetched token is rejected, and the error says that the next attempt has
- * another one; `retry` makes it, so that it is paced and counted like any other.
- */
-export function token(next: Send, { bearer, ticket }: TokenOptions): Send {
-  return async (call, context) => {
-    if (call.authorization === 'none') return next(call, context)
-    const isTicket = call.authorization === 'query'
-    const tokens = isTicket ? ticket : bearer
-    if (!tokens) throw noCredentials(`, but ${call.name} needs them`)
-    const issued = await tokens.current(context.signal)
-    const authorized =
-      isTicket && ticket
-        ? { ...call, query: { ...call.query, appid: ticket.appId, token: issued.value } }
-        : { ...call, bearer: issued.value }
-    try {
-      return await next(authorized, context)
-    } catch (error) {
-      if (!hasCode(error, 'api.unauthorized')) throw error
-      const isRenewable = tokens.reject(issued)
-      const advice = isRenewable
-        ? 'the token that the service issued is not accepted; check whether this account needs LIVEHOUSE_API_TOKEN'
-        : 'the token is not accepted; check LIVEHOUSE_API_TOKEN'
-      const details = { ...error.details, isRenewable }
-      throw new LivehouseError('api.unauthorized', `${error.message}: ${advice}`, details, { cause: error })
     }
   }
 }

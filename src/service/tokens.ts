@@ -26,7 +26,38 @@ export function noCredentials(why = ''): LivehouseError<'config.invalid'> {
   return new LivehouseError('config.invalid', problem, { problems: [problem] })
 }
 
-export interface FetchedTokensOptions {
+/**
+ * Gives every attempt a token. On a 401 a fetched token is rejected, and the error says that the next attempt has
+ * another one; `retry` makes it, so that it is paced and counted like any other.
+ * @param bearer for the header of 4.3 to 4.12
+ * @param ticket for 4.2, which takes app id and token as parameters; undefined without credentials
+ */
+export function token(next: Send, bearer: Tokens, ticket?: Tokens & { readonly appId: string }): Send {
+  return async (call, context) => {
+    if (call.authorization === 'none') return next(call, context)
+    const isTicket = call.authorization === 'query'
+    const tokens = isTicket ? ticket : bearer
+    if (!tokens) throw noCredentials(`, but ${call.name} needs them`)
+    const issued = await tokens.current(context.signal)
+    const authorized =
+      isTicket && ticket
+        ? { ...call, query: { ...call.query, appid: ticket.appId, token: issued.value } }
+        : { ...call, bearer: issued.value }
+    try {
+      return await next(authorized, context)
+    } catch (error) {
+      if (!hasCode(error, 'api.unauthorized')) throw error
+      const isRenewable = tokens.reject(issued)
+      const advice = isRenewable
+        ? 'the token that the service issued is not accepted; check whether this account needs LIVEHOUSE_API_TOKEN'
+        : 'the token is not accepted; check LIVEHOUSE_API_TOKEN'
+      const details = { ...error.details, isRenewable }
+      throw new LivehouseError('api.unauthorized', `${error.message}: ${advice}`, details, { cause: error })
+    }
+  }
+}
+
+export interface TokensOptions {
   readonly appId: string
   readonly requestToken: (context: CallContext) => Promise<AccessToken>
   readonly store: TokenStore
@@ -38,7 +69,7 @@ export interface FetchedTokensOptions {
 }
 
 /** Tokens of 4.1: fetched when needed, once for all calls that wait, renewed before they expire. */
-export function fetchedTokens(options: FetchedTokensOptions) {
+export function fetchTokens(options: TokensOptions) {
   const { appId, requestToken, store, clock, addSecret, closed } = options
   let held: AccessToken | undefined
   let rejected: AccessToken | undefined
@@ -102,10 +133,7 @@ const LONGEST_VALIDITY_SECONDS = 315_576_000
  * @throws LivehouseError `api.credentialsRefused` when the service answers that it does not accept them, `api.noToken`
  * when it refuses with a code that says nothing of them, `api.wrongAuthUrl` when what answers issues no tokens.
  */
-export function createTokenRequest(
-  send: Send,
-  options: AccessTokenOptions,
-): (context: CallContext) => Promise<AccessToken> {
+export function createTokenRequest(send: Send, options: AccessTokenOptions): TokensOptions['requestToken'] {
   const call: Call = {
     endpoint: 'token',
     name: TOKEN_CALL,

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict'
 import PQueue from 'p-queue'
 import { LivehouseError, recoveryFrom } from '../../core/errors.ts'
 import { isEmptyWindow, noCounts, partitionKey, placeOf, subtractWindows, type Window } from '../../core/slice.ts'
@@ -53,11 +52,11 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
   const queue = new PQueue({ concurrency: request.concurrency })
   const tally = createTally(request.streams)
   const partitions: PartitionAudit[] = []
-  const audit = async (task: AuditTask): Promise<PartitionAudit> => {
+  const audit = (task: AuditTask) => async () => {
     const audited = await auditOne(task, request.reopens, inner)
     const { error } = audited
     if (recoveryFrom(error) === 'abort' || reach.isLost(error)) fatal.abort(error)
-    return audited
+    return { task, audited }
   }
   // Signups second: by then it is known which questionnaires are still there.
   for (const isOfQuestions of [false, true]) {
@@ -67,10 +66,7 @@ export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<Au
       const slices = tasks.filter(({ stream }) => stream.name === name).length
       deps.report({ kind: 'stream.planned', stream: name, slices })
     }
-    const audits = await queue.addAll(tasks.map((task) => async () => await audit(task)))
-    for (const [index, task] of tasks.entries()) {
-      const audited = audits[index]
-      assert(audited)
+    for (const { task, audited } of await queue.addAll(tasks.map(audit))) {
       partitions.push(audited)
       addTo(tally, task, audited, signal.aborted)
     }
