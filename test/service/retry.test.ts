@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { LivehouseError } from '../../src/core/errors.ts'
+import { retry } from '../../src/service/retry.ts'
+import { openContext } from '../helpers/connect-client.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
+import { createRecordingLog } from '../helpers/recording-log.ts'
+
+/** A call that always fails, as of a service that is out of reach. */
+function createFailing() {
+  const clock = createFakeClock({ isAutomatic: true })
+  const { log, lines } = createRecordingLog()
+  const fail = async () => {
+    throw new LivehouseError('api.unreachable', 'no connection', { call: 'GET list', reason: 'ECONNREFUSED' })
+  }
+  const send = retry(fail, { clock, log, random: () => 0.5 })
+  const call = async () => await send({ name: 'GET list', repeat: 'read' }, openContext()).catch(() => {})
+  return { clock, call, storms: () => lines.filter(({ event }) => event === 'calls.retryStorm').length }
+}
+
+test('a call is made five times, with waits of up to half a second that double', async () => {
+  const { clock, call } = createFailing()
+  await call()
+  expect(clock.waits).toEqual([250, 500, 1000, 2000])
+})
+
+test.each([
+  [0, 1],
+  [11_000, 0],
+])('twenty repetitions are told once, where they come within a minute: calls %d ms apart', async (apartMs, told) => {
+  const { clock, call, storms } = createFailing()
+  for (let made = 0; made < 6; made += 1) {
+    await call()
+    await clock.sleep(apartMs)
+  }
+  expect(storms()).toBe(told)
+})
