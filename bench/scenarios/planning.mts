@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { type Clock, systemClock } from '../../src/core/clock.ts'
 import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
-import { mergeSlices, pruneSlices } from '../../src/ledger/compact-slices.ts'
+import { mergeSlices, pruneSlices } from '../../src/ledger/slices/compact-slices.ts'
 import type { Database } from '../../src/store/database.ts'
 import { visitors } from '../../src/streams/visitors.ts'
 import { watchRecords } from '../../src/streams/watch-records.ts'

@@ -1,7 +1,7 @@
 import { isEmptyWindow, partitionKey, type Window } from '../core/slice.ts'
 import { type ChannelState, readChannelStates, readGoneChannels } from '../ledger/channels.ts'
 import { type LedgerEntry, readLedger } from '../ledger/open-readings.ts'
-import { readQuarantine, SAMPLE_LENGTH } from '../ledger/quarantine-reasons.ts'
+import { readQuarantine, SAMPLE_LENGTH } from '../ledger/quarantine/quarantine-reasons.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import { readSource } from '../ledger/source.ts'
 import type { Db } from '../store/database.ts'

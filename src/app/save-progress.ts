@@ -1,6 +1,6 @@
 import { callIfStillRunning } from '../core/clock.ts'
 import type { ProgressEvent } from '../core/outcome.ts'
-import { type SavedProgress, saveProgress } from '../ledger/runs.ts'
+import { type SavedProgress, saveProgress } from '../ledger/runs/runs.ts'
 import type { Db } from '../store/database.ts'
 import type { AppContext, Progress } from './context.ts'
 

@@ -7,7 +7,7 @@ import { readDatabaseSettings, readHistoryFrom, readServiceTimeZone, readSetting
 import { readChannels, readChannelsIfAny } from '../config/read-channels.ts'
 import type { Stream } from '../core/stream.ts'
 import { floorToMinute, formatWallMinute, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
-import type { ForgottenPartition } from '../ledger/forget-coverage.ts'
+import type { ForgottenPartition } from '../ledger/slices/forget-coverage.ts'
 import type { OpenReading } from '../ledger/open-readings.ts'
 import { onlyWhenNamed, streams } from '../streams/registry.ts'
 import type { CliContext } from './command.ts'

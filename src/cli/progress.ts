@@ -2,7 +2,7 @@ import { MultiBar, type SingleBar } from 'cli-progress'
 import type { Clock } from '../core/clock.ts'
 import type { Progress } from '../app/context.ts'
 import { createProgressTally } from '../app/save-progress.ts'
-import type { SavedProgress } from '../ledger/runs.ts'
+import type { SavedProgress } from '../ledger/runs/runs.ts'
 import { formatDuration } from './format.ts'
 
 /** Widths within a line of sixty columns. */

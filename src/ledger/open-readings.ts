@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { parseRange, type Proof, subtractWindows, type Window } from '../core/slice.ts'
 import type { Db } from '../store/database.ts'
-import { readGaps } from './coverage.ts'
+import { readGaps } from './slices/coverage.ts'
 import { ops, type Row } from './ops.ts'
 
 type OpenRow = Row<'open_readings'>

@@ -2,7 +2,7 @@ import { formatRange, parseRange, type Place, type Window } from '../core/slice.
 import { DAY } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { isAt, ops, type Row } from './ops.ts'
-import type { SliceRecord } from './slices.ts'
+import type { SliceRecord } from './slices/slices.ts'
 
 /** How far a slice that is read over several days has come. `pagesRead`: pages whose rows are committed. */
 export interface OpenSlice

@@ -4,7 +4,7 @@ import { createSliceDeps, type RunConnection, SLICES_A_CALL } from '../app/run-e
 import type { ServiceSettings } from '../app/settings.ts'
 import { systemClock } from '../core/clock.ts'
 import { type Partition, placeOf } from '../core/slice.ts'
-import { hasSliceAfter, readEarlierAttempts } from '../ledger/run-reports.ts'
+import { hasSliceAfter, readEarlierAttempts } from '../ledger/runs/run-reports.ts'
 import { Leases, readLeases, thisProcess } from '../ledger/leases.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import type { Db } from '../store/database.ts'

@@ -2,7 +2,7 @@ import type { Row } from '../core/column.ts'
 import type { ItemReader, Page } from '../core/page.ts'
 import { placeOf } from '../core/slice.ts'
 import type { ChannelFacts, Stream } from '../core/stream.ts'
-import { readDuplicates } from '../ledger/quarantine.ts'
+import { readDuplicates } from '../ledger/quarantine/quarantine.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import {

@@ -2,7 +2,7 @@ import type { PerStream } from '../core/define-job.ts'
 import { isEmptyWindow, type Partition, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
-import { readGaps, type WantedRange } from '../ledger/coverage.ts'
+import { readGaps, type WantedRange } from '../ledger/slices/coverage.ts'
 import type { Db } from '../store/database.ts'
 import {
   AGREEMENT_SECONDS,

@@ -3,16 +3,16 @@ import { withoutPhones } from '../core/text.ts'
 import { hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 import type { LogFields } from '../core/log.ts'
 import { type Counts, isGreen, placeOf, type Proof, sliceName, type Window } from '../core/slice.ts'
-import type { EarlierReadings } from '../ledger/earlier-readings.ts'
+import type { EarlierReadings } from '../ledger/slices/earlier-readings.ts'
 import type { Statement } from '../ledger/ops.ts'
-import { isDuplicate, quarantineItems } from '../ledger/quarantine.ts'
+import { isDuplicate, quarantineItems } from '../ledger/quarantine/quarantine.ts'
 import {
   noteMissingFields,
   recordSlices,
   rememberFields,
   rememberUnknownFields,
   type SliceRecord,
-} from '../ledger/slices.ts'
+} from '../ledger/slices/slices.ts'
 import type { Database, Db } from '../store/database.ts'
 import { transact } from '../store/load/load.ts'
 import { findHeldFields } from '../store/load/table-part.ts'

@@ -8,7 +8,7 @@ import {
   readOpenSlice,
   saveOpenSlice,
 } from '../ledger/open-slices.ts'
-import { recordSlices, type SliceRecord } from '../ledger/slices.ts'
+import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { acceptShortfall, compareWithEarlier, type FullVerdict } from './judge-walk.ts'
 import { createCallMeter, fetchNumbered, openReading, pageIgnored } from './page-reading.ts'

@@ -1,7 +1,7 @@
 import { LivehouseError } from '../core/errors.ts'
 import { type Counts, describeList, isGreen, noCounts, placeOf, type Proof } from '../core/slice.ts'
 import { DAY } from '../core/wall-clock.ts'
-import { readLastPageSizes, readMissedRows } from '../ledger/earlier-readings.ts'
+import { readLastPageSizes, readMissedRows } from '../ledger/slices/earlier-readings.ts'
 import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
 import { cutShortened, cutSlice, longestSlice } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'

@@ -2,7 +2,7 @@ import type { Row } from '../core/column.ts'
 import { jsonText } from '../core/text.ts'
 import type { ItemReader, Page, RejectedItem } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
-import type { SliceRecord } from '../ledger/slices.ts'
+import type { SliceRecord } from '../ledger/slices/slices.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
 
 /** The totals in all answers of a walk. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { recordListing } from '../../src/ledger/questionnaires.ts'
-import { startRun } from '../../src/ledger/runs.ts'
+import { startRun } from '../../src/ledger/runs/runs.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
 const NOW = new Date('2026-11-20T06:30:00Z')

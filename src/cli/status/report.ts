@@ -9,7 +9,7 @@ import { acceptanceObject, describeAcceptance, isStanding } from '../accept/repo
 import { formatAge, formatDuration, formatProofs, formatTable, leftOf, minuteIn, snakeCased } from '../format.ts'
 import type { LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading } from '../../ledger/open-readings.ts'
-import type { QuarantineGroup } from '../../ledger/quarantine-reasons.ts'
+import type { QuarantineGroup } from '../../ledger/quarantine/quarantine-reasons.ts'
 import { onlyWhenNamed } from '../../streams/registry.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { QuarantineGroup, ShownItem } from '../../ledger/quarantine-reasons.ts'
+import type { QuarantineGroup, ShownItem } from '../../ledger/quarantine/quarantine-reasons.ts'
 import { untrusted, type Html, html, maskedText, maskJson, maskValues } from '../html.ts'
 import { reasonInChinese } from '../words/reasons.ts'
 import { streamNames } from '../../streams/registry.ts'

@@ -1,6 +1,6 @@
 import { addCounts, type Counts, noCounts, type Proof, proofs } from '../../core/slice.ts'
-import type { RunReport } from '../../ledger/run-reports.ts'
-import { hasEnded } from '../../ledger/runs.ts'
+import type { RunReport } from '../../ledger/runs/run-reports.ts'
+import { hasEnded } from '../../ledger/runs/runs.ts'
 import { untrusted, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { choice, type Column, filterForm, type ListPage, pagination, tableSection } from './table.ts'

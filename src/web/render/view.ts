@@ -2,7 +2,7 @@ import { type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
 import { type Content, untrusted, type Html, html } from '../html.ts'
 import type { Facts } from '../facts.ts'
 import type { Proof } from '../../core/slice.ts'
-import type { RunReport } from '../../ledger/run-reports.ts'
+import type { RunReport } from '../../ledger/runs/run-reports.ts'
 import { fill, type Messages } from '../messages.ts'
 
 /** What a part of a page is made from. */

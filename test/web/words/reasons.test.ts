@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { recoveryOf } from '../../../src/core/errors.ts'
-import { conflictItem, duplicateItem } from '../../../src/ledger/quarantine.ts'
+import { conflictItem, duplicateItem } from '../../../src/ledger/quarantine/quarantine.ts'
 import { streams } from '../../../src/streams/registry.ts'
 import { itemReader } from '../../../src/transform/read-item.ts'
 import { maskValues } from '../../../src/web/html.ts'

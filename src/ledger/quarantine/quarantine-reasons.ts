@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../store/database.ts'
-import { ops, type Row } from './ops.ts'
+import type { Db } from '../../store/database.ts'
+import { ops, type Row } from '../ops.ts'
 
 /** Items of one stream that could not be read for the same kind of reason, and still cannot. */
 export interface QuarantineGroup {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { readQuarantine } from '../../src/ledger/quarantine-reasons.ts'
-import { startRun } from '../../src/ledger/runs.ts'
-import { createTestDatabase } from '../helpers/postgres.ts'
+import { readQuarantine } from '../../../src/ledger/quarantine/quarantine-reasons.ts'
+import { startRun } from '../../../src/ledger/runs/runs.ts'
+import { createTestDatabase } from '../../helpers/postgres.ts'
 
 test('reasons are told by kind and number, without a value of anybody', async () => {
   await using database = await createTestDatabase()

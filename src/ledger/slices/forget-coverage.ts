@@ -1,9 +1,9 @@
 import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely'
-import { formatRange, parseRanges, type Place, subtractWindows, type Window } from '../core/slice.ts'
-import type { Db } from '../store/database.ts'
-import { lockName } from '../store/lock-name.ts'
+import { formatRange, parseRanges, type Place, subtractWindows, type Window } from '../../core/slice.ts'
+import type { Db } from '../../store/database.ts'
+import { lockName } from '../../store/lock-name.ts'
 import { readCovered } from './coverage.ts'
-import { anyOf, isAt, type Ops, ops } from './ops.ts'
+import { anyOf, isAt, type Ops, ops } from '../ops.ts'
 
 /** A range of one partition. */
 export interface LedgerPlace extends Place {

@@ -1,9 +1,9 @@
-import type { Cause } from '../core/cause.ts'
-import { parseRange, type Place, type Window } from '../core/slice.ts'
-import { MINUTE } from '../core/wall-clock.ts'
-import type { Db } from '../store/database.ts'
-import { partitionLease, readLeases } from './leases.ts'
-import { ops, type Row } from './ops.ts'
+import type { Cause } from '../../core/cause.ts'
+import { parseRange, type Place, type Window } from '../../core/slice.ts'
+import { MINUTE } from '../../core/wall-clock.ts'
+import type { Db } from '../../store/database.ts'
+import { partitionLease, readLeases } from '../leases.ts'
+import { ops, type Row } from '../ops.ts'
 
 /** A slice of a run. */
 export interface RunSlice extends Pick<Row<'slices'>, 'stream' | 'partition' | 'proof' | 'startedAt' | 'finishedAt'> {

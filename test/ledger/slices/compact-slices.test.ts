@@ -1,13 +1,13 @@
 import * as fc from 'fast-check'
 import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { sync } from '../../src/cli/sync.ts'
-import type { Database } from '../../src/store/database.ts'
-import { mergeSlices } from '../../src/ledger/compact-slices.ts'
-import { openBackfill } from '../../src/ledger/backfills.ts'
-import { startRun } from '../../src/ledger/runs.ts'
-import { createTestDatabase } from '../helpers/postgres.ts'
-import { startAccount } from '../helpers/start-account.ts'
+import { sync } from '../../../src/cli/sync.ts'
+import type { Database } from '../../../src/store/database.ts'
+import { mergeSlices } from '../../../src/ledger/slices/compact-slices.ts'
+import { openBackfill } from '../../../src/ledger/backfills.ts'
+import { startRun } from '../../../src/ledger/runs/runs.ts'
+import { createTestDatabase } from '../../helpers/postgres.ts'
+import { startAccount } from '../../helpers/start-account.ts'
 
 const NOW = new Date('2026-11-20T06:30:00Z')
 const DAY_MS = 86_400_000

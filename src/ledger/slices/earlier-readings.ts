@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { sql } from 'kysely'
-import { formatRange, formatRanges, parseRange, parseRanges, type Place, type Window } from '../core/slice.ts'
-import type { WallTime } from '../core/wall-clock.ts'
-import type { Db } from '../store/database.ts'
+import { formatRange, formatRanges, parseRange, parseRanges, type Place, type Window } from '../../core/slice.ts'
+import type { WallTime } from '../../core/wall-clock.ts'
+import type { Db } from '../../store/database.ts'
 import type { LedgerPlace } from './forget-coverage.ts'
-import { DUPLICATE } from './quarantine.ts'
-import { isAt, ops } from './ops.ts'
+import { DUPLICATE } from '../quarantine/quarantine.ts'
+import { isAt, ops } from '../ops.ts'
 
 /** What the next reading of a partition needs to know of earlier ones. */
 export interface EarlierReadings {

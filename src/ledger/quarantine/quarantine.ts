@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { type RawBuilder, sql } from 'kysely'
-import type { RejectedItem } from '../core/page.ts'
-import { formatRanges, type Place, type Window } from '../core/slice.ts'
-import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
-import type { Db } from '../store/database.ts'
-import { isAt, ops, ROWS_A_STATEMENT, type Row, type Statement } from './ops.ts'
+import type { RejectedItem } from '../../core/page.ts'
+import { formatRanges, type Place, type Window } from '../../core/slice.ts'
+import { formatWallDate, wallTimeAt } from '../../core/wall-clock.ts'
+import type { Db } from '../../store/database.ts'
+import { isAt, ops, ROWS_A_STATEMENT, type Row, type Statement } from '../ops.ts'
 
 type QuarantinedItem = Omit<RejectedItem, 'kind'>
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
-import { parseRanges, subtractWindows, type Window } from '../core/slice.ts'
-import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
-import type { Db } from '../store/database.ts'
-import { anyOf, ops } from './ops.ts'
+import { parseRanges, subtractWindows, type Window } from '../../core/slice.ts'
+import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
+import type { Db } from '../../store/database.ts'
+import { anyOf, ops } from '../ops.ts'
 
 /** The range that is wanted of one partition. */
 export interface WantedRange {

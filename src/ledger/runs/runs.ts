@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { sql } from 'kysely'
-import type { RunStatus } from '../core/outcome.ts'
-import type { Db } from '../store/database.ts'
-import type { Leases } from './leases.ts'
-import { ops, type Row } from './ops.ts'
+import type { RunStatus } from '../../core/outcome.ts'
+import type { Db } from '../../store/database.ts'
+import type { Leases } from '../leases.ts'
+import { ops, type Row } from '../ops.ts'
 
 export interface NewRun extends Pick<Row<'runs'>, 'command' | 'startedAt'> {
   /** What was asked for, without secrets. */

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
-import { formatRange, isGreen, type Partition, partitionKey, type Place, type Window } from '../core/slice.ts'
-import { cleanText } from '../core/text.ts'
-import { formatWallTime, type WallTime } from '../core/wall-clock.ts'
-import type { Db } from '../store/database.ts'
-import { isAt, ops, type Row, type Statement } from './ops.ts'
+import { formatRange, isGreen, type Partition, partitionKey, type Place, type Window } from '../../core/slice.ts'
+import { cleanText } from '../../core/text.ts'
+import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
+import type { Db } from '../../store/database.ts'
+import { isAt, ops, type Row, type Statement } from '../ops.ts'
 
 /** What the ledger keeps of one reading. */
 export interface SliceRecord extends Pick<Row<'slices'>, 'runId' | 'isDrop' | 'proof' | 'startedAt' | 'finishedAt'> {

@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import type { RunProblem, StreamOutcome } from '../core/outcome.ts'
+import type { RunProblem, StreamOutcome } from '../../core/outcome.ts'
 import {
   addCounts,
   type Counts,
@@ -10,10 +10,10 @@ import {
   type Place,
   type Proof,
   proofs,
-} from '../core/slice.ts'
-import type { Db } from '../store/database.ts'
-import { isOfPartition, type TablePart, tableOf } from '../store/load/table-part.ts'
-import { isAt, type Ops, ops, type Row } from './ops.ts'
+} from '../../core/slice.ts'
+import type { Db } from '../../store/database.ts'
+import { isOfPartition, type TablePart, tableOf } from '../../store/load/table-part.ts'
+import { isAt, type Ops, ops, type Row } from '../ops.ts'
 import { hasEnded, type RecordedStatus, recordedStatus, type SavedProgress } from './runs.ts'
 
 /** What a run did to one stream. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import { DAY } from '../core/wall-clock.ts'
-import type { Db } from '../store/database.ts'
-import { lockName } from '../store/lock-name.ts'
+import { DAY } from '../../core/wall-clock.ts'
+import type { Db } from '../../store/database.ts'
+import { lockName } from '../../store/lock-name.ts'
 
 const OLD_DAYS = 7
 /** Partitions that one run looks at, chosen at random: over many runs, each has its turn. */
