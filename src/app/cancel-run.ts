@@ -1,6 +1,6 @@
 import { systemClock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
-import { Leases } from '../ledger/leases.ts'
+import { Leases } from '../ledger/leases/leases.ts'
 import type { Db } from '../store/database.ts'
 
 /** How often a run checks whether it is cancelled. */

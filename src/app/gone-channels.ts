@@ -7,11 +7,11 @@ import type { RunDeps } from '../sync/slice-work.ts'
 import {
   DAYS_UNTIL_GONE,
   type ListedChannel,
-  readAnsweredChannels,
   readGoneChannels,
   readUnaskedChannels,
   recordChannelAnswers,
 } from '../ledger/channels.ts'
+import { readAnsweredChannels } from '../ledger/slices/slices-of-runs.ts'
 
 /** The channels that the service no longer knows. */
 export function goneOf(channels: readonly Pick<ListedChannel, 'channelId' | 'state'>[]): string[] {

@@ -1,6 +1,6 @@
 import { hasCode } from '../core/errors.ts'
 import { wallTimeAt } from '../core/wall-clock.ts'
-import { readAcceptances } from '../ledger/acceptances.ts'
+import { readAcceptances } from '../ledger/slices/acceptances.ts'
 import { type BudgetSettings, readCallBudget } from '../ledger/call-budget.ts'
 import { readChannelList } from '../ledger/channels.ts'
 import { readLedgerUnits } from '../ledger/latest-readings.ts'

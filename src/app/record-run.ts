@@ -1,7 +1,7 @@
 import type { ExtractionSettings } from './settings.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Db } from '../store/database.ts'
-import { Leases } from '../ledger/leases.ts'
+import { Leases } from '../ledger/leases/leases.ts'
 import { finishRun, openRun } from '../ledger/runs/runs.ts'
 import { watchForCancel } from './cancel-run.ts'
 import type { AppContext } from './context.ts'

@@ -6,7 +6,7 @@ import { describeDifference, type Difference, type PartitionAudit } from '../syn
 import { type AuditResult, runAudit } from '../sync/audit/run-audit.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
 import { findStream } from '../streams/registry.ts'
-import { endAcceptances } from '../ledger/acceptances.ts'
+import { endAcceptances } from '../ledger/slices/acceptances.ts'
 import { readStreamsOnRecord } from '../ledger/slices/slices.ts'
 import { readGoneChannels } from '../ledger/channels.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'

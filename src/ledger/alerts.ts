@@ -1,10 +1,9 @@
-import { type ExpressionBuilder, sql } from 'kysely'
+import type { ExpressionBuilder } from 'kysely'
 import { type Cause, keyOfCause, type Notice } from '../core/cause.ts'
-import type { RunStatus } from '../core/outcome.ts'
 import type { Db } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import { setLocal } from '../store/driver.ts'
-import { type Ops, ops } from './ops.ts'
+import { type Ops, ops, type Row } from './ops.ts'
 
 /** A notice that this process has claimed: until the claim expires, no other process sends it. */
 export interface ClaimedNotice extends Notice {
@@ -95,45 +94,22 @@ export function isDueNotice(eb: ExpressionBuilder<Ops, 'alerts'>) {
   ])
 }
 
-type LastRun = Omit<Extract<Cause, { kind: 'run' }>, 'kind' | 'status' | 'reason'>
-
-/**
- * How the last run of each command ended, such as `run nightly`. Runs under way are left out, and so are those that
- * were only interrupted: the next run resumes them. `reason`: why it did not begin or has no end, where no run says so.
- */
-export async function readLastRuns(db: Db) {
-  // Counted in the database: the JSON document of a run may hold thousands of errors.
-  const { rows } = await sql<LastRun & { readonly status: RunStatus; readonly reason: string | null }>`
-    with named as (
-      select command as name, run_id, status, outcome, finished_at, null as reason
-      from (select distinct command from livehouse_ops.runs where command <> 'demo') as commands cross join lateral (
-        select run_id, status, outcome, finished_at from livehouse_ops.runs
-        where runs.command = commands.command and status not in ('running', 'interrupted')
-          and not coalesce(outcome -> 'errors' <> '[]'
-            and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false)
-        order by finished_at desc nulls last, run_id desc limit 1
-      ) as last_run
-      union all
-      -- Jobs that failed before a run began (a missing setting, say) or whose run never ended. A failed run says why.
-      select 'run ' || job, null, outcome, null, finished_at, error
-      from (select distinct on (job) * from livehouse_ops.job_runs where run_id is null and status = 'ended'
-        order by job, finished_at desc nulls last) as job_run
-      where not exists (select from livehouse_ops.runs where command = 'run ' || job and status = 'failed'
-        and finished_at between job_run.started_at and job_run.finished_at)
-    ), last as (
-      select distinct on (name) * from named order by name, finished_at desc nulls last, run_id desc nulls last
-    )
-    select name, run_id as "runId", status, reason, coalesce((
-      select jsonb_agg(jsonb_build_object('stream', stream, 'code', code, 'count', count) order by stream, code)
-      from (select e ->> 'stream' as stream, e ->> 'code' as code, count(*)
-        from jsonb_array_elements(last.outcome -> 'errors') as e group by 1, 2) as counted
-    ), '[]') as problems
-    from last order by name`.execute(db)
-  return rows
+/** An alert of which a message was due. */
+export interface RaisedAlert extends Pick<Row<'alerts'>, 'raisedAt' | 'clearedAt'> {
+  readonly cause: Cause
 }
 
-/** Fields that the service's documents do not name, and that came for the first time after `since`. */
-export async function readUnknownFields(db: Db, since: Date) {
-  const found = ops(db).selectFrom('unknown_fields').select(['stream', 'field']).where('firstSeenAt', '>', since)
-  return await found.orderBy('stream').orderBy('field').execute()
+/** The alerts that were raised in a range of time, the newest first. `from`: none where it is null. */
+export async function readAlertsRaised(
+  db: Db,
+  { from, to, most }: { readonly from: Date | null; readonly to: Date | undefined; readonly most: number },
+): Promise<readonly RaisedAlert[]> {
+  return await ops(db)
+    .selectFrom('alerts')
+    .select((eb) => [eb.ref('facts').$castTo<Cause>().as('cause'), 'raisedAt', 'clearedAt'])
+    .where('raisedAt', '>=', from)
+    .where((eb) => (to ? eb('raisedAt', '<', to) : eb.lit(true)))
+    .orderBy('alertId', 'desc')
+    .limit(most)
+    .execute()
 }

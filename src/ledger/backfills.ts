@@ -1,4 +1,5 @@
 import type { Db } from '../store/database.ts'
+import { closeOpenSlices } from './open-slices.ts'
 import { ops, type Row } from './ops.ts'
 
 /** The arguments of a backfill: while one is open, the same arguments resume it. */
@@ -25,7 +26,7 @@ export async function openBackfill(
   return await db.transaction().execute(async (trx) => {
     const old = restart ? await findOpenBackfill(trx, wanted) : undefined
     if (old !== undefined) {
-      await ops(trx).deleteFrom('open_slices').where('backfillId', '=', old).execute()
+      await closeOpenSlices(trx, (eb) => eb('backfillId', '=', old))
       await closeBackfill(trx, old, 'abandoned', startedAt)
     }
     const fresh = await ops(trx)
@@ -45,8 +46,7 @@ export async function findOpenBackfill(db: Db, wanted: BackfillArguments): Promi
 }
 
 function openOf(db: Db, wanted: BackfillArguments) {
-  const open = ops(db).selectFrom('backfills').select(['backfillId', 'startedAt']).where('status', '=', 'open')
-  return open.where('arguments', '=', argumentsJson(wanted))
+  return selectOpenBackfills(db).select('startedAt').where('arguments', '=', argumentsJson(wanted))
 }
 
 function argumentsJson(wanted: BackfillArguments): string {
@@ -62,4 +62,9 @@ export async function closeBackfill(
 ): Promise<void> {
   const open = ops(db).updateTable('backfills').where('backfillId', '=', backfillId).where('status', '=', 'open')
   await open.set({ status, finishedAt }).execute()
+}
+
+/** A query of the numbers of the backfills that are open; a part of a statement. */
+export function selectOpenBackfills(db: Db) {
+  return ops(db).selectFrom('backfills').select('backfillId').where('status', '=', 'open')
 }

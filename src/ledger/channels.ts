@@ -1,5 +1,4 @@
 import { sql, type Transaction } from 'kysely'
-import { parsePartition } from '../core/slice.ts'
 import type { ChannelFacts } from '../core/stream.ts'
 import type { Database, Db } from '../store/database.ts'
 import { now, ops, type Row, type Statement } from './ops.ts'
@@ -40,13 +39,6 @@ export async function readUnaskedChannels(db: Db, serviceDay: string): Promise<r
     .where('lastUnknownOn', 'is distinct from', serviceDay)
     .execute()
   return rows.map(({ channelId }) => channelId)
-}
-
-/** The channels of which this run read a slice without an error, proven or not. */
-export async function readAnsweredChannels(db: Db, runId: string): Promise<ReadonlySet<string>> {
-  const slices = ops(db).selectFrom('slices').select('partition').distinct().where('runId', '=', runId)
-  const rows = await slices.where('proof', '!=', 'failed').execute()
-  return new Set(rows.flatMap(({ partition }) => parsePartition(partition)?.channel ?? []))
 }
 
 /**

@@ -1,7 +1,8 @@
 import { sql } from 'kysely'
 import type { Db } from '../store/database.ts'
-import { Leases, readLeases } from './leases.ts'
+import { Leases } from './leases/leases.ts'
 import { ops, type Row } from './ops.ts'
+import { readLeases } from './leases/lease-rows.ts'
 
 /** When a job is due. */
 export type JobSchedule = Pick<Row<'jobs'>, 'job' | 'cron' | 'timeZone' | 'isEnabled'>
@@ -77,6 +78,19 @@ export async function readLastJobRuns(db: Db, jobs: readonly string[]): Promise<
 
 function selectRuns(db: Db) {
   return ops(db).selectFrom('job_runs').selectAll()
+}
+
+/**
+ * A query of the last runs of jobs that failed before a run of the ledger began (a missing setting, say), or whose run
+ * never ended; a part of a statement.
+ */
+export function selectFailuresToStart(db: Db) {
+  const ended = ops(db).selectFrom('job_runs').where('runId', 'is', null).where('status', '=', 'ended')
+  return ended
+    .select(['job', 'outcome', 'error', 'startedAt', 'finishedAt'])
+    .distinctOn('job')
+    .orderBy('job')
+    .orderBy('finishedAt', (order) => order.desc().nullsLast())
 }
 
 /** Job by job, each by its index: there are few jobs, and there may be many runs of each. */

@@ -1,7 +1,8 @@
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
 import { formatRange, parseRange, type Place, type Window } from '../core/slice.ts'
 import { DAY } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
-import { isAt, ops, type Row } from './ops.ts'
+import { isAt, type Ops, ops, type Row } from './ops.ts'
 import type { SliceRecord } from './slices/slices.ts'
 
 /** How far a slice that is read over several days has come. `pagesRead`: pages whose rows are committed. */
@@ -73,5 +74,13 @@ export async function saveOpenSlice(
 
 /** Deletes the progress of a slice that has ended, or starts again. */
 export async function closeOpenSlice(db: Db, place: Place): Promise<void> {
-  await ops(db).deleteFrom('open_slices').where(isAt(place)).execute()
+  await closeOpenSlices(db, isAt(place))
+}
+
+/** Deletes the progress of those slices that a condition holds for. */
+export async function closeOpenSlices(
+  trx: Db,
+  where: (eb: ExpressionBuilder<Ops, 'open_slices'>) => Expression<SqlBool>,
+): Promise<void> {
+  await ops(trx).deleteFrom('open_slices').where(where).execute()
 }

@@ -3,7 +3,8 @@ import { safeName, uniqueName } from '../bi/safe-names.ts'
 import { partitionKey, type Place } from '../core/slice.ts'
 import type { Db } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
-import { anyOf, isAt, ops, ROWS_A_STATEMENT } from './ops.ts'
+import { anyOf, ops, ROWS_A_STATEMENT } from './ops.ts'
+import { forgetPartition } from './slices/slices.ts'
 
 /** The known questionnaires by channel; `listed`: without those that the last proven list no longer had. */
 export async function readQuestions(
@@ -73,8 +74,7 @@ export async function rememberHeaders(trx: Db, headers: SeenHeaders): Promise<bo
     .values({ partition, ...row })
   await saving.onConflict((conflict) => conflict.column('partition').doUpdateSet(row)).execute()
   if (before === undefined) return false
-  const slices = ops(trx).updateTable('slices').where(isAt(headers))
-  await slices.set({ status: 'forgotten' }).where('status', '=', 'landed').execute()
+  await forgetPartition(trx, headers)
   return true
 }
 

@@ -3,7 +3,7 @@ import type { AppContext } from '../app/context.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { Db } from '../store/database.ts'
 import { readHeldJobs, readLastTicks, registerJobs } from '../ledger/jobs.ts'
-import { thisProcess } from '../ledger/leases.ts'
+import { thisProcess } from '../ledger/leases/leases.ts'
 import type { QueuedRun } from './perform-run.ts'
 import { openTimetable } from './timetable.ts'
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../core/clock.ts'
 import { LivehouseError, messageOf } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
-import { thisProcess } from '../ledger/leases.ts'
+import { thisProcess } from '../ledger/leases/leases.ts'
 import type { Attempt, Queue, QueueName } from './queue.ts'
 
 /** How a process works on the jobs of a queue. */

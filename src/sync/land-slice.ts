@@ -1,15 +1,10 @@
 import type { Transaction } from 'kysely'
 import { isEmptyWindow, partitionKey, placeOf, type Proof, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { resolveAbsent } from '../ledger/quarantine/quarantine.ts'
+import { resolveAbsent, hadAsManyQuarantined } from '../ledger/quarantine/quarantine.ts'
 import { hasHeaders, rememberHeaders } from '../ledger/questionnaires.ts'
 import { unsettle } from '../ledger/slices/forget-coverage.ts'
-import {
-  type EarlierCoverage,
-  type EarlierReadings,
-  readEarlierCoverage,
-  hadAsManyQuarantined,
-} from '../ledger/slices/earlier-readings.ts'
+import { type EarlierCoverage, type EarlierReadings, readEarlierCoverage } from '../ledger/slices/earlier-readings.ts'
 import { executeTogether } from '../ledger/ops.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { describeChannel } from '../ledger/channels.ts'

@@ -6,13 +6,7 @@ import { type Counts, isGreen, placeOf, type Proof, sliceName, type Window } fro
 import type { EarlierReadings } from '../ledger/slices/earlier-readings.ts'
 import type { Statement } from '../ledger/ops.ts'
 import { isDuplicate, quarantineItems } from '../ledger/quarantine/quarantine.ts'
-import {
-  noteMissingFields,
-  recordSlices,
-  rememberFields,
-  rememberUnknownFields,
-  type SliceRecord,
-} from '../ledger/slices/slices.ts'
+import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import type { Database, Db } from '../store/database.ts'
 import { transact } from '../store/load/load.ts'
 import { findHeldFields } from '../store/load/table-part.ts'
@@ -20,6 +14,7 @@ import type { Extraction, FullVerdict } from './judge-walk.ts'
 import { askedOf, type CallMeter, type SliceReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { expectedFields, type WalkSummary } from './walk.ts'
+import { noteMissingFields, rememberFields, rememberUnknownFields } from '../ledger/fields.ts'
 
 /** Reports on a slice while it runs, and makes its record for the ledger. */
 export interface SliceLog {

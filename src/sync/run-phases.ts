@@ -3,7 +3,7 @@ import { yieldToEventLoop } from '../core/clock.ts'
 import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
 import { partitionKey, placeOf, sliceName } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { type Leases, partitionLease } from '../ledger/leases.ts'
+import { type Leases } from '../ledger/leases/leases.ts'
 import { type Reachability, watchReachability } from './page-reading.ts'
 import type { PartitionPlan } from './plan-slices.ts'
 import { rankOf, resumeOpenFirst, type SliceOrder } from './plan-again.ts'
@@ -11,6 +11,7 @@ import { runPagedSlice } from './run-paged-slice.ts'
 import { type EndedSlice, failedBy, runSlice } from './run-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { createTally, type RunResult, type Tally } from './tally.ts'
+import { partitionLease } from '../ledger/leases/lease-rows.ts'
 
 /** Plans what can be read once the phases before have ended. */
 export type Phase = () => Promise<readonly PartitionPlan[]>

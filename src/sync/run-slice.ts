@@ -1,7 +1,7 @@
 import { LivehouseError } from '../core/errors.ts'
 import { type Counts, describeList, isGreen, noCounts, placeOf, type Proof } from '../core/slice.ts'
 import { DAY } from '../core/wall-clock.ts'
-import { readLastPageSizes, readMissedRows } from '../ledger/slices/earlier-readings.ts'
+import { readLastPageSizes } from '../ledger/slices/earlier-readings.ts'
 import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
 import { cutShortened, cutSlice, longestSlice } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
@@ -21,6 +21,7 @@ import { keepRejected, openSliceLog, recordFailure, requireFields, requireReadab
 import { countParts, cutToServed, splitSlice } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { isReadTwice, newestAt, SHORTEST_WINDOW } from './windows.ts'
+import { readMissedRows } from '../store/load/table-part.ts'
 
 export interface EndedSlice {
   readonly kind: 'ended'

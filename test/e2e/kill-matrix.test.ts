@@ -1,12 +1,12 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Answer } from '../../src/emulator/answer.ts'
-import { readLeases } from '../../src/ledger/leases.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { startKillBench } from '../helpers/kill-bench.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { sql } from 'kysely'
 import { untilExpired, untilSilent } from '../helpers/own-locks.ts'
 import type { Child } from '../helpers/start-child.ts'
+import { readLeases } from '../../src/ledger/leases/lease-rows.ts'
 
 const bench = ofFile(startKillBench)
 /** Of an undisturbed run. */

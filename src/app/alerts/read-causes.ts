@@ -1,6 +1,7 @@
 import type { Cause } from '../../core/cause.ts'
-import { readLastRuns, readUnknownFields } from '../../ledger/alerts.ts'
 import { readChannelList } from '../../ledger/channels.ts'
+import { readUnknownFields } from '../../ledger/fields.ts'
+import { readFailedRuns } from '../../ledger/runs/run-causes.ts'
 import type { Db } from '../../store/database.ts'
 import { goneOf } from '../gone-channels.ts'
 
@@ -14,9 +15,9 @@ const LONGEST_REASON = 200
  * after each run and each minute, in the transaction that holds the lock of the alerts.
  */
 export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
-  const runs = (await readLastRuns(db)).flatMap(({ status, reason, ...run }): readonly Cause[] => {
+  const runs = (await readFailedRuns(db)).map(({ reason, ...run }) => {
     const shown = reason === null ? {} : { reason: withoutPersonalData(reason).slice(0, LONGEST_REASON) }
-    return status === 'partial' || status === 'failed' ? [{ kind: 'run', ...run, status, ...shown }] : []
+    return { kind: 'run', ...run, ...shown } as const
   })
   const fields = await readUnknownFields(db, new Date(now.getTime() - NEWS_MS))
   const gone = goneOf(await readChannelList(db)).toSorted()

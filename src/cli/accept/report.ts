@@ -1,5 +1,5 @@
 import { formatWallTime } from '../../core/wall-clock.ts'
-import type { Acceptance } from '../../ledger/acceptances.ts'
+import type { Acceptance } from '../../ledger/slices/acceptances.ts'
 import { counted, minuteIn, rangeText } from '../format.ts'
 
 /** Ranges of one acceptance that are listed. */

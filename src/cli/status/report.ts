@@ -1,6 +1,6 @@
 import { proofs } from '../../core/slice.ts'
 import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
-import type { Acceptance } from '../../ledger/acceptances.ts'
+import type { Acceptance } from '../../ledger/slices/acceptances.ts'
 import { goneOf } from '../../app/gone-channels.ts'
 import { judgeStreams, type StreamHealth } from '../../app/judge-health.ts'
 import { boundsOf } from '../../app/outcome.ts'

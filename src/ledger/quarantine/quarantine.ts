@@ -5,6 +5,7 @@ import { formatRanges, type Place, type Window } from '../../core/slice.ts'
 import { formatWallDate, wallTimeAt } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
 import { isAt, ops, ROWS_A_STATEMENT, type Row, type Statement } from '../ops.ts'
+import { selectLandedBefore } from '../slices/slices.ts'
 
 type QuarantinedItem = Omit<RejectedItem, 'kind'>
 
@@ -203,6 +204,36 @@ export function isDuplicate({ reason }: Pick<QuarantinedItem, 'reason'>): boolea
 /** Whether the table has another row in place of this item: the fresher duplicate, or that of a higher version. */
 export function isSuperseded(item: Pick<QuarantinedItem, 'reason'>): boolean {
   return isDuplicate(item) || item.reason.startsWith(CONFLICT)
+}
+
+/** A query of whether items of a partition are duplicates, null where none waits; a part of a statement. */
+export function selectHasDuplicates(db: Db, place: Place) {
+  const waiting = ops(db).selectFrom('quarantine').where(isAt(place)).where('resolvedAt', 'is', null)
+  return waiting.select((eb) => {
+    return eb.fn.agg<boolean | null>('bool_or', [eb('reason', 'like', `${DUPLICATE}%`)]).as('hasDuplicates')
+  })
+}
+
+/**
+ * Whether at least as many items were waiting when another run last landed a reading of the window. They are only
+ * counted: a field that differs in every answer would make each of them look new.
+ */
+export async function hadAsManyQuarantined(
+  trx: Db,
+  { runId, window, ...place }: Place & { readonly runId: string; readonly window: Window | undefined },
+  items: number,
+): Promise<boolean> {
+  const { count } = await ops(trx)
+    .selectFrom('quarantine')
+    .select(({ fn }) => fn.countAll().as('count'))
+    .where(isAt(place))
+    .where('resolvedAt', 'is', null)
+    .$if(window !== undefined, (query) => query.where('liesIn', '&&', formatRanges(window ? [window] : [])))
+    // Items that this run was the first to see may have the same millisecond.
+    .where((eb) => eb('runId', '!=', runId).or('firstSeenAt', '<', eb.ref('lastSeenAt')))
+    .where('firstSeenAt', '<=', selectLandedBefore(trx, place, window, runId))
+    .executeTakeFirstOrThrow()
+  return Number(count) >= items
 }
 
 /**

@@ -1,27 +1,10 @@
-import { type SelectQueryBuilder, sql } from 'kysely'
-import type { RunProblem, StreamOutcome } from '../../core/outcome.ts'
-import {
-  addCounts,
-  type Counts,
-  isGreen,
-  noCounts,
-  noSlices,
-  partitionKey,
-  type Place,
-  type Proof,
-  proofs,
-} from '../../core/slice.ts'
+import { sql } from 'kysely'
+import type { RunProblem } from '../../core/outcome.ts'
+import { type Counts, noCounts, type Proof, proofs } from '../../core/slice.ts'
 import type { Db } from '../../store/database.ts'
-import { isOfPartition, type TablePart, tableOf } from '../../store/load/table-part.ts'
-import { isAt, type Ops, ops, type Row } from '../ops.ts'
+import { ops, type Row } from '../ops.ts'
+import { type StreamReport, sumSlicesOfRuns } from '../slices/slices-of-runs.ts'
 import { hasEnded, type RecordedStatus, recordedStatus, type SavedProgress } from './runs.ts'
-
-/** What a run did to one stream. */
-export interface StreamReport {
-  readonly stream: string
-  readonly counts: Counts
-  readonly slices: Readonly<Partial<Record<Proof, number>>>
-}
 
 /** A run on record. */
 export interface RunReport extends Pick<Row<'runs'>, 'runId' | 'command' | 'startedAt' | 'finishedAt' | 'resumesAt'> {
@@ -57,7 +40,7 @@ export async function readRunReports(
       // Parts of a document: the whole of it may hold thousands of errors.
       const part = <T>(name: string) => run.fn<T>('jsonb_extract_path', ['outcome', run.val(name)])
       return [
-        recordedStatus.as('status'),
+        recordedStatus(run).as('status'),
         run.ref('progress').$castTo<RunReport['progress']>().as('progress'),
         part<RecordedStreams | null>('streams').as('recorded'),
         run.fn.coalesce(run.fn<number>('jsonb_array_length', [part('errors')]), run.lit(0)).as('errorCount'),
@@ -66,7 +49,7 @@ export async function readRunReports(
     .where((run) =>
       run.and([
         ...(command === undefined ? [] : [run('command', '=', command)]),
-        ...(status === undefined ? [] : [run(recordedStatus, '=', status)]),
+        ...(status === undefined ? [] : [run(recordedStatus(run), '=', status)]),
         ...(runId === undefined ? [] : [run('runId', '=', runId)]),
       ]),
     )
@@ -75,7 +58,7 @@ export async function readRunReports(
     .offset(skip)
     .execute()
   const open = rows.flatMap((run) => (hasEnded(run) ? [] : [run.runId]))
-  const landed = open.length === 0 ? [] : await sumSlices(ops(db).selectFrom('slices').where('runId', 'in', open))
+  const landed = await sumSlicesOfRuns(db, open)
   return rows.map(({ recorded, ...run }) => {
     const streams = Object.entries(recorded ?? {}).map(([stream, { slices = {}, ...counts }]) => {
       const found = proofs.flatMap((proof) => (slices[proof] ? [[proof, slices[proof]]] : []))
@@ -96,70 +79,6 @@ export async function readRunErrors(db: Db, runId: string, most: number): Promis
     .where('runId', '=', runId)
     .executeTakeFirst()
   return (row?.errors ?? []).slice(0, most).map((error) => ({ ...error, message: error.message.slice(0, 2000) }))
-}
-
-/** What slices brought, by run and stream: rows and calls, not what became of them. */
-async function sumSlices(
-  slices: SelectQueryBuilder<Ops, 'slices', unknown>,
-): Promise<readonly (StreamReport & { readonly runId: string })[]> {
-  const rows = await slices
-    .select(({ fn }) => ['runId', 'stream', 'proof', fn.countAll<string>().as('count')])
-    .select(({ fn }) => [fn.sum('distinctRows').as('distinct'), fn.sum('quarantinedRows').as('quarantined')])
-    .select(({ fn }) => [fn.sum('calls').as('calls'), fn.sum('retries').as('retries')])
-    .groupBy(['runId', 'stream', 'proof'])
-    .orderBy('stream')
-    .execute()
-  const sums = new Map<string, StreamReport & { readonly runId: string }>()
-  for (const { runId, stream, proof, count, ...row } of rows) {
-    const key = `${runId} ${stream}`
-    const before = sums.get(key)
-    const quarantined = Number(row.quarantined)
-    const extracted = Number(row.distinct) + quarantined
-    const read = { extracted, quarantined, calls: Number(row.calls), retries: Number(row.retries) }
-    const counts = addCounts(before?.counts ?? noCounts, read)
-    sums.set(key, { runId, stream, counts, slices: { ...before?.slices, [proof]: Number(count) } })
-  }
-  return [...sums.values()]
-}
-
-/** The number of the newest slice, `0` where there is none; later ones have larger numbers. */
-export async function readNewestSlice(db: Db): Promise<string> {
-  const newest = ops(db)
-    .selectFrom('slices')
-    .select(({ fn }) => fn.max('sliceId').as('id'))
-  return (await newest.executeTakeFirst())?.id ?? '0'
-}
-
-/** Whether any reading of a partition is newer than an entry of the ledger. */
-export async function hasSliceAfter(db: Db, place: Place, sliceId: string): Promise<boolean> {
-  const slices = ops(db).selectFrom('slices').select('sliceId').where(isAt(place)).where('sliceId', '>', sliceId)
-  return (await slices.limit(1).execute()).length > 0
-}
-
-/**
- * What earlier attempts at a partition landed without reporting it, by the slices of the run that are newer than
- * `afterSlice`, and by the rows that the run changed. Undefined where they landed nothing.
- */
-export async function readEarlierAttempts(
-  db: Db,
-  part: TablePart,
-  runId: string,
-  afterSlice: string,
-): Promise<StreamOutcome | undefined> {
-  const readings = ops(db).selectFrom('slices').where('runId', '=', runId).where('stream', '=', part.stream.name)
-  const ofPart = readings.where('partition', '=', partitionKey(part.partition)).where('sliceId', '>', afterSlice)
-  const [sums] = await sumSlices(ofPart)
-  if (sums === undefined) return undefined
-  // The builder does not know the tables of streams.
-  const { rows } = await sql<{ inserted: string; changed: string }>`
-    select count(*) filter (where changed_at = inserted_at) as inserted, count(*) as changed
-    from ${tableOf(part)} as t where ${isOfPartition(part)} and run_id = ${runId}`.execute(db)
-  const [inserted, changed] = [Number(rows[0]?.inserted), Number(rows[0]?.changed)]
-  const { extracted, quarantined } = sums.counts
-  const unchanged = Math.max(0, extracted - quarantined - changed)
-  const slices = { ...noSlices }
-  for (const proof of proofs.filter(isGreen)) slices[proof] = sums.slices[proof] ?? 0
-  return { counts: { ...sums.counts, inserted, updated: changed - inserted, unchanged }, slices }
 }
 
 /** The sums of one stream over all runs that ended on one day of the service. */
@@ -191,24 +110,5 @@ export async function readDailyActivity(db: Db, since: Date, timeZone: string): 
     from ended, jsonb_each(outcome->'streams') as per (stream, facts),
       jsonb_to_record(facts) as counted (inserted bigint, updated bigint, calls bigint, retries bigint)
     group by day, stream order by day, stream`.execute(db)
-  return rows
-}
-
-/** The calls of all slices that ended in one hour. */
-export interface HourActivity extends Pick<DayActivity, 'calls' | 'retries'> {
-  /** When it began, by the service's wall clock: `YYYY-MM-DD HH:MM:SS`. */
-  readonly hour: string
-}
-
-/** The hours since `since` in which a slice ended, whichever process read it, in order. */
-export async function readHourlyCalls(db: Db, since: Date, timeZone: string): Promise<readonly HourActivity[]> {
-  // By their runs, which are few: slices have no index by time. Hours of a zone are plainer in SQL.
-  const { rows } = await sql<HourActivity>`
-    select date_trunc('hour', finished_at at time zone ${timeZone})::text as hour,
-      sum(calls)::float8 as calls, sum(retries)::float8 as retries
-    from livehouse_ops.slices
-    where finished_at >= ${since} and run_id in (
-      select run_id from livehouse_ops.runs where finished_at is null or finished_at >= ${since})
-    group by hour order by hour`.execute(db)
   return rows
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { sql } from 'kysely'
+import type { ExpressionBuilder, RawBuilder } from 'kysely'
 import type { RunStatus } from '../../core/outcome.ts'
 import type { Db } from '../../store/database.ts'
-import type { Leases } from '../leases.ts'
-import { ops, type Row } from '../ops.ts'
+import { type Leases } from '../leases/leases.ts'
+import { now, type Ops, ops, type Row } from '../ops.ts'
+import { deleteRunLeases, selectLeaseOfRun } from '../leases/lease-rows.ts'
 
 export interface NewRun extends Pick<Row<'runs'>, 'command' | 'startedAt'> {
   /** What was asked for, without secrets. */
@@ -26,28 +27,33 @@ export function hasEnded({ status }: { readonly status: RecordedStatus }): boole
   return status !== 'running' && status !== 'interrupted'
 }
 
-/** Whether the lease of a row of `livehouse_ops.runs` is held; raw, as it is a part of a raw statement below. */
-const hasLease = sql`exists (select from livehouse_ops.leases where name = 'run ' || run_id and expires_at > now())`
+/** How a row stands. */
+export function recordedStatus(eb: ExpressionBuilder<Ops, 'runs'>) {
+  const status = eb.case().when(isAbandoned(eb)).then('interrupted').else(eb.ref('status')).end()
+  return status.$castTo<RecordedStatus>()
+}
 
-/** How a row of `livehouse_ops.runs` stands. */
-export const recordedStatus = sql<RecordedStatus>`
-  case when status = 'running' and not ${hasLease} then 'interrupted' else status end`
+/** Whether a run has not ended, and its lease has expired. */
+function isAbandoned(eb: ExpressionBuilder<Ops, 'runs'>) {
+  const held = selectLeaseOfRun(eb).select('name').where('expiresAt', '>', now)
+  return eb('status', '=', 'running').and(eb.not(eb.exists(held)))
+}
 
 /**
  * Records a run and takes its lease; while that is renewed, the run counts as running. Runs whose lease has expired are
  * recorded as interrupted. @returns its id, decimal text
  */
 export async function openRun(db: Db, run: NewRun, leases: Leases): Promise<string> {
-  // An update, and a delete that goes by it, are plainer in SQL.
-  await sql`
-    with closed as (
-      update livehouse_ops.runs set status = 'interrupted', finished_at = coalesce(
-        (select renewed_at from livehouse_ops.leases where name = 'run ' || run_id), started_at)
-      where status = 'running' and not ${hasLease}
-      returning 'run ' || run_id as lease
-    )
-    delete from livehouse_ops.leases
-    where name in (select lease from closed) or expires_at < now() - interval '1 day'`.execute(db)
+  const closed = await ops(db)
+    .updateTable('runs')
+    .set((eb) => {
+      const renewedAt = selectLeaseOfRun(eb).select('renewedAt')
+      return { status: 'interrupted', finishedAt: eb.fn.coalesce(renewedAt, 'startedAt') }
+    })
+    .where(isAbandoned)
+    .returning('runId')
+    .execute()
+  await deleteRunLeases(db, closed)
   return await db.transaction().execute(async (trx) => {
     const runId = await startRun(trx, run)
     const lost = await leases.tryTake(`run ${runId}`, { db: trx })
@@ -66,6 +72,15 @@ export async function startRun(db: Db, { settings, ...run }: NewRun): Promise<st
 export async function finishRun(db: Db, runId: string, run: EndedRun): Promise<void> {
   const end = { ...run, outcome: JSON.stringify(run.outcome) }
   await ops(db).updateTable('runs').set(end).where('runId', '=', runId).execute()
+}
+
+/** What a run was asked for, and when it went on; undefined where there is none of this number. */
+export async function readRun(
+  db: Db,
+  runId: string,
+): Promise<Pick<Row<'runs'>, 'settings' | 'startedAt' | 'finishedAt'> | undefined> {
+  const runs = ops(db).selectFrom('runs').select(['settings', 'startedAt', 'finishedAt'])
+  return await runs.where('runId', '=', runId).executeTakeFirst()
 }
 
 /** How far a run has come with one stream. */
@@ -92,4 +107,10 @@ export async function saveProgress(
 export async function readCommands(db: Db): Promise<readonly string[]> {
   const rows = await ops(db).selectFrom('runs').select('command').distinct().orderBy('command').execute()
   return rows.map(({ command }) => command)
+}
+
+/** A query of the numbers of the runs that had not ended at an instant: few beside all slices. */
+export function selectRunsSince(db: Db, since: Date | RawBuilder<Date>) {
+  const runs = ops(db).selectFrom('runs').select('runId')
+  return runs.where((eb) => eb('finishedAt', 'is', null).or('finishedAt', '>=', since))
 }

@@ -2,6 +2,8 @@ import { sql } from 'kysely'
 import { DAY } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
 import { lockName } from '../../store/lock-name.ts'
+import { selectOpenBackfills } from '../backfills.ts'
+import { readSource } from '../source.ts'
 
 const OLD_DAYS = 7
 /** Partitions that one run looks at, chosen at random: over many runs, each has its turn. */
@@ -31,9 +33,7 @@ export async function mergeSlices(db: Db, now: Date): Promise<number> {
             rows between unbounded preceding and 1 preceding) as earlier_end
         from chosen join livehouse_ops.slices using (stream, partition)
         where status = 'landed' and covers is not null and not is_drop and acceptance_id is null
-          and finished_at < ${before} and not exists (
-            select from livehouse_ops.backfills
-            where backfills.backfill_id = slices.backfill_id and backfills.status = 'open')
+          and finished_at < ${before} and coalesce(backfill_id, 0) not in (${selectOpenBackfills(trx)})
           and not exists (
             select from livehouse_ops.slices as bad
             where bad.stream = slices.stream and bad.partition = slices.partition
@@ -91,15 +91,15 @@ const MOST_PRUNED = 20_000
 export async function pruneSlices(db: Db, now: Date): Promise<number> {
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
+    const { timeZone = 'UTC' } = (await readSource(trx)) ?? {}
     // The builder knows no ranges.
     const { rows } = await sql`
-      with zone as (select coalesce((select time_zone from livehouse_ops.source), 'UTC') as name),
-      walks as (
+      with walks as (
         select slice_id, backfill_id, is_drop, finished_at,
           row_number() over (partition by stream, partition, proof, is_drop order by slice_id desc) as of_kind,
-          row_number() over (partition by stream, partition, (finished_at at time zone name)::date
+          row_number() over (partition by stream, partition, (finished_at at time zone ${timeZone})::date
             order by status in ('landed', 'moving') desc, slice_id desc) as of_day
-        from zone cross join (select stream, partition from livehouse_ops.partition_states
+        from (select stream, partition from livehouse_ops.partition_states
           where not is_windowed order by random() limit ${MOST_PARTITIONS}) as chosen
           join livehouse_ops.slices using (stream, partition)
       ),
@@ -116,8 +116,7 @@ export async function pruneSlices(db: Db, now: Date): Promise<number> {
             and later.covers && coalesce(old.covers, old.reads))
       )
       delete from livehouse_ops.slices where slice_id in (
-        select slice_id from needless where not exists (
-          select from livehouse_ops.backfills where backfills.backfill_id = needless.backfill_id and status = 'open')
+        select slice_id from needless where coalesce(backfill_id, 0) not in (${selectOpenBackfills(trx)})
         order by slice_id limit ${MOST_PRUNED})
       returning slice_id`.execute(trx)
     return rows.length

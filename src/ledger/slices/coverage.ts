@@ -3,6 +3,7 @@ import { parseRanges, subtractWindows, type Window } from '../../core/slice.ts'
 import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
 import { anyOf, ops } from '../ops.ts'
+import { selectRunsSince } from '../runs/runs.ts'
 
 /** The range that is wanted of one partition. */
 export interface WantedRange {
@@ -116,13 +117,17 @@ async function readRecent(
   stream: string,
   { since, until, timeZone }: NonNullable<CoverageFilter['recent']>,
 ): Promise<readonly CoveredPartition[]> {
-  const at = sql`${formatWallTime(since)}::timestamp at time zone ${timeZone}`
-  // Parts of ranges are plainer in SQL.
-  const { rows } = await sql<{ partition: string; ranges: string }>`
-    select partition, range_agg(covers * tsrange(null, ${formatWallTime(until)}::timestamp)) as ranges
-    from livehouse_ops.runs join livehouse_ops.slices using (run_id)
-    where (runs.finished_at is null or runs.finished_at > ${at}) and slices.finished_at > ${at}
-      and stream = ${stream} and slices.status = 'landed' and covers is not null
-    group by partition`.execute(db)
+  // Times of a zone and parts of ranges are plainer in SQL.
+  const at = sql<Date>`${formatWallTime(since)}::timestamp at time zone ${timeZone}`
+  const part = sql`covers * tsrange(null, ${formatWallTime(until)}::timestamp)`
+  const rows = await ops(db)
+    .selectFrom('slices')
+    .select(({ fn }) => ['partition', fn.agg<string>('range_agg', [part]).as('ranges')])
+    .where('runId', 'in', selectRunsSince(db, at))
+    .where((slice) => slice.and({ stream, status: 'landed' }))
+    .where('finishedAt', '>', at)
+    .where('covers', 'is not', null)
+    .groupBy('partition')
+    .execute()
   return rows.map(toWindows)
 }

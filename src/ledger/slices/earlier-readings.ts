@@ -1,11 +1,10 @@
-import assert from 'node:assert/strict'
-import { sql } from 'kysely'
-import { formatRange, formatRanges, parseRange, parseRanges, type Place, type Window } from '../../core/slice.ts'
+import { formatRange, parseRange, parseRanges, type Place, type Window } from '../../core/slice.ts'
 import type { WallTime } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
 import type { LedgerPlace } from './forget-coverage.ts'
-import { DUPLICATE } from '../quarantine/quarantine.ts'
+import { selectKnownFields } from '../fields.ts'
 import { isAt, ops } from '../ops.ts'
+import { selectHasDuplicates } from '../quarantine/quarantine.ts'
 
 /** What the next reading of a partition needs to know of earlier ones. */
 export interface EarlierReadings {
@@ -22,68 +21,24 @@ export interface EarlierReadings {
 }
 
 /** All in one statement: with thousands of small partitions, each statement takes as long as reading a page. */
-export async function readEarlier(db: Db, { stream, partition }: Place, isWalk: boolean): Promise<EarlierReadings> {
-  // Three subqueries without a table are plainer in SQL.
-  const { rows } = await sql<{
-    lastWalk: string | null
-    hasDuplicates: boolean | null
-    fields: readonly { readonly field: string; readonly isPresent: boolean }[] | null
-  }>`
-    select (select bool_or(reason like ${`${DUPLICATE}%`}) from livehouse_ops.quarantine
-        where stream = ${stream} and partition = ${partition} and resolved_at is null) as "hasDuplicates",
-      (select json_agg(json_build_object('field', field, 'isPresent', missing_since is null))
-        from livehouse_ops.known_fields
-        where stream = ${stream} and partition = ${partition} and accepted_at is null) as fields,
-      case when ${isWalk}::boolean then (select distinct_rows from livehouse_ops.slices
-        where stream = ${stream} and partition = ${partition} and reads is null and status = 'landed'
-        order by slice_id desc limit 1) end as "lastWalk"`.execute(db)
-  const [row] = rows
-  assert(row)
-  const { hasDuplicates, lastWalk, fields } = row
+export async function readEarlier(db: Db, place: Place, isWalk: boolean): Promise<EarlierReadings> {
+  const walks = ops(db).selectFrom('slices').select('distinctRows').where(isAt(place)).where('reads', 'is', null)
+  const lastWalk = walks.where('status', '=', 'landed').orderBy('sliceId', 'desc').limit(1)
+  const { hasDuplicates, ...row } = await db
+    .selectNoFrom([
+      selectHasDuplicates(db, place).as('hasDuplicates'),
+      selectKnownFields(db, place).as('fields'),
+      lastWalk.where((eb) => eb.lit(isWalk)).as('lastWalk'),
+    ])
+    .executeTakeFirstOrThrow()
+  const fields = row.fields ?? []
   return {
     hasWaiting: hasDuplicates !== null,
     hasDuplicates: hasDuplicates === true,
-    knownFields: fields?.map(({ field }) => field) ?? [],
-    presentFields: fields?.flatMap(({ field, isPresent }) => (isPresent ? field : [])) ?? [],
-    lastWalk: lastWalk === null ? undefined : Number(lastWalk),
+    knownFields: fields.map(({ field }) => field),
+    presentFields: fields.flatMap(({ field, isPresent }) => (isPresent ? field : [])),
+    lastWalk: row.lastWalk === null ? undefined : Number(row.lastWalk),
   }
-}
-
-/** How many rows of a partition its last proven reading missed: the next one decides whether they are gone. */
-export async function readMissedRows(db: Db, place: Place): Promise<number> {
-  const missed = ops(db).selectFrom('missed_rows').where(isAt(place))
-  const { count } = await missed.select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()
-  return Number(count)
-}
-
-/**
- * Whether at least as many items were waiting when another run last landed a reading of the window. They are only
- * counted: a field that differs in every answer would make each of them look new.
- */
-export async function hadAsManyQuarantined(
-  trx: Db,
-  { runId, window, ...place }: Place & { readonly runId: string; readonly window: Window | undefined },
-  items: number,
-): Promise<boolean> {
-  const { count } = await ops(trx)
-    .selectFrom('quarantine')
-    .select(({ fn }) => fn.countAll().as('count'))
-    .where(isAt(place))
-    .where('resolvedAt', 'is', null)
-    .$if(window !== undefined, (query) => query.where('liesIn', '&&', formatRanges(window ? [window] : [])))
-    // Items that this run was the first to see may have the same millisecond.
-    .where((eb) => eb('runId', '!=', runId).or('firstSeenAt', '<', eb.ref('lastSeenAt')))
-    .where('firstSeenAt', '<=', (eb) =>
-      eb
-        .selectFrom('slices')
-        .select(({ fn }) => fn.max('finishedAt').as('at'))
-        .where(isAt(place))
-        .where('status', '=', 'landed')
-        .where('runId', '!=', runId)
-        .where((slice) => (window ? slice('reads', '&&', formatRange(window)) : slice('reads', 'is', null))),
-    )
-    .executeTakeFirstOrThrow()
-  return Number(count) >= items
 }
 
 /** What earlier readings have covered of a window. */

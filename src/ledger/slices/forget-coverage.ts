@@ -1,8 +1,10 @@
 import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely'
 import { formatRange, parseRanges, type Place, subtractWindows, type Window } from '../../core/slice.ts'
 import type { Db } from '../../store/database.ts'
+import { forgetMissedRows } from '../../store/load/table-part.ts'
 import { lockName } from '../../store/lock-name.ts'
 import { readCovered } from './coverage.ts'
+import { closeOpenSlices } from '../open-slices.ts'
 import { anyOf, isAt, type Ops, ops } from '../ops.ts'
 
 /** A range of one partition. */
@@ -44,7 +46,7 @@ export async function forgetCoverage(
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
     // A slice that is half read starts again.
-    await ops(trx).deleteFrom('open_slices').where(place).where('reads', '&&', range).execute()
+    await closeOpenSlices(trx, (eb) => eb.and([place(eb), eb('reads', '&&', range)]))
     const landed = ops(trx).selectFrom('slices').select('sliceId').where('status', '=', 'landed').where(place)
     await splitSlices(trx, landed.where('covers', '&&', range), range)
     const forgotten = await ops(trx)
@@ -122,8 +124,7 @@ export async function forgetReadingsAfter(db: Db, time: Date): Promise<number> {
   if ((await later.limit(1).execute()).length === 0) return 0
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
-    const missed = ops(trx).deleteFrom('missed_rows').where('missedAt', '>', time)
-    await missed.where((eb) => eb('missedAt', '<', eb.cast<Date>(eb.val('infinity'), 'timestamptz'))).execute()
+    await forgetMissedRows(trx, time)
     const { numUpdatedRows } = await ops(trx)
       .updateTable('slices')
       .set({ status: 'forgotten', covers: null, settled: null })

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { formatRange, isGreen, type Partition, partitionKey, type Place, type Window } from '../../core/slice.ts'
-import { cleanText } from '../../core/text.ts'
 import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
 import { isAt, ops, type Row, type Statement } from '../ops.ts'
@@ -100,68 +99,31 @@ export async function readStreamsOnRecord(db: Db): Promise<ReadonlySet<string>> 
   return new Set(rows.map(({ stream }) => stream))
 }
 
-/** Remembers the fields of items; those on record as missing no longer are. `fields`: at least one. */
-export function rememberFields(db: Db, place: Place, fields: readonly string[]): Statement {
-  return ops(db)
-    .insertInto('known_fields')
-    .values(fields.map((field) => ({ ...place, field })))
-    .onConflict((conflict) =>
-      conflict
-        .columns(['stream', 'partition', 'field'])
-        .doUpdateSet({ missingSince: null, acceptedAt: null, reason: null })
-        .where('known_fields.missingSince', 'is not', null),
-    )
+/** The number of the newest slice, `0` where there is none; later ones have larger numbers. */
+export async function readNewestSlice(db: Db): Promise<string> {
+  const newest = ops(db)
+    .selectFrom('slices')
+    .select(({ fn }) => fn.max('sliceId').as('id'))
+  return (await newest.executeTakeFirst())?.id ?? '0'
 }
 
-/** Notes that a slice had these fields in none of its items. */
-export async function noteMissingFields(db: Db, place: Place, fields: readonly string[], at: Date): Promise<void> {
-  await ops(db)
-    .updateTable('known_fields')
-    .set({ missingSince: at })
-    .where(isAt(place))
-    .where('field', 'in', fields)
-    .where('missingSince', 'is', null)
-    .execute()
+/** Whether any reading of a partition is newer than an entry of the ledger. */
+export async function hasSliceAfter(db: Db, place: Place, sliceId: string): Promise<boolean> {
+  const slices = ops(db).selectFrom('slices').select('sliceId').where(isAt(place)).where('sliceId', '>', sliceId)
+  return (await slices.limit(1).execute()).length > 0
 }
 
-/** Accepts that fields of a channel (null for the account) are missing. @returns their names, if any is missing */
-export async function acceptMissingFields(
-  db: Db,
-  { stream, channelId, reason, at }: { stream: string; channelId: string | null; reason: string; at: Date },
-): Promise<readonly string[]> {
-  // A channel's partitions begin with its name.
-  const place = channelId === null ? 'account' : `channel=${channelId}`
-  const rows = await ops(db)
-    .updateTable('known_fields')
-    .set({ acceptedAt: at, reason })
-    .where('stream', '=', stream)
-    .where((eb) => eb(eb.fn<string>('split_part', ['partition', eb.val('/'), eb.lit(1)]), '=', place))
-    .where('missingSince', 'is not', null)
-    .where('acceptedAt', 'is', null)
-    .returning('field')
-    .execute()
-  return [...new Set(rows.map(({ field }) => field))].sort()
+/** Forgets all that is covered of a partition: it is read again. */
+export async function forgetPartition(trx: Db, place: Place): Promise<void> {
+  const landed = ops(trx).updateTable('slices').where(isAt(place)).where('status', '=', 'landed')
+  await landed.set({ status: 'forgotten' }).execute()
 }
 
-/** An index cannot hold longer names; `extra` of the row has the whole name. */
-const LONGEST_NAME = 255
-
-/** Remembers fields that the spec does not know. @returns those that are new */
-export async function rememberUnknownFields(
-  db: Db,
-  stream: string,
-  fields: Iterable<string>,
-  runId: string,
-  seenAt: Date,
-): Promise<readonly string[]> {
-  const names = new Set([...fields].map((field) => cleanText(field.slice(0, LONGEST_NAME))))
-  const rows = [...names].map((field) => ({ stream, field, firstSeenAt: seenAt, runId }))
-  if (rows.length === 0) return []
-  const fresh = await ops(db)
-    .insertInto('unknown_fields')
-    .values(rows)
-    .onConflict((conflict) => conflict.columns(['stream', 'field']).doNothing())
-    .returning('field')
-    .execute()
-  return fresh.map(({ field }) => field)
+/** A query of when another run last landed a reading of the window; undefined for a whole list. */
+export function selectLandedBefore(db: Db, place: Place, window: Window | undefined, runId: string) {
+  const landed = ops(db).selectFrom('slices').where(isAt(place)).where('status', '=', 'landed')
+  return landed
+    .select(({ fn }) => fn.max('finishedAt').as('at'))
+    .where('runId', '!=', runId)
+    .where((slice) => (window ? slice('reads', '&&', formatRange(window)) : slice('reads', 'is', null)))
 }

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely'
-import { type Partition, partitionKey, type Window } from '../../core/slice.ts'
+import { type Partition, partitionKey, type Place, type Window } from '../../core/slice.ts'
 import type { LoadTable, Stream } from '../../core/stream.ts'
 import { floorToMinute, formatWallTime, MINUTE, parseWallTime } from '../../core/wall-clock.ts'
 import type { Database, Db } from '../database.ts'
@@ -45,6 +45,19 @@ export async function latestHeld(db: Db, part: TablePart): Promise<Window | unde
     select ${latest} as latest from ${tableOf(part)} as t where ${isOfPart(part)}`.execute(db)
   const at = parseWallTime(rows[0]?.latest?.slice(0, 19) ?? '')
   return at === undefined ? undefined : { from: floorToMinute(at), to: floorToMinute(at) + MINUTE }
+}
+
+/** How many rows of a partition its last proven reading missed: the next one decides whether they are gone. */
+export async function readMissedRows(db: Db, { stream, partition }: Place): Promise<number> {
+  const missed = db.selectFrom('livehouse_ops.missed_rows').where((eb) => eb.and({ stream, partition }))
+  const { count } = await missed.select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** Forgets rows that were missed after an instant, but not those that are missed until they come again. */
+export async function forgetMissedRows(trx: Db, after: Date): Promise<void> {
+  const missed = trx.deleteFrom('livehouse_ops.missed_rows').where('missed_at', '>', after)
+  await missed.where((eb) => eb('missed_at', '<', eb.cast<Date>(eb.val('infinity'), 'timestamptz'))).execute()
 }
 
 /** Which of these fields, now missing, have a value in any row of this part: reading the row again would clear it. */

@@ -1,8 +1,8 @@
 import { describeNotice } from '../../app/alerts/describe-cause.ts'
 import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { Window } from '../../core/slice.ts'
-import type { HeldPart, RaisedAlert, RunDetails, RunSlice } from '../../ledger/runs/run-details.ts'
-import type { RunReport, RunError, StreamReport } from '../../ledger/runs/run-reports.ts'
+import { type HeldPart, type RunDetails, type RunSlice } from '../../ledger/slices/run-details.ts'
+import type { RunReport, RunError } from '../../ledger/runs/run-reports.ts'
 import { hasEnded } from '../../ledger/runs/runs.ts'
 import { rankOf } from '../../streams/registry.ts'
 import { untrusted, type Html, html } from '../html.ts'
@@ -22,6 +22,8 @@ import {
   streamName,
   type View,
 } from './view.ts'
+import { type RaisedAlert } from '../../ledger/alerts.ts'
+import { type StreamReport } from '../../ledger/slices/slices-of-runs.ts'
 
 /** What the page of a run shows beside its report. */
 export interface ShownDetails extends Omit<RunDetails, 'slices'> {

@@ -1,11 +1,12 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import { once } from 'node:events'
-import { Leases, readLeases } from '../../src/ledger/leases.ts'
-import { untilRow } from '../helpers/own-locks.ts'
-import { createTestDatabase } from '../helpers/postgres.ts'
-import { openThroughTransactionPooler } from '../helpers/transaction-pooler.ts'
-import { ofFile } from '../helpers/of-file.ts'
+import { Leases } from '../../../src/ledger/leases/leases.ts'
+import { untilRow } from '../../helpers/own-locks.ts'
+import { createTestDatabase } from '../../helpers/postgres.ts'
+import { openThroughTransactionPooler } from '../../helpers/transaction-pooler.ts'
+import { ofFile } from '../../helpers/of-file.ts'
+import { readLeases } from '../../../src/ledger/leases/lease-rows.ts'
 
 const database = ofFile(createTestDatabase)
 beforeEach(async () => {

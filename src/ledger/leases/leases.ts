@@ -1,10 +1,11 @@
 import { hostname } from 'node:os'
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
-import { callIfStillRunning, orAborted } from '../core/clock.ts'
-import { LivehouseError } from '../core/errors.ts'
-import { type Partition, partitionKey } from '../core/slice.ts'
-import type { Db } from '../store/database.ts'
-import { now, type Ops, ops, type Row } from './ops.ts'
+import { callIfStillRunning, orAborted } from '../../core/clock.ts'
+import { LivehouseError } from '../../core/errors.ts'
+import { type Partition, partitionKey } from '../../core/slice.ts'
+import type { Db } from '../../store/database.ts'
+import { now, type Ops, ops } from '../ops.ts'
+import { partitionLease } from './lease-rows.ts'
 
 export interface LeaseTimes {
   readonly renewMs: number
@@ -21,11 +22,6 @@ interface Held {
   readonly lost: AbortController
 }
 
-/** A lease that is held now. `holder`: host and process. `forRun`: the run that it was taken for, if any. */
-export interface HeldLease extends Pick<Row<'leases'>, 'name' | 'holder' | 'forRun'> {
-  readonly since: Date
-}
-
 interface TakeOptions {
   /** Takes it only where no other process wants it, and does not mark it as wanted; false when not given. */
   readonly yieldsToOthers?: boolean
@@ -33,11 +29,6 @@ interface TakeOptions {
   readonly db?: Db
   /** The run that it is taken for, shown on the page of that run. */
   readonly forRun?: string | null
-}
-
-/** The lease of a stream's partition: one runner at a time. */
-export function partitionLease(stream: string, partition: string): string {
-  return `partition ${stream} ${partition}`
 }
 
 /**
@@ -215,12 +206,6 @@ export class Leases implements AsyncDisposable {
     callOff()
     return !this.#closed.signal.aborted
   }
-}
-
-/** The leases that are held now, the oldest first. */
-export async function readLeases(db: Db): Promise<readonly HeldLease[]> {
-  const leases = ops(db).selectFrom('leases').select(['name', 'holder', 'forRun', 'takenAt as since'])
-  return await leases.where('expiresAt', '>', now).orderBy('takenAt').orderBy('name').execute()
 }
 
 function isUnwanted(eb: ExpressionBuilder<Ops, 'leases'>) {

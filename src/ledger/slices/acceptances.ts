@@ -1,8 +1,8 @@
-import { formatRanges, parseRanges, type Window } from '../core/slice.ts'
-import type { Db } from '../store/database.ts'
-import { lockName } from '../store/lock-name.ts'
-import type { OpenReading } from './open-readings.ts'
-import { ops, type Row } from './ops.ts'
+import { formatRanges, parseRanges, type Window } from '../../core/slice.ts'
+import type { Db } from '../../store/database.ts'
+import { lockName } from '../../store/lock-name.ts'
+import type { OpenReading } from '../open-readings.ts'
+import { ops, type Row } from '../ops.ts'
 
 /** Shortfalls of one stream in one channel (null for the account) that an operator accepts. */
 export interface NewAcceptance {

@@ -1,9 +1,10 @@
-import type { Cause } from '../../core/cause.ts'
 import { parseRange, type Place, type Window } from '../../core/slice.ts'
 import { MINUTE } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
-import { partitionLease, readLeases } from '../leases.ts'
+import { type RaisedAlert, readAlertsRaised } from '../alerts.ts'
 import { ops, type Row } from '../ops.ts'
+import { readRun } from '../runs/runs.ts'
+import { partitionLease, readLeases } from '../leases/lease-rows.ts'
 
 /** A slice of a run. */
 export interface RunSlice extends Pick<Row<'slices'>, 'stream' | 'partition' | 'proof' | 'startedAt' | 'finishedAt'> {
@@ -11,11 +12,6 @@ export interface RunSlice extends Pick<Row<'slices'>, 'stream' | 'partition' | '
   readonly window: Window | undefined
   readonly rows: number
   readonly calls: number
-}
-
-/** An alert of which a message was due. */
-export interface RaisedAlert extends Pick<Row<'alerts'>, 'raisedAt' | 'clearedAt'> {
-  readonly cause: Cause
 }
 
 /** A partition that a process holds for the run now, and what the run has read of it so far. */
@@ -44,8 +40,7 @@ export async function readRunDetails(
   runId: string,
   { most, skip }: { readonly most: number; readonly skip: number },
 ): Promise<RunDetails> {
-  const runs = ops(db).selectFrom('runs').select(['settings', 'startedAt', 'finishedAt'])
-  const run = await runs.where('runId', '=', runId).executeTakeFirst()
+  const run = await readRun(db, runId)
   const slices = await ops(db)
     .selectFrom('slices')
     .select(['stream', 'partition', 'reads', 'proof', 'calls', 'distinctRows', 'startedAt', 'finishedAt'])
@@ -56,20 +51,12 @@ export async function readRunDetails(
     .offset(skip)
     .execute()
   const end = run?.finishedAt ? new Date(run.finishedAt.getTime() + MINUTE * 1000) : undefined
-  const alerts = await ops(db)
-    .selectFrom('alerts')
-    .select((eb) => [eb.ref('facts').$castTo<Cause>().as('cause'), 'raisedAt', 'clearedAt'])
-    .where('raisedAt', '>=', run?.startedAt ?? null)
-    .where((eb) => (end ? eb('raisedAt', '<', end) : eb.lit(true)))
-    .orderBy('alertId', 'desc')
-    .limit(most)
-    .execute()
   return {
     asked: Object(run?.settings),
     slices: slices.map(({ reads, distinctRows, calls, ...slice }) => {
       return { ...slice, window: parseRange(reads), rows: Number(distinctRows), calls: Number(calls) }
     }),
-    alerts,
+    alerts: await readAlertsRaised(db, { from: run?.startedAt ?? null, to: end, most }),
     held: await readHeldParts(db, runId),
   }
 }

@@ -1,0 +1,34 @@
+import { type ExpressionBuilder, sql } from 'kysely'
+import type { Db } from '../../store/database.ts'
+import { anyOf, now, type Ops, ops, type Row } from '../ops.ts'
+
+/** The lease of a stream's partition: one runner at a time. */
+export function partitionLease(stream: string, partition: string): string {
+  return `partition ${stream} ${partition}`
+}
+
+/** A lease that is held now. `holder`: host and process. `forRun`: the run that it was taken for, if any. */
+export interface HeldLease extends Pick<Row<'leases'>, 'name' | 'holder' | 'forRun'> {
+  readonly since: Date
+}
+
+/** The leases that are held now, the oldest first. */
+export async function readLeases(db: Db): Promise<readonly HeldLease[]> {
+  const leases = ops(db).selectFrom('leases').select(['name', 'holder', 'forRun', 'takenAt as since'])
+  return await leases.where('expiresAt', '>', now).orderBy('takenAt').orderBy('name').execute()
+}
+
+/** The lease of a run, held or not, as a part of a query of runs. */
+export function selectLeaseOfRun(eb: ExpressionBuilder<Ops, 'runs'>) {
+  // The builder joins texts as parameters only.
+  return eb.selectFrom('leases').where('name', '=', sql<string>`'run ' || runs.run_id`)
+}
+
+/** Deletes the leases of runs, and those that expired a day ago. */
+export async function deleteRunLeases(db: Db, runs: readonly { readonly runId: string }[]): Promise<void> {
+  const names = runs.map(({ runId }) => `run ${runId}`)
+  // The builder knows no intervals.
+  const yesterday = sql<Date>`now() - interval '1 day'`
+  const leases = ops(db).deleteFrom('leases')
+  await leases.where((eb) => eb('name', '=', anyOf(names)).or('expiresAt', '<', yesterday)).execute()
+}

@@ -1,0 +1,40 @@
+import { sql } from 'kysely'
+import type { Cause } from '../../core/cause.ts'
+import type { Db } from '../../store/database.ts'
+import { selectFailuresToStart } from '../jobs.ts'
+
+/** A last run that has problems. `reason`: what failed before it began; may quote what the service said. */
+export type FailedRun = Omit<Extract<Cause, { kind: 'run' }>, 'kind' | 'reason'> & { readonly reason: string | null }
+
+/**
+ * The last run of each command, such as `run nightly`, where it has problems. Runs under way are left out, and so are
+ * those that were only interrupted: the next run resumes them.
+ */
+export async function readFailedRuns(db: Db): Promise<readonly FailedRun[]> {
+  // Counted in the database: the JSON document of a run may hold thousands of errors. The builder takes none apart.
+  const { rows } = await sql<FailedRun>`
+    with named as (
+      select command as name, run_id, status, outcome, finished_at, null as reason
+      from (select distinct command from livehouse_ops.runs where command <> 'demo') as commands cross join lateral (
+        select run_id, status, outcome, finished_at from livehouse_ops.runs
+        where runs.command = commands.command and status not in ('running', 'interrupted')
+          and not coalesce(outcome -> 'errors' <> '[]'
+            and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false)
+        order by finished_at desc nulls last, run_id desc limit 1
+      ) as last_run
+      union all
+      -- A failed run says why itself.
+      select 'run ' || job, null, outcome, null, finished_at, error from (${selectFailuresToStart(db)}) as job_run
+      where not exists (select from livehouse_ops.runs where command = 'run ' || job and status = 'failed'
+        and finished_at between job_run.started_at and job_run.finished_at)
+    ), last as (
+      select distinct on (name) * from named order by name, finished_at desc nulls last, run_id desc nulls last
+    )
+    select name, run_id as "runId", status, reason, coalesce((
+      select jsonb_agg(jsonb_build_object('stream', stream, 'code', code, 'count', count) order by stream, code)
+      from (select e ->> 'stream' as stream, e ->> 'code' as code, count(*)
+        from jsonb_array_elements(last.outcome -> 'errors') as e group by 1, 2) as counted
+    ), '[]') as problems
+    from last where status in ('partial', 'failed') order by name`.execute(db)
+  return rows
+}
