@@ -20,12 +20,18 @@ export interface Rules {
   readonly pureModules: Readonly<Record<string, readonly string[]>>
   /** By habit: paths that may have it; a folder ends with a slash. */
   readonly habits: Readonly<Record<Habit, readonly string[]>>
-  /** Names of streams, their tables and endpoints, the paths that may have them, and each other file that has one, with the reason. */
+  /** Names of streams, their tables and endpoints, the paths that may have them, and by other file those that it has. */
   readonly streams: {
     readonly names: readonly string[]
     readonly allowed: readonly string[]
-    readonly leaks: Readonly<Record<string, string>>
+    readonly leaks: Readonly<Record<string, readonly string[]>>
   }
+  /** By file or folder, the tables of `livehouse_ops` that it owns. */
+  readonly owners: Readonly<Record<string, readonly string[]>>
+  /** By file or folder, tables of others that it may name. */
+  readonly otherReaders: Readonly<Record<string, readonly string[] | 'all'>>
+  /** Files of fewer lines have several importers, but for plug-ins: paths or folders. */
+  readonly smallFiles: { readonly minLines: number; readonly plugIns: readonly string[] }
   readonly maxLines: number
   /** Of files in `src`. */
   readonly maxColumns: number
@@ -36,6 +42,7 @@ export interface Rules {
 /** Every breach of the rules, one sentence each. Paths are from the root of the project. */
 export function breachesOf(files: readonly SourceFacts[], rules: Rules): string[] {
   const paths = new Set(files.map(({ path }) => path))
+  const importersOf = importers(files)
   return [
     ...files.flatMap((file) =>
       [
@@ -43,6 +50,8 @@ export function breachesOf(files: readonly SourceFacts[], rules: Rules): string[
         ...exceptionBreaches(file, rules),
         ...habitBreaches(file, rules),
         ...streamBreaches(file, rules),
+        ...tableBreaches(file, rules),
+        ...smallFileBreaches(file, importersOf.get(file.path) ?? [], rules),
         ...nameBreaches(file.path),
         ...mirrorBreaches(file.path, paths, rules),
         ...(file.lines > rules.maxLines ? [`has ${file.lines} lines, more than ${rules.maxLines}`] : []),
@@ -122,9 +131,40 @@ function streamBreaches({ path, texts }: SourceFacts, { streams }: Rules): strin
     const inside = new RegExp(`\\b${/^[a-z]+$/.test(name) ? `livehouse\\.${name}` : name}\\b`)
     return texts.some((text) => text === name || inside.test(text))
   })
-  const isKnown = path in streams.leaks
-  if (isKnown && found.length === 0) return ['names no stream: take it off the list of leaks']
-  return isKnown || found.length === 0 ? [] : [`names a stream: ${found.join(', ')}`]
+  const known = streams.leaks[path] ?? []
+  const unknown = found.filter((name) => !known.includes(name))
+  const gone = known.filter((name) => !found.includes(name))
+  return [
+    ...(unknown.length === 0 ? [] : [`names a stream: ${unknown.join(', ')}`]),
+    ...(gone.length === 0 ? [] : [`does not name ${gone.join(', ')}: take it off the list of leaks`]),
+  ]
+}
+
+/** Views, which anyone may read, have no owner. */
+function tableBreaches({ path, tables }: SourceFacts, { owners, otherReaders }: Rules): string[] {
+  if (!path.startsWith('src/')) return []
+  const readers = Object.entries(otherReaders).filter(([reader]) => covers([reader], path))
+  return Object.entries(owners).flatMap(([owner, owned]) => {
+    const named = covers([owner], path) ? [] : owned.filter((table) => tables.has(table))
+    const foreign = named.filter((table) => !readers.some(([, known]) => known === 'all' || known.includes(table)))
+    return foreign.map((table) => `names the table ${table} of ${owner}`)
+  })
+}
+
+function smallFileBreaches(file: SourceFacts, importedBy: readonly string[], { smallFiles }: Rules): string[] {
+  const isSmall = file.path.startsWith('src/') && file.lines < smallFiles.minLines
+  if (!isSmall || importedBy.length !== 1 || covers(smallFiles.plugIns, file.path)) return []
+  return [`has ${file.lines} lines and one importer: fold it into ${importedBy[0]}`]
+}
+
+/** By file, which files of `src` import it. */
+function importers(files: readonly SourceFacts[]): ReadonlyMap<string, readonly string[]> {
+  const inSrc = files.filter(({ path }) => path.startsWith('src/'))
+  const pairs = inSrc.flatMap(({ path, imports }) =>
+    [...new Set(imports.map(({ target }) => target))].map((target) => ({ path, target })),
+  )
+  const grouped = Map.groupBy(pairs, ({ target }) => target)
+  return new Map([...grouped].map(([target, all]) => [target, all.map(({ path }) => path)]))
 }
 
 function nameBreaches(path: string): string[] {

@@ -18,6 +18,8 @@ export interface SourceFacts {
   readonly imports: readonly Import[]
   /** Its texts as written, and the names of properties. */
   readonly texts: readonly string[]
+  /** Tables and views of `livehouse_ops` in its SQL, and bare names that the builder is given. */
+  readonly tables: ReadonlySet<string>
   /** What else it does that a rule may forbid. */
   readonly habits: ReadonlySet<Habit>
 }
@@ -32,6 +34,7 @@ export function readSource(path: string, text: string): SourceFacts {
   const imports: Import[] = []
   const habits = new Set<Habit>()
   const texts: string[] = []
+  const tables = new Set<string>()
   const addImport = (source: unknown, isTypeOnly: boolean): void => {
     const specifier = field(source, 'value')
     if (typeof specifier !== 'string') return void habits.add('computed import')
@@ -64,18 +67,36 @@ export function readSource(path: string, text: string): SourceFacts {
         break
       default:
         texts.push(...textsOf(node))
+        for (const table of tablesOf(node)) tables.add(table)
         for (const habit of habitsOf(node)) habits.add(habit)
     }
   })
   const rows = text.split('\n')
   const columns = Math.max(...rows.map(({ length }) => length))
-  return { path, lines: rows.length - (text.endsWith('\n') ? 1 : 0), columns, imports, texts, habits }
+  return { path, lines: rows.length - (text.endsWith('\n') ? 1 : 0), columns, imports, texts, tables, habits }
 }
 
 function textsOf(node: Node): string[] {
   if (node.type === 'TemplateElement') return [String(field(node.value, 'raw'))]
   if (node.type === 'Property') return [nameOf(node.key)]
   return node.type === 'Literal' && typeof node.value === 'string' ? [node.value] : []
+}
+
+/** What the builder's methods take as tables. */
+const TABLE_METHOD = /^(selectFrom|insertInto|updateTable|deleteFrom|from|using|\w+Join)$/
+const IN_SQL = /\b(?:from|join|into|update|using|,)\s+livehouse_ops\.(\w+)/gi
+
+function tablesOf(node: Node): string[] {
+  if (node.type === 'CallExpression' && TABLE_METHOD.test(nameOf(field(node.callee, 'property')))) {
+    const [first] = Array.isArray(node.arguments) ? node.arguments : []
+    const elements = field(first, 'elements')
+    const names = (Array.isArray(elements) ? elements : [first]).map((each) => nameOf(each))
+    return names.map((name) => name.replace(/^livehouse_ops\./, '').replace(/ as .*/, ''))
+  }
+  return textsOf(node).flatMap((text) => {
+    const whole = /^livehouse_ops\.(\w+)$/.exec(text)?.[1]
+    return whole === undefined ? [...text.matchAll(IN_SQL)].map(([, table = '']) => table) : [whole]
+  })
 }
 
 function habitsOf(node: Node): Habit[] {
