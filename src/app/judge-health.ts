@@ -1,3 +1,4 @@
+import { operatorCommands } from '../core/outcome.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { ListedChannel } from '../ledger/channels.ts'
 import { countProofs, type LedgerUnit } from '../ledger/latest-readings.ts'
@@ -147,12 +148,10 @@ export interface Verdict {
   readonly isRunning: boolean
 }
 
-/** The runs of actions of operators (`operator-actions.ts`), which load far more than judging needs. */
-const operatorCommands = ['quarantine retry', 'ledger forget', 'run cancel']
-
 /** The last run that read from the service; actions of operators do not count. */
 export function lastReading(runs: readonly RunReport[]): RunReport | undefined {
-  return runs.find((run) => hasEnded(run) && !operatorCommands.includes(run.command))
+  const commands = new Set<string>(Object.values(operatorCommands))
+  return runs.find((run) => hasEnded(run) && !commands.has(run.command))
 }
 
 /** Judges what should be read, whether all is complete, and how each stream stands. */

@@ -1,4 +1,4 @@
-import type { RunOutcome } from '../core/outcome.ts'
+import { operatorCommands, type RunOutcome } from '../core/outcome.ts'
 import { noSlices } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
@@ -41,7 +41,7 @@ export function createOperatorActions(context: AppContext, db: Db, runJob: Opera
     runJob,
     cancelRun: async (runId, askedBy) => {
       if (!(await cancelRun(db, runId))) return false
-      const asked = { command: 'run cancel', asked: { run: runId } }
+      const asked = { command: operatorCommands.cancel, asked: { run: runId } }
       await onRecord({ ...context, askedBy }, db, asked, async () => ({ streams: {}, done: {} }))
       return true
     },
@@ -75,7 +75,7 @@ export async function retryOnRecord(
   db: Db,
   names: readonly string[] | undefined,
 ): Promise<Recorded<{ readonly read_again: RetryResult['readAgain'] }>> {
-  return await onRecord(context, db, { command: 'quarantine retry', asked: { streams: names } }, async (signal) => {
+  return await onRecord(context, db, { command: operatorCommands.retry, asked: { streams: names } }, async (signal) => {
     // Before the first sync there is nothing in quarantine, and no zone.
     const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
     const now = () => context.clock.now()
@@ -95,7 +95,7 @@ export async function forgetOnRecord(
   const { streams, channels, window } = range
   const asked = { streams, channels, from: formatWallTime(window.from), to: formatWallTime(window.to) }
   const work = async () => ({ streams: {}, done: { forgotten: await forgetCoverage(db, range) } })
-  return await onRecord(context, db, { command: 'ledger forget', asked }, work)
+  return await onRecord(context, db, { command: operatorCommands.forget, asked }, work)
 }
 
 interface Wanted extends Pick<NewAcceptance, 'channelId' | 'reason' | 'acceptedAt' | 'expiresAt'> {

@@ -1,6 +1,9 @@
 import { type ErrorCode, hasCode, LivehouseError, messageOf } from './errors.ts'
 import type { Counts, Proof } from './slice.ts'
 
+/** The runs of operators' actions: they read nothing of the service's lists. */
+export const operatorCommands = { retry: 'quarantine retry', forget: 'ledger forget', cancel: 'run cancel' } as const
+
 export type RunStatus = 'ok' | 'partial' | 'waiting' | 'failed'
 
 export interface RunProblem {
