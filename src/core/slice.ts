@@ -158,3 +158,8 @@ export function addCounts(a: Counts, b: Partial<Counts>): Counts {
   for (const name of countNames) sums[name] += b[name] ?? 0
   return sums
 }
+
+/** The name of the lease of a stream's partition: one run at a time holds it. */
+export function partitionLease({ stream, partition }: Place): string {
+  return `partition ${stream} ${partition}`
+}

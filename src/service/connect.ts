@@ -105,8 +105,7 @@ export function connect(options: ConnectOptions): Connection {
   const authorized: Send = (call, context) => (call.isBudgeted ? budgeted : unbudgeted)(call, context)
   const places = new PQueue({ concurrency })
   // Places come after the gate: calls that wait for a slow endpoint's turn must not hold them all.
-  const placed: Send = (call, context) =>
-    places.add(async () => await authorized(call, context), { signal: context.signal })
+  const placed: Send = (call, context) => places.add(() => authorized(call, context), { signal: context.signal })
   const send = retry(pace.outer(placed), repeating)
   return {
     fetchPage: createFetchPage(send, options.listParams),

@@ -43,9 +43,7 @@ export function token(next: Send, bearer: Tokens, ticket?: Tokens & { readonly a
       isTicket && ticket
         ? { ...call, query: { ...call.query, appid: ticket.appId, token: issued.value } }
         : { ...call, bearer: issued.value }
-    try {
-      return await next(authorized, context)
-    } catch (error) {
+    return next(authorized, context).catch((error: unknown) => {
       if (!hasCode(error, 'api.unauthorized')) throw error
       const isRenewable = tokens.reject(issued)
       const advice = isRenewable
@@ -53,7 +51,7 @@ export function token(next: Send, bearer: Tokens, ticket?: Tokens & { readonly a
         : 'the token is not accepted; check LIVEHOUSE_API_TOKEN'
       const details = { ...error.details, isRenewable }
       throw new LivehouseError('api.unauthorized', `${error.message}: ${advice}`, details, { cause: error })
-    }
+    })
   }
 }
 

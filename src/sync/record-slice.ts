@@ -14,7 +14,8 @@ import type { Extraction, FullVerdict } from './judge-walk.ts'
 import { askedOf, type CallMeter, type SliceReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { expectedFields, type WalkSummary } from './walk.ts'
-import { noteMissingFields, rememberFields, rememberUnknownFields } from '../ledger/fields.ts'
+import { noteMissingFields, rememberFields } from '../ledger/slices/earlier-readings.ts'
+import { rememberUnknownFields } from '../ledger/unknown-fields.ts'
 
 /** Reports on a slice while it runs, and makes its record for the ledger. */
 export interface SliceLog {

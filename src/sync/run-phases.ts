@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import { yieldToEventLoop } from '../core/clock.ts'
 import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
-import { partitionKey, placeOf, sliceName } from '../core/slice.ts'
+import { partitionLease, placeOf, sliceName } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { type Leases } from '../ledger/leases/leases.ts'
 import { type Reachability, watchReachability } from './page-reading.ts'
@@ -11,7 +11,6 @@ import { runPagedSlice } from './run-paged-slice.ts'
 import { type EndedSlice, failedBy, runSlice } from './run-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { createTally, type RunResult, type Tally } from './tally.ts'
-import { partitionLease } from '../ledger/leases/lease-rows.ts'
 
 /** Plans what can be read once the phases before have ended. */
 export type Phase = () => Promise<readonly PartitionPlan[]>
@@ -216,7 +215,7 @@ function openPartition(plan: PartitionPlan, wasHeld = false): OpenPartition {
 }
 
 function leaseOf({ plan }: OpenPartition): string {
-  return partitionLease(plan.stream.name, partitionKey(plan.partition))
+  return partitionLease(placeOf(plan))
 }
 
 function isPastStop({ deps, options }: PhasedRun): boolean {

@@ -1,6 +1,6 @@
 import type { Cause } from '../../core/cause.ts'
 import { readChannelList } from '../../ledger/channels.ts'
-import { readUnknownFields } from '../../ledger/fields.ts'
+import { readUnknownFields } from '../../ledger/unknown-fields.ts'
 import { readFailedRuns } from '../../ledger/runs/run-causes.ts'
 import type { Db } from '../../store/database.ts'
 import { goneOf } from '../gone-channels.ts'

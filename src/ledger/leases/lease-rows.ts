@@ -2,11 +2,6 @@ import { type ExpressionBuilder, sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { anyOf, now, type Ops, ops, type Row } from '../ops.ts'
 
-/** The lease of a stream's partition: one runner at a time. */
-export function partitionLease(stream: string, partition: string): string {
-  return `partition ${stream} ${partition}`
-}
-
 /** A lease that is held now. `holder`: host and process. `forRun`: the run that it was taken for, if any. */
 export interface HeldLease extends Pick<Row<'leases'>, 'name' | 'holder' | 'forRun'> {
   readonly since: Date

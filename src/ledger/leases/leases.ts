@@ -2,10 +2,9 @@ import { hostname } from 'node:os'
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely'
 import { callIfStillRunning, orAborted } from '../../core/clock.ts'
 import { LivehouseError } from '../../core/errors.ts'
-import { type Partition, partitionKey } from '../../core/slice.ts'
+import { type Partition, partitionKey, partitionLease } from '../../core/slice.ts'
 import type { Db } from '../../store/database.ts'
 import { now, type Ops, ops } from '../ops.ts'
-import { partitionLease } from './lease-rows.ts'
 
 export interface LeaseTimes {
   readonly renewMs: number
@@ -126,7 +125,7 @@ export class Leases implements AsyncDisposable {
 
   /** `require` for the lease of a stream's partition, to be passed as a function. */
   readonly requirePartition = async (trx: Db, stream: string, partition: Partition): Promise<void> =>
-    await this.require(trx, partitionLease(stream, partitionKey(partition)))
+    await this.require(trx, partitionLease({ stream, partition: partitionKey(partition) }))
 
   async release(name: string): Promise<void> {
     const held = this.#held.get(name)

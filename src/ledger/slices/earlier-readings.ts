@@ -1,9 +1,9 @@
+import { jsonBuildObject } from 'kysely/helpers/postgres'
 import { formatRange, parseRange, parseRanges, type Place, type Window } from '../../core/slice.ts'
 import type { WallTime } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
 import type { LedgerPlace } from './forget-coverage.ts'
-import { selectKnownFields } from '../fields.ts'
-import { isAt, ops } from '../ops.ts'
+import { isAt, ops, type Statement } from '../ops.ts'
 import { selectHasDuplicates } from '../quarantine/quarantine.ts'
 
 /** What the next reading of a partition needs to know of earlier ones. */
@@ -128,4 +128,59 @@ export async function findAgreeing(
     .filter(({ isDrop, isWithin, number }) => isDrop && isWithin && number > lastFuller)
     .filter(({ finishedAt, rows }) => finishedAt.getTime() <= endedBy && found <= 2 * rows)
     .map(({ read }) => read)
+}
+
+/**
+ * A query, as one value, of the fields that items have had, without those that are accepted as missing. `isPresent`: it
+ * was not missing last time.
+ */
+function selectKnownFields(db: Db, place: Place) {
+  const known = ops(db).selectFrom('known_fields').where(isAt(place)).where('acceptedAt', 'is', null)
+  return known.select((eb) => {
+    const field = jsonBuildObject({ field: eb.ref('field'), isPresent: eb('missingSince', 'is', null) })
+    return eb.fn.agg<readonly { field: string; isPresent: boolean }[] | null>('json_agg', [field]).as('fields')
+  })
+}
+
+/** Remembers the fields of items; those on record as missing no longer are. `fields`: at least one. */
+export function rememberFields(db: Db, place: Place, fields: readonly string[]): Statement {
+  return ops(db)
+    .insertInto('known_fields')
+    .values(fields.map((field) => ({ ...place, field })))
+    .onConflict((conflict) =>
+      conflict
+        .columns(['stream', 'partition', 'field'])
+        .doUpdateSet({ missingSince: null, acceptedAt: null, reason: null })
+        .where('known_fields.missingSince', 'is not', null),
+    )
+}
+
+/** Notes that a slice had these fields in none of its items. */
+export async function noteMissingFields(db: Db, place: Place, fields: readonly string[], at: Date): Promise<void> {
+  await ops(db)
+    .updateTable('known_fields')
+    .set({ missingSince: at })
+    .where(isAt(place))
+    .where('field', 'in', fields)
+    .where('missingSince', 'is', null)
+    .execute()
+}
+
+/** Accepts that fields of a channel (null for the account) are missing. @returns their names, if any is missing */
+export async function acceptMissingFields(
+  db: Db,
+  { stream, channelId, reason, at }: { stream: string; channelId: string | null; reason: string; at: Date },
+): Promise<readonly string[]> {
+  // A channel's partitions begin with its name.
+  const place = channelId === null ? 'account' : `channel=${channelId}`
+  const rows = await ops(db)
+    .updateTable('known_fields')
+    .set({ acceptedAt: at, reason })
+    .where('stream', '=', stream)
+    .where((eb) => eb(eb.fn<string>('split_part', ['partition', eb.val('/'), eb.lit(1)]), '=', place))
+    .where('missingSince', 'is not', null)
+    .where('acceptedAt', 'is', null)
+    .returning('field')
+    .execute()
+  return [...new Set(rows.map(({ field }) => field))].sort()
 }

@@ -1,10 +1,10 @@
-import { parseRange, type Place, type Window } from '../../core/slice.ts'
+import { parseRange, partitionLease, type Place, type Window } from '../../core/slice.ts'
 import { MINUTE } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
 import { type RaisedAlert, readAlertsRaised } from '../alerts.ts'
 import { ops, type Row } from '../ops.ts'
 import { readRun } from '../runs/runs.ts'
-import { partitionLease, readLeases } from '../leases/lease-rows.ts'
+import { readLeases } from '../leases/lease-rows.ts'
 
 /** A slice of a run. */
 export interface RunSlice extends Pick<Row<'slices'>, 'stream' | 'partition' | 'proof' | 'startedAt' | 'finishedAt'> {
@@ -70,7 +70,7 @@ async function readHeldParts(db: Db, runId: string): Promise<readonly HeldPart[]
     .where('runId', '=', runId)
     .groupBy(['stream', 'partition'])
     .execute()
-  const read = new Map(rows.map((row) => [partitionLease(row.stream, row.partition), row]))
+  const read = new Map(rows.map((row) => [partitionLease(row), row]))
   return held.map(({ name, holder, since }) => {
     const [, stream = '', partition = ''] = /^partition (\S+) (.*)$/s.exec(name) ?? []
     const { slices = 0, rows: sum = 0 } = read.get(name) ?? {}

@@ -6,7 +6,7 @@ export const budgets: Readonly<Record<string, number>> = {
   bi: 3985,
   cli: 3409,
   config: 579,
-  core: 1245,
+  core: 1250,
   emulator: 1757 + 60 * allStreams.length,
   ledger: 3602,
   log: 73,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_241 + 128 * allStreams.length, test: 26_485 }
+export const MOST_LINES = { src: 32_245 + 128 * allStreams.length, test: 26_485 }
