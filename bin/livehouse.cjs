@@ -45,9 +45,10 @@ function startPinned() {
 }
 
 function start(node) {
-  const args = [...FLAGS, ...process.execArgv, __filename, ...process.argv.slice(2)]
-  // This process becomes the other one. An old Node cannot do so, nor can Windows, though Node shows the call there.
-  if (!isOld && process.platform !== 'win32') process.execve(node, [node, ...args])
+  // A newer Node may no longer know the flags of an old one.
+  const args = [...FLAGS, ...(isOld ? [] : process.execArgv), __filename, ...process.argv.slice(2)]
+  // This process becomes the other one, where Node can do so; Windows cannot, though Node shows the call there.
+  if (!isOld && process.platform !== 'win32') process.execve?.(node, [node, ...args])
   const child = spawn(node, args, { stdio: 'inherit' })
   // A supervisor sends its signals to this process only, a terminal to both: the child takes two at once for one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))

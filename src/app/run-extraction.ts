@@ -15,6 +15,7 @@ import { type PlanStreams, type RunPhases, runStreams } from '../sync/run-stream
 import type { RunDeps } from '../sync/slice-work.ts'
 import type { RunResult } from '../sync/tally.ts'
 import { endAcceptances } from '../ledger/slices/acceptances.ts'
+import { areMostRunsAfter } from '../ledger/runs/runs.ts'
 import { forgetReadingsAfter } from '../ledger/slices/forget-coverage.ts'
 import { mergeSlices, pruneSlices } from '../ledger/slices/compact-slices.ts'
 import { pruneRecords } from '../ledger/prune-records.ts'
@@ -160,10 +161,11 @@ async function extract(
   const clock = await readServiceTime(context, connection)
   const startedAt = new Date(clock.now())
   await endAcceptances(db, startedAt)
-  // By this machine's clock alone, readings of another machine may seem later.
+  // By this machine's clock alone, readings of another machine may seem later, and all may where it is behind.
   const isTold = connection.serviceClock.ownAheadMs() !== undefined
   const mostAhead = isTold ? LARGEST_DIFFERENCE_SECONDS : MOST_BETWEEN_MACHINES
-  const forgotten = await forgetReadingsAfter(db, new Date(startedAt.getTime() + mostAhead * 1000))
+  const latest = new Date(startedAt.getTime() + mostAhead * 1000)
+  const forgotten = isTold || !(await areMostRunsAfter(db, latest)) ? await forgetReadingsAfter(db, latest) : 0
   if (forgotten > 0)
     log.warn('ledger.forgotten', { runId, slices: forgotten, reason: 'they are later than the time now' })
 

@@ -81,7 +81,8 @@ export async function cutSlice(
   const time = times[half(times.length) - 1]
   if (stream.identity && !slice.isFound && time !== undefined)
     await requireFoundByTime(time, first, { pages, readItem }, timeZone)
-  return await countParts(halveSlice({ ...slice, isFound: true }, rows, { timeZone }), first.total ?? 0, pages)
+  const halves = halveSlice({ ...slice, isFound: true }, rows, { timeZone })
+  return await countParts(slice, halves, first.total ?? 0, pages)
 }
 
 function half(count: number): number {

@@ -210,7 +210,7 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const more =
     read.kind === 'unread' && read.cause === 'too long' ? await cutSlice(slice, reading, deps, true) : undefined
   const total = read.kind === 'read' ? (read.extraction.summary.totals?.largest ?? 0) : 0
-  const halve = async () => await countParts(splitSlice(slice, read.rows, deps), total, reading.pages, true)
+  const halve = async () => await countParts(slice, splitSlice(slice, read.rows, deps), total, reading.pages, true)
   const halves = more ?? (isCut ? await halve() : undefined)
   if (halves) return { kind: 'cut', parts: halves }
   if (read.kind === 'read') {

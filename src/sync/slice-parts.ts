@@ -61,28 +61,31 @@ export function halveSlice(
 /**
  * The parts of a window, each with how many rows are announced for it; undefined where these are fewer than the whole
  * shows, unless it is cut in any case. A service may show a row with two times only in a range that holds both: then a
- * row across a cut would be in no part. Where surprisingly few are announced, what is missing may be of any part
- * but one that is too young to count.
- * @param total the largest that was told for the window
+ * row across a cut would be in no part. What was announced for a slice that is itself a part still holds. Where
+ * surprisingly few are announced, what is missing may be of any part but one that is too young to count.
+ * @param told the largest total of the window
  */
 export async function countParts(
+  { stream, announced = 0 }: Slice,
   parts: readonly Slice[] | undefined,
-  total: number,
+  told: number,
   pages: PageReading,
   inAnyCase = false,
 ): Promise<readonly Slice[] | undefined> {
-  const { stream, window } = pages.list
+  const total = Math.max(told, announced)
+  const { window } = pages.list
   if (parts === undefined || window === undefined || !stream.isCounted) return parts
   // At half a minute, where no time in whole minutes lies. The ranges overlap by a second, so that a row at a cut is in
   // one of them, whichever of its ends a range includes.
   const inOrder = parts.toSorted((a, b) => (a.window?.to ?? 0) - (b.window?.to ?? 0))
   const cuts = inOrder.slice(0, -1).flatMap((part) => (part.window ? [part.window.to + MINUTE / 2] : []))
   const ends = [...cuts, window.to]
-  const counts = await Promise.all(
-    ends.map(
-      async (to, index) => await countIn({ from: index === 0 ? window.from : (ends[index - 1] ?? 0) - 1, to }, pages),
-    ),
-  )
+  const ranges = ends.map((to, index) => ({ from: index === 0 ? window.from : (ends[index - 1] ?? 0) - 1, to }))
+  const counts = await Promise.all(ranges.map(async (range) => await countIn(range, pages))).catch((error: unknown) => {
+    if (!isRefusal(error)) throw error
+  })
+  // A service that refuses to count is not cut where a row could be in no part.
+  if (counts === undefined) return inAnyCase || stream.timeColumns.length < 2 ? parts : undefined
   const sum = counts.reduce((some, count) => some + count, 0)
   // Rows that have left the range meanwhile are in no part.
   if (sum < total && !inAnyCase && sum < (await countIn(window, pages))) return undefined

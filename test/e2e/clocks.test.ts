@@ -196,6 +196,20 @@ describe('the run says once', () => {
   })
 })
 
+test('a clock that is far behind for a night forgets nothing, where the service does not tell its time', async () => {
+  const { clock, emulator, database } = account
+  emulator.conditions.tellsTime = false
+  for (let night = 0; night < 3; night++) {
+    clock.nowMs += DAY_MS
+    await syncGreen()
+  }
+  await withOwnAhead(-9600, syncGreen)
+  const forgotten = database.db.selectFrom('livehouse_ops.slices').where('status', '=', 'forgotten').select('slice_id')
+  expect(await forgotten.execute()).toEqual([])
+  await syncGreen()
+  await expectTruth(account, ['gifts', 'watch_records', 'signups'])
+})
+
 test('what was read with a clock ten days ahead of a service that does not tell its time is read again when it is right', async () => {
   const { clock, emulator } = account
   emulator.conditions.tellsTime = false

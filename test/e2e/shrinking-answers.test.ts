@@ -73,6 +73,28 @@ test.each([
   },
 )
 
+test('parts that are cut again are held against what was announced at the first cut', async () => {
+  const { emulator } = account
+  const { records } = firstChannel(emulator)
+  fill.watch_records(firstChannel(emulator), { count: 4000, minutes: 400 })
+  const gone = records.rows.filter((_, index) => index % 2 === 0)
+  let [counted, isGone] = [0, false]
+  const query = (asked: ListQuery) => {
+    if (asked.pageSize === 10) counted++
+    else if (counted >= 2 && !isGone) {
+      isGone = true
+      for (const row of gone) records.remove(row)
+    }
+    return asked
+  }
+  const effects = [{ name: 'loses half', query }, clampedTo(2)]
+  emulator.faults.push(...effects.map((effect) => ({ effect, endpoint: 'userRecordList' })))
+  const { code, streams } = await runJson(account, sync, ['--streams', 'watch_records'])
+  expect({ code, slices: streams.watch_records.slices }).toMatchObject({ code: 3, slices: { verified: 0 } })
+  records.add(...gone)
+  await syncAndCompare('watch_records')
+})
+
 test('half of a list that vanishes while rows arrive is not taken for gone', async () => {
   const { emulator, clock } = account
   const { records } = firstChannel(emulator)

@@ -103,6 +103,18 @@ export async function saveProgress(
   await ops(db).updateTable('runs').set(saved).where('runId', '=', runId).execute()
 }
 
+/** Whether half of the runs on record or more began after an instant, this machine's clock then being behind. */
+export async function areMostRunsAfter(db: Db, time: Date): Promise<boolean> {
+  const { later, all } = await ops(db)
+    .selectFrom('runs')
+    .select(({ fn }) => [
+      fn.countAll<string>().filterWhere('startedAt', '>', time).as('later'),
+      fn.countAll<string>().as('all'),
+    ])
+    .executeTakeFirstOrThrow()
+  return 2 * Number(later) >= Number(all)
+}
+
 /** The commands of all runs on record, in order. */
 export async function readCommands(db: Db): Promise<readonly string[]> {
   const rows = await ops(db).selectFrom('runs').select('command').distinct().orderBy('command').execute()

@@ -21,7 +21,9 @@ async function isServer(pid: number, { pgdata }: Home): Promise<boolean> {
   if (place !== 'EACCES') return place === (await realpath(pgdata))
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
   // Hidden in a container whose root may not trace processes. A zombie's command is empty.
-  return command.split('\0').includes(pgdata)
+  const paths = command.split('\0').filter((argument) => argument.startsWith('/'))
+  const places = await Promise.all(paths.map(async (path) => await realpath(path).catch(() => undefined)))
+  return places.includes(await realpath(pgdata))
 }
 
 function isAlive(pid: number): boolean {

@@ -2,19 +2,19 @@ import { allStreams } from '../../../src/streams/registry.ts'
 
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
-  app: 2881,
+  app: 2882,
   bi: 3985,
   cli: 3409,
   config: 579,
   core: 1250,
   emulator: 1757 + 60 * allStreams.length,
-  ledger: 3602,
+  ledger: 3606,
   log: 73,
   scheduler: 1332,
   service: 1724,
-  store: 2892,
+  store: 2895,
   streams: 101 + 68 * allStreams.length,
-  sync: 5186,
+  sync: 5190,
   transform: 249,
   web: 2865,
   // The files beside the folders.
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_245 + 128 * allStreams.length, test: 26_485 }
+export const MOST_LINES = { src: 32_262 + 128 * allStreams.length, test: 26_540 }
