@@ -4,7 +4,7 @@ import { MINUTE, type WallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
-import { fill } from '../helpers/crowd.ts'
+import { fill, syncTruly } from '../helpers/crowd.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { changedRows, noRows } from '../helpers/fault-effects.ts'
 import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
@@ -17,12 +17,7 @@ import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const account = ofTest(() => startAccount({ channels: 1, viewers: 250 }))
 
-async function syncAndCompare(stream: string, hours = 2): Promise<void> {
-  account.clock.nowMs += hours * 3_600_000
-  const names = stream === 'signups' ? 'questionnaires,signups' : stream
-  expect(await runJson(account, sync, ['--streams', names])).toMatchObject({ code: 0, errors: [] })
-  await expectTruth(account, [stream])
-}
+const syncAndCompare = async (stream: string, hours?: number) => await syncTruly(account, stream, hours)
 
 test('an empty answer for a part of a range is not believed that was cut when its rows had come', async () => {
   let [whole, held]: unknown[] = []

@@ -4,7 +4,7 @@ import { sync } from '../../src/cli/sync.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
-import { at, type Crowd, fill, times } from '../helpers/crowd.ts'
+import { at, type Crowd, fill, syncTruly, times } from '../helpers/crowd.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { changedRows } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
@@ -17,12 +17,7 @@ import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const account = ofTest(() => startAccount({ channels: 1, viewers: 250 }))
 
-async function syncAndCompare(stream: string, hours = 2): Promise<void> {
-  account.clock.nowMs += hours * 3_600_000
-  const names = stream === 'signups' ? 'questionnaires,signups' : stream
-  expect(await runJson(account, sync, ['--streams', names])).toMatchObject({ code: 0, errors: [] })
-  await expectTruth(account, [stream])
-}
+const syncAndCompare = async (stream: string, hours?: number) => await syncTruly(account, stream, hours)
 
 test.each<[keyof typeof fill, Crowd]>([
   ['visitors', { count: 250, minutes: 1 }],

@@ -1,7 +1,12 @@
+import { expect } from 'vitest'
+import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, parseWallTime } from '../../src/core/wall-clock.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Channel } from '../../src/emulator/world/world.ts'
+import { expectTruth } from './expect-truth.ts'
 import { first } from './first-rows.ts'
+import { runJson } from './run-json.ts'
+import type { startAccount } from './start-account.ts'
 
 /** The minute of the first rows of a crowd. */
 export const at = parseWallTime('2026-11-12 20:00:00') ?? 0
@@ -39,4 +44,16 @@ const minuteOf = (n: number, minutes: number) => at + (n % minutes) * MINUTE
 
 export function times<T>(count: number, make: (n: number) => T): readonly T[] {
   return Array.from({ length: count }, (_, n) => make(n))
+}
+
+/** So many hours later, a green sync of a stream; then the warehouse has what the service has. */
+export async function syncTruly(
+  account: Awaited<ReturnType<typeof startAccount>>,
+  stream: string,
+  hours = 2,
+): Promise<void> {
+  account.clock.nowMs += hours * 3_600_000
+  const names = stream === 'signups' ? 'questionnaires,signups' : stream
+  expect(await runJson(account, sync, ['--streams', names])).toMatchObject({ code: 0, errors: [] })
+  await expectTruth(account, [stream])
 }
