@@ -4,7 +4,7 @@ import { LivehouseError } from '../core/errors.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { DAY, formatWallTime, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import { DAY, formatWallTime, parseWallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import type { RunPhases } from '../sync/run-streams.ts'
 import { findStream, streams, withQuestionStreams } from '../streams/registry.ts'
@@ -32,9 +32,12 @@ interface JobDeps {
   readonly onResult?: (outcome: RunOutcome | AuditOutcome) => void
 }
 
-interface JobRequest extends JobDeps {
-  readonly job: Job
-  readonly settings: ExtractionSettings
+/** What every kind of job needs. */
+type JobRequest = ReturnType<typeof requestOf>
+
+function requestOf({ db, connection, runPhases }: JobDeps, job: Job, settings: ExtractionSettings) {
+  const shared = { command: `run ${job.name}`, settings, db, namesChannels: false, streams: jobStreams(job) }
+  return { ...shared, connection, runPhases, job }
 }
 
 /** What the scheduler calls to run a job. */
@@ -42,7 +45,7 @@ export function createRunJob(context: AppContext, deps: JobDeps): RunJob {
   return async (job, { signal, askedBy }) => {
     const settings = deps.readSettings(job)
     const own = { ...context, signal, askedBy }
-    const outcome = await runKind(own, { ...deps, job, settings })
+    const outcome = await runKind(own, requestOf(deps, job, settings))
     deps.onResult?.(outcome)
     if (outcome.status === 'ok') await requestHeartbeat(own, settings)
     return outcome
@@ -56,77 +59,51 @@ async function runKind(context: AppContext, request: JobRequest): Promise<RunOut
   return await runSyncJob(context, definition, request)
 }
 
-async function runAuditJob(context: AppContext, { range }: AuditJob, { db, connection, job, settings }: JobRequest) {
-  await connection.serviceClock.refresh(context.signal)
-  const now = wallTimeAt(connection.serviceClock.now(), settings.service.timeZone)
-  return await executeAudit(context, {
-    settings,
-    db,
-    streams: jobStreams(job),
-    namesStreams: job.definition.streams !== undefined,
-    namesChannels: false,
-    window: range && rangeWindow(range, settings.historyFrom, now),
-    reopens: true,
-    command: `run ${job.name}`,
-    connection,
-  })
+async function runAuditJob(context: AppContext, { range, streams: named }: AuditJob, request: JobRequest) {
+  const window = range && (await rangeWindow(context, range, request))
+  return await executeAudit(context, { ...request, namesStreams: named !== undefined, window, reopens: true })
 }
 
 /** Reads the range of a job again. A range of fixed dates is resumed when the job is due again. */
-async function runBackfillJob(
-  context: AppContext,
-  definition: BackfillJob,
-  { db, connection, runPhases, job, settings }: JobRequest,
-) {
-  const { serviceClock: clock } = connection
-  await clock.refresh(context.signal)
-  const { range, onlyGaps = false } = definition
-  const window = rangeWindow(range, settings.historyFrom, wallTimeAt(clock.now(), settings.service.timeZone))
-  const streams = jobStreams(job)
+async function runBackfillJob(context: AppContext, { range, onlyGaps = false }: BackfillJob, request: JobRequest) {
+  const window = await rangeWindow(context, range, request)
   const wanted = {
     from: formatWallTime(window.from),
     to: formatWallTime(window.to),
-    streams: streams.filter(({ isTimeFiltered }) => isTimeFiltered).map(({ name }) => name),
-    channels: settings.channels.map(({ channelId }) => channelId),
+    streams: request.streams.filter(({ isTimeFiltered }) => isTimeFiltered).map(({ name }) => name),
+    channels: request.settings.channels.map(({ channelId }) => channelId),
     onlyGaps,
   }
   return await runBackfill(context, {
-    command: `run ${job.name}`,
-    asked: { job: job.name, ...wanted },
-    settings,
-    db,
-    namesChannels: false,
-    streams,
+    ...request,
+    asked: { job: request.job.name, ...wanted },
     window,
     wanted,
     // Any other range is another one tomorrow: this backfill would never be resumed.
     isResumable: !('lastDays' in range) && range.to !== undefined,
-    clock,
-    connection,
-    runPhases,
+    clock: request.connection.serviceClock,
   })
 }
 
 async function runSyncJob(context: AppContext, definition: SyncJob, request: JobRequest) {
-  const { db, connection, runPhases, job, settings } = request
+  const { db, job, settings } = request
   const { lookbackDays, until } = definition
   return await runExtraction(context, {
-    command: `run ${job.name}`,
+    ...request,
     asked: { job: job.name, ...definition, channels: settings.channels.map(({ channelId }) => channelId) },
-    settings,
-    db,
-    namesChannels: false,
-    streams: jobStreams(job),
     planStreams: (now) => syncPlan(db, settings, now, lookbackDays),
     until,
-    connection,
-    runPhases,
   })
 }
 
 /** The range of a job on the service's wall clock: from the beginning of history to the end of today if not given. */
-function rangeWindow(range: JobRange, historyFrom: WallTime, now: WallTime): Window {
-  const tomorrow = (Math.floor(now / DAY) + 1) * DAY
+async function rangeWindow(
+  { signal }: AppContext,
+  range: JobRange,
+  { connection: { serviceClock }, settings: { historyFrom, service } }: JobRequest,
+): Promise<Window> {
+  await serviceClock.refresh(signal)
+  const tomorrow = (Math.floor(wallTimeAt(serviceClock.now(), service.timeZone) / DAY) + 1) * DAY
   if ('lastDays' in range) return { from: tomorrow - range.lastDays * DAY, to: tomorrow }
   const { from, to } = range
   return {

@@ -55,12 +55,7 @@ export function formatAge(ms: number): string {
 }
 
 /** Prints a result: one JSON object where `--json` is given, else lines for a person. */
-export function printResult(
-  { print }: Pick<CliContext, 'print'>,
-  isJson: boolean,
-  result: object,
-  lines: readonly string[],
-): void {
+export function printResult({ print }: CliContext, isJson: boolean, result: object, lines: readonly string[]): void {
   if (isJson) print(JSON.stringify(result))
   else for (const line of lines) print(line)
 }

@@ -109,6 +109,11 @@ function readStatusPageSettings(source: SettingSource) {
   return { ...readHttpSettings(source), language: readLanguage(source), rangeOf }
 }
 
+interface StatusPageParts extends Pick<StatusServerOptions, 'db' | 'budget'> {
+  readonly jobs: readonly Job[]
+  readonly queue: Queue
+}
+
 /**
  * Starts the page, and says where it is.
  * @throws config.invalid where it cannot listen
@@ -116,15 +121,7 @@ function readStatusPageSettings(source: SettingSource) {
 async function openStatusPage(
   context: CliContext,
   { listen, ...page }: ReturnType<typeof readStatusPageSettings>,
-  {
-    db,
-    budget,
-    jobs,
-    queue,
-  }: Pick<StatusServerOptions, 'db' | 'budget'> & {
-    readonly jobs: readonly Job[]
-    readonly queue: Queue
-  },
+  { db, budget, jobs, queue }: StatusPageParts,
 ): Promise<StatusServer | undefined> {
   if (listen === undefined) return undefined
   const { clock, remark } = context

@@ -36,12 +36,7 @@ export function summarize(outcome: RunOutcome, timeZone: string): string[] {
 }
 
 /** Prints what a run did, for a person or as the object of `--json`. @returns the exit code */
-export function printOutcome(
-  context: Pick<CliContext, 'print'>,
-  outcome: RunOutcome,
-  isJson: boolean,
-  timeZone: string,
-): number {
+export function printOutcome(context: CliContext, outcome: RunOutcome, isJson: boolean, timeZone: string): number {
   printResult(context, isJson, outcomeObject(outcome), summarize(outcome, timeZone))
   return exitCodes[outcome.status]
 }

@@ -29,27 +29,24 @@ export async function readTableSizes(db: Db): Promise<ReadonlyMap<string, TableS
   return sizes
 }
 
-/** What viewers watched in one day of the service, by when they came. */
-export interface DayWatched {
-  readonly day: string
-  readonly hours: number
-}
-
 /** Adding up more records takes longer than a page may. */
 const MOST_ADDED_UP = 1_000_000
 
-/** The days since `since` on which viewers watched, in order; undefined where there are too many records. */
+/**
+ * The hours that viewers watched on days of the service since `since`, by when they came, in order; undefined where
+ * there are too many records.
+ */
 export async function readWatchedDays(
   db: Db,
   { sizes, timeZone }: { readonly sizes: ReadonlyMap<string, TableSize>; readonly timeZone: string },
   since: Date,
-): Promise<readonly DayWatched[] | undefined> {
+) {
   const size = sizes.get('watch_records')
   // The estimate is too small to be true: the statistics are older than the rows.
   const isUnknown = size !== undefined && !size.isExact && size.rows <= MOST_COUNTED
   if (isUnknown || (size?.rows ?? 0) > MOST_ADDED_UP) return undefined
   // The builder does not know the tables of streams.
-  const { rows } = await sql<DayWatched>`
+  const { rows } = await sql<{ readonly day: string; readonly hours: number }>`
     select (entered_at at time zone ${timeZone})::date::text as day, sum(watch_seconds) / 3600::float8 as hours
     from livehouse.watch_records where entered_at >= ${since} group by day order by day`.execute(db)
   return rows

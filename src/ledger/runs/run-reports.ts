@@ -81,25 +81,17 @@ export async function readRunErrors(db: Db, runId: string, most: number): Promis
   return (row?.errors ?? []).slice(0, most).map((error) => ({ ...error, message: error.message.slice(0, 2000) }))
 }
 
-/** The sums of one stream over all runs that ended on one day of the service. */
-export interface DayActivity {
-  /** `YYYY-MM-DD`. */
-  readonly day: string
-  readonly stream: string
-  readonly inserted: number
-  readonly updated: number
-  readonly calls: number
-  /** Of the calls, those that repeated one that was refused or had failed. */
-  readonly retries: number
-}
-
 /** The runs of any span are few beside the rows that they brought; more than this are left out, oldest first. */
 const MOST_RUNS = 5000
 
-/** One row a day since `since` and stream of the runs that ended then, in order. */
-export async function readDailyActivity(db: Db, since: Date, timeZone: string): Promise<readonly DayActivity[]> {
+/**
+ * What the runs did that ended on a day (`YYYY-MM-DD`) of the service since `since`, by day and stream, in order.
+ * Retries are the calls that repeated one that was refused or had failed.
+ */
+export async function readDailyActivity(db: Db, since: Date, timeZone: string) {
   // The builder cannot take JSON documents apart.
-  const { rows } = await sql<DayActivity>`
+  type Sums = Record<'inserted' | 'updated' | 'calls' | 'retries', number>
+  const { rows } = await sql<Readonly<Sums & Record<'day' | 'stream', string>>>`
     with ended as (
       select * from (select * from livehouse_ops.runs order by run_id desc limit ${MOST_RUNS}) as latest
       where finished_at >= ${since} and jsonb_typeof(outcome->'streams') = 'object'

@@ -5,14 +5,10 @@ import type { OpenReading } from '../open-readings.ts'
 import { ops, type Row } from '../ops.ts'
 
 /** Shortfalls of one stream in one channel (null for the account) that an operator accepts. */
-export interface NewAcceptance {
-  readonly stream: string
-  readonly channelId: string | null
+export interface NewAcceptance
+  extends Pick<Row<'acceptances'>, 'stream' | 'channelId' | 'reason' | 'acceptedAt' | 'expiresAt'> {
   /** Not empty; each says how much is missing. */
   readonly shortfalls: readonly OpenReading[]
-  readonly reason: string
-  readonly acceptedAt: Date
-  readonly expiresAt: Date
   /** Whether rows have an id: then they are in the table already, and the range counts as covered at once. */
   readonly isKeyed: boolean
 }

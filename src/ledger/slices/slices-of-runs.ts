@@ -88,18 +88,13 @@ export async function readEarlierAttempts(
   return { counts: { ...sums.counts, inserted, updated: changed - inserted, unchanged }, slices }
 }
 
-/** The calls of all slices that ended in one hour. */
-export interface HourActivity {
-  /** When it began, by the service's wall clock: `YYYY-MM-DD HH:MM:SS`. */
-  readonly hour: string
-  readonly calls: number
-  readonly retries: number
-}
-
-/** The hours since `since` in which a slice ended, whichever process read it, in order. */
-export async function readHourlyCalls(db: Db, since: Date, timeZone: string): Promise<readonly HourActivity[]> {
+/**
+ * The calls of all slices that ended in an hour since `since`, whichever process read them, by the hour's beginning on
+ * the service's wall clock (`YYYY-MM-DD HH:MM:SS`), in order.
+ */
+export async function readHourlyCalls(db: Db, since: Date, timeZone: string) {
   // By their runs, which are few: slices have no index by time. Hours of a zone are plainer in SQL.
-  const { rows } = await sql<HourActivity>`
+  const { rows } = await sql<{ readonly hour: string; readonly calls: number; readonly retries: number }>`
     select date_trunc('hour', finished_at at time zone ${timeZone})::text as hour,
       sum(calls)::float8 as calls, sum(retries)::float8 as retries
     from livehouse_ops.slices
