@@ -22,12 +22,12 @@ const START = new Date(systemClock.now() - DAYS * 86_400_000).toISOString().slic
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
 
-/** Evenings of some days a week of each channel, in the order of time, as nightly syncs leave them. */
+/** Evenings of each channel, day by day and in a day channel by channel, as nightly syncs leave them. */
 const fillings: readonly string[] = [
   `insert into livehouse.channels (channel_id, name, run_id) select c, 'channel ' || c, 1 from generate_series(1, ${CHANNELS}) c`,
   `insert into livehouse.watch_records (channel_id, record_id, user_id, nickname, address, phone, device, browser, access_source,
     online_seconds, watch_seconds, live_seconds, vod_seconds, entered_at, left_at, api_version, run_id)
-  select (n % ${CHANNELS} + 1)::text, n, 'u' || (n * 7919 % ${VIEWERS}) / ${CHANNELS}, '浙江省网友', (array['浙江杭州', '上海', '广东广州', '内蒙古呼和浩特', '美国加利福尼亚'])[n % 5 + 1],
+  select (n % ${RECORDS / DAYS} * ${CHANNELS} / ${RECORDS / DAYS} + 1)::text, n, 'u' || (n * 7919 % ${VIEWERS}) / ${CHANNELS}, '浙江省网友', (array['浙江杭州', '上海', '广东广州', '内蒙古呼和浩特', '美国加利福尼亚'])[n % 5 + 1],
     case when (n * 7919 % ${VIEWERS}) / ${CHANNELS} % 3 = 0 then '138' || lpad(((n * 7919 % ${VIEWERS}) / ${CHANNELS} * 10007 % 100000000)::text, 8, '0') end,
     '移动端', '微信', '直接访问', stay, stay * 9 / 10, stay * 6 / 10, stay * 3 / 10, at, at + make_interval(secs => stay), 2, 1
   from generate_series(0::bigint, ${RECORDS - 1}) n, lateral (select 60 + (n * 104729 % 7200)::int as stay,

@@ -51,8 +51,9 @@ export async function withFiguresLock<T>(
         await setLocal(trx, { work_mem: WORK_MEMORY, enable_nestloop: 'off', enable_mergejoin: 'off' })
         const { rows } = await sql.raw<{ zone: string | null; notes: string }>(notesIn).execute(trx)
         const { zone = null, notes } = rows[0] ?? {}
-        const isOurs = zone !== null && notes === notesOf(zone, versionOfViews(zone))
-        return isOurs && !isStopped() ? await work(trx, zone) : none
+        if (zone === null || notes !== notesOf(zone, versionOfViews(zone)) || isStopped()) return none
+        await setLocal(trx, { timezone: zone })
+        return await work(trx, zone)
       } finally {
         signal?.removeEventListener('abort', cancel)
         isOver = true

@@ -1,34 +1,34 @@
 import { channelDays, entryDays, measures as watchMeasures } from './fragments/channel-days.ts'
-import { figureOf, kept } from './fragments/channel-figures.ts'
+import { type Figure, kept } from './fragments/channel-figures.ts'
 import { channelCoverage, holdsDay } from './fragments/coverage.ts'
 import { duration, localDay } from './fragments/local-time.ts'
 import { channelId, currency, isTest } from './fragments/shared-columns.ts'
 import { type BiColumn, bigint, type BiView, bool, date, numeric } from '../view.ts'
 
 /** Viewers whose first visit, by the visitor list, was on the day. */
-export const newViewers = figureOf(
-  'new_viewers',
-  `select ${localDay('first_login_at')}, '', count(*), null::numeric, null::numeric
+export const newViewers: Figure = {
+  name: 'new_viewers',
+  sql: (dayOf) => `select ${dayOf('first_login_at')}, '', count(*), null::numeric, null::numeric
     from livehouse.visitors where channel_id = c.channel_id and first_login_at is not null group by 1`,
-)
+}
 
 /** Both kinds of gift, for each day that has any. */
-export const dailyGifts = figureOf(
-  'gifts',
-  `select g.day, k.kind, count(*) filter (where g.gift_type = k.kind),
+export const dailyGifts: Figure = {
+  name: 'gifts',
+  sql: (dayOf) => `select g.day, k.kind, count(*) filter (where g.gift_type = k.kind),
       coalesce(sum(g.amount) filter (where g.gift_type = k.kind), 0), null::numeric
     from (
-      select ${localDay('given_at')} as day, gift_type, amount
+      select ${dayOf('given_at')} as day, gift_type, amount
       from livehouse.gifts where channel_id = c.channel_id and given_at is not null and removed_at is null
     ) g cross join (values ('cash'), ('prop')) k (kind) group by 1, 2`,
-)
+}
 
-export const dailySignups = figureOf(
-  'signups',
-  `select ${localDay('signed_up_at')}, '', count(*), null::numeric, null::numeric
+export const dailySignups: Figure = {
+  name: 'signups',
+  sql: (dayOf) => `select ${dayOf('signed_up_at')}, '', count(*), null::numeric, null::numeric
     from livehouse.signups
     where channel_id = c.channel_id and signed_up_at is not null and removed_at is null group by 1`,
-)
+}
 
 /** The measures that come from one relation. A day that the relation lacks gives NULL. */
 interface Source {

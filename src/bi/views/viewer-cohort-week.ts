@@ -1,9 +1,7 @@
-import { figureOf, kept } from './fragments/channel-figures.ts'
-import { localDay } from './fragments/local-time.ts'
+import { type Figure, kept } from './fragments/channel-figures.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
 import { bigint, type BiView, date, integer } from '../view.ts'
 
-const day = localDay('entered_at')
 /** The Monday of a day, by plain arithmetic: a tenth of the time of `date_trunc`. */
 const week = (of: string) => `${of} - (${of} - date '0001-01-01') % 7`
 const month = (of: string) => `date_trunc('month', ${of}::timestamp)::date`
@@ -14,16 +12,16 @@ const itemOf = (of: string) => `coalesce(to_char(${of}, 'YYYY-MM-DD'), '')`
  * in a month, by the last earlier month in which they came. Read in the order of the index on viewer and entry, so
  * nothing is sorted. Visits of a viewer become one array, as windows take twice as long.
  */
-export const returns = figureOf(
-  'returns',
-  `with visits as materialized (
+export const returns: Figure = {
+  name: 'returns',
+  sql: (dayOf) => `with visits as materialized (
       select days[i] as day, days[i - 1] as before, days[1] as first
       from (
         select days, generate_subscripts(days, 1) as i
         from (
           select array_agg(d.day) as days
           from (
-            select user_id, ${day} as day from livehouse.watch_records
+            select user_id, ${dayOf('entered_at')} as day from livehouse.watch_records
             where channel_id = c.channel_id and entered_at is not null and user_id is not null
             order by user_id, entered_at
           ) d group by d.user_id
@@ -37,7 +35,7 @@ export const returns = figureOf(
     select m.month, ${itemOf(month('m.before'))}, count(*), null, null
     from (select ${month('v.day')} as month, v.before from visits v) m
     where m.before is null or m.before < m.month group by m.month, ${month('m.before')}`,
-)
+}
 
 export const viewerCohortWeek: BiView = {
   name: 'viewer_cohort_week',

@@ -1,4 +1,4 @@
-import { ALWAYS, figureOf, kept } from './fragments/channel-figures.ts'
+import { ALWAYS, type Figure, kept } from './fragments/channel-figures.ts'
 import { joinViewer } from './fragments/identity.ts'
 import { local } from './fragments/local-time.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
@@ -94,7 +94,7 @@ function funnelOf(
             sum(f.signups) as signups, sum(f.gifts) as gifts
           from (${happened('signups', 'user_id', 'signed_up_at', '1, 0')}
             union all ${happened('gifts', 'visitor_id', 'given_at', '0, 1')}
-          ) f (channel_id, period, user_id, phone, signups, gifts) ${joinViewer('f', 'user_id')}
+          ) f (channel_id, period, user_id, phone, signups, gifts) ${joinViewer('f', 'user_id', channel)}
           group by 1, 2, 3
         ) e using (channel_id, period, user_id)
       ) v group by v.channel_id, v.period
@@ -108,16 +108,17 @@ const names = steps.map(([no, step, within]) => `(${no}, '${step}', ${within ===
 const withSteps = (funnel: string) => `from ${funnel} f
   join (values ${names.join(', ')}) s (step_no, step, within_step) on s.step = f.item`
 
-export const funnelSteps = figureOf(
-  'funnel_steps',
-  `select f.day, f.item, f.number, f.left_value, f.right_value from ${funnelOf(
-    `select v.channel_id, ${ALWAYS}, v.user_id, coalesce(v.visit_count, 0), v.watch_seconds, v.comment_count
+export const funnelSteps: Figure = {
+  name: 'funnel_steps',
+  sql: () =>
+    `select f.day, f.item, f.number, f.left_value, f.right_value from ${funnelOf(
+      `select v.channel_id, ${ALWAYS}, v.user_id, coalesce(v.visit_count, 0), v.watch_seconds, v.comment_count
           from livehouse.visitors v where v.channel_id = c.channel_id`,
-    () => ALWAYS,
-    [1, 2, 3, 4, 5, 6],
-    '= c.channel_id',
-  )} f`,
-)
+      () => ALWAYS,
+      [1, 2, 3, 4, 5, 6],
+      '= c.channel_id',
+    )} f`,
+}
 
 export const viewerFunnel: BiView = {
   name: 'viewer_funnel',

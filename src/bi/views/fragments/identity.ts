@@ -1,4 +1,4 @@
-import { ALWAYS, figureOf, kept } from './channel-figures.ts'
+import { ALWAYS, type Figure, kept } from './channel-figures.ts'
 import { hashed, isMasked } from './masks.ts'
 
 /** One viewer of one channel. Channel ids have no colon, so this is unambiguous. */
@@ -139,15 +139,15 @@ const named = [
 )
 
 /** Viewers who are named by a record but missing from the visitor list. */
-export const unlisted = figureOf(
-  'unlisted_viewers',
-  `select distinct ${ALWAYS}, f.user_id, 1::bigint, null::numeric, null::numeric
+export const unlisted: Figure = {
+  name: 'unlisted_viewers',
+  sql: () => `select distinct ${ALWAYS}, f.user_id, 1::bigint, null::numeric, null::numeric
     from (
       ${named.join('\n      union all ')}
     ) f
     where not exists (
       select from livehouse.visitors v where v.channel_id = c.channel_id and v.user_id = f.user_id)`,
-)
+}
 
 /** The same for all channels: `channel_id`, `user_id`. */
 export const unlistedViewers = `select channel_id, item as user_id from ${kept(unlisted)} k`
@@ -166,22 +166,26 @@ export function hiddenOrder(phone: string): string {
  * Joins for a fact that may name its viewer or only a phone: `by_phone` (the only viewer of the channel with this
  * phone), `i` (the person of the viewer) and `somebody` (the person who has this phone anywhere). @param fact alias;
  * @param id its column with the viewer's id
+ * @param channel condition on the channel of the facts, for a few channels of many
  */
-export function joinViewer(fact: string, id: string): string {
+export function joinViewer(fact: string, id: string, channel = 'is not null'): string {
   // Where the fact names its viewer, its phone is not normalised, and nothing is joined by it.
   const phone = phoneNumber(`(case when ${fact}.${id} is null then ${fact}.phone end)`)
   const ofPhone = (columns: string, more: string) =>
     `select ${hiddenOrder('p.phone')} as token, min(p.phone) as phone_number, ${columns}
-    from livehouse_ops.viewer_persons p where p.phone is not null group by ${more}`
+    from livehouse_ops.viewer_persons p where p.phone is not null ${more}`
   // Tells two phones of one token apart. No join sorts by `is not distinct from`.
   const matches = (row: string) =>
     `${row}.token = ${hiddenOrder(phone)} and ${row}.phone_number is not distinct from ${phone}`
   return `left join (
-    ${ofPhone('p.channel_id, min(p.user_id) as user_id', 'p.channel_id, 1 having count(*) = 1')}
+    ${ofPhone(
+      'p.channel_id, min(p.user_id) as user_id',
+      `and p.channel_id ${channel} group by p.channel_id, 1 having count(*) = 1`,
+    )}
   ) by_phone on by_phone.channel_id = ${fact}.channel_id and ${matches('by_phone')}
   ${joinPerson(`${fact}.channel_id`, `coalesce(${fact}.${id}, by_phone.user_id)`)}
   left join (
-    ${ofPhone('min(p.person) as person', '1')}
+    ${ofPhone('min(p.person) as person', 'group by 1')}
   ) somebody on by_phone.user_id is null and ${matches('somebody')}`
 }
 
