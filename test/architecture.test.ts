@@ -50,7 +50,6 @@ const rules: Rules = {
   exceptions: {
     'src/cli/api.ts → service': 'the calls that no run makes',
     'src/cli/db.ts → store': 'the embedded server, and copies of a database',
-    'src/cli/demo.ts → ledger': 'claims that database for the emulator',
     'src/cli/demo.ts → store': 'a database that is made anew',
     'src/cli/labels.ts → ledger': 'one table, read and written whole',
     'src/cli/migrate.ts → store': 'migrations',

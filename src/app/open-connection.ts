@@ -11,9 +11,11 @@ import type { Db } from '../store/database.ts'
 import { callBudget } from '../ledger/call-budget.ts'
 import { createSharedPace } from '../ledger/shared-pace.ts'
 import { createSharedTokenStore } from '../ledger/shared-token-store.ts'
-import { readSourceFacts } from '../ledger/source.ts'
+import { claimSource, readSourceFacts } from '../ledger/source.ts'
 
-type Additions = Partial<Pick<ConnectOptions, 'random' | 'longestRefusedMs' | 'reserve' | 'onExchange' | 'onCall'>>
+type Additions = Partial<
+  Pick<ConnectOptions, 'random' | 'longestRefusedMs' | 'reserve' | 'onFirstAnswer' | 'onExchange' | 'onCall'>
+>
 
 /** How long a call is repeated after 429 where a person waits for it. */
 export const WATCHED_REFUSED_MS = 5000
@@ -41,7 +43,10 @@ export function openConnection(
   })
 }
 
-/** The client for a run: with the budget of ten calls, and with what a probe has found. */
+/**
+ * The client for a run: with the budget of ten calls, and with what a probe has found. Its first answer makes the
+ * service the source of the database.
+ */
 export async function openRunConnection(
   context: AppContext,
   service: ServiceSettings,
@@ -49,7 +54,8 @@ export async function openRunConnection(
   additions: Partial<Pick<ConnectOptions, 'onExchange' | 'onCall'>> = {},
 ): Promise<Connection> {
   const reserve = callBudget(db, service, context.clock)
-  return openConnection(context, await withKnownListParams(service, db), db, { ...additions, reserve })
+  const known = await withKnownListParams(service, db)
+  return openConnection(context, known, db, { ...additions, reserve, onFirstAnswer: () => claimSource(db, service) })
 }
 
 /**

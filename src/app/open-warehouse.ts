@@ -6,7 +6,7 @@ import { planForms, publishForms } from '../bi/publish/publish-forms.ts'
 import { writeBiSettings } from '../bi/publish/bi-state.ts'
 import type { Db } from '../store/database.ts'
 import { migrateUp, requireMigrated } from '../store/migrate.ts'
-import { claimSource, type Source } from '../ledger/source.ts'
+import { checkSource, type Source } from '../ledger/source.ts'
 import { openConfiguredDatabase, OPENING } from './open-database.ts'
 
 interface WarehouseRequest {
@@ -17,8 +17,8 @@ interface WarehouseRequest {
 }
 
 /**
- * Opens the warehouse for a verb: says which database it is, applies pending migrations or refuses them, makes sure
- * that it belongs to the source, and brings the analysts' views up to date. Use it with `await using`.
+ * Opens the warehouse for a verb: says which database it is, applies pending migrations or refuses them, refuses
+ * the records of another source, and brings the analysts' views up to date. Use it with `await using`.
  * @throws db.… codes
  */
 export async function openWarehouse(
@@ -35,16 +35,18 @@ export async function openWarehouse(
     } else {
       await requireMigrated(db, { signal })
     }
-    if (source !== undefined) await claimSource(db, source)
-    // After the claim: the views show the days of the source's zone.
+    if (source !== undefined) await checkSource(db, source)
     if (settings.isAutoMigrated) {
-      const { notice } = await publishBi(db, { signal, settings: settings.bi })
+      const { notice } = await publishBi(db, { signal, settings: settings.bi, timeZone: source?.timeZone })
       if (notice !== undefined) remark(notice)
       for (const each of (await publishForms(db, signal)).notices) remark(each)
     } else {
       // A mask is a setting and no change of the schema.
       if (settings.bi !== undefined) await writeBiSettings(db, settings.bi)
-      const outdated = [...((await planBi(db)).length > 0 ? [SCHEMA] : []), ...(await planForms(db)).keys()]
+      const outdated = [
+        ...((await planBi(db, source?.timeZone)).length > 0 ? [SCHEMA] : []),
+        ...(await planForms(db)).keys(),
+      ]
       if (outdated.length > 0)
         remark(
           `Not up to date: the views ${outdated.join(', ')}. LIVEHOUSE_AUTO_MIGRATE is 0, so they stay as they are. ` +

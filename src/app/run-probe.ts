@@ -4,7 +4,7 @@ import type { RunProblem } from '../core/outcome.ts'
 import { noCounts, noSlices } from '../core/slice.ts'
 import type { Db } from '../store/database.ts'
 import { probe } from '../sync/probe.ts'
-import { keepSourceFacts, readSourceFacts } from '../ledger/source.ts'
+import { claimSource, keepSourceFacts, readSourceFacts } from '../ledger/source.ts'
 import { allStreams } from '../streams/registry.ts'
 import { recordRun } from './record-run.ts'
 import { openConnection } from './open-connection.ts'
@@ -15,7 +15,8 @@ import { openConnection } from './open-connection.ts'
  */
 export async function runProbe(context: AppContext, service: ServiceSettings, db: Db) {
   const recorded = await recordRun(context, { db, command: 'probe', asked: {} }, async ({ runId, signal }) => {
-    await using connection = openConnection({ ...context, signal }, service, db)
+    const onFirstAnswer = () => claimSource(db, service)
+    await using connection = openConnection({ ...context, signal }, service, db, { onFirstAnswer })
     const { facts, calls, failures } = await probe({ ask: connection.ask, streams: allStreams, signal })
     await keepSourceFacts(db, facts, { runId, foundAt: new Date(context.clock.now()) })
     const errors = [...failures].map(([stream, { code, message }]): RunProblem => {

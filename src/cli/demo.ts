@@ -9,7 +9,6 @@ import type { RunOutcome } from '../core/outcome.ts'
 import { packageFolder } from '../core/program-files.ts'
 import { DAY, formatWallDate, formatWallTime } from '../core/wall-clock.ts'
 import { startEmulator } from '../emulator/server.ts'
-import { claimSource } from '../ledger/source.ts'
 import { recreateDatabase } from '../store/create-database.ts'
 import { describeTarget } from '../store/translate-error.ts'
 import type { Db } from '../store/database.ts'
@@ -103,7 +102,6 @@ export async function fillDemo(
     DATABASE_URL: 'embedded',
   }
   const settings = readExtractionSettings({ ...context, environment }, streams)
-  await claimSource(db, settings.service)
   const outcome = await runExtraction(context, {
     command: 'demo',
     asked: { ...world, ends_at: formatWallTime(endsAt), time_zone: TIME_ZONE },

@@ -9,13 +9,14 @@ import { ops, type Row } from './ops.ts'
 export type Source = Pick<Row<'source'>, 'baseUrl' | 'appId' | 'timeZone'>
 
 /**
- * Remembers the source on the first use of a database and refuses any other. An app id that comes later, where only a
- * fixed token has been used so far, is remembered then. Of two first uses at once, one is checked against the other.
+ * Remembers the source of a database once it has first answered, and refuses any other: an address that nobody answers
+ * at may be mistyped. An app id that comes later, where only a fixed token has been used so far, is remembered then. Of
+ * two first answers at once, one is checked against the other.
  * @throws db.otherSource
  */
 export async function claimSource(db: Db, source: Source): Promise<void> {
   const { baseUrl, appId, timeZone } = source
-  // Waits for another first use to commit, by the index that allows one row.
+  // Waits for another claim to commit, by the index that allows one row.
   const claim = ops(db).insertInto('source').values({ baseUrl, appId, timeZone })
   await claim.onConflict((conflict) => conflict.doNothing()).execute()
   const same = ops(db).updateTable('source').where('baseUrl', '=', baseUrl).where('timeZone', '=', timeZone)
@@ -23,7 +24,7 @@ export async function claimSource(db: Db, source: Source): Promise<void> {
   await checkSource(db, source)
 }
 
-/** The source that a database belongs to; undefined before its first use. */
+/** The source that a database belongs to; undefined before its first answer. */
 export async function readSource(db: Db): Promise<Source | undefined> {
   return await ops(db).selectFrom('source').select(['baseUrl', 'appId', 'timeZone']).executeTakeFirst()
 }

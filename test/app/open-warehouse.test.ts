@@ -7,7 +7,7 @@ import { labels } from '../../src/cli/labels.ts'
 import { migrate } from '../../src/cli/migrate.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { readPending } from '../../src/store/migrate.ts'
-import type { Source } from '../../src/ledger/source.ts'
+import { claimSource, readSource, type Source } from '../../src/ledger/source.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { startAccount } from '../helpers/start-account.ts'
@@ -18,12 +18,12 @@ function settingsFor(url: string, isAutoMigrated = true): DatabaseSettings {
   return { target: { kind: 'url', url }, dataDir: '/nowhere', isAutoMigrated }
 }
 
-test('opening migrates, claims the source and says which database it is, without the password', async () => {
+test('opening migrates, claims nothing and says which database it is, without the password', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const { context, printed, remarked } = createTestContext()
   await using db = await openWarehouse(context, { settings: settingsFor(database.url), source })
   expect(await readPending(db)).toEqual([])
-  expect(await db.selectFrom('livehouse_ops.source').select('app_id').execute()).toEqual([{ app_id: 'app-1' }])
+  expect(await readSource(db)).toBeUndefined()
   const { host } = new URL(database.url)
   expect(remarked[0]).toBe(`database: ${host}/${database.name} (DATABASE_URL)`)
   expect(remarked.slice(1)).toEqual([expect.stringMatching(/^migrated: 0001-operations/)])
@@ -42,7 +42,7 @@ test('another source is refused; a verb without one may look', async () => {
   await using database = await createTestDatabase()
   const { context } = createTestContext()
   const settings = settingsFor(database.url)
-  await (await openWarehouse(context, { settings, source })).destroy()
+  await claimSource(database.db, source)
   const other = openWarehouse(context, { settings, source: { ...source, appId: 'app-2' } })
   await expect(other).rejects.toMatchObject({ code: 'db.otherSource' })
   await using db = await openWarehouse(context, { settings, source: undefined })

@@ -14,7 +14,7 @@ export interface BiState {
   /** Fingerprint of the views as last made; null before the first time. */
   readonly fingerprint: string | null
   readonly language: Language
-  /** The service's time zone, once a run has claimed the database; a default before. */
+  /** The source's, once it has answered; before that the one asked for, that of the views as made, or a default. */
   readonly timeZone: string
   /** Names of the views that livehouse has made; some may have been dropped since. */
   readonly views: readonly string[]
@@ -32,8 +32,8 @@ export function fingerprintOf(statements: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(statements)).digest('hex')
 }
 
-/** Reads the catalog; changes nothing. */
-export async function readBiState(db: Db): Promise<BiState> {
+/** Reads the catalog; changes nothing. @param timeZone of the service, where it has never answered yet */
+export async function readBiState(db: Db, timeZone?: string): Promise<BiState> {
   const names = biViews.map(({ name }) => name)
   const { rows } = await sql<BiState>`
     with present as (select oid, rolname::text as name from pg_roles
@@ -41,7 +41,7 @@ export async function readBiState(db: Db): Promise<BiState> {
       made as (select oid from pg_class where relnamespace = to_regnamespace(${SCHEMA}) and relkind = 'v'
         and relname = any (${names}::text[]))
     select b.fingerprint, b.language, b.views, coalesce((select s.time_zone from livehouse_ops.source s),
-      ${DEFAULT_ZONE}) as "timeZone",
+      ${timeZone ?? null}, b.time_zone, ${DEFAULT_ZONE}) as "timeZone",
       (select rolsuper or rolcreaterole from pg_roles where rolname = current_user) as "mayCreateRoles",
       array(select name from present order by name) as roles,
       (select count(*) from made) = ${names.length} and not exists (
