@@ -1,3 +1,4 @@
+import type { Cause } from '../core/cause.ts'
 import { operatorCommands } from '../core/outcome.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { ListedChannel } from '../ledger/channels.ts'
@@ -22,6 +23,7 @@ interface Facts extends Pick<OpenReadings, 'problems'> {
   readonly questions: ReadonlyMap<string, readonly string[]>
   readonly units: readonly LedgerUnit[]
   readonly runs: readonly RunReport[]
+  readonly causes: readonly Cause[]
   readonly sizes: ReadonlyMap<string, TableSize>
   readonly jobs: readonly KeepingJob[]
 }
@@ -103,9 +105,7 @@ function unknownUnits({ units, channels, jobs }: Facts, isWanted: IsWanted): rea
   })
 }
 
-function keyOf({ stream, channelId }: Pick<LedgerUnit, 'stream' | 'channelId'>): string {
-  return `${stream} ${channelId}`
-}
+const keyOf = ({ stream, channelId }: Pick<LedgerUnit, 'stream' | 'channelId'>) => `${stream} ${channelId}`
 
 function whatJobsRead({ jobs, channels }: Facts): IsWanted {
   const groupOf = new Map(channels.map(({ channelId, group }) => [channelId, group]))
@@ -143,7 +143,7 @@ export interface Finding {
 export interface Verdict {
   readonly status: 'empty' | 'first' | 'complete' | 'incomplete'
   readonly findings: readonly Finding[]
-  /** The last run, where it failed and no finding shows it. */
+  /** The last run, where alerts tell that it failed and no finding shows it. */
   readonly failedRun: { readonly runId: string; readonly command: string } | undefined
   readonly isRunning: boolean
 }
@@ -160,13 +160,14 @@ export function judgeHealth(facts: Facts, rangeOf: RangeOf = () => ({})) {
   return { expectations, verdict: judge(facts, expectations), streams: judgeStreams(facts, rangeOf) }
 }
 
-function judge({ runs, units }: Facts, expectations: Expectations): Verdict {
+function judge({ runs, units, causes }: Facts, expectations: Expectations): Verdict {
   const isRunning = runs.some(({ status }) => status === 'running')
   if (runs.length === 0) return { status: 'empty', findings: [], failedRun: undefined, isRunning }
   const findings = findingsOf(expectations)
   const last = lastReading(runs)
   const isSaid = findings.some(({ kind }) => kind === 'problem')
-  const failedRun = last?.status === 'failed' && !isSaid ? { runId: last.runId, command: last.command } : undefined
+  const isFailed = causes.some((each) => each.kind === 'run' && each.status === 'failed' && each.runId === last?.runId)
+  const failedRun = last && isFailed && !isSaid ? { runId: last.runId, command: last.command } : undefined
   const isComplete = findings.length === 0 && failedRun === undefined && units.some(({ stream }) => !isAskedFor(stream))
   const isFirst = isRunning && last === undefined
   return { status: isFirst ? 'first' : isComplete ? 'complete' : 'incomplete', findings, failedRun, isRunning }

@@ -13,6 +13,7 @@ import { readTableSizes } from '../ledger/table-sizes.ts'
 import type { Db } from '../store/database.ts'
 import { setLocal } from '../store/driver.ts'
 import { readPending } from '../store/migrate.ts'
+import { readCauses } from './alerts/read-causes.ts'
 import { judgeHealth, type KeepingJob, type RangeOf } from './judge-health.ts'
 
 export interface HealthQuestion {
@@ -25,7 +26,7 @@ export interface HealthQuestion {
   readonly mostQuarantined?: number
 }
 
-/** How the warehouse stands, and what is wrong with it: what `status`, the status page and metrics show. */
+/** How the warehouse stands, and what is wrong with it: what `status`, the status page, metrics and alerts tell. */
 export type Health = Awaited<ReturnType<typeof readHealth>>
 
 /** Open readings that are listed of each kind. */
@@ -45,6 +46,7 @@ export async function readHealth(db: Db, { nowMs, budget, jobs = [], rangeOf, mo
     /** What the service's wall clock showed when this was read. */
     now: wallTimeAt(nowMs, timeZone),
     channels: await readChannelList(db),
+    causes: await readCauses(db, new Date(nowMs)),
     /** The known questionnaires by channel, without those that the last proven list no longer had. */
     questions: await readQuestions(db, 'listed'),
     /** Of active channels and the account. */

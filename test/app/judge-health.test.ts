@@ -66,8 +66,11 @@ test('each fault is told once: the gravest of a channel, and one sentence for st
   })
   // A run that failed as a whole is told of where nothing else tells of it.
   const failed = [makeRun({ runId: '8', command: 'quarantine retry' }), makeRun({ status: 'failed' })]
-  expect(judge({ ...facts, runs: failed }).failedRun).toBeUndefined()
-  expect(judge(makeFacts({ runs: failed })).failedRun).toMatchObject({ runId: '7' })
+  const cause = { kind: 'run', name: 'sync', runId: '7', status: 'failed', problems: [] } as const
+  expect(judge({ ...facts, runs: failed, causes: [cause] }).failedRun).toBeUndefined()
+  expect(judge(makeFacts({ runs: failed, causes: [cause] })).failedRun).toMatchObject({ runId: '7' })
+  // As alerts do, which leave out runs that were only interrupted, and failed runs of a command that went well since.
+  expect(judge(makeFacts({ runs: failed, causes: [{ ...cause, runId: '6' }] })).failedRun).toBeUndefined()
 })
 
 test('a backfill of old days does not make a stream fresh', () => {

@@ -96,6 +96,7 @@ export function makeFacts(overrides: Partial<Facts> = {}): Facts {
       kind === 'problem' ? [{ stream, channelId, readings: 1 }] : [],
     ),
     runs: [makeRun()],
+    causes: [],
     activity: [{ day: '2026-11-20', stream: 'watch_records', inserted: 120, updated: 3, calls: 40, retries: 2 }],
     hourly: [{ hour: '2026-11-20 13:00:00', calls: 9, retries: 1 }],
     watched: [{ day: '2026-11-20', hours: 55.4 }],

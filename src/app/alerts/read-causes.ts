@@ -11,8 +11,8 @@ const LONGEST_FIELD = 60
 const LONGEST_REASON = 200
 
 /**
- * Every cause that there is now for an alert. Of what `readHealth` reads these are the few quick statements: they run
- * after each run and each minute, in the transaction that holds the lock of the alerts.
+ * Every cause that there is now for an alert: the part of `readHealth` that alerts need. Its few quick statements run
+ * after each run and each minute, too, in the transaction that holds the lock of the alerts.
  */
 export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
   const runs = (await readFailedRuns(db)).map(({ reason, ...run }) => {
