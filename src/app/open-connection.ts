@@ -11,7 +11,7 @@ import type { Db } from '../store/database.ts'
 import { callBudget } from '../ledger/call-budget.ts'
 import { createSharedPace } from '../ledger/shared-pace.ts'
 import { createSharedTokenStore } from '../ledger/shared-token-store.ts'
-import { claimSource, readSourceFacts } from '../ledger/source.ts'
+import { claimSource, readSource, readSourceFacts } from '../ledger/source.ts'
 
 type Additions = Partial<
   Pick<ConnectOptions, 'random' | 'longestRefusedMs' | 'reserve' | 'onFirstAnswer' | 'onExchange' | 'onCall'>
@@ -54,8 +54,10 @@ export async function openRunConnection(
   additions: Partial<Pick<ConnectOptions, 'onExchange' | 'onCall'>> = {},
 ): Promise<Connection> {
   const reserve = callBudget(db, service, context.clock)
+  const isClaimed = (await readSource(db))?.appId === service.appId
+  const onFirstAnswer = isClaimed ? undefined : () => claimSource(db, service)
   const known = await withKnownListParams(service, db)
-  return openConnection(context, known, db, { ...additions, reserve, onFirstAnswer: () => claimSource(db, service) })
+  return openConnection(context, known, db, { ...additions, reserve, onFirstAnswer })
 }
 
 /**

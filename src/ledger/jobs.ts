@@ -103,12 +103,9 @@ async function readFirst(jobs: readonly string[], runs: ReturnType<typeof select
   return first
 }
 
-export interface NewJobRun {
-  readonly job: string
+export interface NewJobRun extends Pick<Row<'job_runs'>, 'job' | 'worker' | 'startedAt'> {
   /** When it was due, as the record has it: an edited job may be due at the same wall time of another zone. */
   readonly due: { readonly localTime: string; readonly timeZone: string; isRepeat: boolean; dueAt: Date } | undefined
-  readonly worker: string
-  readonly startedAt: Date
 }
 
 /** A run and its attempt: the number tells whether another process has begun it since. */

@@ -29,7 +29,7 @@ export interface ServiceAccess extends Pick<HttpOptions, 'baseUrl' | 'authUrl' |
 
 export interface ConnectOptions
   extends ServiceAccess,
-    Pick<AnswerOptions, 'clock' | 'redact' | 'onExchange' | 'onCall'>,
+    Pick<AnswerOptions, 'clock' | 'redact' | 'onFirstAnswer' | 'onExchange' | 'onCall'>,
     Pick<TokensOptions, 'addSecret'>,
     Pick<RetryOptions, 'log' | 'longestRefusedMs'> {
   /** From 0 to 1, exclusive; `Math.random` unless a test decides. */
@@ -40,8 +40,6 @@ export interface ConnectOptions
   readonly pace?: Pace
   /** Counts the calls of 4.6; without it 4.6 is never called. */
   readonly reserve?: Reserve
-  /** Awaited once, before the first answer to a call with a token is given; every call throws what it throws. */
-  readonly onFirstAnswer?: () => Promise<void>
   /** A list of the account, asked for where the answer of `/` may tell an old time. */
   readonly accountList: ListRequest
 }
@@ -104,12 +102,7 @@ export function connect(options: ConnectOptions): Connection {
 
   const unbudgeted = token(answers, bearer, fetched)
   const budgeted = budget(unbudgeted, options.reserve, serviceClock, bearer.current)
-  let first: Promise<void> | undefined
-  const authorized: Send = async (call, context) => {
-    const answer = await (call.isBudgeted ? budgeted : unbudgeted)(call, context)
-    await (first ??= options.onFirstAnswer?.())
-    return answer
-  }
+  const authorized: Send = (call, context) => (call.isBudgeted ? budgeted : unbudgeted)(call, context)
   const places = new PQueue({ concurrency })
   // Places come after the gate: calls that wait for a slow endpoint's turn must not hold them all.
   const placed: Send = (call, context) => places.add(() => authorized(call, context), { signal: context.signal })

@@ -37,16 +37,13 @@ const signupAnswers: ChildTable = {
   key: ['channel_id', 'question_id', 'signup_key', 'question_no'],
   marksRemoved: false,
   numberColumn: 'question_no',
-  rowsOf: ({ channel_id = null, question_id = null, signup_key = null, answers }: Row) =>
-    parseAnswers(answers).map(({ question, answer }, index) => ({
-      channel_id,
-      question_id,
-      signup_key,
-      question_no: index + 1,
-      question,
-      answer,
-      extra: null,
-    })),
+  rowsOf: ({ channel_id = null, question_id = null, signup_key = null, answers }: Row) => {
+    // As `answersJson` wrote them.
+    const parsed: readonly Answer[] = JSON.parse(String(answers))
+    return parsed.map((each, index) => {
+      return { channel_id, question_id, signup_key, question_no: index + 1, ...each, extra: null }
+    })
+  },
 }
 
 /** One row a signup. The service gives signups no id. API 4.11, fields 2.9. */
@@ -132,10 +129,4 @@ function answersJson(raw: unknown): ReturnType<FieldParser<ColumnTypes['jsonb']>
 function cellText(cell: unknown): string | null {
   const read = text(cell)
   return read === undefined ? exactJson(cell) : read
-}
-
-/** The reverse of `answersJson`. */
-function parseAnswers(answers: unknown): readonly Answer[] {
-  const parsed: readonly Answer[] = JSON.parse(String(answers))
-  return parsed
 }

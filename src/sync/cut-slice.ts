@@ -15,6 +15,7 @@ import {
   type SliceReading,
   sameItems,
 } from './page-reading.ts'
+import { effectiveSize } from './read-pages.ts'
 import { countParts, findBound, halveSlice, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { GAP, cutWindow, cutWindowAt, minutesWithin, requireFiltered, secondOf, SHORTEST_WINDOW } from './windows.ts'
@@ -62,7 +63,7 @@ export async function cutSlice(
   if (window === undefined || window.to - window.from <= SHORTEST_WINDOW) return undefined
   const first = await firstPage()
   const mostPages = longestSlice(stream, pagesPerSlice, stream.identity && rowsOf(first, readItem))
-  const count = stream.isCounted ? pagesOf(first, pages.pageSize) : undefined
+  const count = stream.isCounted ? Math.ceil((first.total ?? 0) / effectiveSize(pages, first)) : undefined
   // Most lists that begin with a short page end there.
   const isShort = count === undefined ? first.items.length < pages.pageSize : count <= mostPages
   if (isShort && !isLong) {
@@ -72,21 +73,18 @@ export async function cutSlice(
   }
 
   const isFirst = (page: Page) => sameItems(stream)(page.items, first.items)
-  const look = count === undefined ? await lookBehind(pages, mostPages, isFirst) : await lookAt(pages, half(count))
+  const look =
+    count === undefined ? await lookBehind(pages, mostPages, isFirst) : await lookAt(pages, Math.ceil(count / 2))
   // Then nothing lies there, or reading shows whether the page parameter is ignored.
   if (count === undefined ? look === undefined : look && isFirst(look)) return undefined
   const rows = look ? rowsOf(look, readItem) : []
   requireFiltered(pages.list, rows, timeZone)
   const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
-  const time = times[half(times.length) - 1]
+  const time = times[Math.ceil(times.length / 2) - 1]
   if (stream.identity && !slice.isFound && time !== undefined)
     await requireFoundByTime(time, first, { pages, readItem }, timeZone)
   const halves = halveSlice({ ...slice, isFound: true }, rows, { timeZone })
   return await countParts(slice, halves, first.total ?? 0, pages)
-}
-
-function half(count: number): number {
-  return Math.ceil(count / 2)
 }
 
 /**
@@ -146,12 +144,6 @@ async function lookAt(pages: PageReading, number: number): Promise<Page | undefi
     if (pages.context.signal.aborted || hasCode(error, 'api.unreachable')) throw error
     return undefined
   }
-}
-
-/** How many pages a list with a total has: a first page shorter than it should be shows what size is served. */
-function pagesOf({ items, total = 0 }: Page, pageSize: number): number {
-  const served = items.length > 0 && items.length < Math.min(pageSize, total) ? items.length : pageSize
-  return Math.ceil(total / served)
 }
 
 /** The most rows that a service counts or shows is a multiple of this: 10,000 or 500, or some pages. */

@@ -104,7 +104,7 @@ export async function readHead(
 }
 
 /** The size that the service serves: page 1 shows it where more is announced, or where the echo names its length. */
-function effectiveSize({ pageSize }: PageReading, { items, total = 0, echoedPageSize }: Page): number {
+export function effectiveSize({ pageSize }: PageReading, { items, total = 0, echoedPageSize }: Page): number {
   const isClamped = items.length > 0 && (items.length < total || items.length === echoedPageSize)
   return isClamped ? Math.min(items.length, pageSize) : pageSize
 }

@@ -65,16 +65,13 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
     },
     end: (proof, counts, error) => {
       report({ kind: 'slice.ended', ...name, proof })
-      if (isGreen(proof)) log.debug('slice.ended', { ...name, proof, ...counts })
-      else
-        log.warn(proof === 'short' ? 'slice.short' : 'slice.failed', { ...name, proof, ...counts, ...causeOf(error) })
+      const ended = { ...name, proof, ...counts }
+      if (isGreen(proof)) return log.debug('slice.ended', ended)
+      // The message of our own errors says all; any other error is a bug, and its stack is needed.
+      const cause = error instanceof LivehouseError ? { code: error.code, reason: error.message } : { err: error }
+      log.warn(proof === 'short' ? 'slice.short' : 'slice.failed', { ...ended, ...cause })
     },
   }
-}
-
-/** The message of our own errors says all; any other error is a bug, and its stack is needed. */
-function causeOf(error: unknown): LogFields {
-  return error instanceof LivehouseError ? { code: error.code, reason: error.message } : { err: error }
 }
 
 /** The error of a slice that is not green. */

@@ -96,7 +96,9 @@ function readGroup(items: readonly KeptItem[], { streams, parse, timeZone }: Ret
   if (first === undefined || stream === undefined || partition === undefined) return undefined
   const readItem = itemReader(stream, { partition, serviceDay: dayOf(first, timeZone) })
   const read = items.flatMap((item) => {
-    const result = readItem(parse(item.raw), { title: titleOf(item, parse) })
+    // The headers of the answer that it came in.
+    const title = item.headers === null ? undefined : parse(item.headers)
+    const result = readItem(parse(item.raw), { title: Array.isArray(title) ? title : undefined })
     return result.kind === 'row' ? [{ item, row: result.row }] : []
   })
   return {
@@ -120,10 +122,4 @@ function freshestOfEach(stream: Stream, rows: readonly Row[]): readonly Row[] {
 
 function dayOf({ lastSeenAt }: KeptItem, timeZone: string): string {
   return formatWallDate(wallTimeAt(lastSeenAt.getTime(), timeZone))
-}
-
-/** The headers of the answer that an item came in. */
-function titleOf({ headers }: KeptItem, parse: RetryDeps['parse']): readonly unknown[] | undefined {
-  const title = headers === null ? undefined : parse(headers)
-  return Array.isArray(title) ? title : undefined
 }

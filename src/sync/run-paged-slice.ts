@@ -59,87 +59,20 @@ export interface WaitingSlice {
  * service's own words; each day asks once more.
  */
 export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice | WaitingSlice> {
-  const { db, clock, timeZone, runId } = deps
-  const place = { ...placeOf(slice), runId }
-  const meter = createCallMeter()
-  const loader = createBatchLoader(slice, deps)
-  const log = openSliceLog(slice, deps, meter)
-  // By the earlier of the two clocks: rows that came after it are not covered.
-  const startedAt = new Date(Math.min(clock.now(), deps.claimableMs()))
-  const open = await readOpenSlice(db, place)
-  const isThis = open?.backfillId === slice.backfillId && isDeepStrictEqual(open?.window, slice.window)
-  const known = open && isThis ? open : beginSlice(slice, startedAt)
-  const begun = known.pagesRead > 0 ? known : { ...beginSlice(slice, startedAt), refused: known.refused }
-  /** The progress that is committed. */
-  let state: OpenSlice = begun
-  let read: Counts = noCounts
-  const counts = (): Counts => ({ ...addCounts(loader.counts(), read), ...meter.counts() })
-  /** `state` with the calls of this run. */
-  const upToNow = (): OpenSlice => {
-    const { calls, retries } = meter.counts()
-    return { ...state, calls: begun.calls + calls, retries: begun.retries + retries }
-  }
+  const work = await openWork(slice, deps)
+  const { place, loader, log } = work
   const end = (proof: EndedSlice['proof'], error: unknown): EndedSlice => {
-    log.end(proof, counts(), error)
-    return { ...failedBy(error), proof, counts: counts() }
+    log.end(proof, work.counts(), error)
+    return { ...failedBy(error), proof, counts: work.counts() }
   }
   try {
-    const reading = openReading(slice, deps, meter)
-    const { pages, readItem } = reading
-    const readPage = async (number: number, pageSize = pages.pageSize): Promise<ReadPage> => {
-      const page = await fetchNumbered({ ...pages, pageSize }, number)
-      return { ...page, ...readPageRows(slice.stream, page, readItem) }
-    }
-    /** Quarantines unreadable items, and commits the rows together with how far the reading has come. */
-    const commit = async (page: ReadPage): Promise<void> => {
-      const { items, rejected, degraded, absentFields } = page
-      read = addCounts(read, { extracted: items.length, quarantined: rejected.length, degraded })
-      requireFiltered(pages.list, page.rows, timeZone)
-      await keepRejected(slice, page, deps)
-      const soFar = { received: items.length, rejected, absentFields }
-      requireReadable(soFar)
-      await requireFields(slice, soFar, reading, deps)
-      await loader.add(page.rows)
-      reading.reportPage(page.items.length, undefined)
-      const earlier = await reading.earlier()
-      state = { ...addPage(state, slice, page, timeZone), readAt: new Date(clock.now()) }
-      await loader.finish(async (trx) => {
-        await saveOpenSlice(trx, place, upToNow())
-        await rememberPresentFields(trx, slice, soFar, earlier)?.execute()
-      })
-    }
-    const hasMoved = async (): Promise<boolean> => !isLastPage(state, await readPage(state.pagesRead))
-    const readOn = async (): Promise<'more' | 'end' | 'moved'> => {
-      const page = await readPage(state.pagesRead + 1)
-      if (state.pagesRead === 0) state = { ...state, covers: reading.covers() }
-      if (page.items.length === 0) return 'end'
-      const isLast = isLastPage(state, page)
-      if (isLast || (page.keys.length > 0 && page.keys.every((key) => state.keys.has(key)))) {
-        const meaning = await judgeRepeatedPage(state, readPage)
-        if (meaning !== 'other') return meaning
-        if (isLast) throw pageIgnored(pages, page, state.pagesRead + 1, state.pagesRead)
-        return 'moved'
-      }
-      // A row that comes again is a real duplicate, or the list has moved since the page before.
-      if (page.keys.some((key) => state.keys.has(key)) && (await hasMoved())) return 'moved'
-      await commit(page)
-      return 'more'
-    }
-    let next: Awaited<ReturnType<typeof readOn>> = 'more'
-    if (begun.pagesRead > 0) {
-      const isRefused = begun.refused?.page === begun.pagesRead + 1
-      const mayHide = begun.lastPageKeys.length < begun.pageSize
-      if ((!isRefused || mayHide) && (await hasMoved())) next = 'moved'
-      else if (isRefused) next = await judgeRefusedPage(begun, readPage)
-    }
-    while (next === 'more') next = await readOn()
-    if (next === 'moved') {
+    if ((await readPages(work)) === 'moved') {
       await writeAlone(slice, async (trx) => await closeOpenSlice(trx, place), deps)
-      log.wait('slice.moved', counts(), { pagesRead: state.pagesRead })
-      return { kind: 'cut', parts: halvesOf(slice), counts: counts() }
+      log.wait('slice.moved', work.counts(), { pagesRead: work.state.pagesRead })
+      return { kind: 'cut', parts: halvesOf(slice), counts: work.counts() }
     }
-    const verdict = await acceptShortfall(slice, await judge(slice, state, deps), deps)
-    const record = recordOf(log.record(verdict, undefined, state.covers), upToNow(), slice, deps)
+    const verdict = await acceptShortfall(slice, await judge(slice, work.state, deps), deps)
+    const record = recordOf(log.record(verdict, undefined, work.state.covers), work.upToNow(), slice, deps)
     await loader.finish(async (trx) => {
       await recordSlices(trx, [record]).execute()
       await closeOpenSlice(trx, place)
@@ -150,28 +83,120 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     if (!hasCode(error, 'api.budgetSpent')) return end('failed', await recordFailure(slice, error, log, deps))
     // Without a cause livehouse itself counted the calls, and made none.
     const isRefused = error.cause !== undefined
-    if (isRefused) {
-      const { refused, pagesRead } = state
-      const page = pagesRead + 1
-      state = { ...state, refused: refused?.page === page ? refused : { page, since: new Date(clock.now()) } }
-      const isForDays = isRefusedForDays(state, clock.now())
-      const [half, other] = halvesOf(slice)
-      // A 429 is not about depth: another client has made the calls.
-      const isOfDepth = !hasCode(error.cause, 'api.rateLimited')
-      const isTooDeep = isForDays && isOfDepth && pagesRead > 0 && other !== undefined
-      const next = isTooDeep && half ? { ...beginSlice(half, startedAt), refused } : upToNow()
-      const saved = await writeFailure(slice, error, async (trx) => await saveOpenSlice(trx, place, next), deps)
-      if (saved !== error) return end('failed', saved)
-      const failure = isForDays && !isTooDeep ? refusedForDays(error.cause, state.refused?.since) : undefined
-      if (failure !== undefined) return end('failed', await recordFailure(slice, failure, log, deps))
-    }
+    const failure = isRefused ? await keepRefused(work, error) : undefined
+    if (failure !== undefined) return end('failed', failure)
     const { scope, resumesAt } = error.details
-    log.wait(isRefused ? 'slice.refused' : 'slice.waiting', counts(), {
-      pagesRead: state.pagesRead,
-      reason: error.message,
-    })
-    return { kind: 'waiting', counts: counts(), scope, resumesAt }
+    const { pagesRead } = work.state
+    log.wait(isRefused ? 'slice.refused' : 'slice.waiting', work.counts(), { pagesRead, reason: error.message })
+    return { kind: 'waiting', counts: work.counts(), scope, resumesAt }
   }
+}
+
+/** A slice that is being read. */
+type Work = Awaited<ReturnType<typeof openWork>>
+
+async function openWork(slice: Slice, deps: RunDeps) {
+  const { db, clock, runId } = deps
+  const place = { ...placeOf(slice), runId }
+  const meter = createCallMeter()
+  const loader = createBatchLoader(slice, deps)
+  // By the earlier of the two clocks: rows that came after it are not covered.
+  const startedAt = new Date(Math.min(clock.now(), deps.claimableMs()))
+  const open = await readOpenSlice(db, place)
+  const isThis = open?.backfillId === slice.backfillId && isDeepStrictEqual(open?.window, slice.window)
+  const known = open && isThis ? open : beginSlice(slice, startedAt)
+  const begun = known.pagesRead > 0 ? known : { ...beginSlice(slice, startedAt), refused: known.refused }
+  const fixed = { slice, deps, place, meter, loader, log: openSliceLog(slice, deps, meter), startedAt, begun }
+  const work = {
+    ...fixed,
+    /** The progress that is committed. */
+    state: begun,
+    read: noCounts,
+    counts: (): Counts => ({ ...addCounts(loader.counts(), work.read), ...meter.counts() }),
+    /** `state` with the calls of this run. */
+    upToNow: (): OpenSlice => {
+      const { calls, retries } = meter.counts()
+      return { ...work.state, calls: begun.calls + calls, retries: begun.retries + retries }
+    },
+  }
+  return work
+}
+
+/** Reads on from where the reading has come. @returns `moved` where rows have moved between read and unread pages */
+async function readPages(work: Work): Promise<'end' | 'moved'> {
+  const { slice, deps, begun } = work
+  const reading = openReading(slice, deps, work.meter)
+  const { pages, readItem } = reading
+  const readPage = async (number: number, pageSize = pages.pageSize): Promise<ReadPage> => {
+    const page = await fetchNumbered({ ...pages, pageSize }, number)
+    return { ...page, ...readPageRows(slice.stream, page, readItem) }
+  }
+  const hasMoved = async (): Promise<boolean> => !isLastPage(work.state, await readPage(work.state.pagesRead))
+  const readOn = async (): Promise<'more' | 'end' | 'moved'> => {
+    const page = await readPage(work.state.pagesRead + 1)
+    const { state } = work
+    if (state.pagesRead === 0) work.state = { ...state, covers: reading.covers() }
+    if (page.items.length === 0) return 'end'
+    const isLast = isLastPage(state, page)
+    if (isLast || (page.keys.length > 0 && page.keys.every((key) => state.keys.has(key)))) {
+      const meaning = await judgeRepeatedPage(state, readPage)
+      if (meaning !== 'other') return meaning
+      if (isLast) throw pageIgnored(pages, page, state.pagesRead + 1, state.pagesRead)
+      return 'moved'
+    }
+    // A row that comes again is a real duplicate, or the list has moved since the page before.
+    if (page.keys.some((key) => state.keys.has(key)) && (await hasMoved())) return 'moved'
+    await commit(page, reading, work)
+    return 'more'
+  }
+  let next: Awaited<ReturnType<typeof readOn>> = 'more'
+  if (begun.pagesRead > 0) {
+    const isRefused = begun.refused?.page === begun.pagesRead + 1
+    const mayHide = begun.lastPageKeys.length < begun.pageSize
+    if ((!isRefused || mayHide) && (await hasMoved())) next = 'moved'
+    else if (isRefused) next = await judgeRefusedPage(begun, readPage)
+  }
+  while (next === 'more') next = await readOn()
+  return next
+}
+
+/** Quarantines unreadable items, and commits the rows together with how far the reading has come. */
+async function commit(page: ReadPage, reading: ReturnType<typeof openReading>, work: Work): Promise<void> {
+  const { slice, deps } = work
+  const { items, rejected, degraded, absentFields } = page
+  work.read = addCounts(work.read, { extracted: items.length, quarantined: rejected.length, degraded })
+  requireFiltered(reading.pages.list, page.rows, deps.timeZone)
+  await keepRejected(slice, page, deps)
+  const soFar = { received: items.length, rejected, absentFields }
+  requireReadable(soFar)
+  await requireFields(slice, soFar, reading, deps)
+  await work.loader.add(page.rows)
+  reading.reportPage(page.items.length, undefined)
+  const earlier = await reading.earlier()
+  work.state = { ...addPage(work.state, slice, page, deps.timeZone), readAt: new Date(deps.clock.now()) }
+  await work.loader.finish(async (trx) => {
+    await saveOpenSlice(trx, work.place, work.upToNow())
+    await rememberPresentFields(trx, slice, soFar, earlier)?.execute()
+  })
+}
+
+/** Keeps the progress where the service refused a page. @returns what the slice fails with, if it does */
+async function keepRefused(work: Work, error: LivehouseError<'api.budgetSpent'>): Promise<unknown> {
+  const { slice, deps, place, startedAt } = work
+  const { refused, pagesRead } = work.state
+  const page = pagesRead + 1
+  const now = deps.clock.now()
+  work.state = { ...work.state, refused: refused?.page === page ? refused : { page, since: new Date(now) } }
+  const isForDays = isRefusedForDays(work.state, now)
+  const [half, other] = halvesOf(slice)
+  // A 429 is not about depth: another client has made the calls.
+  const isOfDepth = !hasCode(error.cause, 'api.rateLimited')
+  const isTooDeep = isForDays && isOfDepth && pagesRead > 0 && other !== undefined
+  const next = isTooDeep && half ? { ...beginSlice(half, startedAt), refused } : work.upToNow()
+  const saved = await writeFailure(slice, error, async (trx) => await saveOpenSlice(trx, place, next), deps)
+  if (saved !== error) return saved
+  if (!isForDays || isTooDeep) return undefined
+  return await recordFailure(slice, refusedForDays(error.cause, work.state.refused?.since), work.log, deps)
 }
 
 function refusedForDays(cause: unknown, since: Date | undefined): unknown {

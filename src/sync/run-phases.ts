@@ -7,8 +7,8 @@ import { type Leases } from '../ledger/leases/leases.ts'
 import { type Reachability, watchReachability } from './page-reading.ts'
 import type { PartitionPlan } from './plan-slices.ts'
 import { rankOf, resumeOpenFirst, type SliceOrder } from './plan-again.ts'
-import { runPagedSlice } from './run-paged-slice.ts'
-import { type EndedSlice, failedBy, runSlice } from './run-slice.ts'
+import { runPagedSlice, type WaitingSlice } from './run-paged-slice.ts'
+import { type CutSlice, type EndedSlice, failedBy, runSlice } from './run-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { createTally, type RunResult, type Tally } from './tally.ts'
 
@@ -116,41 +116,17 @@ async function runPhase(plans: readonly PartitionPlan[], run: PhasedRun): Promis
 
 /** Runs partitions to their end. @returns those that another run holds, or was given */
 async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRun): Promise<OpenPartition[]> {
-  const { deps, options, tally, reach } = run
+  const { deps, options, tally } = run
   // With few calls a day, each slice ends before the next begins.
   const isScarce = partitions.some(({ plan }) => plan.stream.isBudgeted)
   const queue = new PQueue({ concurrency: isScarce ? 1 : options.concurrency })
   const turns = new Map(partitions.map((partition, turn) => [partition, turn]))
   const errors: unknown[] = []
 
-  const takeLease = async (partition: OpenPartition): Promise<boolean> => {
-    const { leases, yieldsToOthers = false } = options
-    partition.lease ??= leases.tryTake(leaseOf(partition), { yieldsToOthers, forRun: deps.runId })
-    return (await partition.lease) !== undefined && leases.holds(leaseOf(partition))
-  }
   const runOne = async (slice: Slice, partition: OpenPartition): Promise<void> => {
-    const { isBudgeted } = slice.stream
-    const result = isBudgeted ? await runPagedSlice(slice, deps) : await runSlice(slice, deps)
-    if (result.kind === 'waiting') {
-      tally.addWaiting(slice, result)
-      partition.rest = 'left'
-      if (result.scope === 'account') run.spent.add(slice.stream.name)
-    } else if (result.kind === 'cut') {
-      tally.addCut(slice, result.counts)
-      await enqueue(result.parts.map((part) => ({ slice: part, partition })))
-      deps.report({ kind: 'slice.cut', stream: slice.stream.name, slice: sliceName(slice), parts: result.parts.length })
-    } else if (hasCode(result.error, 'lease.lost')) {
-      // Another run may have the partition by now, as after this machine slept: what that leaves is read after it.
-      tally.addCut(slice, result.counts)
-      partition.rest = 'put off'
-    } else {
-      if (recoveryFrom(result.error) === 'abort' || reach.isLost(result.error)) run.endRun(result.error)
-      const isStuck = (isBudgeted && result.proof === 'failed') || hasCode(result.error, 'paging.ignored')
-      // A partition that is put off stays so, whatever becomes of slices in flight.
-      if (isStuck && partition.rest !== 'put off') partition.rest = 'given up'
-      options.onEnd?.(slice, result)
-      tally.add(slice, result, deps.signal.aborted)
-    }
+    const result = slice.stream.isBudgeted ? await runPagedSlice(slice, deps) : await runSlice(slice, deps)
+    const parts = settle(slice, partition, result, run)
+    await enqueue(parts.map((part) => ({ slice: part, partition })))
     const isMore = partition.open > 1
     if (isMore && options.yieldsToOthers && (await options.leases.isWanted(leaseOf(partition))))
       partition.rest = 'put off'
@@ -159,7 +135,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
     if (partition.rest === 'put off') return
     if (deps.signal.aborted || partition.rest === 'given up') return tally.addNotBegun(slice)
     if (isPastStop(run) || partition.rest === 'left' || run.spent.has(slice.stream.name)) return tally.addLeft()
-    const isOurs = await takeLease(partition).catch((error: unknown) => {
+    const isOurs = await takeLease(partition, run).catch((error: unknown) => {
       // It is not known whether another run holds it.
       run.endRun(error)
       tally.add(slice, failedBy(error), true)
@@ -203,6 +179,43 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
   await queue.onIdle()
   if (errors.length > 0) throw errors[0]
   return partitions.filter(({ rest }) => rest === 'put off')
+}
+
+async function takeLease(partition: OpenPartition, { deps, options }: PhasedRun): Promise<boolean> {
+  const { leases, yieldsToOthers = false } = options
+  partition.lease ??= leases.tryTake(leaseOf(partition), { yieldsToOthers, forRun: deps.runId })
+  return (await partition.lease) !== undefined && leases.holds(leaseOf(partition))
+}
+
+/** Notes what became of a slice, and of its partition. @returns the parts that are read in its place */
+function settle(
+  slice: Slice,
+  partition: OpenPartition,
+  result: EndedSlice | CutSlice | WaitingSlice,
+  { deps, options, tally, reach, endRun, spent }: PhasedRun,
+): readonly Slice[] {
+  const { name: stream, isBudgeted } = slice.stream
+  if (result.kind === 'waiting') {
+    tally.addWaiting(slice, result)
+    partition.rest = 'left'
+    if (result.scope === 'account') spent.add(stream)
+  } else if (result.kind === 'cut') {
+    tally.addCut(slice, result.counts)
+    deps.report({ kind: 'slice.cut', stream, slice: sliceName(slice), parts: result.parts.length })
+    return result.parts
+  } else if (hasCode(result.error, 'lease.lost')) {
+    // Another run may have the partition by now, as after this machine slept: what that leaves is read after it.
+    tally.addCut(slice, result.counts)
+    partition.rest = 'put off'
+  } else {
+    if (recoveryFrom(result.error) === 'abort' || reach.isLost(result.error)) endRun(result.error)
+    const isStuck = (isBudgeted && result.proof === 'failed') || hasCode(result.error, 'paging.ignored')
+    // A partition that is put off stays so, whatever becomes of slices in flight.
+    if (isStuck && partition.rest !== 'put off') partition.rest = 'given up'
+    options.onEnd?.(slice, result)
+    tally.add(slice, result, deps.signal.aborted)
+  }
+  return []
 }
 
 /**

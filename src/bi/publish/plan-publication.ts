@@ -8,7 +8,6 @@ import {
   createSchema,
   createView,
   grantTo,
-  type Language,
   replaceViews,
   roles,
   SCHEMA,
@@ -17,11 +16,6 @@ import { createIndexes, dropIndexes } from '../views/indexes.ts'
 import { createViewersBetween, VIEWERS_BETWEEN } from '../views/viewers-between.ts'
 import { dropNoting, lockFigures, noteChanges } from '../views/note-changes.ts'
 import { type BiState, fingerprintOf } from './bi-state.ts'
-
-/** An empty database whose user may do everything: where a script for a new one starts. */
-export function emptyBiState(timeZone: string, language: Language = 'en'): BiState {
-  return { fingerprint: null, language, timeZone, views: [], isWhole: false, mayCreateRoles: true, roles: [] }
-}
 
 function definitionsOf(timeZone: string): readonly string[] {
   return biViews.map((view) => createView(view, timeZone))

@@ -5,7 +5,7 @@ import { type Language, roles, SCHEMA } from '../view-statements.ts'
 import { applyPlan } from './apply-plan.ts'
 import { readBiState, writeBiSettings } from './bi-state.ts'
 import { groupPersons } from './group-persons.ts'
-import { emptyBiState, planPublication } from './plan-publication.ts'
+import { planPublication } from './plan-publication.ts'
 
 const DBA = 'Let a DBA run the output of `livehouse migrate sql`'
 
@@ -59,6 +59,7 @@ export async function planBi(db: Db, timeZone?: string): Promise<readonly string
  */
 export async function planForDba(db: Db, timeZone: string, language?: Language): Promise<readonly string[]> {
   const { rows } = await sql`select where to_regclass('livehouse_ops.bi_settings') is not null`.execute(db)
-  const state = rows.length > 0 ? await readBiState(db, timeZone) : emptyBiState(timeZone, language)
+  const empty = { fingerprint: null, language: 'en', timeZone, views: [], isWhole: false, roles: [] } as const
+  const state = rows.length > 0 ? await readBiState(db, timeZone) : empty
   return planPublication({ ...state, mayCreateRoles: true, ...(language && { language }) })
 }

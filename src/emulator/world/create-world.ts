@@ -1,6 +1,6 @@
 import { DAY, formatWallDate, type WallTime } from '../../core/wall-clock.ts'
 import { chooseSessions, createAudience, type Session } from './audience.ts'
-import { chooseChannelName, choosePhone } from './names.ts'
+import { CHANNEL_TOPICS, choosePhone } from './names.ts'
 import { createQuestionnaires } from './questionnaires.ts'
 import { createRandom, type Random } from './random.ts'
 import { createRowList } from './row-list.ts'
@@ -50,7 +50,7 @@ function createChannel({ seed, viewers, days, endsAt }: WorldOptions, index: num
   return {
     id: String(FIRST_CHANNEL_ID + index * 37),
     hashId: random.hash(8),
-    name: chooseChannelName(random, index),
+    name: `${random.pick(CHANNEL_TOPICS)}${index + 1}${index % 4 === 3 ? '🎬' : ''}`,
     adminId: MAIN_ACCOUNT_ID,
     visitors: createRowList(visitors),
     records: createRowList(records),

@@ -14,7 +14,9 @@ const FANCY = choicesOf(
   '阳光总在风雨后|小幸运🍀|追风少年|Lucky_Dog|不吃香菜🌿|静待花开 🌸|“老张”茶馆|大海,蓝天|' +
     "Tom's 学习笔记|加油👨‍👩‍👧|一只特立独行的𠮷|反斜杠\\先生|每天进步1%|A_产品经理",
 )
-const CHANNEL_TOPICS = choicesOf('新品发布会|年度峰会|在线公开课|健康讲座|招聘宣讲会|产品培训|读书分享会|技术沙龙')
+export const CHANNEL_TOPICS = choicesOf(
+  '新品发布会|年度峰会|在线公开课|健康讲座|招聘宣讲会|产品培训|读书分享会|技术沙龙',
+)
 
 const REGIONS: readonly [readonly [string, Choices], ...(readonly [string, Choices])[]] = [
   ['浙江省', ['浙江杭州', '浙江宁波', '浙江温州', '浙江绍兴']],
@@ -71,8 +73,4 @@ export function chooseEquipment(random: Random): Record<'device' | 'browser' | '
     return { device: '电脑端', browser: random.pick(['谷歌浏览器', 'Edge', 'IE9', '火狐浏览器']), origin }
   if (random.chance(0.05)) return { device: '平板', browser: 'Safari', origin }
   return { device: '移动端', browser: random.pick(['微信', '微信', 'QQ浏览器', 'Safari', '其他']), origin }
-}
-
-export function chooseChannelName(random: Random, index: number): string {
-  return `${random.pick(CHANNEL_TOPICS)}${index + 1}${index % 4 === 3 ? '🎬' : ''}`
 }
