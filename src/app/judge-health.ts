@@ -126,7 +126,7 @@ export function isAskedFor(stream: string): boolean {
   return findStream(stream)?.isBudgeted === true
 }
 
-/** A fault that the same channels have in one stream or in several. */
+/** A fault that the same channels have in some streams. */
 export interface Finding {
   readonly kind: Fault
   readonly streams: readonly string[]
@@ -165,12 +165,13 @@ function judge({ runs, units, causes }: Facts, expectations: Expectations): Verd
   if (runs.length === 0) return { status: 'empty', findings: [], failedRun: undefined, isRunning }
   const findings = findingsOf(expectations)
   const last = lastReading(runs)
+  const failed = causes.find((each) => each.kind === 'run' && each.status === 'failed' && each.name === last?.command)
+  const runId = failed?.kind === 'run' ? failed.runId : null
   const isSaid = findings.some(({ kind }) => kind === 'problem')
-  const isFailed = causes.some((each) => each.kind === 'run' && each.status === 'failed' && each.runId === last?.runId)
-  const failedRun = last && isFailed && !isSaid ? { runId: last.runId, command: last.command } : undefined
+  const failedRun = last && runId !== null && !isSaid ? { runId, command: last.command } : undefined
   const isComplete = findings.length === 0 && failedRun === undefined && units.some(({ stream }) => !isAskedFor(stream))
-  const isFirst = isRunning && last === undefined
-  return { status: isFirst ? 'first' : isComplete ? 'complete' : 'incomplete', findings, failedRun, isRunning }
+  const status = isRunning && last === undefined ? 'first' : isComplete ? 'complete' : 'incomplete'
+  return { status, findings, failedRun, isRunning }
 }
 
 /** One for each set of channels with the same fault; the gravest first. */
@@ -231,9 +232,8 @@ function summarize(units: readonly LedgerUnit[], rangeOf: RangeOf) {
   // A channel that is covered up to its end is not the least covered while another goes on.
   const goingOn = windowed.filter(({ channelId, until }) => (until ?? 0) < (rangeOf(channelId ?? '').until ?? Infinity))
   const [least] = (goingOn.length > 0 ? goingOn : windowed).toSorted((a, b) => (a.until ?? 0) - (b.until ?? 0))
-  const [last] = units
-    .filter(({ lastLandedAt }) => lastLandedAt !== null)
-    .toSorted((a, b) => Number(b.lastLandedAt) - Number(a.lastLandedAt))
+  const landed = units.filter(({ lastLandedAt }) => lastLandedAt !== null)
+  const [last] = landed.toSorted((a, b) => Number(b.lastLandedAt) - Number(a.lastLandedAt))
   const [lastRunId = null] = units.map((unit) => unit.lastRunId).toSorted((a, b) => Number(BigInt(b) - BigInt(a)))
   return { lastRunId, last, least, proofs: countProofs(units) }
 }

@@ -1,6 +1,7 @@
-import type { ServiceSettings } from './settings.ts'
+import type { DatabaseSettings, ExtractionSettings, ServiceSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
 import assert from 'node:assert/strict'
+import { publishBi } from '../bi/publish/publish-bi.ts'
 import { connect, type Connection, type ConnectOptions } from '../service/connect.ts'
 import { createPace } from '../service/pace.ts'
 import { LARGEST_DIFFERENCE_SECONDS } from '../service/service-clock.ts'
@@ -11,10 +12,10 @@ import type { Db } from '../store/database.ts'
 import { callBudget } from '../ledger/call-budget.ts'
 import { createSharedPace } from '../ledger/shared-pace.ts'
 import { createSharedTokenStore } from '../ledger/shared-token-store.ts'
-import { claimSource, readSource, readSourceFacts } from '../ledger/source.ts'
+import { checkSource, claimSource, readSourceFacts } from '../ledger/source.ts'
 
 type Additions = Partial<
-  Pick<ConnectOptions, 'random' | 'longestRefusedMs' | 'reserve' | 'onFirstAnswer' | 'onExchange' | 'onCall'>
+  Pick<ConnectOptions, 'random' | 'longestRefusedMs' | 'reserve' | 'onFirstPage' | 'onExchange' | 'onCall'>
 >
 
 /** How long a call is repeated after 429 where a person waits for it. */
@@ -43,21 +44,42 @@ export function openConnection(
   })
 }
 
+/** What a process that reads rows is set to. */
+export interface RunSettings extends Pick<ExtractionSettings, 'service'> {
+  readonly database: Pick<DatabaseSettings, 'isAutoMigrated'>
+}
+
 /**
- * The client for a run: with the budget of ten calls, and with what a probe has found. Its first answer makes the
- * service the source of the database.
+ * The client for a run: with the budget of ten calls, and with what a probe has found. The first page that it takes
+ * makes the service the source of the database.
+ * @throws db.otherSource
  */
 export async function openRunConnection(
   context: AppContext,
-  service: ServiceSettings,
+  settings: RunSettings,
   db: Db,
   additions: Partial<Pick<ConnectOptions, 'onExchange' | 'onCall'>> = {},
 ): Promise<Connection> {
-  const reserve = callBudget(db, service, context.clock)
-  const isClaimed = (await readSource(db))?.appId === service.appId
-  const onFirstAnswer = isClaimed ? undefined : () => claimSource(db, service)
-  const known = await withKnownListParams(service, db)
-  return openConnection(context, known, db, { ...additions, reserve, onFirstAnswer })
+  const reserve = callBudget(db, settings.service, context.clock)
+  const onFirstPage = await claimLater(context, settings, db)
+  const known = await withKnownListParams(settings.service, db)
+  return openConnection(context, known, db, { ...additions, reserve, onFirstPage })
+}
+
+/**
+ * What makes the service the source of the database, and brings the analysts' views to its zone; undefined where it is
+ * the source already.
+ * @throws db.otherSource
+ */
+export async function claimLater(context: AppContext, { service, database }: RunSettings, db: Db) {
+  const remembered = await checkSource(db, service)
+  if (remembered?.appId === service.appId) return undefined
+  return async (): Promise<void> => {
+    await claimSource(db, service)
+    if (!database.isAutoMigrated) return
+    const { notice } = await publishBi(db, { signal: context.signal })
+    if (notice !== undefined) context.remark(notice)
+  }
 }
 
 /**

@@ -37,16 +37,13 @@ export async function openWarehouse(
     }
     if (source !== undefined) await checkSource(db, source)
     if (settings.isAutoMigrated) {
-      const { notice } = await publishBi(db, { signal, settings: settings.bi, timeZone: source?.timeZone })
+      const { notice } = await publishBi(db, { signal, settings: settings.bi })
       if (notice !== undefined) remark(notice)
       for (const each of (await publishForms(db, signal)).notices) remark(each)
     } else {
       // A mask is a setting and no change of the schema.
       if (settings.bi !== undefined) await writeBiSettings(db, settings.bi)
-      const outdated = [
-        ...((await planBi(db, source?.timeZone)).length > 0 ? [SCHEMA] : []),
-        ...(await planForms(db)).keys(),
-      ]
+      const outdated = [...((await planBi(db)).length > 0 ? [SCHEMA] : []), ...(await planForms(db)).keys()]
       if (outdated.length > 0)
         remark(
           `Not up to date: the views ${outdated.join(', ')}. LIVEHOUSE_AUTO_MIGRATE is 0, so they stay as they are. ` +

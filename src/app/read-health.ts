@@ -26,7 +26,7 @@ export interface HealthQuestion {
   readonly mostQuarantined?: number
 }
 
-/** How the warehouse stands, and what is wrong with it: what `status`, the status page, metrics and alerts tell. */
+/** How the warehouse stands, and what is wrong with it: what `status`, the status page and metrics show. */
 export type Health = Awaited<ReturnType<typeof readHealth>>
 
 /** Open readings that are listed of each kind. */
@@ -39,9 +39,9 @@ export async function readHealth(db: Db, { nowMs, budget, jobs = [], rangeOf, mo
   const timeZone = source?.timeZone ?? 'UTC'
   const facts = {
     readAtMs: nowMs,
-    /** The service's; UTC before the first run. */
+    /** The service's; UTC before its first page. */
     timeZone,
-    /** Whether a run has recorded the source of the rows. */
+    /** Whether the source of the rows is on record. */
     hasSource: source !== undefined,
     /** What the service's wall clock showed when this was read. */
     now: wallTimeAt(nowMs, timeZone),

@@ -11,6 +11,7 @@ import { readStreamsOnRecord } from '../ledger/slices/slices.ts'
 import { readGoneChannels } from '../ledger/channels.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import type { AppContext } from './context.ts'
+import { checkSource } from '../ledger/source.ts'
 import { openRunConnection, readServiceTime } from './open-connection.ts'
 import { boundsOf, outcomeObject } from './outcome.ts'
 import { recordRun } from './record-run.ts'
@@ -32,6 +33,7 @@ const CONCURRENT_PARTITIONS = 8
 /** Compares the warehouse with the service, as a run that is recorded however it ends. */
 export async function executeAudit(context: AppContext, request: AuditRequest): Promise<AuditOutcome> {
   const { db, settings, window, reopens, command = 'audit' } = request
+  await checkSource(db, settings.service)
   // Calls that are limited by the day are not spent on a comparison.
   const streams = request.streams.filter(({ isBudgeted }) => !isBudgeted)
   const unaudited = request.streams.flatMap(({ name, isBudgeted }) => (isBudgeted ? [name] : []))
@@ -58,7 +60,7 @@ async function compare(
   const { log } = context
   const { service, channels, historyFrom } = settings
   await using own = new AsyncDisposableStack()
-  const connection = request.connection ?? own.use(await openRunConnection(context, service, db))
+  const connection = request.connection ?? own.use(await openRunConnection(context, settings, db))
   const clock = await readServiceTime(context, connection)
   await endAcceptances(db, new Date(clock.now()))
   await using progress = await openProgressOnRecord(context, db, runId)

@@ -73,8 +73,10 @@ function secondsUntil(now: WallTime, time: string): number {
 export async function runExtraction(context: AppContext, request: ExtractionRequest): Promise<RunOutcome> {
   const { signal } = context
   const { db, settings } = request
+  // Also where the connection was opened before another process claimed the database: a run writes before it asks.
+  await checkSource(db, settings.service)
   await using own = new AsyncDisposableStack()
-  const connection = request.connection ?? own.use(await openRunConnection(context, settings.service, db))
+  const connection = request.connection ?? own.use(await openRunConnection(context, settings, db))
   const recorded = await recordRun(
     context,
     request,

@@ -1,22 +1,21 @@
-import type { ServiceSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
 import type { RunProblem } from '../core/outcome.ts'
 import { noCounts, noSlices } from '../core/slice.ts'
 import type { Db } from '../store/database.ts'
 import { probe } from '../sync/probe.ts'
-import { claimSource, keepSourceFacts, readSourceFacts } from '../ledger/source.ts'
+import { keepSourceFacts, readSourceFacts } from '../ledger/source.ts'
 import { allStreams } from '../streams/registry.ts'
 import { recordRun } from './record-run.ts'
-import { openConnection } from './open-connection.ts'
+import { claimLater, openConnection, type RunSettings } from './open-connection.ts'
 
 /**
  * Asks the service and keeps its answers, as a run that is recorded however it ends.
  * @returns with `facts`: all that is known
  */
-export async function runProbe(context: AppContext, service: ServiceSettings, db: Db) {
+export async function runProbe(context: AppContext, settings: RunSettings, db: Db) {
   const recorded = await recordRun(context, { db, command: 'probe', asked: {} }, async ({ runId, signal }) => {
-    const onFirstAnswer = () => claimSource(db, service)
-    await using connection = openConnection({ ...context, signal }, service, db, { onFirstAnswer })
+    const onFirstPage = await claimLater(context, settings, db)
+    await using connection = openConnection({ ...context, signal }, settings.service, db, { onFirstPage })
     const { facts, calls, failures } = await probe({ ask: connection.ask, streams: allStreams, signal })
     await keepSourceFacts(db, facts, { runId, foundAt: new Date(context.clock.now()) })
     const errors = [...failures].map(([stream, { code, message }]): RunProblem => {

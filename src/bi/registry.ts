@@ -1,5 +1,5 @@
 import type { BiView } from './view.ts'
-import { dailyChannel } from './views/daily-channel.ts'
+import { dailyChannel, dailyGifts, dailySignups, newViewers } from './views/daily-channel.ts'
 import { dimChannel } from './views/dim-channel.ts'
 import { dimDate } from './views/dim-date.ts'
 import { dimGift } from './views/dim-gift.ts'
@@ -17,11 +17,12 @@ import { fctSignupAnswer } from './views/fct-signup-answer.ts'
 import { fctSignupChoice } from './views/fct-signup-choice.ts'
 import { fctViewerDay } from './views/fct-viewer-day.ts'
 import { fctWatch } from './views/fct-watch.ts'
+import { unlisted } from './views/fragments/identity.ts'
 import { freshness } from './views/freshness.ts'
 import { identityConflicts } from './views/identity-conflicts.ts'
-import { reconciliation } from './views/reconciliation.ts'
-import { viewerCohortWeek } from './views/viewer-cohort-week.ts'
-import { viewerFunnel, viewerFunnelMonth } from './views/viewer-funnel.ts'
+import { reconciliation, viewerChecks } from './views/reconciliation.ts'
+import { returns, viewerCohortWeek } from './views/viewer-cohort-week.ts'
+import { funnelSteps, viewerFunnel, viewerFunnelMonth } from './views/viewer-funnel.ts'
 import { viewerReturnMonth } from './views/viewer-return-month.ts'
 
 /** Every view of `livehouse_bi`; each comes after those that it reads. */
@@ -52,3 +53,6 @@ export const biViews: readonly BiView[] = [
   freshness,
   reconciliation,
 ]
+
+/** The figures of channels that are kept for them. */
+export const figures = [newViewers, dailyGifts, dailySignups, returns, funnelSteps, viewerChecks, unlisted]

@@ -20,7 +20,7 @@ livehouse_ops.source_facts; no row ever depends on them.`,
   async (context) => {
     const { service, database } = readSettings(context.environment, readServiceAndDatabase)
     await using db = await openWarehouse(context, { settings: database, source: service })
-    const outcome = await runProbe(context, service, db)
+    const outcome = await runProbe(context, { service, database }, db)
     const minute = minuteIn(service.timeZone)
     for (const { answer, subject, foundAt, evidence } of outcome.facts) {
       const before = foundAt < new Date(outcome.startedAt) ? ` (found ${minute(foundAt)})` : ''

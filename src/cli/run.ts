@@ -69,7 +69,7 @@ async function runNamed(context: CliContext, name: string): Promise<RunOutcome |
   const { service, database, alerts } = readJobSettings(context, job)
   await using db = await openWarehouse(context, { settings: database, source: service })
   let result: RunOutcome | AuditOutcome | undefined
-  await using connection = await openRunConnection(context, service, db)
+  await using connection = await openRunConnection(context, { service, database }, db)
   const runJob = createRunJob(context, {
     db,
     connection,

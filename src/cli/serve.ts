@@ -62,7 +62,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     await using queue = await openQueue(context, database)
     await using statusPage = await openStatusPage(context, page, { db, budget: service, jobs, queue })
     // One for all jobs: the ceiling of calls holds for all of them together.
-    await using connection = await openRunConnection(context, service, db, { onCall: statusPage?.onCall })
+    await using connection = await openRunConnection(context, { service, database }, db, { onCall: statusPage?.onCall })
     const runContext = { ...context, openProgress: async () => createPlainProgress(log, clock) }
 
     for (const line of describeNext(enabled, clock.now())) context.remark(line)

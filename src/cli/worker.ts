@@ -25,7 +25,7 @@ livehouse worker --concurrency 16`,
     const { service, database } = readSettings(context.environment, readServiceAndDatabase)
     await using db = await openWarehouse(context, { settings: database, source: service })
     await using queue = await openQueue(context, database, false)
-    await using connection = await openRunConnection(context, service, db)
+    await using connection = await openRunConnection(context, { service, database }, db)
     await runWorker(context, { db, service, connection, queue, concurrency })
     return 0
   },

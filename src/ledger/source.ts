@@ -9,9 +9,9 @@ import { ops, type Row } from './ops.ts'
 export type Source = Pick<Row<'source'>, 'baseUrl' | 'appId' | 'timeZone'>
 
 /**
- * Remembers the source of a database once it has first answered, and refuses any other: an address that nobody answers
- * at may be mistyped. An app id that comes later, where only a fixed token has been used so far, is remembered then. Of
- * two first answers at once, one is checked against the other.
+ * Remembers the source of a database once it has given a page, and refuses any other: an address where nobody answers
+ * may be mistyped. An app id that comes later, where only a fixed token has been used so far, is remembered then. Of
+ * two first pages at once, one is checked against the other.
  * @throws db.otherSource
  */
 export async function claimSource(db: Db, source: Source): Promise<void> {
@@ -24,17 +24,17 @@ export async function claimSource(db: Db, source: Source): Promise<void> {
   await checkSource(db, source)
 }
 
-/** The source that a database belongs to; undefined before its first answer. */
+/** The source that a database belongs to; undefined before its first page. */
 export async function readSource(db: Db): Promise<Source | undefined> {
   return await ops(db).selectFrom('source').select(['baseUrl', 'appId', 'timeZone']).executeTakeFirst()
 }
 
-/** Refuses another source, and claims nothing. @throws db.otherSource */
-export async function checkSource(db: Db, source: Source): Promise<void> {
+/** Refuses another source, and claims nothing. @returns the one that is remembered @throws db.otherSource */
+export async function checkSource(db: Db, source: Source): Promise<Source | undefined> {
   const remembered = await readSource(db)
-  if (remembered === undefined) return
+  if (remembered === undefined) return undefined
   const differences = differencesBetween(remembered, source)
-  if (differences.length === 0) return
+  if (differences.length === 0) return remembered
   throw new LivehouseError(
     'db.otherSource',
     `This database holds the records of another source: ${differences.join('; ')}. One database belongs to one ` +

@@ -29,7 +29,7 @@ export interface ServiceAccess extends Pick<HttpOptions, 'baseUrl' | 'authUrl' |
 
 export interface ConnectOptions
   extends ServiceAccess,
-    Pick<AnswerOptions, 'clock' | 'redact' | 'onFirstAnswer' | 'onExchange' | 'onCall'>,
+    Pick<AnswerOptions, 'clock' | 'redact' | 'onExchange' | 'onCall'>,
     Pick<TokensOptions, 'addSecret'>,
     Pick<RetryOptions, 'log' | 'longestRefusedMs'> {
   /** From 0 to 1, exclusive; `Math.random` unless a test decides. */
@@ -40,6 +40,8 @@ export interface ConnectOptions
   readonly pace?: Pace
   /** Counts the calls of 4.6; without it 4.6 is never called. */
   readonly reserve?: Reserve
+  /** Awaited before the first page of a list is given. Where it throws, so does the call; the next page tries again. */
+  readonly onFirstPage?: (() => Promise<void>) | undefined
   /** A list of the account, asked for where the answer of `/` may tell an old time. */
   readonly accountList: ListRequest
 }
@@ -108,8 +110,8 @@ export function connect(options: ConnectOptions): Connection {
   const placed: Send = (call, context) => places.add(() => authorized(call, context), { signal: context.signal })
   const send = retry(pace.outer(placed), repeating)
   return {
-    fetchPage: createFetchPage(send, options.listParams),
-    ask: createAsk(send, 'once'),
+    fetchPage: createFetchPage(send, options.listParams, options.onFirstPage),
+    ask: createAsk(send, 'once', options.onFirstPage),
     send,
     accessToken: async (context) => {
       if (!fetched) throw noCredentials()

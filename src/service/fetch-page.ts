@@ -6,10 +6,17 @@ import { formatWallTime } from '../core/wall-clock.ts'
 import type { Answer, Call, Send } from './send.ts'
 
 /** @param repeat `once` for a caller that takes a refusal as an answer */
-export function createAsk(send: Send, repeat?: 'once'): Ask {
+export function createAsk(send: Send, repeat?: 'once', onFirstPage?: () => Promise<void>): Ask {
+  let first: Promise<void> | undefined
   return async (request, context, place) => {
     const call = listCall(request, place)
-    return readListPage(request, call.name, await send({ ...call, ...(repeat && { repeat }) }, context))
+    const page = readListPage(request, call.name, await send({ ...call, ...(repeat && { repeat }) }, context))
+    first ??= onFirstPage?.().catch((error: unknown) => {
+      first = undefined
+      throw error
+    })
+    await first
+    return page
   }
 }
 
@@ -19,9 +26,9 @@ export function createAsk(send: Send, repeat?: 'once'): Ask {
  * neither has an effect, the page is taken as it is: the next one shows that it repeats.
  * @param configured the place that is tried first
  */
-export function createFetchPage(send: Send, configured: ListPlace): FetchPage {
+export function createFetchPage(send: Send, configured: ListPlace, onFirstPage?: () => Promise<void>): FetchPage {
   const known = new Map<string, ListPlace>()
-  const ask = createAsk(send)
+  const ask = createAsk(send, undefined, onFirstPage)
 
   return async (request, context) => {
     const { name, wire } = request.list.stream

@@ -22,8 +22,6 @@ export interface AnswerOptions {
   readonly redact: Redact
   /** Aborted when the connections are closed: what fails because of that is not repeated. */
   readonly closed: AbortSignal
-  /** Awaited before the first answer to a call with the bearer token is given; all these calls throw what it throws. */
-  readonly onFirstAnswer?: (() => Promise<void>) | undefined
   /** Receives each answered call as it came, with personal data; not those of 4.1 and 4.2, which carry secrets. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined
   /** Receives every attempt, repeated ones too, but none that a signal ended: it says nothing about the service. */
@@ -33,9 +31,8 @@ export interface AnswerOptions {
 /** The innermost `Send`: returns the JSON of an answer, or throws the failure that it reports. */
 export function readAnswers(
   exchange: (call: Call, context: CallContext) => Promise<RawAnswer>,
-  { clock, serviceClock, redact, closed, onFirstAnswer, onExchange, onCall }: AnswerOptions,
+  { clock, serviceClock, redact, closed, onExchange, onCall }: AnswerOptions,
 ): Send {
-  let first: Promise<void> | undefined
   return async (call, context) => {
     closed.throwIfAborted()
     const startedAt = clock.now()
@@ -47,7 +44,6 @@ export function readAnswers(
       if (call.authorization === 'bearer')
         onExchange?.({ call: shown, answer: raw, elapsedMs: clock.now() - startedAt })
       const answer = readAnswer(call, raw, serviceClock, redact)
-      if (call.authorization === 'bearer') await (first ??= onFirstAnswer?.())
       report('ok')
       return answer
     } catch (error) {

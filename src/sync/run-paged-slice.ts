@@ -66,7 +66,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     return { ...failedBy(error), proof, counts: work.counts() }
   }
   try {
-    if ((await readPages(work)) === 'moved') {
+    if ((await readOnward(work)) === 'moved') {
       await writeAlone(slice, async (trx) => await closeOpenSlice(trx, place), deps)
       log.wait('slice.moved', work.counts(), { pagesRead: work.state.pagesRead })
       return { kind: 'cut', parts: halvesOf(slice), counts: work.counts() }
@@ -123,7 +123,7 @@ async function openWork(slice: Slice, deps: RunDeps) {
 }
 
 /** Reads on from where the reading has come. @returns `moved` where rows have moved between read and unread pages */
-async function readPages(work: Work): Promise<'end' | 'moved'> {
+async function readOnward(work: Work): Promise<'end' | 'moved'> {
   const { slice, deps, begun } = work
   const reading = openReading(slice, deps, work.meter)
   const { pages, readItem } = reading

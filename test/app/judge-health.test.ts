@@ -69,8 +69,9 @@ test('each fault is told once: the gravest of a channel, and one sentence for st
   const cause = { kind: 'run', name: 'sync', runId: '7', status: 'failed', problems: [] } as const
   expect(judge({ ...facts, runs: failed, causes: [cause] }).failedRun).toBeUndefined()
   expect(judge(makeFacts({ runs: failed, causes: [cause] })).failedRun).toMatchObject({ runId: '7' })
-  // As alerts do, which leave out runs that were only interrupted, and failed runs of a command that went well since.
-  expect(judge(makeFacts({ runs: failed, causes: [{ ...cause, runId: '6' }] })).failedRun).toBeUndefined()
+  // As alerts do: a run that was only interrupted since changes nothing, and one of a command that went well is none.
+  expect(judge(makeFacts({ runs: failed, causes: [{ ...cause, runId: '6' }] })).failedRun).toMatchObject({ runId: '6' })
+  expect(judge(makeFacts({ runs: failed, causes: [{ ...cause, name: 'audit' }] })).failedRun).toBeUndefined()
 })
 
 test('a backfill of old days does not make a stream fresh', () => {

@@ -1,11 +1,13 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openRunConnection } from '../../src/app/open-connection.ts'
+import { runExtraction } from '../../src/app/run-extraction.ts'
 import { doctor } from '../../src/cli/doctor.ts'
+import { readExtractionSettings } from '../../src/cli/extraction-settings.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { readServiceSettings, readSettings } from '../../src/config.ts'
 import { migrateDown, readPending } from '../../src/store/migrate.ts'
 import { managers } from '../../src/streams/managers.ts'
+import { streams } from '../../src/streams/registry.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { credentialsOf } from '../helpers/run-verb.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
@@ -33,35 +35,49 @@ test('a service that has moved is confirmed once by hand, and nothing else is', 
   expect((await account.run(sync, ONLY)).error).toMatchObject({ code: 'db.otherSource' })
 })
 
-test('an address where nobody gives an answer is not remembered, nor its time zone; the first that does is', async () => {
-  await using account = await startAccount()
-  await using stranger = await startScriptedService(() => ({ status: 404, text: '<h1>not here</h1>' }))
-  const mistyped = { LIVEHOUSE_BASE_URL: stranger.url, LIVEHOUSE_TIMEZONE: 'UTC' }
-  const away = { ...mistyped, LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' }
-  for (const wrong of [mistyped, away]) expect((await account.run(sync, ONLY, wrong)).code).not.toBe(0)
+test('an address where nobody gives a page is not remembered, nor its time zone; the first that does is, and the views follow', async () => {
+  const zone = { LIVEHOUSE_TIMEZONE: 'Asia/Tokyo' }
+  await using account = await startAccount({ timeZone: 'Asia/Tokyo' })
+  const bodies = ['<h1>not here</h1>', '{"message":"welcome"}', '{}', 'null']
+  await using stranger = await startScriptedService((_request, index) => ({
+    text: bodies[index % bodies.length] ?? '',
+  }))
+  const away = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' }
+  for (const wrong of [{ LIVEHOUSE_BASE_URL: stranger.url }, away])
+    expect((await account.run(sync, ONLY, wrong)).code).not.toBe(0)
   const { db } = account.database
   const published = async () => (await sql`select time_zone from livehouse_ops.bi_settings`.execute(db)).rows
-  expect(await published()).toEqual([{ time_zone: 'UTC' }])
-  expect((await account.run(sync, ONLY)).code).toBe(0)
   expect(await published()).toEqual([{ time_zone: 'Asia/Shanghai' }])
-  expect((await account.run(sync, ONLY, mistyped)).error).toMatchObject({ code: 'db.otherSource' })
+  expect((await account.run(sync, ONLY, zone)).code).toBe(0)
+  expect(await published()).toEqual([{ time_zone: 'Asia/Tokyo' }])
+  expect((await account.run(sync, ONLY, { ...zone, ...away })).error).toMatchObject({ code: 'db.otherSource' })
 })
 
-test('of two services that answer for the first time at once, the second is refused', async () => {
+test('of two services that are opened for the first time at once, one becomes the source; a claim that fails is tried again', async () => {
   await using account = await startAccount()
-  const { baseUrl } = account.emulator
-  const open = async (url: string) => {
+  const { db } = account.database
+  const { context } = createTestContext()
+  const settingsOf = (url: string) => {
     const environment = { ...account.environment, LIVEHOUSE_BASE_URL: url }
-    const service = readSettings(environment, readServiceSettings)
-    return await openRunConnection(createTestContext().context, service, account.database.db)
+    return readExtractionSettings({ ...context, environment }, streams)
   }
-  await using one = await open(baseUrl)
-  await using another = await open(baseUrl.replace('127.0.0.1', 'localhost'))
+  const other = settingsOf(account.emulator.baseUrl.replace('127.0.0.1', 'localhost'))
+  await using one = await openRunConnection(context, settingsOf(account.emulator.baseUrl), db)
+  await using another = await openRunConnection(context, other, db)
   const request = { list: { stream: managers, partition: {} }, page: 1, pageSize: 1 }
-  const context = { signal: new AbortController().signal }
-  await one.ask(request, context)
-  await expect(another.ask(request, context)).rejects.toMatchObject({ code: 'db.otherSource' })
-  await one.ask(request, context)
+  const signal = { signal: new AbortController().signal }
+  await sql`alter table livehouse_ops.source rename to away`.execute(db)
+  await expect(one.ask(request, signal)).rejects.toThrow('livehouse_ops.source')
+  await sql`alter table livehouse_ops.away rename to source`.execute(db)
+  await one.ask(request, signal)
+  const refused = { code: 'db.otherSource' }
+  await expect(another.ask(request, signal)).rejects.toMatchObject(refused)
+  await expect(openRunConnection(context, other, db)).rejects.toMatchObject(refused)
+  // Before it writes anything of its run.
+  const plan = { command: 'sync', asked: {}, namesChannels: false, streams, planStreams: () => async () => [] }
+  const run = runExtraction(context, { ...plan, settings: other, db, connection: another })
+  await expect(run).rejects.toMatchObject(refused)
+  expect(await account.run(sync, ONLY)).toMatchObject({ code: 0 })
 })
 
 test('credentials change, come and go; another app id is confirmed once', async () => {

@@ -1,17 +1,11 @@
 import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { quoteText } from '../quote.ts'
+import { figures } from '../registry.ts'
 import { keepChangedDays } from '../views/fragments/channel-days.ts'
 import { keepChannels } from '../views/fragments/channel-figures.ts'
-import { unlisted } from '../views/fragments/identity.ts'
-import { dailyGifts, dailySignups, newViewers } from '../views/daily-channel.ts'
-import { viewerChecks } from '../views/reconciliation.ts'
-import { returns } from '../views/viewer-cohort-week.ts'
-import { funnelSteps } from '../views/viewer-funnel.ts'
 import { groupPersons } from './group-persons.ts'
 import { withFiguresLock } from './with-figures-lock.ts'
-
-const figures = [newViewers, dailyGifts, dailySignups, returns, funnelSteps, viewerChecks, unlisted]
 
 /** Days that one transaction works out: about a second. */
 const MOST_DAYS = 1000

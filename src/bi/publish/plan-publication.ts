@@ -1,6 +1,6 @@
 import { commentOnTables } from '../base-tables.ts'
 import { quoteText } from '../quote.ts'
-import { biViews } from '../registry.ts'
+import { biViews, figures } from '../registry.ts'
 import {
   commentOnSchema,
   commentOnView,
@@ -12,6 +12,7 @@ import {
   roles,
   SCHEMA,
 } from '../view-statements.ts'
+import { keepChannels } from '../views/fragments/channel-figures.ts'
 import { createIndexes, dropIndexes } from '../views/indexes.ts'
 import { createViewersBetween, VIEWERS_BETWEEN } from '../views/viewers-between.ts'
 import { dropNoting, lockFigures, noteChanges } from '../views/note-changes.ts'
@@ -21,15 +22,15 @@ function definitionsOf(timeZone: string): readonly string[] {
   return biViews.map((view) => createView(view, timeZone))
 }
 
-/** Tells the views of this version of livehouse from those of another. */
+/** Tells the views and figures of this version of livehouse from those of another. */
 export function versionOfViews(timeZone: string): string {
-  return fingerprintOf(definitionsOf(timeZone))
+  return fingerprintOf([definitionsOf(timeZone), keepChannels(figures, '', timeZone)])
 }
 
 /** @returns statements for one transaction; none where everything already is as declared. Pure. */
 export function planPublication({ language, timeZone, ...state }: BiState): readonly string[] {
   const definitions = definitionsOf(timeZone)
-  const below = [...createIndexes(timeZone), ...noteChanges(timeZone, fingerprintOf(definitions))]
+  const below = [...createIndexes(timeZone), ...noteChanges(timeZone, versionOfViews(timeZone))]
   const comments = [
     commentOnSchema(language),
     ...biViews.flatMap((view) => commentOnView(view, language)),

@@ -52,7 +52,7 @@ export async function withFiguresLock<T>(
         const { rows } = await sql.raw<{ zone: string | null; notes: string }>(notesIn).execute(trx)
         const { zone = null, notes } = rows[0] ?? {}
         if (zone === null || notes !== notesOf(zone, versionOfViews(zone)) || isStopped()) return none
-        await setLocal(trx, { timezone: zone })
+        if (zone.includes('/')) await setLocal(trx, { timezone: zone })
         return await work(trx, zone)
       } finally {
         signal?.removeEventListener('abort', cancel)

@@ -2,8 +2,8 @@ import { allStreams } from '../../../src/streams/registry.ts'
 
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
-  app: 2873,
-  bi: 3978,
+  app: 2896,
+  bi: 3976,
   cli: 3394,
   config: 579,
   core: 1250,
@@ -11,7 +11,7 @@ export const budgets: Readonly<Record<string, number>> = {
   ledger: 3584,
   log: 73,
   scheduler: 1332,
-  service: 1725,
+  service: 1730,
   store: 2894,
   streams: 101 + 68 * allStreams.length,
   sync: 5213,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_218 + 128 * allStreams.length, test: 26_565 }
+export const MOST_LINES = { src: 32_244 + 128 * allStreams.length, test: 26_580 }

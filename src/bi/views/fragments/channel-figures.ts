@@ -40,8 +40,8 @@ export function kept(figure: Figure): string {
  */
 export function keepChannels(figures: readonly Figure[], channels: string, timeZone: string): string {
   const names = figures.map(({ name }) => `'${name}'`).join(', ')
-  // A cast takes a fifth of the time of `at time zone`.
-  const dayOf = (instant: string) => `(${instant})::date`
+  // A cast takes a fifth of the time of `at time zone`, which takes a name without a slash for an abbreviation.
+  const dayOf = timeZone.includes('/') ? (instant: string) => `(${instant})::date` : localDay
   const all = figures.map((figure) => {
     const worked = figureOf(figure, `(select unnest(array[${channels}]) as channel_id)`, dayOf)
     return `select '${figure.name}', k.* from (${worked}) k`
