@@ -1,8 +1,9 @@
+import assert from 'node:assert/strict'
 import { hasCode } from '../core/errors.ts'
 import type { RunProblem } from '../core/outcome.ts'
 import type { FetchPage } from '../core/page.ts'
 import { parsePartition } from '../core/slice.ts'
-import type { Stream } from '../core/stream.ts'
+import { streams } from '../streams/registry.ts'
 import type { RunDeps } from '../sync/slice-work.ts'
 import {
   DAYS_UNTIL_GONE,
@@ -18,27 +19,28 @@ export function goneOf(channels: readonly Pick<ListedChannel, 'channelId' | 'sta
   return channels.flatMap(({ channelId, state }) => (state === 'gone' ? [channelId] : []))
 }
 
+/** A list that every channel has, whatever a run reads. */
+const asked =
+  streams.find(({ partitionedBy, isTimeFiltered }) => partitionedBy === 'channel' && !isTimeFiltered) ??
+  assert.fail('no list of a channel')
+
 /**
  * Asks for each channel that is gone, with one small call once a day. A channel that the service knows again is read by
- * this run, and is active afterwards. If the call fails for another reason, the next run asks.
- * @param streams those of the run
+ * this run, and is active afterwards. So is one for which the call fails for another reason: its own calls report that.
  * @returns the channels that are still gone: they are left out
  */
 export async function askGoneChannels(
   { db, runId, serviceDay }: AskingRun,
-  streams: readonly Stream[],
   fetchPage: FetchPage,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const gone = new Set(await readGoneChannels(db))
-  const stream = streams.find(({ partitionedBy, isTimeFiltered }) => partitionedBy === 'channel' && !isTimeFiltered)
-  if (stream === undefined || gone.size === 0) return gone
   const unknown = new Set<string>()
   const ask = async (channelId: string): Promise<void> => {
-    const list = { stream, partition: { channel: channelId } }
+    const list = { stream: asked, partition: { channel: channelId } }
     await fetchPage({ list, page: 1, pageSize: 1 }, { signal }).then(
       () => gone.delete(channelId),
-      (error: unknown) => hasCode(error, 'api.channelUnknown') && unknown.add(channelId),
+      (error: unknown) => (hasCode(error, 'api.channelUnknown') ? unknown.add(channelId) : gone.delete(channelId)),
     )
   }
   await Promise.all((await readUnaskedChannels(db, serviceDay)).map(ask))

@@ -177,9 +177,7 @@ async function extract(
   }
   const now = deps.wallTimeAt(startedAt.getTime())
   const run = { db, log, runId, serviceDay: formatWallDate(now) }
-  const gone = request.namesChannels
-    ? new Set<string>()
-    : await askGoneChannels(run, request.streams, connection.fetchPage, signal)
+  const gone = request.namesChannels ? new Set<string>() : await askGoneChannels(run, connection.fetchPage, signal)
   const planStreams = withoutChannels(request.planStreams(now), gone)
   const options = {
     concurrency: Math.ceil(SLICES_A_CALL * service.concurrency),

@@ -169,6 +169,12 @@ export function isRefusal(error: unknown): boolean {
   return isFinalStatus(error) || hasCode(error, 'api.refused')
 }
 
+/** Whether the service says that it has no such thing: HTTP 404 or 410, or a code that begins with 404. */
+export function isNotFound(error: unknown): boolean {
+  if (hasCode(error, 'api.status')) return [404, 410].includes(error.details.status)
+  return hasCode(error, 'api.refused') && String(error.details.code).startsWith('404')
+}
+
 /**
  * The page size for another reading of a list: each time smaller by a sixteenth of what the service serves, so that
  * rows lie on other pages. A service that sorts by a value that is not unique may order equal rows anew on each page:

@@ -6,7 +6,7 @@ import { readQuestions, recordListing } from '../ledger/questionnaires.ts'
 import { readWalkBefore } from '../ledger/slices/slices.ts'
 import type { FoundRows } from './judge-walk.ts'
 import type { PartitionPlan, QuestionsOf } from './plan-slices.ts'
-import { createCallMeter, fetchNumbered, isRefusal, openReading } from './page-reading.ts'
+import { createCallMeter, fetchNumbered, isNotFound, openReading } from './page-reading.ts'
 import { type RunOptions, runPhases } from './run-phases.ts'
 import type { RunDeps } from './slice-work.ts'
 import type { RunResult } from './tally.ts'
@@ -55,14 +55,15 @@ export async function runStreams(
       // One without signups may have been emptied: it is not asked for, so that its rows stay.
       return items.length + total > 0
     } catch (error) {
-      // Any other error is reported when its signups are read.
-      return !isRefusal(error) && !hasCode(error, 'api.forbidden') && !hasCode(error, 'api.channelUnknown')
+      // Any other error says nothing of whether it is there, and is reported when its signups are read.
+      return !isNotFound(error) && !hasCode(error, 'api.forbidden') && !hasCode(error, 'api.channelUnknown')
     }
   }
 
   /**
-   * A questionnaire that a proven list no longer has is asked for some days longer, unless the service refuses it: it
-   * may have been closed after its last signups. Where the list was not read, or is suddenly empty, all are asked for.
+   * A questionnaire that a proven list no longer has is asked for some days longer, unless the service does not know it:
+   * it may have been closed after its last signups. Where the list was not read, or is suddenly empty, all are asked
+   * for.
    */
   const readQuestionsOf = async (): Promise<QuestionsOf> => {
     const questions = await readQuestions(deps.db)

@@ -9,7 +9,7 @@ import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { fieldValue, refusal, status as gone, withheldRows } from '../helpers/fault-effects.ts'
+import { errcode, fieldValue, refusal, status as gone, withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
@@ -155,4 +155,24 @@ test('a questionnaire that is closed leaves the list: its last signups land, and
     expect(asked.length > 0).toBe(day < 8)
     await expectTruth(account, ['signups'])
   }
+})
+
+test('a refusal that does not say that a questionnaire is unknown is no green: its last signups land when it is over', async () => {
+  const { emulator, clock, run } = account
+  const { form, signup } = firstRows(emulator)
+  expect((await run(sync)).code).toBe(0)
+  clock.nowMs += DAY_MS
+  form.signups.add({ ...signup, userId: 'last', signedUpAt: wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600 })
+  leaveList((questionId) => questionId === form.questionId)
+  let isAsked = false
+  const query = (asked: ListQuery) => {
+    isAsked = asked.filters?.questionId === form.questionId
+    return asked
+  }
+  const answer = (given: Answer) => (isAsked ? (errcode(5000, 'system busy').answer?.(given) ?? given) : given)
+  emulator.faults.push({ effect: { name: 'busy', query, answer }, endpoint: 'signupRecord' })
+  expect((await run(sync, ['--streams', 'questionnaires,signups'])).code).toBe(3)
+  emulator.faults.pop()
+  expect((await run(sync, ['--streams', 'questionnaires,signups'])).code).toBe(0)
+  await expectTruth(account, ['signups'])
 })

@@ -90,3 +90,19 @@ test('one that is gone and named is tried again', async () => {
   expect(await account.run(sync, ['--channels', lost])).toMatchObject({ code: 0 })
   expect(await states()).toEqual(['active', 'active'])
 })
+
+test('one that is gone is asked for whatever a run reads, and is read where the answer is another than that it is unknown', async () => {
+  const wanted = ['--streams', 'watch_records,gifts']
+  forget({ channelId: lost })
+  for (let day = 0; day < 3; day++) {
+    await account.run(sync, wanted)
+    account.clock.nowMs += DAY_MS
+  }
+  expect(await states()).toContain('gone')
+  account.emulator.faults.length = 0
+  account.emulator.faults.push({ effect: refusal(403001), endpoint: 'visitorList', channelId: lost })
+  expect(await account.run(sync, ['--streams', 'visitors'])).toMatchObject({ code: 3 })
+  expect(await account.run(sync, wanted)).toMatchObject({ code: 0 })
+  expect(await states()).toEqual(['active', 'active'])
+  await expectTruth(account, ['watch_records', 'gifts'])
+})
