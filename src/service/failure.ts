@@ -8,6 +8,11 @@ const channelIsUnknown = [
   /no such (activity|channel)|(activity|channel)( id)?( is| does)?( not|n't) (exist|found)/i,
   /(频道|活动)[^,，。]{0,8}不存在|不存在[^,，。]{0,4}(频道|活动)/,
 ]
+/** How they say that a token is not accepted, whatever code they give it. */
+const tokenIsRefused = [
+  /(invalid|expired|illegal|wrong) (access[_ ]?)?token|token[^,.]{0,20} (invalid|expired|illegal)/i,
+  /token ?(无效|过期|已过期|失效|已失效|错误)/i,
+]
 
 /** A failed answer, and what its body says. */
 interface Report {
@@ -36,6 +41,8 @@ export function errorOf({ call, raw, code, said, clock }: Report): LivehouseErro
     const message = `${name}: the service does not know this channel${shown}`
     return new LivehouseError('api.channelUnknown', message, { ...details, channelId })
   }
+  if (status !== 401 && tokenIsRefused.some((words) => words.test(said)))
+    return new LivehouseError('api.unauthorized', `${name}: the service refuses the token${shown}`, details)
   if (status === undefined) {
     const refusal = code ?? 'unknown'
     const message = `${name}: the service refuses with code ${refusal}${words}`

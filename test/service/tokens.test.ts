@@ -16,11 +16,12 @@ interface TokenService {
   /** In place of every token. */
   readonly refusal?: ScriptedAnswer
   readonly accepts?: (bearer: string) => boolean
+  readonly denial?: ScriptedAnswer | undefined
 }
 
 /** A service that hands out token-1, token-2 … and accepts what `accepts` says. */
 async function setUp(
-  { expire_time = 7200, refusal, accepts = () => true }: TokenService = {},
+  { expire_time = 7200, refusal, accepts = () => true, denial }: TokenService = {},
   overrides: Partial<ConnectOptions> = {},
 ) {
   const clock: FakeClock = createFakeClock({ isAutomatic: true })
@@ -29,7 +30,8 @@ async function setUp(
     if (isTokenCall(request))
       return refusal ?? { json: { errcode: 1000, access_token: `token-${(issued += 1)}`, expire_time } }
     const bearer = request.headers.authorization?.replace('Bearer ', '') ?? String(request.query.token)
-    if (!accepts(bearer)) return { status: 401, json: { errors: { code: 401001, message: `bad token ${bearer}` } } }
+    if (!accepts(bearer))
+      return denial ?? { status: 401, json: { errors: { code: 401001, message: `bad token ${bearer}` } } }
     return request.path === '/v2/oauth2/ticket' ? { json: { errcode: 1000, tikect: 'ticket-1' } } : list
   })
   const connection = connectClient(service.url, { ...credentials, clock, ...overrides })
@@ -94,6 +96,16 @@ describe('401', () => {
     expect(given.bearers()).toEqual(['Bearer token-1', 'Bearer token-2'])
     await given.ask()
     expect(given.fetched()).toBe(2)
+  })
+
+  test.each<ScriptedAnswer>([
+    { json: { errcode: 40001, msg: 'invalid access_token' } },
+    { status: 403, json: { errors: { code: 403001, message: 'The access token has expired' } } },
+    { json: { errcode: 7, msg: 'token已过期' } },
+  ])('in other words renews it, too: %o', async (denial) => {
+    await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1', denial })
+    await given.ask()
+    expect(given.bearers()).toEqual(['Bearer token-1', 'Bearer token-2'])
   })
 
   test('with a fresh token too is the end, and says what to check', async () => {

@@ -11,7 +11,7 @@ export const budgets: Readonly<Record<string, number>> = {
   ledger: 3584,
   log: 73,
   scheduler: 1332,
-  service: 1730,
+  service: 1737,
   store: 2894,
   streams: 101 + 68 * allStreams.length,
   sync: 5247,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_278 + 128 * allStreams.length, test: 26_638 }
+export const MOST_LINES = { src: 32_285 + 128 * allStreams.length, test: 26_650 }
