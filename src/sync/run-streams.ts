@@ -61,9 +61,9 @@ export async function runStreams(
   }
 
   /**
-   * A questionnaire that a proven list no longer has is asked for some days longer, as it may have been closed after its
-   * last signups, unless the service does not know it. Where the list was not read, or is suddenly empty, all are asked
-   * for.
+   * A questionnaire that a proven list no longer has is asked for some days longer, as it may have been closed after
+   * its last signups, unless the service does not know it. Where the list was not read, or is suddenly empty, all are
+   * asked for.
    */
   const readQuestionsOf = async (): Promise<QuestionsOf> => {
     const questions = await readQuestions(deps.db)
