@@ -1,7 +1,7 @@
 import type { DatabaseSettings, ExtractionSettings, ServiceSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
 import assert from 'node:assert/strict'
-import { publishBi } from '../bi/publish/publish-bi.ts'
+import { planBi, publishBi } from '../bi/publish/publish-bi.ts'
 import { connect, type Connection, type ConnectOptions } from '../service/connect.ts'
 import { createPace } from '../service/pace.ts'
 import { LARGEST_DIFFERENCE_SECONDS } from '../service/service-clock.ts'
@@ -76,9 +76,10 @@ export async function claimLater(context: AppContext, { service, database }: Run
   if (remembered?.appId === service.appId) return undefined
   return async (): Promise<void> => {
     await claimSource(db, service)
-    if (!database.isAutoMigrated) return
-    const { notice } = await publishBi(db, { signal: context.signal })
-    if (notice !== undefined) context.remark(notice)
+    const { notice } = database.isAutoMigrated ? await publishBi(db, { signal: context.signal }) : {}
+    const isOutdated = !database.isAutoMigrated && (await planBi(db)).length > 0
+    const outdated = 'The views are not those of the zone of the source: run `livehouse migrate up`, or `migrate sql`.'
+    if (notice !== undefined || isOutdated) context.remark(notice ?? outdated)
   }
 }
 

@@ -229,7 +229,6 @@ export function createSliceDeps(
     runId,
     readAhead: createReadAhead(PAGES_AHEAD * concurrency),
     longestServed: new Map(),
-    searches: new Map(),
     loadQueue: createLoadQueue(),
     pagesPerSlice: PAGES_PER_SLICE,
   }

@@ -41,7 +41,7 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
     switch (action) {
       case 'up': {
         report(context, 'applied', await migrateUp(db, { signal }))
-        const bi = await publishBi(db, { signal, settings: settings.bi })
+        const bi = await publishBi(db, { signal, settings: settings.bi, timeZone })
         await keepFigures(db, signal)
         const code = reportBi(context, bi, await publishForms(db, signal))
         // Last: its server may be another one, and away.

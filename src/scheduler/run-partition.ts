@@ -111,7 +111,7 @@ function createPartitionHandler(
     const earlier = isBegun ? await readEarlierAttempts(db, part, runId, afterSlice) : undefined
     // A sync and a backfill of the same partition may be here at once: each holds leases of its own.
     await using leases = sharedLeases.another()
-    const deps = { ...shared, signal, runId, searches: new Map(), requireLease: leases.requirePartition }
+    const deps = { ...shared, signal, runId, requireLease: leases.requirePartition }
     const result = await runPhases([stream], [async () => [isBegun ? await plan() : planned]], deps, {
       ...asked,
       concurrency: slicesSideBySide,

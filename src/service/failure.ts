@@ -8,10 +8,11 @@ const channelIsUnknown = [
   /no such (activity|channel)|(activity|channel)( id)?( is| does)?( not|n't) (exist|found)/i,
   /(频道|活动)[^,，。]{0,8}不存在|不存在[^,，。]{0,4}(频道|活动)/,
 ]
-/** How they say that a token is not accepted, whatever code they give it. */
+/** How they say that an access token is not accepted, under a code of their own or 403. */
 const tokenIsRefused = [
-  /(invalid|expired|illegal|wrong) (access[_ ]?)?token|token[^,.]{0,20} (invalid|expired|illegal)/i,
-  /token ?(无效|过期|已过期|失效|已失效|错误)/i,
+  /\b(invalid|expired|illegal)[ _](access[_ ]?)?token\b/i,
+  /\b(access[_ ]?)?token( has| is)?[ _](invalid|expired|illegal)\b/i,
+  /token ?(无效|不合法|错误|已?过期|已经过期|已?失效)|(无效|过期|失效)的 ?(access_)?token/i,
 ]
 
 /** A failed answer, and what its body says. */
@@ -41,7 +42,8 @@ export function errorOf({ call, raw, code, said, clock }: Report): LivehouseErro
     const message = `${name}: the service does not know this channel${shown}`
     return new LivehouseError('api.channelUnknown', message, { ...details, channelId })
   }
-  if (status !== 401 && tokenIsRefused.some((words) => words.test(said)))
+  const mayBeToken = call.authorization === 'bearer' && (status === undefined || status === 400 || status === 403)
+  if (mayBeToken && tokenIsRefused.some((words) => words.test(said)))
     return new LivehouseError('api.unauthorized', `${name}: the service refuses the token${shown}`, details)
   if (status === undefined) {
     const refusal = code ?? 'unknown'

@@ -21,10 +21,10 @@ import {
 import { isRefusal, type SliceReading, sizeOfReading } from './page-reading.ts'
 import { readHead, readPages } from './read-pages.ts'
 import { requireFields } from './record-slice.ts'
-import { countParts, mayBeSearched, searchOf, splitSlice, tooYoungFrom } from './slice-parts.ts'
+import { countParts, splitSlice, tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { type KeySet, rowKey, startWalk, type WalkSummary } from './walk.ts'
-import { liesWithin, requireFiltered } from './windows.ts'
+import { liesWithin, mayBeHalved, requireFiltered } from './windows.ts'
 
 /**
  * Reads the pages of a slice whose rows have a key, walk by walk until one proves itself, each at a page size of its
@@ -65,7 +65,6 @@ export async function extractKeyed(
   for (let attempt = 1; ; attempt++) {
     if (attempt > 1) pageSize = await reading.tryPageSize(pageSize, attempt)
     const pages = { ...reading.pages, pageSize }
-    const mayBeCut = mayBeSearched(deps, slice)
     const walk = startWalk(stream, readItem, new Set(repeatedKeys))
     const timesOfWalk: Row[] = []
     let count = 0
@@ -89,7 +88,7 @@ export async function extractKeyed(
         largest = Math.max(largest, page.items.length)
         channelFacts = completeFacts(channelFacts, stream, page, readItem)
         reportPage(page.items.length, lastPage)
-        if (exceedsTotal(walk.summary()) && mayBeCut) break
+        if (exceedsTotal(walk.summary()) && mayBeHalved(window)) break
       }
     } catch (error) {
       // Some services serve a list only to some depth: after page 1 that may be the reason.
@@ -118,12 +117,11 @@ export async function extractKeyed(
 
     // A live list moves where its rows are too young to count as covered: the others are read apart.
     const hasYoungRows = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined
-    const isStuck = attempt === MOST_READINGS && verdict.isStill === true && mayBeCut
+    const isStuck = attempt === MOST_READINGS && verdict.isStill === true
     const whole =
       !isUntrue && (hasYoungRows || isStuck) ? await halveWhole(end.totals?.largest ?? 0, hasYoungRows) : undefined
-    const halves = isUntrue && mayBeCut ? splitSlice(slice, timesOfWalk, deps) : whole
+    const halves = isUntrue ? splitSlice(slice, timesOfWalk, deps) : whole
     if (halves) {
-      if (isUntrue || !hasYoungRows) searchOf(deps, slice).cut++
       await loader.flush()
       return { kind: 'cut', parts: halves }
     }

@@ -16,7 +16,7 @@ import {
   sizeOfReading,
 } from './page-reading.ts'
 import { isUnchanged, type ListReading, readBareList, readCountedList } from './read-list.ts'
-import { mayBeSearched, tooYoungFrom } from './slice-parts.ts'
+import { tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, startWalk } from './walk.ts'
 import { liesWithin, mayBeHalved, minuteOf, requireFiltered } from './windows.ts'
@@ -56,7 +56,7 @@ export async function extractUnkeyed(
     if (attempt > 1) pageSize = await reading.tryPageSize(pageSize, attempt)
     const at = { ...reading, pages: { ...reading.pages, pageSize } }
     const list: ListReading = stream.isCounted
-      ? await readCountedList(at, mayBeSearched(deps, slice))
+      ? await readCountedList(at, mayBeHalved(window))
       : await readBareList(at, mostPages)
     const { unread, isEndUnknown } = list
     const isClean = list.doubt === undefined && unread === undefined

@@ -169,10 +169,12 @@ export function isRefusal(error: unknown): boolean {
   return isFinalStatus(error) || hasCode(error, 'api.refused')
 }
 
-/** Whether the service says that it has no such thing: HTTP 404 or 410, or a code that begins with 404. */
+/** Whether the service says that it has no such thing: HTTP 404 or 410, a code that begins with 404, or in words. */
 export function isNotFound(error: unknown): boolean {
-  if (hasCode(error, 'api.status')) return [404, 410].includes(error.details.status)
-  return hasCode(error, 'api.refused') && String(error.details.code).startsWith('404')
+  if (!hasCode(error, 'api.status') && !hasCode(error, 'api.refused')) return false
+  const { code = '', reason, ...details } = error.details
+  const isSaid = /no such|(not|n't) (exist|found)|不存在/i.test(reason)
+  return ('status' in details && [404, 410].includes(details.status)) || String(code).startsWith('404') || isSaid
 }
 
 /**

@@ -18,7 +18,7 @@ import {
 import { completeHeaders, type Landing, landSlice, nothingLanded } from './land-slice.ts'
 import { askedOf, createCallMeter, FEWEST_ROWS, isRefusal, openReading, type SliceReading } from './page-reading.ts'
 import { keepRejected, openSliceLog, recordFailure, requireFields, requireReadable, shortfall } from './record-slice.ts'
-import { countParts, cutToServed, mayBeSearched, searchOf, splitSlice } from './slice-parts.ts'
+import { countParts, cutToServed, splitSlice } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { isReadTwice, newestAt, SHORTEST_WINDOW } from './windows.ts'
 import { readMissedRows } from '../store/load/table-part.ts'
@@ -100,7 +100,6 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
     const record = { ...log.record(verdict, extraction, reading.covers()), pageSize: extraction.pageSize }
     const landing = await landSlice(slice, { extraction, verdict, record, earlier }, deps, loader)
     const proof = landing.proofs.at(-1) ?? verdict.proof
-    if (isGreen(proof) && proof !== 'moving' && extraction.found.count > 0) searchOf(deps, slice).proven++
     return end(proof, isGreen(proof) ? undefined : shortfall(slice, verdict.reason), landing)
   } catch (error) {
     await loader.drain()
@@ -207,14 +206,12 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const read = await extractUnkeyed(slice, identity, reading, deps, loader, mostPages)
   // Rows too young to be claimed may move: they are read again next time in any case.
   if (read.kind === 'read' && (read.extraction.verdict.proof !== 'moving' || slice.covers === undefined)) return read
-  const isUnproven = read.kind === 'read' || (read.cause === 'too long' && stream.isCounted)
-  const isCut = read.kind === 'unread' || (read.keepsMoving && mayBeSearched(deps, slice))
+  const isCut = read.kind === 'unread' || read.keepsMoving
   const more =
     read.kind === 'unread' && read.cause === 'too long' ? await cutSlice(slice, reading, deps, true) : undefined
   const total = read.kind === 'read' ? (read.extraction.summary.totals?.largest ?? 0) : 0
   const halve = async () => await countParts(slice, splitSlice(slice, read.rows, deps), total, reading.pages, true)
   const halves = more ?? (isCut ? await halve() : undefined)
-  if (halves && isUnproven) searchOf(deps, slice).cut++
   if (halves) return { kind: 'cut', parts: halves }
   if (read.kind === 'read') {
     const why = `it did not come to rest in ${MOST_READINGS} readings or more, no row was written`

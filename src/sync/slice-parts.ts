@@ -1,10 +1,10 @@
 import type { Row } from '../core/column.ts'
-import { partitionLease, placeOf, type Window } from '../core/slice.ts'
+import type { Window } from '../core/slice.ts'
 import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { isDrop } from './judge-walk.ts'
 import { askedOf, FEWEST_ROWS, fetchNumbered, fetchUnlessRefused, isRefusal, type PageReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { cutWindowAt, GAP, mayBeHalved, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
+import { cutWindowAt, GAP, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
 
 /** The same slice over a part of its window. */
 export function partOf(slice: Slice, window: Window): Slice {
@@ -17,26 +17,6 @@ export function partOf(slice: Slice, window: Window): Slice {
 /** Slices over these windows; undefined where there is only one. */
 export function toSlices(slice: Slice, windows: readonly Window[]): readonly Slice[] | undefined {
   return windows.length < 2 ? undefined : windows.map((window) => partOf(slice, window))
-}
-
-/** A list in which one minute moves is cut as often as it takes to find that minute, in several slices at once. */
-const LONGEST_SEARCH = 50
-
-/** What a run knows of a search for the minutes of a list that do not prove themselves. */
-export function searchOf({ searches }: Pick<RunDeps, 'searches'>, slice: Slice): { cut: number; proven: number } {
-  const key = partitionLease(placeOf(slice))
-  const search = searches.get(key) ?? { cut: 0, proven: 0 }
-  searches.set(key, search)
-  return search
-}
-
-/**
- * Whether a slice that does not prove itself may be cut once more. Where the service repeats a row in each answer, or
- * its total is never true, no part proves itself: then to go on would cost some forty calls a row.
- */
-export function mayBeSearched(deps: Pick<RunDeps, 'searches'>, slice: Slice): boolean {
-  const { cut, proven } = searchOf(deps, slice)
-  return mayBeHalved(slice.window) && cut < LONGEST_SEARCH + 2 * proven
 }
 
 /** From when on rows are too young to count as covered; undefined where all or none are. Only they move. */

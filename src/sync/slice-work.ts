@@ -60,8 +60,6 @@ export interface RunDeps {
   readonly loadQueue: PQueue
   /** By stream: the longest range (seconds) of which the newest rows have come: the service serves it to its end. */
   readonly longestServed: Map<string, number>
-  /** By partition: slices of this run that were cut as they did not prove themselves, and parts with rows that did. */
-  readonly searches: Map<string, { cut: number; proven: number }>
   /** A slice of more pages is cut: shallow pages, steady progress, cheap resume. */
   readonly pagesPerSlice: number
 }

@@ -2,7 +2,6 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
-import { duplicateRow, falseTotal } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { startAccount } from '../helpers/start-account.ts'
@@ -60,19 +59,4 @@ test('a list without a total is cut into parts that need not be cut again', asyn
   const calls = emulator.calls.filter(({ channelId }) => channelId === channel.id)
   expect(calls.length).toBeLessThan(155 * 1.2)
   await expectTruth(account, ['gifts'])
-})
-
-test.each([
-  // Twenty to eighty calls a row where each part is cut to its minutes.
-  ['whose total is always one too small', falseTotal(-1), 2200],
-  ['that repeats a row of each page', duplicateRow(), 1600],
-])('a list %s is not searched minute by minute', async (_which, effect, most) => {
-  await using account = await startAccount({ channels: 1, viewers: 300 })
-  for (const endpoint of ['userRecordList', 'signupRecord'] as const) account.emulator.faults.push({ effect, endpoint })
-  const lists = ['--streams', 'watch_records,signups']
-  expect(await account.run(sync, lists)).toMatchObject({ code: 3 })
-  expect(account.emulator.calls.length).toBeLessThan(most)
-  account.emulator.faults.length = 0
-  expect(await account.run(sync, lists)).toMatchObject({ code: 0 })
-  await expectTruth(account, ['watch_records', 'signups'])
 })

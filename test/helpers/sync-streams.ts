@@ -74,7 +74,6 @@ export async function syncStreams(
       wallTimeAt: (instantMs) => wallTimeAt(instantMs, TIME_ZONE),
       readAhead: createReadAhead(12),
       longestServed: new Map(),
-      searches: new Map(),
       requireLease: leases.requirePartition,
       loadQueue: new PQueue({ concurrency: 2 }),
       pagesPerSlice: options.pagesPerSlice,

@@ -18,16 +18,20 @@ export interface BiOutcome {
   readonly notice?: string
 }
 
+interface PublishRequest {
+  readonly signal?: AbortSignal
+  readonly settings?: BiSettings | undefined
+  /** The service's, for a database whose source is not known yet. */
+  readonly timeZone?: string
+}
+
 /**
  * Makes `livehouse_bi` what this livehouse declares: schema, views, comments, roles and grants, all or nothing, after
  * the migrations. Does nothing where all is so already. Roles that this user may not create are left to a DBA.
  */
-export async function publishBi(
-  db: Db,
-  { signal, settings }: { readonly signal?: AbortSignal; readonly settings?: BiSettings | undefined } = {},
-): Promise<BiOutcome> {
+export async function publishBi(db: Db, { signal, settings, timeZone }: PublishRequest = {}): Promise<BiOutcome> {
   if (settings !== undefined) await writeBiSettings(db, settings)
-  const outcome = await applyPlan(db, signal, planBi, DBA)
+  const outcome = await applyPlan(db, signal, async (each) => await planBi(each, timeZone), DBA)
   if (outcome.status === 'unchanged') return outcome
   if (outcome.status === 'blocked') {
     const meanwhile = 'Until they are, persons and kept figures may not be renewed'
@@ -44,8 +48,8 @@ export async function publishBi(
 }
 
 /** What publishing would execute: nothing where the views are up to date. Reads the catalog; changes nothing. */
-export async function planBi(db: Db): Promise<readonly string[]> {
-  return planPublication(await readBiState(db))
+export async function planBi(db: Db, timeZone?: string): Promise<readonly string[]> {
+  return planPublication(await readBiState(db, timeZone))
 }
 
 /**
