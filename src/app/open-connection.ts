@@ -73,7 +73,7 @@ export async function openRunConnection(
  */
 export async function claimLater(context: AppContext, { service, database }: RunSettings, db: Db) {
   const remembered = await checkSource(db, service)
-  if (remembered?.appId === service.appId) return undefined
+  if (remembered && (service.appId === null || remembered.appId === service.appId)) return undefined
   return async (): Promise<void> => {
     await claimSource(db, service)
     const { notice } = database.isAutoMigrated ? await publishBi(db, { signal: context.signal }) : {}
