@@ -1,7 +1,7 @@
 import type { Row } from '../core/column.ts'
-import type { ItemReader, Page } from '../core/page.ts'
+import type { Page } from '../core/page.ts'
 import { placeOf } from '../core/slice.ts'
-import type { ChannelFacts, Stream } from '../core/stream.ts'
+import type { ChannelFacts } from '../core/stream.ts'
 import { readDuplicates } from '../ledger/quarantine/quarantine.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
 import type { BatchLoader } from './batch-loader.ts'
@@ -23,7 +23,7 @@ import { readHead, readPages } from './read-pages.ts'
 import { requireFields } from './record-slice.ts'
 import { countParts, splitSlice, tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { type KeySet, rowKey, startWalk, type WalkSummary } from './walk.ts'
+import { completeFacts, type KeySet, rowKey, startWalk, type WalkSummary } from './walk.ts'
 import { liesWithin, mayBeHalved, requireFiltered } from './windows.ts'
 
 /**
@@ -228,21 +228,4 @@ async function readRepeatedKeys(slice: Slice, { earlier }: SliceReading, { db }:
   const source = stream.columns[rowKeyColumn(stream)]?.source
   const values = await readDuplicates(db, placeOf(slice))
   return new Set(values.map((value) => String(source?.kind === 'field' ? source.parse(value) : value)))
-}
-
-/** Adds what the readable items of a page say about their channel. */
-function completeFacts(
-  known: ChannelFacts | undefined,
-  { channelFacts }: Stream,
-  page: Page,
-  readItem: ItemReader,
-): ChannelFacts | undefined {
-  if (channelFacts === undefined) return undefined
-  let facts = known
-  for (const item of page.items) {
-    if (facts && facts.name !== null && facts.adminId !== null) return facts
-    const more = readItem(item, page).kind === 'row' ? channelFacts(item) : undefined
-    if (more) facts = { name: facts?.name ?? more.name, adminId: facts?.adminId ?? more.adminId }
-  }
-  return facts
 }

@@ -1,7 +1,7 @@
 import type { Row } from '../core/column.ts'
 import { jsonText } from '../core/text.ts'
 import type { ItemReader, Page, RejectedItem } from '../core/page.ts'
-import type { Stream } from '../core/stream.ts'
+import type { ChannelFacts, Stream } from '../core/stream.ts'
 import type { SliceRecord } from '../ledger/slices/slices.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
 
@@ -147,6 +147,23 @@ export function expectedFields(
     const source = columns[name]?.source
     return source?.kind === 'field' && source.isOptional !== true ? [source.field] : []
   })
+}
+
+/** Adds what the readable items of a page say about their channel. */
+export function completeFacts(
+  known: ChannelFacts | undefined,
+  { channelFacts }: Stream,
+  page: Page,
+  readItem: ItemReader,
+): ChannelFacts | undefined {
+  if (channelFacts === undefined) return undefined
+  let facts = known
+  for (const item of page.items) {
+    if (facts && facts.name !== null && facts.adminId !== null) return facts
+    const more = readItem(item, page).kind === 'row' ? channelFacts(item) : undefined
+    if (more) facts = { name: facts?.name ?? more.name, adminId: facts?.adminId ?? more.adminId }
+  }
+  return facts
 }
 
 /** A row as text, without the fields that the spec does not know: those may differ in every answer. */
