@@ -91,7 +91,7 @@ test('a copy that waits for a session which waits for it gives way, and ends wel
   const { promise: hasInserted, resolve: inserted } = Promise.withResolvers<void>()
   const { promise: isHeldUp, resolve: heldUp } = Promise.withResolvers<void>()
   const other = within(async (trx) => {
-    await looksForDeadlocksAfter(trx, '10min')
+    await looksForDeadlocksAfter(trx, '10s')
     await loadRows(trx, visitors, [visitor('b')], '1')
     inserted()
     await isHeldUp
@@ -100,7 +100,7 @@ test('a copy that waits for a session which waits for it gives way, and ends wel
   await hasInserted
   const letOn = await gate.close()
   const copying = within(async (trx) => {
-    await looksForDeadlocksAfter(trx, '10ms')
+    await looksForDeadlocksAfter(trx, '300ms')
     return await copyIn(trx, [visitor('a'), visitor('b')], '2')
   })
   await gate.reached()
