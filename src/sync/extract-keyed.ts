@@ -21,7 +21,7 @@ import {
 import { isRefusal, type SliceReading, sizeOfReading } from './page-reading.ts'
 import { readHead, readPages } from './read-pages.ts'
 import { requireFields } from './record-slice.ts'
-import { countParts, splitSlice, tooYoungFrom } from './slice-parts.ts'
+import { countParts, mayBeSearched, searchWithin, splitSlice, tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { completeFacts, type KeySet, rowKey, startWalk, type WalkSummary } from './walk.ts'
 import { liesWithin, mayBeHalved, requireFiltered } from './windows.ts'
@@ -88,7 +88,9 @@ export async function extractKeyed(
         largest = Math.max(largest, page.items.length)
         channelFacts = completeFacts(channelFacts, stream, page, readItem)
         reportPage(page.items.length, lastPage)
-        if (exceedsTotal(walk.summary()) && mayBeHalved(window)) break
+        // A short page may be all there is: the pages behind it show that.
+        const isAlone = walk.summary().received === page.items.length && page.items.length < pageSize
+        if (exceedsTotal(walk.summary()) && mayBeSearched(slice) && (slice.search || !isAlone)) break
       }
     } catch (error) {
       // Some services serve a list only to some depth: after page 1 that may be the reason.
@@ -117,13 +119,14 @@ export async function extractKeyed(
 
     // A live list moves where its rows are too young to count as covered: the others are read apart.
     const hasYoungRows = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined
-    const isStuck = attempt === MOST_READINGS && verdict.isStill === true
+    const isStuck = attempt === MOST_READINGS && verdict.isStill === true && mayBeSearched(slice)
     const whole =
       !isUntrue && (hasYoungRows || isStuck) ? await halveWhole(end.totals?.largest ?? 0, hasYoungRows) : undefined
-    const halves = isUntrue ? splitSlice(slice, timesOfWalk, deps) : whole
+    const halves = isUntrue && mayBeSearched(slice) ? splitSlice(slice, timesOfWalk, deps) : whole
     if (halves) {
       await loader.flush()
-      return { kind: 'cut', parts: halves }
+      const isOneAnswer = largest === walk.summary().received
+      return { kind: 'cut', parts: hasYoungRows ? halves : searchWithin(slice, halves, isOneAnswer) }
     }
     if (attempt >= MOST_READINGS && verdict.proof === 'moving') await readHead(pages, walk, add)
     const isMore = attempt < MOST_READINGS || (attempt < MOST_WALKS && verdict.isStill === true && missing() > 0)
@@ -217,7 +220,10 @@ function conclude(
   const isLacking = isClaimed && !isUntrue && verdict.isStill === true && missing() > 0
   const rows = `${summary.distinct} distinct and ${rejected.length} quarantined rows`
   const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
-  const proven: Verdict = isLacking ? { proof: 'short', reason } : verdict
+  // A minute is all that is left to read again; a longer range may lack rows of which nothing tells.
+  const isDoubtful = isClaimed && isUntrue && mayBeHalved(window)
+  const unsure: Verdict = isDoubtful ? { proof: 'short', reason: verdict.reason, isAtRest: false } : verdict
+  const proven: Verdict = isLacking ? { proof: 'short', reason } : unsure
   return { summary, verdict: proven, title: undefined, found: { count, has: keys.has } }
 }
 

@@ -16,7 +16,7 @@ import {
   sizeOfReading,
 } from './page-reading.ts'
 import { isUnchanged, type ListReading, readBareList, readCountedList } from './read-list.ts'
-import { tooYoungFrom } from './slice-parts.ts'
+import { mayBeSearched, tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, startWalk } from './walk.ts'
 import { liesWithin, mayBeHalved, minuteOf, requireFiltered } from './windows.ts'
@@ -31,7 +31,12 @@ export type UnkeyedReading =
       readonly rows: readonly Row[]
     }
   /** Its end was not reached. `rows`: all that have come, of the window or not. */
-  | { readonly kind: 'unread'; readonly cause: NonNullable<ListReading['unread']>; readonly rows: readonly Row[] }
+  | {
+      readonly kind: 'unread'
+      readonly cause: NonNullable<ListReading['unread']>
+      readonly isOneAnswer: boolean
+      readonly rows: readonly Row[]
+    }
 
 /**
  * Reads a slice whose rows have no id: all of it into memory, again until a reading is clean, and only then gives its
@@ -56,7 +61,7 @@ export async function extractUnkeyed(
     if (attempt > 1) pageSize = await reading.tryPageSize(pageSize, attempt)
     const at = { ...reading, pages: { ...reading.pages, pageSize } }
     const list: ListReading = stream.isCounted
-      ? await readCountedList(at, mayBeHalved(window))
+      ? await readCountedList(at, mayBeSearched(slice))
       : await readBareList(at, mostPages)
     const { unread, isEndUnknown } = list
     const isClean = list.doubt === undefined && unread === undefined
@@ -73,7 +78,7 @@ export async function extractUnkeyed(
       requireFiltered(reading.pages.list, fresh, timeZone)
       return fresh
     })
-    if (unread !== undefined) return { kind: 'unread', cause: unread, rows }
+    if (unread !== undefined) return { kind: 'unread', cause: unread, isOneAnswer: list.pages.length < 2, rows }
     const kept = rows.filter((row) => window === undefined || liesWithin(row, [identity.timeColumn], window, timeZone))
     const summary = walk.summary()
     const mayBeWhole = doubt !== undefined && !stream.isCounted && isEndUnknown !== true

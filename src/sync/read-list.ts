@@ -193,7 +193,9 @@ export async function readCountedList(
       pages.push(page)
       received += page.items.length
       reportPage(page.items.length, lastPage)
-      if (mayBeCut && received > (page.total ?? received)) return { pages, doubt: undefined, unread: 'too long' }
+      // A short page may be all there is: the pages behind it show that.
+      const isMore = mayBeCut && received > (page.total ?? received)
+      if (isMore && !isOneAnswer(reading, pages)) return { pages, doubt: undefined, unread: 'too long' }
       if (page.items.length === 0) continue
       if (page.echoedPage !== number)
         doubts.push(`page ${number} was asked for, and page ${page.echoedPage ?? '?'} came`)
@@ -205,5 +207,6 @@ export async function readCountedList(
     if (pages.length > 0 && isRefusal(error)) return { pages, doubt: undefined, unread: { refusal: error } }
     throw error
   }
-  return { pages, doubt: doubts[0] }
+  const isMore = mayBeCut && pages.some(({ total = received }) => received > total)
+  return isMore ? { pages, doubt: undefined, unread: 'too long' } : { pages, doubt: doubts[0] }
 }

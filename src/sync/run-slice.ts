@@ -18,7 +18,7 @@ import {
 import { completeHeaders, type Landing, landSlice, nothingLanded } from './land-slice.ts'
 import { askedOf, createCallMeter, FEWEST_ROWS, isRefusal, openReading, type SliceReading } from './page-reading.ts'
 import { keepRejected, openSliceLog, recordFailure, requireFields, requireReadable, shortfall } from './record-slice.ts'
-import { countParts, cutToServed, splitSlice } from './slice-parts.ts'
+import { countParts, cutToServed, mayBeSearched, searchWithin, splitSlice } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { isReadTwice, newestAt, SHORTEST_WINDOW } from './windows.ts'
 import { readMissedRows } from '../store/load/table-part.ts'
@@ -184,8 +184,9 @@ export async function extractSlice(
   loader: BatchLoader,
 ): Promise<Extracted> {
   const read = await readOrCut(slice, reading, deps, loader)
-  const { window } = slice
+  const { window, search } = slice
   if (window === undefined || read.kind === 'cut' || !isConclusive(read.extraction.verdict)) return read
+  if (search && read.extraction.found.count > 0) search.proven++
   const parts = await cutShortened({ ...slice, window }, { ...read.extraction.summary, rows: read.rows }, reading, deps)
   if (parts === undefined) return read
   await loader.drain()
@@ -206,13 +207,14 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const read = await extractUnkeyed(slice, identity, reading, deps, loader, mostPages)
   // Rows too young to be claimed may move: they are read again next time in any case.
   if (read.kind === 'read' && (read.extraction.verdict.proof !== 'moving' || slice.covers === undefined)) return read
-  const isCut = read.kind === 'unread' || read.keepsMoving
+  const isCut = read.kind === 'unread' || (read.keepsMoving && mayBeSearched(slice))
   const more =
     read.kind === 'unread' && read.cause === 'too long' ? await cutSlice(slice, reading, deps, true) : undefined
   const total = read.kind === 'read' ? (read.extraction.summary.totals?.largest ?? 0) : 0
   const halve = async () => await countParts(slice, splitSlice(slice, read.rows, deps), total, reading.pages, true)
   const halves = more ?? (isCut ? await halve() : undefined)
-  if (halves) return { kind: 'cut', parts: halves }
+  const isOneAnswer = read.kind === 'unread' && read.cause === 'too long' && read.isOneAnswer
+  if (halves) return { kind: 'cut', parts: searchWithin(slice, halves, isOneAnswer) }
   if (read.kind === 'read') {
     const why = `it did not come to rest in ${MOST_READINGS} readings or more, no row was written`
     const reason = `${why}: ${read.extraction.verdict.reason}`

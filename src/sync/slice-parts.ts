@@ -4,7 +4,7 @@ import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts
 import { isDrop } from './judge-walk.ts'
 import { askedOf, FEWEST_ROWS, fetchNumbered, fetchUnlessRefused, isRefusal, type PageReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { cutWindowAt, GAP, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
+import { cutWindowAt, GAP, mayBeHalved, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
 
 /** The same slice over a part of its window. */
 export function partOf(slice: Slice, window: Window): Slice {
@@ -17,6 +17,25 @@ export function partOf(slice: Slice, window: Window): Slice {
 /** Slices over these windows; undefined where there is only one. */
 export function toSlices(slice: Slice, windows: readonly Window[]): readonly Slice[] | undefined {
   return windows.length < 2 ? undefined : windows.map((window) => partOf(slice, window))
+}
+
+/** Enough to find one row among those of a page. */
+const LONGEST_SEARCH = 8
+
+/**
+ * Whether a slice that proves nothing may be cut. A list of several answers always may: its parts move less. Among the
+ * rows of one answer cutting finds those that keep it from its proof, or ends soon: where the service's total is never
+ * true, or each answer repeats a row, no part proves itself, and to go on would cost some forty calls a row.
+ */
+export function mayBeSearched({ window, search }: Slice): boolean {
+  return mayBeHalved(window) && (search === undefined || search.cuts < LONGEST_SEARCH + 2 * search.proven)
+}
+
+/** Parts of a slice that was cut as it proved nothing. @param isOneAnswer whether all of its rows came in one answer */
+export function searchWithin(slice: Slice, parts: readonly Slice[], isOneAnswer: boolean): readonly Slice[] {
+  const search = slice.search ?? (isOneAnswer ? { cuts: 0, proven: 0 } : undefined)
+  if (search) search.cuts++
+  return parts.map((part) => ({ ...part, search }))
 }
 
 /** From when on rows are too young to count as covered; undefined where all or none are. Only they move. */

@@ -33,6 +33,8 @@ export interface Slice {
   readonly isShortened?: boolean
   /** Whether the longer slice that it was cut from has shown that rows without an id are found by their time. */
   readonly isFound?: boolean
+  /** Where a list came in one answer and proved nothing, and this is a part of it: the search that they share. */
+  readonly search?: { cuts: number; proven: number } | undefined
 }
 
 /** What every slice of a run works with. */

@@ -14,8 +14,12 @@ import { meanwhile } from '../helpers/numbered-lists.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
-test.each([10, 25])('of lists of which no more than %i rows are counted, none is lost', async (largestTotal) => {
-  await using account = await startLists(largestTotal, 2)
+test.each([
+  [10, 10],
+  [25, 10],
+  [20, 100],
+])('of lists of which no more than %i rows are counted, none is lost; %i rows a page', async (largestTotal, size) => {
+  await using account = await startLists(largestTotal, 2, ROWS, size)
   const { code, errors, streams } = await syncStreams(account)
   expect([code, errors]).toEqual([0, []])
   expect(streams.visitors.slices).toMatchObject({ verified: 0, moving: 1 })

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { duplicateRow, falseTotal } from '../helpers/fault-effects.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { startAccount } from '../helpers/start-account.ts'
@@ -59,4 +60,21 @@ test('a list without a total is cut into parts that need not be cut again', asyn
   const calls = emulator.calls.filter(({ channelId }) => channelId === channel.id)
   expect(calls.length).toBeLessThan(155 * 1.2)
   await expectTruth(account, ['gifts'])
+})
+
+test.each([
+  // Twenty to eighty calls a row where each part is cut to its minutes.
+  ['whose total is always one too small', 'watch_records', falseTotal(-1), 1600],
+  ['whose total is always one too small', 'signups', falseTotal(-1), 700],
+  ['that repeats a row of each page', 'signups', duplicateRow(), 700],
+])('a list %s is not searched minute by minute (%s)', async (_which, stream, effect, most) => {
+  await using account = await startAccount({ channels: 1, viewers: 300 })
+  for (const endpoint of ['userRecordList', 'signupRecord'] as const) account.emulator.faults.push({ effect, endpoint })
+  const lists = ['--streams', stream]
+  const { code } = await account.run(sync, lists)
+  expect(code).toBe(3)
+  expect(account.emulator.calls.length).toBeLessThan(most)
+  account.emulator.faults.length = 0
+  expect(await account.run(sync, lists)).toMatchObject({ code: 0 })
+  await expectTruth(account, [stream])
 })

@@ -101,6 +101,11 @@ export function noRows(): FaultEffect {
   return onList('no rows', (list) => ({ ...list, items: () => [], total: 0 }))
 }
 
+/** The total is off by so much. */
+export function falseTotal(by: number): FaultEffect {
+  return onList('false total', (list) => ({ ...list, total: Math.max(0, list.total + by) }))
+}
+
 /** The total is off by one more with each answer. */
 export function changingTotal(): FaultEffect {
   let answers = 0

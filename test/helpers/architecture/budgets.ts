@@ -14,7 +14,7 @@ export const budgets: Readonly<Record<string, number>> = {
   service: 1739,
   store: 2894,
   streams: 101 + 68 * allStreams.length,
-  sync: 5222,
+  sync: 5259,
   transform: 249,
   web: 2865,
   // The files beside the folders.
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_266 + 128 * allStreams.length, test: 26_628 }
+export const MOST_LINES = { src: 32_303 + 128 * allStreams.length, test: 26_685 }
