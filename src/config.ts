@@ -67,6 +67,7 @@ export function readWhatIsRight<T>(environment: Environment, read: SettingsReade
 const perSecond = { min: 0, max: 1_000_000, isInteger: false, unit: 'calls a second' }
 const atOnce = { min: 1, max: 1000, isInteger: true, unit: 'calls' }
 const perDay = { min: 0, max: 100_000, isInteger: true, unit: 'calls a day' }
+const percent = { min: 0, max: 100, isInteger: false, unit: 'percent of the rows of a slice' }
 const aCall = { min: 0.001, max: 3600, isInteger: false, unit: 'seconds' }
 
 /** Where the service is, with which credentials to call it, and how fast. */
@@ -82,6 +83,7 @@ export function readServiceSettings(source: SettingSource): ServiceSettings {
     concurrency: readNumber(source, 'LIVEHOUSE_CONCURRENCY', 16, atOnce),
     listParams: readChoice(source, 'LIVEHOUSE_LIST_PARAMS', ['query', 'body']),
     isListParamsGiven: source.isSet('LIVEHOUSE_LIST_PARAMS'),
+    maxUnreadablePercent: readNumber(source, 'LIVEHOUSE_MAX_UNREADABLE_PERCENT', 10, percent),
     ...readV1Budget(source),
     requestTimeoutMs: Math.ceil(readNumber(source, 'LIVEHOUSE_REQUEST_TIMEOUT', 30, aCall) * 1000),
     proxies: {

@@ -215,7 +215,7 @@ export function createSliceDeps(
   { db, service, clock, runId, progress }: Run,
 ) {
   const { log, signal } = context
-  const { timeZone, concurrency } = service
+  const { timeZone, concurrency, maxUnreadablePercent } = service
   return {
     db,
     fetchPage,
@@ -231,5 +231,6 @@ export function createSliceDeps(
     longestServed: new Map(),
     loadQueue: createLoadQueue(),
     pagesPerSlice: PAGES_PER_SLICE,
+    maxUnreadablePercent,
   }
 }

@@ -9,6 +9,8 @@ import type { PlannedChannel } from '../sync/plan-slices.ts'
 export interface ServiceSettings extends ServiceAccess, BudgetSettings {
   /** Whether an operator has said where list parameters belong: then that place is tried first. */
   readonly isListParamsGiven: boolean
+  /** Of the items of a slice, from 0 to 100: more of them that cannot be read fail it. */
+  readonly maxUnreadablePercent: number
 }
 
 /** A Postgres URL, or the embedded PostgreSQL of the data directory. */

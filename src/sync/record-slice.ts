@@ -200,20 +200,21 @@ export async function requireFields(
 
 /** Among fewer items a few bad ones say nothing about the interface. */
 const SMALLEST_SAMPLE = 20
-const LARGEST_SHARE = 0.1
 
 /**
  * Refuses a slice of which too many items could not be read: that is a changed interface, not bad rows.
  * @throws LivehouseError `rows.unreadable`, with three sample reasons.
  */
-export function requireReadable({ received, rejected: quarantined }: Pick<WalkSummary, 'received' | 'rejected'>): void {
+export function requireReadable(
+  { received, rejected: quarantined }: Pick<WalkSummary, 'received' | 'rejected'>,
+  { maxUnreadablePercent }: Pick<RunDeps, 'maxUnreadablePercent'>,
+): void {
   const rejected = quarantined.filter((item) => !isDuplicate(item))
-  if (received < SMALLEST_SAMPLE || rejected.length <= received * LARGEST_SHARE) return
+  if (received < SMALLEST_SAMPLE || rejected.length * 100 <= received * maxUnreadablePercent) return
   const samples = [...new Set(rejected.map(({ reason }) => reason))].slice(0, 3)
-  throw new LivehouseError(
-    'rows.unreadable',
-    `${rejected.length} of ${received} rows could not be read: ${samples.join('; ')}. They are kept in quarantine; ` +
-      'the interface has probably changed (see `livehouse quarantine list`).',
-    { rejected: rejected.length, received, samples },
-  )
+  const came = `${rejected.length} of ${received} rows could not be read: ${samples.join('; ')}`
+  const repair = 'the interface has probably changed (see `livehouse quarantine list`)'
+  const way = `To load the others all the same, raise LIVEHOUSE_MAX_UNREADABLE_PERCENT (${maxUnreadablePercent} now)`
+  const message = `${came}. They are kept in quarantine; ${repair}. ${way}.`
+  throw new LivehouseError('rows.unreadable', message, { rejected: rejected.length, received, samples })
 }

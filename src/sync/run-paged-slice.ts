@@ -168,7 +168,7 @@ async function commit(page: ReadPage, reading: ReturnType<typeof openReading>, w
   requireFiltered(reading.pages.list, page.rows, deps.timeZone)
   await keepRejected(slice, page, deps)
   const soFar = { received: items.length, rejected, absentFields }
-  requireReadable(soFar)
+  requireReadable(soFar, deps)
   await requireFields(slice, soFar, reading, deps)
   await work.loader.add(page.rows)
   reading.reportPage(page.items.length, undefined)

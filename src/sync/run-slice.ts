@@ -91,7 +91,7 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
     }
     extraction = await completeHeaders(slice, extracted.extraction, reading.pages, deps)
     await keepRejected(slice, extraction.summary, deps)
-    requireReadable(extraction.summary)
+    requireReadable(extraction.summary, deps)
     await requireFields(slice, extraction.summary, reading, deps)
     const earlier = await reading.earlier()
     const held = await compareWithEarlier(slice, extraction, deps, earlier.lastWalk)

@@ -64,6 +64,8 @@ export interface RunDeps {
   readonly longestServed: Map<string, number>
   /** A slice of more pages is cut: shallow pages, steady progress, cheap resume. */
   readonly pagesPerSlice: number
+  /** A slice with a larger share of items that cannot be read fails. */
+  readonly maxUnreadablePercent: number
 }
 
 /**

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import {
+  changedRows,
   changingTotal,
   cutBody,
   emptyBody,
@@ -82,6 +83,15 @@ test('too many unreadable rows fail the slice with samples, and the quarantine i
   expect(result.errors[0]?.message).toContain('user_id is ""')
   const quarantined = pipeline.database.db.selectFrom('livehouse_ops.quarantine').select('raw')
   expect(await quarantined.execute()).toHaveLength(60)
+})
+
+test('where an operator expects as many unreadable rows, the others land', async () => {
+  breakVisitors(changedRows((item, index) => (index < 30 ? { ...Object(item), user_id: '' } : item)))
+  const options = { streams: ['visitors'] }
+  const { errors } = await pipeline.sync({ ...options, maxUnreadablePercent: 49.9 })
+  expect(errors[0]?.message).toContain('raise LIVEHOUSE_MAX_UNREADABLE_PERCENT (49.9 now)')
+  const result = await pipeline.sync({ ...options, maxUnreadablePercent: 50 })
+  expect(result).toMatchObject({ status: 'ok', streams: { visitors: { counts: { inserted: 30, quarantined: 30 } } } })
 })
 
 test('a source that says N and never delivers one of them is short: partial, told what is missing', async () => {

@@ -9,7 +9,7 @@ import { createTestDatabase } from './postgres.ts'
 import { type SyncStreams, syncStreams, TIME_ZONE } from './sync-streams.ts'
 
 export interface SyncOptions
-  extends Partial<Pick<SyncStreams, 'streams' | 'pageSize' | 'signal' | 'report' | 'log' | 'whenPlanned'>> {
+  extends Partial<Omit<SyncStreams, 'emulator' | 'clock' | 'fetchPage' | 'historyFrom' | 'pagesPerSlice'>> {
   /** Calls a day on 4.6, 10 by default, and whether each channel has them. */
   readonly budget?: Partial<Pick<BudgetSettings, 'v1Budget' | 'v1BudgetScope'>>
 }

@@ -29,6 +29,7 @@ export interface SyncStreams {
   /** Rows a page, where the stream's own maximum is not less. */
   readonly pageSize: number
   readonly pagesPerSlice: number
+  readonly maxUnreadablePercent?: number
   readonly signal: AbortSignal
   readonly report?: (event: ProgressEvent) => void
   readonly log?: Log
@@ -77,6 +78,7 @@ export async function syncStreams(
       requireLease: leases.requirePartition,
       loadQueue: new PQueue({ concurrency: 2 }),
       pagesPerSlice: options.pagesPerSlice,
+      maxUnreadablePercent: options.maxUnreadablePercent ?? 10,
     },
     { concurrency: 4, leases, planAgain: (partition) => planAgain(db, partition, begunAt, TIME_ZONE) },
   )

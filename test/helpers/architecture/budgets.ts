@@ -2,7 +2,7 @@ import { allStreams } from '../../../src/streams/registry.ts'
 
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
-  app: 2896,
+  app: 2899,
   bi: 3980,
   cli: 3394,
   config: 579,
@@ -14,7 +14,7 @@ export const budgets: Readonly<Record<string, number>> = {
   service: 1739,
   store: 2894,
   streams: 101 + 68 * allStreams.length,
-  sync: 5259,
+  sync: 5262,
   transform: 249,
   web: 2865,
   // The files beside the folders.
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_303 + 128 * allStreams.length, test: 26_685 }
+export const MOST_LINES = { src: 32_311 + 128 * allStreams.length, test: 26_700 }
