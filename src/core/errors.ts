@@ -35,7 +35,7 @@ export interface ErrorDetails {
   'api.refused': { readonly call: string; readonly code: number | string; readonly reason: string }
   /** A body that is empty, cut, not JSON or not of its charset. */
   'api.badBody': { readonly call: string; readonly reason: string }
-  /** A body that asking again would not change: too large, or compressed although it was asked for unencoded. */
+  /** A body that asking again would not change: too large, or in an unknown encoding. */
   'api.bodyRefused': { readonly call: string; readonly reason: string }
   /** JSON of another shape than the spec's, such as an object where an array belongs. */
   'api.badShape': { readonly call: string; readonly reason: string }

@@ -1,3 +1,5 @@
+import { pipeline, type Transform } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Dispatcher, EnvHttpProxyAgent } from 'undici'
 import methods from 'undici/lib/api/index.js'
 import Base from 'undici/lib/dispatcher/dispatcher.js'
@@ -48,7 +50,7 @@ export interface Http extends AsyncDisposable {
 
 /**
  * Owns the connections to the service. Proxies come from the options only, redirects are not followed, and bodies are
- * asked for uncompressed, so that the cap counts what is held in memory.
+ * asked for uncompressed; of those that come compressed all the same, the cap counts what they unpack to.
  */
 export function createHttp(options: HttpOptions): Http {
   const { proxies, timeoutMs, concurrency } = options
@@ -124,6 +126,14 @@ export function createAgent({ http, https, none }: Proxies, options: EnvHttpProx
   return new Agent({ ...options, httpProxy: http ?? '', httpsProxy: https ?? '', noProxy: none ?? '' })
 }
 
+/** Of the encodings of bodies (RFC 9110, 8.4.1) those that a proxy may add unasked. */
+const unpackers = new Map<string, () => Transform>([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+])
+
 async function readBody(
   call: WireCall,
   response: Dispatcher.ResponseData,
@@ -131,12 +141,14 @@ async function readBody(
   received: { bytes: number },
 ): Promise<Buffer> {
   const encoding = headerOf(response, 'content-encoding')?.trim().toLowerCase() ?? ''
-  if (encoding !== '' && encoding !== 'identity') {
-    const reason = 'the body came compressed, although it was asked for unencoded; livehouse does not unpack it'
+  const unpacker = unpackers.get(encoding)?.()
+  if (unpacker === undefined && encoding !== '' && encoding !== 'identity') {
+    const reason = `the body came in the encoding "${encoding}", although it was asked for unencoded`
     throw new LivehouseError('api.bodyRefused', `${call.name}: ${reason}`, { call: call.name, reason })
   }
+  // An error of either stream ends both; it is thrown where the chunks are read.
+  const body: AsyncIterable<Uint8Array> = unpacker ? pipeline(response.body, unpacker, () => {}) : response.body
   const chunks: Uint8Array[] = []
-  const body: AsyncIterable<Uint8Array> = response.body
   for await (const chunk of body) {
     chunks.push(chunk)
     received.bytes += chunk.byteLength

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { createHttp, type Http, type HttpOptions } from '../../src/service/http.ts'
 import type { Call } from '../../src/service/send.ts'
@@ -86,13 +86,30 @@ describe('limits', () => {
     expect((await http.exchange(call, openContext())).text).toHaveLength(1200)
   })
 
-  test('an encoded body is refused, so that a small one cannot unpack to a huge one', async () => {
-    const raw = (response: ServerResponse) =>
-      void response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{}'))
-    await using service = await startScriptedService(() => ({ raw }))
-    const error = await failureOf(service.url)
+  const send = (encoding: string, body: Buffer) => (response: ServerResponse) =>
+    void response.writeHead(200, { 'content-encoding': encoding }).end(body)
+  test.each([
+    ['gzip', gzipSync],
+    ['X-GZIP', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ] as const)('a body that is %s although nobody asked is unpacked, as far as the cap', async (encoding, pack) => {
+    await using service = await startScriptedService(() => ({ raw: send(encoding, pack('x'.repeat(2000))) }))
+    await using http = openHttp(service.url)
+    expect((await http.exchange(call, openContext())).text).toHaveLength(2000)
+    expect(await failureOf(service.url, { maxBodyBytes: 1999 })).toMatchObject({ code: 'api.bodyRefused' })
+  })
+
+  test('a packed body that is cut, or none, is a bad body; one in an unknown encoding is refused', async () => {
+    const packed = gzipSync('x'.repeat(2000))
+    await using cut = await startScriptedService(() => ({ raw: send('gzip', packed.subarray(0, 20)) }))
+    expect(await failureOf(cut.url)).toMatchObject({ code: 'api.badBody' })
+    await using plain = await startScriptedService(() => ({ raw: send('gzip', Buffer.from('{}')) }))
+    expect(await failureOf(plain.url)).toMatchObject({ code: 'api.badBody' })
+    await using odd = await startScriptedService(() => ({ raw: send('compress', packed) }))
+    const error = await failureOf(odd.url)
     expect(error).toMatchObject({ code: 'api.bodyRefused' })
-    expect(String(error)).toContain('came compressed')
+    expect(String(error)).toContain('the encoding "compress"')
   })
 
   test('the caller ends a call at once, with the reason it gave', async () => {

@@ -11,7 +11,7 @@ export const budgets: Readonly<Record<string, number>> = {
   ledger: 3584,
   log: 73,
   scheduler: 1332,
-  service: 1739,
+  service: 1751,
   store: 2894,
   streams: 101 + 68 * allStreams.length,
   sync: 5262,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_311 + 128 * allStreams.length, test: 26_700 }
+export const MOST_LINES = { src: 32_323 + 128 * allStreams.length, test: 26_717 }
