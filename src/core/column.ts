@@ -64,9 +64,6 @@ export interface Column<Type extends ColumnType = ColumnType> {
 /** In the order of the table. */
 export type Columns = Readonly<Record<string, Column>>
 
-/** The row that a declaration of columns describes; every column may be NULL but for the key. */
-export type RowOf<C extends Columns> = { readonly [Name in keyof C]: ColumnTypes[C[Name]['type']] | null }
-
 export type Cell = string | number | boolean | null
 
 /** A row as the pipeline carries it, by column name; `extra` is JSON text. */

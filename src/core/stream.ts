@@ -151,14 +151,12 @@ export interface Stream extends LoadTable {
 /** What a declaration need not say, and what is then so. */
 const usual = { marksRemoved: false, timeColumns: [], lookbackDays: 0, otherFields: [] } as const
 
-/** What follows from the wire. */
-type Derived = 'isCounted' | 'isTimeFiltered'
 type Optional = keyof typeof usual | 'table'
 
 /** A declaration: its key and freshness column must be columns of its own, and its table is named as the stream is. */
 export type StreamDeclaration<C extends Columns> = Omit<
   Stream,
-  'columns' | 'key' | 'freshnessColumn' | Derived | Optional
+  'columns' | 'key' | 'freshnessColumn' | 'isCounted' | 'isTimeFiltered' | Optional
 > &
   Partial<Pick<Stream, Optional>> & {
     readonly columns: C
@@ -166,7 +164,7 @@ export type StreamDeclaration<C extends Columns> = Omit<
     readonly freshnessColumn?: keyof C & string
   }
 
-/** Checks a declaration against its own columns and keeps their precise types, for `RowOf`. */
+/** Checks a declaration against its own columns and keeps their precise types. */
 export function defineStream<const C extends Columns>(
   declaration: StreamDeclaration<C>,
 ): Stream & { readonly columns: C } {
