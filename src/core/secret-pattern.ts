@@ -25,14 +25,9 @@ export function passwordsOf(text: string): readonly string[] {
 }
 
 function spellings(character: string): string {
-  const encoded = Array.from(Buffer.from(character), (byte) => `%${hexPattern(byte)}`).join('')
+  const encoded = `(?i:${Buffer.from(character).toString('hex').replaceAll(/../g, '%$&')})`
   const json = JSON.stringify(character).slice(1, -1)
   const forms = new Set([character, json])
   const literals = [...forms].map((form) => RegExp.escape(form))
   return `(?:${[...literals, encoded, ...(character === ' ' ? ['\\+'] : [])].join('|')})`
-}
-
-function hexPattern(byte: number): string {
-  const hex = byte.toString(16).padStart(2, '0')
-  return Array.from(hex, (digit) => (/[a-f]/.test(digit) ? `[${digit}${digit.toUpperCase()}]` : digit)).join('')
 }
