@@ -17,11 +17,9 @@ export function secretPattern(secrets: ReadonlySet<string>): RegExp | undefined 
 /** The passwords of a URL: before the host, and behind the question mark (libpq). None of what is no URL. */
 export function passwordsOf(text: string): readonly string[] {
   const url = URL.parse(text)
-  return url
-    ? [decodePercent(url.password) ?? url.password, ...url.searchParams.getAll('password')].filter(
-        (each) => each !== '',
-      )
-    : []
+  if (url === null) return []
+  const passwords = [decodePercent(url.password) ?? url.password, ...url.searchParams.getAll('password')]
+  return passwords.filter((each) => each !== '')
 }
 
 function spellings(character: string): string {
