@@ -66,3 +66,14 @@ export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Pr
     stopListening()
   }
 }
+
+/** The result of `work`, or `otherwise` where that takes longer than `ms`; the work is not stopped. */
+export async function within<T>(clock: Clock, ms: number, work: Promise<T>, otherwise: T): Promise<T> {
+  const enough = new AbortController()
+  const tooLate = clock.sleep(ms, enough.signal).catch(() => {})
+  try {
+    return await Promise.race([work, tooLate.then(() => otherwise)])
+  } finally {
+    enough.abort()
+  }
+}

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { systemClock } from '../core/clock.ts'
+import { systemClock, within } from '../core/clock.ts'
 import { LivehouseError, messageOf } from '../core/errors.ts'
 import { moduleEnding, programFolder } from '../core/program-files.ts'
 import { checkDefinition } from './job-schema.ts'
@@ -95,7 +95,10 @@ async function loadJob(
   if (others.length > 0) return refuse([`${others.join(' and ')} is a job of the same name; keep one of them`])
   let exported: unknown
   try {
-    exported = await importWithin(longestMs, file)
+    // The wait also keeps Node from an exit without a message where an `await` of the file never settles.
+    exported = await within(systemClock, longestMs, import(pathToFileURL(file).href), undefined)
+    if (exported === undefined)
+      throw new Error('it does not come to an end; a job file should await nothing that may not come')
   } catch (error) {
     const { message = String(error), stack = '' } = error instanceof Error ? error : {}
     const [, behind = ''] = stack.split(`${pathToFileURL(file).href}:`)
@@ -118,18 +121,5 @@ async function loadJob(
       catchUp,
       definition,
     }),
-  }
-}
-
-/** Without the sleep, Node would exit without a message where an `await` of the file never settles. */
-async function importWithin(ms: number, file: string): Promise<unknown> {
-  const loaded = new AbortController()
-  const tooLate = systemClock.sleep(ms, loaded.signal).then(() => {
-    throw new Error('it does not come to an end; a job file should await nothing that may not come')
-  })
-  try {
-    return await Promise.race([import(pathToFileURL(file).href), tooLate])
-  } finally {
-    loaded.abort()
   }
 }

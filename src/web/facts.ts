@@ -1,12 +1,12 @@
 import type { AppContext } from '../app/context.ts'
 import type { KeepingJob } from '../app/judge-health.ts'
 import { type HealthQuestion, readHealth, readOnly } from '../app/read-health.ts'
+import { within } from '../core/clock.ts'
 import type { Job } from '../core/define-job.ts'
 import { readDailyActivity, type RunReport } from '../ledger/runs/run-reports.ts'
 import { readHourlyCalls } from '../ledger/slices/slices-of-runs.ts'
 import { readWatchedDays } from '../ledger/table-sizes.ts'
 import type { Db } from '../store/database.ts'
-import { within } from './health.ts'
 
 /** A job as the page shows it. */
 export interface JobView extends KeepingJob, Pick<Job, 'name' | 'cron' | 'timeZone'> {

@@ -1,5 +1,5 @@
 import { notReady, type Readiness, readReadiness } from '../app/read-health.ts'
-import type { Clock } from '../core/clock.ts'
+import { type Clock, within } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
 
 /** An answer is kept for so long, as the path is open to all. */
@@ -16,16 +16,5 @@ export function createReadiness({ db, clock }: { readonly db: Db; readonly clock
       last = { answer: within(clock, LONGEST_ANSWER_MS, readReadiness(db), notReady), atMs: now }
     }
     return await last.answer
-  }
-}
-
-/** The result of `work`, or `otherwise` where that takes longer than `ms`; the work is not stopped. */
-export async function within<T>(clock: Clock, ms: number, work: Promise<T>, otherwise: T): Promise<T> {
-  const enough = new AbortController()
-  const tooLate = clock.sleep(ms, enough.signal).catch(() => {})
-  try {
-    return await Promise.race([work, tooLate.then(() => otherwise)])
-  } finally {
-    enough.abort()
   }
 }

@@ -1,3 +1,4 @@
+import { within } from '../core/clock.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import { decodePercent } from '../core/text.ts'
 import type { Db } from '../store/database.ts'
@@ -8,7 +9,7 @@ import { readQuarantinedItems } from '../ledger/quarantine/quarantine-reasons.ts
 import { readRunDetails } from '../ledger/slices/run-details.ts'
 import { readRunErrors, readRunReports } from '../ledger/runs/run-reports.ts'
 import { readCommands } from '../ledger/runs/runs.ts'
-import { LONGEST_ANSWER_MS, within } from './health.ts'
+import { LONGEST_ANSWER_MS } from './health.ts'
 import { type Html, html } from './html.ts'
 import { channelPage } from './render/channel-page.ts'
 import { channelsPage } from './render/channels-page.ts'
