@@ -144,7 +144,7 @@ async function performRun(
   job: Job,
   { lost }: JobLease,
   { db, clock, log, runJob, signal, isLast, askedBy }: Performance,
-): Promise<JobOutcome & { readonly isOver: boolean; readonly thrown: Error | undefined }> {
+) {
   log.info('job.started', { job: job.name })
   const done = await runJob(job, { signal: AbortSignal.any([signal, lost]), askedBy }).then(
     (outcome) => ({ ...outcome, thrown: undefined }),
@@ -168,7 +168,7 @@ async function performRun(
   } finally {
     log.info('job.ended', { job: job.name, status })
   }
-  return { ...done, isOver }
+  return { isOver, errors, thrown }
 }
 
 /** Whether the next attempt may succeed. Classes 53 and 57: the server is short of something, or stops. */
@@ -177,17 +177,13 @@ function isTransient({ code, sqlState = '' }: JobOutcome['errors'][number]): boo
 }
 
 /**
- * Runs a job now, whether it is due or not. @returns undefined where another process is at work on it
+ * Runs a job now, whether it is due or not, unless another process is at work on it.
  * @throws what the run throws, and db.… codes
  */
-export async function runByHand(
-  job: Job,
-  deps: PerformDeps & { readonly signal: AbortSignal },
-): Promise<JobOutcome | undefined> {
+export async function runByHand(job: Job, deps: PerformDeps & { readonly signal: AbortSignal }): Promise<void> {
   await using lease = await takeJob(deps.db, job.name)
   const run = lease && (await begin(job, undefined, deps))
-  if (lease === undefined || run === undefined) return undefined
-  const { thrown, ...outcome } = await performRun(run, job, lease, { ...deps, isLast: false })
+  if (lease === undefined || run === undefined) return
+  const { thrown } = await performRun(run, job, lease, { ...deps, isLast: false })
   if (thrown !== undefined) throw thrown
-  return outcome
 }
