@@ -58,11 +58,6 @@ export function readGroup<T>(environment: Environment, read: SettingsReader<T>):
   throw new LivehouseError('config.invalid', title, { problems })
 }
 
-/** The same without refusing anything: for the log, which is opened before the command reports its problems. */
-export function readWhatIsRight<T>(environment: Environment, read: SettingsReader<T>): T {
-  return read(createSettingSource(environment))
-}
-
 // 0 is no ceiling.
 const perSecond = { min: 0, max: 1_000_000, isInteger: false, unit: 'calls a second' }
 const atOnce = { min: 1, max: 1000, isInteger: true, unit: 'calls' }

@@ -101,23 +101,20 @@ function isGiven(argv: readonly string[], flag: string): boolean {
 }
 
 async function openLog(line: CommandLine, terminal: Terminal) {
-  const [config, { describeUnknownSettings }, { createLog }] = await Promise.all([
+  const [config, { createSettingSource, describeUnknownSettings }, { createLog }] = await Promise.all([
     import('../config.ts'),
     import('../config/setting-source.ts'),
     import('../log.ts'),
   ])
   const environment = line.environment ?? config.readEnvironment()
   const isInteractive = line.isTerminal && !environment.NO_COLOR && !environment.CI && environment.TERM !== 'dumb'
-  const { level, secrets, timeZone } = config.readWhatIsRight(environment, (source) => ({
+  // Nothing is refused here: the command reports what is wrong with its settings.
+  const source = createSettingSource(environment)
+  const log = createLog({
     // Bars replace the info lines; LOG_LEVEL shows both.
     level: isInteractive && !source.isSet('LOG_LEVEL') ? 'warn' : config.readLogLevel(source),
     secrets: config.readSecrets(source),
-    timeZone: config.readServiceTimeZone(source),
-  }))
-  const log = createLog({
-    level,
-    secrets,
-    zoneOfPeople: line.isTerminal ? timeZone : undefined,
+    zoneOfPeople: line.isTerminal ? config.readServiceTimeZone(source) : undefined,
     write: (text) => terminal.write(printable(text)),
   })
   for (const problem of describeUnknownSettings(environment)) log.warn('setting.unknown', { problem })
