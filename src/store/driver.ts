@@ -1,13 +1,6 @@
 import { tracingChannel } from 'node:diagnostics_channel'
 import { finished } from 'node:stream/promises'
-import {
-  type Dialect,
-  type PostgresCursor,
-  PostgresDialect,
-  type PostgresPool,
-  type PostgresPoolClient,
-  type PostgresQueryResult,
-} from 'kysely'
+import { type PostgresCursor, type PostgresPool, type PostgresPoolClient, type PostgresQueryResult } from 'kysely'
 import { Client, type ClientConfig, Connection, type Pool, type PoolClient, types } from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { callIfStillRunning, systemClock } from '../core/clock.ts'
@@ -28,16 +21,12 @@ const SHORTAGE_MS = 10_000
 const LONGEST_WAIT_MS = 30_000
 
 /**
- * Kysely's Postgres dialect with two differences: errors that the operator of the database has to repair arrive as
- * `LivehouseError`, and `copy … from stdin`, alone or after a savepoint, takes its data as the only parameter (in
- * Postgres that statement has none).
+ * The pool for Kysely's Postgres dialect, with two differences: errors that the operator of the database has to repair
+ * arrive as `LivehouseError`, and `copy … from stdin`, alone or after a savepoint, takes its data as the only parameter
+ * (in Postgres that statement has none). Where the server has no connection left (53300), the pool makes do for a while
+ * with those that it has.
  */
-export function warehouseDialect(pool: Pool, named: NamedTarget): Dialect {
-  return new PostgresDialect({ pool: translatingPool(pool, named) })
-}
-
-/** Where the server has no connection left (53300), the pool makes do for a while with those that it has. */
-function translatingPool(pool: Pool, named: NamedTarget): PostgresPool {
+export function translatingPool(pool: Pool, named: NamedTarget): PostgresPool {
   const most = pool.options.max
   // Kysely tells connections apart by their clients.
   const clients = new WeakMap<PoolClient, PostgresPoolClient>()

@@ -1,10 +1,10 @@
 import { Socket } from 'node:net'
-import { Kysely, sql } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Pool } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
 import { describeTarget, type NamedTarget } from './translate-error.ts'
 import type { Database, Db } from './database.ts'
-import { clientFor, connectionOptions, pgTypes, warehouseDialect } from './driver.ts'
+import { clientFor, connectionOptions, pgTypes, translatingPool } from './driver.ts'
 
 /** The first version with multirange types and `range_agg`, which the ledger is built on. */
 const OLDEST_SERVER = 14
@@ -66,7 +66,7 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
   const interrupt = () => sockets.forEach((socket) => socket.destroy())
   signal?.addEventListener('abort', interrupt, { once: true })
   const named = { target: describeTarget(url), setting }
-  const db = new Kysely<Database>({ dialect: warehouseDialect(pool, named) })
+  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: translatingPool(pool, named) }) })
   try {
     // Raw: nothing is known of the server yet.
     const { rows } = await sql<{ engine: string; version: string; encoding: string }>`
