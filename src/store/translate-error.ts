@@ -1,4 +1,4 @@
-import { codeOf, hasCode, LivehouseError } from '../core/errors.ts'
+import { codeOf, hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 
 /** What to do about a refusal, by SQLSTATE (PostgreSQL, appendix A); a class of two characters stands for all of it. */
 const repairs: Readonly<Record<string, string>> = {
@@ -63,18 +63,12 @@ export function translateConnectError(error: unknown, named: NamedTarget): unkno
 }
 
 function unreachable(error: Error, { target, setting }: NamedTarget): LivehouseError<'db.unreachable'> {
-  const reason = reasonOf(error).replace(/^SASL.* password must be a string$/, 'it wants a password, and none is given')
+  // For a host with several addresses, Node gives one error for each, in one that has no message of its own.
+  const said = error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : error.message
+  const reason = said.replace(/^SASL.* password must be a string$/, 'it wants a password, and none is given')
   const server = 'that the server runs and takes connections from here (sslmode too, where it wants TLS)'
   const message = `Database ${target} cannot be reached: ${reason}. Check the address in ${setting}, and ${server}.`
   return new LivehouseError('db.unreachable', message, { target, reason }, { cause: error })
-}
-
-/** For a host with several addresses, Node gives one error for each, in one that has no message of its own. */
-function reasonOf(error: Error): string {
-  if (error instanceof AggregateError) {
-    return error.errors.map((inner) => (inner instanceof Error ? inner.message : String(inner))).join('; ')
-  }
-  return error.message
 }
 
 /** Whether the server has gone, or ends the connection after this error: class 57P is its shutdown. */
