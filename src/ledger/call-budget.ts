@@ -157,17 +157,14 @@ export function smallestLeft({ budget, scopes }: CallBudget): number {
   return Math.min(budget, ...scopes.map(({ left }) => left))
 }
 
-/**
- * What is left of the calls on 4.6 at `nowMs` (milliseconds since 1970, by this machine's clock: nothing is asked).
- * `db`: undefined for a database without a schema.
- */
+/** What is left of the calls on 4.6 at `nowMs` (milliseconds since 1970, by this machine's clock: nothing is asked). */
 export async function readCallBudget(
-  db: Db | undefined,
+  db: Db,
   { v1Budget, v1BudgetScope, timeZone }: BudgetSettings,
   nowMs: number,
 ): Promise<CallBudget> {
   const today = formatWallDate(wallTimeAt(nowMs, timeZone))
-  const charged = db === undefined ? [] : await readCharged(db, today)
+  const charged = await readCharged(db, today)
   const names = v1BudgetScope === 'account' ? ['account'] : [...new Set(charged.map(({ scope }) => scope))].sort()
   const days = names.map((scope) => countCalls(charged, scope, today, v1Budget))
   const scopes = days.map(({ scope, used, left, spentAt }) => ({ scope, used, left, spentAt }))
