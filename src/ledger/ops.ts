@@ -56,14 +56,8 @@ export function isAt({ stream, partition }: Place) {
   return (eb: ExpressionBuilder<Ops, PlacedTable>) => eb.and({ stream, partition })
 }
 
-type PlacedTable =
-  | 'slices'
-  | 'latest_readings'
-  | 'quarantine'
-  | 'known_fields'
-  | 'missed_rows'
-  | 'open_slices'
-  | 'reopened_ranges'
+/** The tables and views whose rows belong to one. */
+type PlacedTable = keyof { [Table in keyof Ops as Ops[Table] extends Place ? Table : never]: unknown }
 
 /** `any (…)`, with all texts as one parameter: there may be more than a statement has parameters. */
 export function anyOf(texts: readonly string[]) {
