@@ -39,9 +39,7 @@ export async function sumSlicesOfRuns(
 }
 
 /** What slices brought, by run and stream: rows and calls, not what became of them. */
-async function sumSlices(
-  slices: SelectQueryBuilder<Ops, 'slices', unknown>,
-): Promise<readonly (StreamReport & { readonly runId: string })[]> {
+async function sumSlices(slices: SelectQueryBuilder<Ops, 'slices', unknown>) {
   const rows = await slices
     .select(({ fn }) => ['runId', 'stream', 'proof', fn.countAll<string>().as('count')])
     .select(({ fn }) => [fn.sum('distinctRows').as('distinct'), fn.sum('quarantinedRows').as('quarantined')])
