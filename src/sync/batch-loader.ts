@@ -13,22 +13,8 @@ const BATCH = 2000
 /** Batches written at once; measured: more gain nothing. */
 const LOADERS = 2
 
-export interface BatchLoader {
-  /** Lets the first batch be copied too (COPY): the table has none of its rows yet. */
-  readonly expectNew: () => void
-  /**
-   * Takes rows. Where they have a key, each full batch is committed, after `check`, while more rows are taken. Waits
-   * for the turn of a batch, and fails with the error of an earlier one.
-   */
-  readonly add: (rows: readonly Row[], check?: () => Promise<void>) => Promise<void>
-  /** Commits all rows taken so far, so that another walk may bring the same keys. */
-  readonly flush: () => Promise<void>
-  /** Commits what is left together with `land`, after all other batches. `written`: counts of all batches. */
-  readonly finish: (land: (trx: Transaction<Database>, written: Counts) => Promise<void>) => Promise<void>
-  /** Waits for batches that are under way, however they end. */
-  readonly drain: () => Promise<void>
-  readonly counts: () => Counts
-}
+/** Writes the rows of one slice. */
+export type BatchLoader = ReturnType<typeof createBatchLoader>
 
 /** A batch that is being filled, and its rows where `needsRows`. */
 interface Filling {
@@ -48,7 +34,7 @@ export function createLoadQueue(): PQueue {
 export function createBatchLoader(
   { stream, partition }: Slice,
   { db, clock, timeZone, runId, loadQueue, requireLease }: RunDeps,
-): BatchLoader {
+) {
   const isWhole = stream.identity !== undefined
   const underway = new Set<Promise<void>>()
   let failure: { readonly error: unknown } | undefined
@@ -111,6 +97,7 @@ export function createBatchLoader(
     underway.add(work)
     await begun
   }
+  /** Waits for batches that are under way, however they end. */
   const drain = async (): Promise<void> => {
     await Promise.all(underway)
   }
@@ -119,10 +106,15 @@ export function createBatchLoader(
   }
 
   return {
-    expectNew: () => {
+    /** Lets the first batch be copied too (COPY): the table has none of its rows yet. */
+    expectNew: (): void => {
       areNew = true
     },
-    add: async (rows, check) => {
+    /**
+     * Takes rows. Where they have a key, each full batch is committed, after `check`, while more rows are taken. Waits
+     * for the turn of a batch, and fails with the error of an earlier one.
+     */
+    add: async (rows: readonly Row[], check?: () => Promise<void>): Promise<void> => {
       throwFailure()
       if (isWhole) {
         for (const row of rows) whole.push(row)
@@ -138,12 +130,14 @@ export function createBatchLoader(
         await commitAhead(filling)
       }
     },
-    flush: async () => {
+    /** Commits all rows taken so far, so that another walk may bring the same keys. */
+    flush: async (): Promise<void> => {
       if (filling) await commitAhead(filling)
       await drain()
       throwFailure()
     },
-    finish: async (land) => {
+    /** Commits what is left together with `land`, after all other batches. `written`: counts of all batches. */
+    finish: async (land: (trx: Transaction<Database>, written: Counts) => Promise<void>): Promise<void> => {
       await drain()
       throwFailure()
       // Rows held to the end are written at once and take memory: few slices at a time.
@@ -158,7 +152,7 @@ export function createBatchLoader(
       whole = []
     },
     drain,
-    counts: () => counts,
+    counts: (): Counts => counts,
   }
 }
 

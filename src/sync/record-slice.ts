@@ -18,23 +18,19 @@ import { noteMissingFields, rememberFields } from '../ledger/slices/earlier-read
 import { rememberUnknownFields } from '../ledger/unknown-fields.ts'
 
 /** Reports on a slice while it runs, and makes its record for the ledger. */
-export interface SliceLog {
-  /** `covers`: what it claims to cover. */
-  readonly record: (verdict: FullVerdict, extraction: Extraction | undefined, covers: Window | undefined) => SliceRecord
-  readonly end: (proof: Proof, counts: Counts, error: unknown) => void
-  /** Reports that it goes on later: the service refused a call, its list moved, or the day's calls are spent. */
-  readonly wait: (event: 'slice.refused' | 'slice.moved' | 'slice.waiting', counts: Counts, facts: LogFields) => void
-}
+export type SliceLog = ReturnType<typeof openSliceLog>
 
 /** Reports that a slice has begun. */
-export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDeps, meter: CallMeter): SliceLog {
+export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDeps, meter: CallMeter) {
   const { stream, partition, window, backfillId } = slice
   const startedAt = new Date(clock.now())
   const name = { stream: stream.name, slice: sliceName(slice) }
   report({ kind: 'slice.started', ...name })
   log.debug('slice.started', name)
   return {
-    record: ({ proof, reason, isDrop, missingRows, acceptanceId }, extraction, covers) => {
+    /** `covers`: what it claims to cover. */
+    record: (verdict: FullVerdict, extraction: Extraction | undefined, covers: Window | undefined): SliceRecord => {
+      const { proof, reason, isDrop, missingRows, acceptanceId } = verdict
       const { totals, distinct = 0, rejected = [] } = extraction?.summary ?? {}
       return {
         runId,
@@ -58,12 +54,13 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
         finishedAt: new Date(clock.now()),
       }
     },
-    wait: (event, counts, facts) => {
+    /** Reports that it goes on later: the service refused a call, its list moved, or the day's calls are spent. */
+    wait: (event: 'slice.refused' | 'slice.moved' | 'slice.waiting', counts: Counts, facts: LogFields): void => {
       const fields = { ...name, ...counts, ...facts }
       if (event === 'slice.waiting') log.debug(event, fields)
       else log.warn(event, fields)
     },
-    end: (proof, counts, error) => {
+    end: (proof: Proof, counts: Counts, error: unknown): void => {
       report({ kind: 'slice.ended', ...name, proof })
       const ended = { ...name, proof, ...counts }
       if (isGreen(proof)) return log.debug('slice.ended', ended)
