@@ -11,13 +11,6 @@ interface ProbeDeps {
   readonly signal: AbortSignal
 }
 
-export interface ProbeResult {
-  readonly facts: readonly SourceFact[]
-  readonly calls: ReadonlyMap<Stream, ReturnType<CallMeter['counts']>>
-  /** The first failure of each stream that gave no answer. */
-  readonly failures: ReadonlyMap<Stream, LivehouseError>
-}
-
 /** The answer to one call: a page, or why none came. */
 type Reply = Page | { readonly isRefused: boolean; readonly reason: string }
 
@@ -29,9 +22,10 @@ const SIZE = 7
  * calls a list: first where the list before reads them. The evidence says why an answer is unknown.
  * @throws LivehouseError an error that ends a run, such as `api.unauthorized`, or a service that is out of reach
  */
-export async function probe({ ask, streams, signal }: ProbeDeps): Promise<ProbeResult> {
+export async function probe({ ask, streams, signal }: ProbeDeps) {
   const facts: SourceFact[] = []
   const calls = new Map<Stream, ReturnType<CallMeter['counts']>>()
+  /** The first failure of each stream that gave no answer. */
   const failures = new Map<Stream, LivehouseError>()
   let isReached = false
   const askAt = async (stream: Stream, place: ListPlace, { onAttempt }: CallMeter): Promise<Reply> => {
