@@ -1,5 +1,5 @@
 import { hasCode, isFinalStatus, LivehouseError } from '../core/errors.ts'
-import { jsonText } from '../core/text.ts'
+import { isObject, jsonText } from '../core/text.ts'
 import type { CallContext, FetchPage, ListRequest, Page } from '../core/page.ts'
 import { describeList, placeOf, sliceName, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
@@ -198,10 +198,9 @@ export function largestPage(pages: readonly Page[]): number {
  * each time, such as the time of the answer.
  */
 export function itemText({ columns, readItem }: Stream, item: unknown): string {
-  if (readItem !== undefined || typeof item !== 'object' || item === null || Array.isArray(item)) return jsonText(item)
-  const fields: Readonly<Record<string, unknown>> = Object(item)
+  if (readItem !== undefined || !isObject(item)) return jsonText(item)
   return jsonText(
-    Object.values(columns).flatMap(({ source }) => (source.kind === 'field' ? [fields[source.field] ?? null] : [])),
+    Object.values(columns).flatMap(({ source }) => (source.kind === 'field' ? [item[source.field] ?? null] : [])),
   )
 }
 
