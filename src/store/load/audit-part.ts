@@ -23,21 +23,12 @@ function timeOf({ stream }: TablePart): RawBuilder<unknown> {
   return sql`t.${sql.ref(stream.timeColumns[0] ?? '')}`
 }
 
-/** A whole minute, and how many rows span it, or begin or end within a minute of it. */
-export interface QuietMinute {
-  readonly at: WallTime
-  readonly touching: number
-}
-
 /**
  * The minute of a window, its ends included, that fewest rows of the partition touch, and of these the one closest to
  * `near`. Where no row touches it, both parts of the window have the same rows whichever time of a row is filtered by.
+ * @returns also how many rows span it, or begin or end within a minute of it
  */
-export async function findQuietMinute(
-  db: Db,
-  part: TablePart & { readonly window: Window },
-  near: WallTime,
-): Promise<QuietMinute> {
+export async function findQuietMinute(db: Db, part: TablePart & { readonly window: Window }, near: WallTime) {
   const { window, timeZone, stream } = part
   const times = sql.join(stream.timeColumns.map((name) => sql`t.${sql.ref(name)}`))
   const wall = (time: WallTime) => sql`${formatWallTime(time)}::timestamp`

@@ -4,7 +4,7 @@ import { DAY, floorToMinute, formatWallDate, formatWallMinute, MINUTE, type Wall
 import { readEarlier } from '../../ledger/slices/earlier-readings.ts'
 import { type KeptItem, readQuarantined } from '../../ledger/quarantine/quarantine.ts'
 import { readLastReading } from '../../ledger/slices/slices.ts'
-import { countUntimed, findMinute, findQuietMinute, type QuietMinute } from '../../store/load/audit-part.ts'
+import { countUntimed, findMinute, findQuietMinute } from '../../store/load/audit-part.ts'
 import { countHeld, readMissedRows } from '../../store/load/table-part.ts'
 import { type CallMeter, isRefusal } from '../page-reading.ts'
 import type { RunDeps } from '../slice-work.ts'
@@ -186,7 +186,7 @@ async function findUntouched(window: Window, near: WallTime, sides: Sides): Prom
   return touching === 0 ? at : undefined
 }
 
-async function findQuiet(window: Window, near: WallTime, { stream, partition, deps }: Sides): Promise<QuietMinute> {
+async function findQuiet(window: Window, near: WallTime, { stream, partition, deps }: Sides) {
   return await findQuietMinute(deps.db, { stream, partition, window, timeZone: deps.timeZone }, near)
 }
 

@@ -137,7 +137,7 @@ export function describeDifference(difference: Difference, keyColumn: string): s
 
 function whatDiffers(difference: Difference, keyColumn: string): string {
   const { kind, rows } = difference
-  const count = counted(Math.abs(rows))
+  const count = `${Math.abs(rows)} ${Math.abs(rows) === 1 ? 'row' : 'rows'}`
   switch (kind) {
     case 'missing':
     case 'surplus': {
@@ -154,10 +154,6 @@ function whatDiffers(difference: Difference, keyColumn: string): string {
     case 'withheld':
       return `the source says that there ${are(rows)} ${count} more than it delivers`
   }
-}
-
-function counted(rows: number): string {
-  return `${rows} ${rows === 1 ? 'row' : 'rows'}`
 }
 
 function are(rows: number): string {

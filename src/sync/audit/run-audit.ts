@@ -159,10 +159,7 @@ function addTo(tally: Tally, { stream, partition }: AuditTask, audited: Partitio
   }
 }
 
-function differenceError(
-  stream: Stream,
-  { partition, differences }: PartitionAudit,
-): LivehouseError<'audit.difference'> {
+function differenceError(stream: Stream, { partition, differences }: PartitionAudit) {
   const rows = sumOfRows(differences)
   const [first, ...others] = differences.map((each) => describeDifference(each, rowKeyColumn(stream)))
   const rest = others.length === 0 ? '' : `; and ${others.length} more differences`
