@@ -69,11 +69,7 @@ function plainChannel(channelId: string): ChannelSetting {
 const columns = { needed: ['channel_id'], optional: ['label', 'group', 'from', 'until', 'is_test'] }
 
 /** Channels from CSV; undefined where it cannot be read as that. */
-function readChannelsCsv(
-  text: string,
-  file: string,
-  refuse: (problem: string) => void,
-): readonly PlacedChannel[] | undefined {
+function readChannelsCsv(text: string, file: string, refuse: (problem: string) => void) {
   return readTable(text, file, columns, refuse)?.map(({ line, cell }) => {
     const place = `${file} line ${line}: `
     const problem = (sentence: string): void => refuse(place + sentence)
