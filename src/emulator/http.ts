@@ -27,10 +27,7 @@ export async function readRequest(request: IncomingMessage): Promise<Incoming> {
   }
 }
 
-/**
- * Sends an answer in the way that its delivery says.
- * @param nowMs what the service's clock shows, in milliseconds since 1970
- */
+/** Sends an answer in the way that its delivery says. */
 export function respond(response: ServerResponse, answer: Answer, pages: PageCache): void {
   const { delivery } = answer
   if (delivery.kind === 'hang') return
