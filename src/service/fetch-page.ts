@@ -152,7 +152,8 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
   const echoedPageSize = countOf(valueAt(json, envelope.size ?? ''))
   // A missing list is an empty page only where the total says that this page has no rows; null also where page 1 alone
   // tells the total, with which the rows that came are compared.
-  const isEmptyPage = total === undefined ? list === null : pageStart(request, echoedPageSize) >= total
+  const rowsBefore = (request.page - 1) * (echoedPageSize || request.pageSize)
+  const isEmptyPage = total === undefined ? list === null : rowsBefore >= total
   if (!list && !isEmptyPage) {
     const told = total === undefined ? 'and it tells no total' : `although the total is ${total}`
     throw badShape(name, `${list === null ? 'null' : 'nothing'} in place of the list, ${told}`)
@@ -162,11 +163,6 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
     throw badShape(name, `rows without their column headers (${envelope.title})`)
   }
   return { items, total, echoedPage, echoedPageSize, title, serviceTimeMs }
-}
-
-/** How many rows lie before the page. */
-function pageStart({ page, pageSize }: PageRequest, echoedPageSize: number | undefined): number {
-  return (page - 1) * (echoedPageSize || pageSize)
 }
 
 /** @param path names of fields, with dots between them */
