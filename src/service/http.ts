@@ -43,16 +43,13 @@ export interface RawAnswer {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
-export interface Http extends AsyncDisposable {
-  /** One request on the wire: no retry, no judgement of the answer. */
-  readonly exchange: (call: WireCall, context: CallContext) => Promise<RawAnswer>
-}
+export type Http = ReturnType<typeof createHttp>
 
 /**
  * Owns the connections to the service. Proxies come from the options only, redirects are not followed, and bodies are
  * asked for uncompressed; of those that come compressed all the same, the cap counts what they unpack to.
  */
-export function createHttp(options: HttpOptions): Http {
+export function createHttp(options: HttpOptions) {
   const { proxies, timeoutMs, concurrency } = options
   const dispatcher = createAgent(proxies, {
     connections: concurrency + SPARE_CONNECTIONS,
@@ -63,7 +60,8 @@ export function createHttp(options: HttpOptions): Http {
     allowH2: false,
   })
   return {
-    exchange: async (call, { signal, onAttempt }) => {
+    /** One request on the wire: no retry, no judgement of the answer. */
+    exchange: async (call: WireCall, { signal, onAttempt }: CallContext): Promise<RawAnswer> => {
       signal.throwIfAborted()
       const url = new URL((call.host === 'auth' ? (options.authUrl ?? '') : options.baseUrl) + call.path)
       for (const [name, value] of Object.entries(call.query ?? {})) {

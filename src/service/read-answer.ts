@@ -94,10 +94,7 @@ function quote(text: unknown, redact: Redact): string {
   return line.length > QUOTE_LENGTH ? `${line.slice(0, QUOTE_LENGTH)}…` : line
 }
 
-function bodyFailure(
-  json: unknown,
-  redact: Redact,
-): { readonly code: number | string; readonly text: unknown } | undefined {
+function bodyFailure(json: unknown, redact: Redact) {
   if (!isObject(json)) return undefined
   const { errors, errcode, status } = json
   if (isObject(errors)) return { code: readCode(errors.code, redact) ?? 'errors', text: errors.message ?? errors.msg }

@@ -13,17 +13,15 @@ export type WebhookAnswer =
   | { readonly status: undefined; readonly failure: string }
 
 /** Calls addresses other than the service's: chat robots, heartbeat monitors. */
-export interface Webhook extends AsyncDisposable {
-  readonly ask: (request: WebhookRequest, signal: AbortSignal) => Promise<WebhookAnswer>
-}
+export type Webhook = ReturnType<typeof createWebhook>
 
 const MAX_BODY_BYTES = 64 * 1024
 
 /** Owns the connections. Redirects are not followed. `timeoutMs`: for the whole exchange. */
-export function createWebhook({ proxies, timeoutMs }: Pick<HttpOptions, 'proxies' | 'timeoutMs'>): Webhook {
+export function createWebhook({ proxies, timeoutMs }: Pick<HttpOptions, 'proxies' | 'timeoutMs'>) {
   const dispatcher = createAgent(proxies, { connect: { timeout: timeoutMs }, maxResponseSize: MAX_BODY_BYTES })
   return {
-    ask: async ({ url, headers, body }, signal) => {
+    ask: async ({ url, headers, body }: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer> => {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
       try {
         const { origin, pathname, search } = new URL(url)
