@@ -83,11 +83,8 @@ export function maskedText(message: string, longest = 300): Html {
 export function maskJson(json: string): string {
   const masked = json.replaceAll(/"(?:[^"\\]|\\.)*("|$)(\s*:)?|[^"]+/gs, (part, _, colon?: string) => {
     const isName = colon !== undefined && /^"[A-Za-z_]{1,40}"/.test(part)
-    return isName || /^(?:true|false|null|[\s,:[\]{}])+$/.test(part) ? part : maskShape(part)
+    if (isName || /^(?:true|false|null|[\s,:[\]{}])+$/.test(part)) return part
+    return part.replaceAll(/\\u[0-9a-fA-F]{4}|\p{L}|\p{M}/gu, 'x').replaceAll(/\p{N}/gu, '0')
   })
   return masked.replaceAll(',"', ', "')
-}
-
-function maskShape(text: string): string {
-  return text.replaceAll(/\\u[0-9a-fA-F]{4}|\p{L}|\p{M}/gu, 'x').replaceAll(/\p{N}/gu, '0')
 }
