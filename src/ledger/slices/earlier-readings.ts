@@ -7,21 +7,10 @@ import { isAt, ops, type Statement } from '../ops.ts'
 import { selectHasDuplicates } from '../quarantine/quarantine.ts'
 
 /** What the next reading of a partition needs to know of earlier ones. */
-export interface EarlierReadings {
-  /** How many rows the last landed walk found; undefined before the first, and where windows are read. */
-  readonly lastWalk: number | undefined
-  /** Whether any items wait in quarantine. */
-  readonly hasWaiting: boolean
-  /** Whether some of them are there because their key came more than once. */
-  readonly hasDuplicates: boolean
-  /** Fields that items have had, without those that an operator has accepted as missing. */
-  readonly knownFields: readonly string[]
-  /** Those of them that were not missing last time. */
-  readonly presentFields: readonly string[]
-}
+export type EarlierReadings = Awaited<ReturnType<typeof readEarlier>>
 
 /** All in one statement: with thousands of small partitions, each statement takes as long as reading a page. */
-export async function readEarlier(db: Db, place: Place, isWalk: boolean): Promise<EarlierReadings> {
+export async function readEarlier(db: Db, place: Place, isWalk: boolean) {
   const walks = ops(db).selectFrom('slices').select('distinctRows').where(isAt(place)).where('reads', 'is', null)
   const lastWalk = walks.where('status', '=', 'landed').orderBy('sliceId', 'desc').limit(1)
   const { hasDuplicates, ...row } = await db
@@ -33,10 +22,15 @@ export async function readEarlier(db: Db, place: Place, isWalk: boolean): Promis
     .executeTakeFirstOrThrow()
   const fields = row.fields ?? []
   return {
+    /** Whether any items wait in quarantine. */
     hasWaiting: hasDuplicates !== null,
+    /** Whether some of them are there because their key came more than once. */
     hasDuplicates: hasDuplicates === true,
+    /** Fields that items have had, without those that an operator has accepted as missing. */
     knownFields: fields.map(({ field }) => field),
+    /** Those of them that were not missing last time. */
     presentFields: fields.flatMap(({ field, isPresent }) => (isPresent ? field : [])),
+    /** How many rows the last landed walk found; undefined before the first, and where windows are read. */
     lastWalk: row.lastWalk === null ? undefined : Number(row.lastWalk),
   }
 }
