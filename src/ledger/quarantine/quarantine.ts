@@ -124,14 +124,11 @@ function isAmong(items: readonly QuarantinedItem[]): RawBuilder<boolean> {
 }
 
 /** An item that could not become a row and has not been resolved, with what it takes to read it again. */
-export type KeptItem = Pick<
-  Row<'quarantine'>,
-  (typeof KEY)[number] | 'raw' | 'reason' | 'path' | 'headers' | 'runId' | 'lastSeenAt'
->
+export type KeptItem = Pick<Row<'quarantine'>, (typeof KEPT)[number]>
+const KEPT = [...KEY, 'raw', 'reason', 'path', 'headers', 'runId', 'lastSeenAt'] as const
 
 function selectKept(db: Db) {
-  const kept = ops(db).selectFrom('quarantine').where('resolvedAt', 'is', null)
-  return kept.select([...KEY, 'raw', 'reason', 'path', 'headers', 'runId', 'lastSeenAt'])
+  return ops(db).selectFrom('quarantine').where('resolvedAt', 'is', null).select(KEPT)
 }
 
 /** All of one partition. */
