@@ -54,11 +54,7 @@ export async function readAsAnalyst(
   }
 }
 
-async function readUntil(
-  url: string,
-  queries: readonly string[],
-  settings: AnalystSettings,
-): Promise<readonly Answer[]> {
+async function readUntil(url: string, queries: readonly string[], settings: AnalystSettings) {
   await using own = await openSession(url, SETTING, settings.signal)
   const rights = await readRights(own)
   if (!rights.mayMakeLogins) return await readIn(own, rights, queries, settings)

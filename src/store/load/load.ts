@@ -96,12 +96,7 @@ export async function transact<Result>(
   }
 }
 
-interface Written {
-  readonly inserted: string
-  readonly updated: string
-}
-
-function upsert(into: LoadTable, input: RawBuilder<unknown>, runId: string, options: LoadOptions): RawBuilder<Written> {
+function upsert(into: LoadTable, input: RawBuilder<unknown>, runId: string, options: LoadOptions) {
   const names = loadedColumns(into).map(({ name }) => name)
   const content = names.filter((name) => !into.key.includes(name))
   const isRemoved = into.marksRemoved ? sql` or target.removed_at is not null` : sql``
@@ -113,7 +108,7 @@ function upsert(into: LoadTable, input: RawBuilder<unknown>, runId: string, opti
   const isBack = into.marksRemoved ? sql`, removed_at = null` : sql``
 
   // The limit makes the planner look up each row by the index, even where a table that just grew has no statistics yet.
-  return sql<Written>`
+  return sql<Record<'inserted' | 'updated', string>>`
     with changed as (
       select input.* from (${input}) as input
       left join lateral (
