@@ -16,7 +16,9 @@ interface ItemContext {
 /** Compiles a stream's declaration into the function that reads its items. */
 export function itemReader(stream: Stream, context: ItemContext): ItemReader {
   const columns = columnsToRead(stream)
-  const blank = blankRow(stream.columns, context)
+  const given = Object.entries(stream.columns).map(([name, column]) => [name, givenValue(column, context)] as const)
+  // What every row of a slice begins with: the values that no item gives, and none for all others.
+  const blank = { ...Object.fromEntries<Cell>(given), extra: null }
   const known = new Set([...stream.otherFields, ...fieldNames(stream.columns)])
   const toFields = stream.readItem ?? asObject
 
@@ -42,7 +44,8 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
     const unknown: string[] = []
     for (const name in fields) if (!known.has(name)) unknown.push(name)
     if (unread.length + unknown.length === 0) return { kind: 'row', row, unreadFields: unread, unknownFields: unknown }
-    row.extra = extraOf(fields, [...unread, ...unknown])
+    const kept = [...unread, ...unknown].toSorted().map((name) => [name, fields[name]])
+    row.extra = exactJson(Object.fromEntries(kept))
     return { kind: 'row', row, unreadFields: unread, unknownFields: unknown.map(cleanText) }
   }
 }
@@ -57,12 +60,6 @@ function columnsToRead({ columns, identity }: Stream) {
     const { field, parse, isRequired } = source
     return [{ name, field, parse, isRequired, isIdentity: identity?.of.includes(name) ?? false }]
   })
-}
-
-/** What every row of a slice begins with: the values that no item gives, and none for all others. */
-function blankRow(columns: Columns, context: ItemContext): Readonly<Record<string, Cell>> {
-  const values = Object.entries(columns).map(([name, column]) => [name, givenValue(column, context)] as const)
-  return { ...Object.fromEntries<Cell>(values), extra: null }
 }
 
 /** The names of the source fields that have a column. */
@@ -100,10 +97,6 @@ function givenValue({ source }: Column, context: ItemContext): Cell {
     case 'computed':
       return null
   }
-}
-
-function extraOf(fields: Readonly<Record<string, unknown>>, names: readonly string[]): string {
-  return exactJson(Object.fromEntries(names.toSorted().map((name) => [name, fields[name]])))
 }
 
 /** The parsers of one field. A value that is missing, null or empty text is none, for every type. */
