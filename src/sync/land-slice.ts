@@ -150,11 +150,7 @@ interface LandingReading {
 }
 
 /** The earlier readings that this one can agree with: of a list without a total in pages of another size. */
-async function readEarlierOf(
-  trx: Transaction<Database>,
-  record: SliceRecord,
-  stream: Stream,
-): Promise<EarlierCoverage> {
+async function readEarlierOf(trx: Transaction<Database>, record: SliceRecord, stream: Stream) {
   const { window, partition, startedAt, pageSize } = record
   if (window === undefined) return { seen: '{}', comparedTo: undefined }
   const endedBy = new Date(startedAt.getTime() - AGREEMENT_SECONDS * 1000)
