@@ -198,11 +198,7 @@ async function settleReading(
   const distinctRows = await countHeld(trx, { ...part, window: rest })
   const [behind, read] = [covers, window].map(({ to }) => ({ from: rest.to, to }))
   const same = { ...agreed, window: rest, distinctRows, quarantinedRows: 0, calls: 0, retries: 0 }
-  const fresh = {
-    ...record,
-    covers: behind,
-    window: read,
-    distinctRows: Math.max(0, record.distinctRows - distinctRows),
-  }
+  const freshRows = Math.max(0, record.distinctRows - distinctRows)
+  const fresh = { ...record, covers: behind, window: read, distinctRows: freshRows }
   return changed ? [same, fresh] : [fresh, same]
 }

@@ -132,14 +132,11 @@ export async function keepRejected(
   const seenAt = new Date(clock.now())
   const place = placeOf(slice)
   let fields: readonly string[] = []
-  await writeAlone(
-    slice,
-    async (trx) => {
-      await quarantineItems(trx, { ...place, runId, seenAt, timeZone, asked: askedOf(slice) }, rejected)
-      fields = await rememberUnknownFields(trx, place.stream, unknownFields, runId, seenAt)
-    },
-    deps,
-  )
+  const keep = async (trx: Transaction<Database>) => {
+    await quarantineItems(trx, { ...place, runId, seenAt, timeZone, asked: askedOf(slice) }, rejected)
+    fields = await rememberUnknownFields(trx, place.stream, unknownFields, runId, seenAt)
+  }
+  await writeAlone(slice, keep, deps)
   if (fields.length > 0) log.warn('fields.unknown', { stream: place.stream, fields: fields.map(withoutPhones) })
 }
 

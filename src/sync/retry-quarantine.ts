@@ -114,10 +114,8 @@ function readGroup(items: readonly KeptItem[], { streams, parse, timeZone }: Ret
 function freshestOfEach(stream: Stream, rows: readonly Row[]): readonly Row[] {
   const keyOf = rowKey(stream)
   const held = rows.map((row) => ({ row, raw: '' }))
-  return freshestOf(
-    stream,
-    Map.groupBy(held, ({ row }) => keyOf(row)),
-  )
+  const byKey = Map.groupBy(held, ({ row }) => keyOf(row))
+  return freshestOf(stream, byKey)
 }
 
 function dayOf({ lastSeenAt }: KeptItem, timeZone: string): string {

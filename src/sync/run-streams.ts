@@ -44,6 +44,7 @@ export async function runStreams(
   const dependent = streams.filter(isDependent)
   const listName = streams.find(({ listsQuestions }) => listsQuestions)?.name ?? ''
   const isBudgeted = (stream: Stream) => stream.isBudgeted === true
+  const independent = streams.filter((stream) => !isDependent(stream) && !isBudgeted(stream))
 
   const served = new Map<string, boolean>()
   const isServed = async (partition: Partition, [stream] = dependent): Promise<boolean> => {
@@ -87,11 +88,7 @@ export async function runStreams(
     return (channel) => (questions.get(channel) ?? []).filter((question) => isAsked(channel, question))
   }
   const phases = [
-    async () =>
-      await planStreams(
-        streams.filter((stream) => !isDependent(stream) && !isBudgeted(stream)),
-        () => [],
-      ),
+    async () => await planStreams(independent, () => []),
     async () => await planStreams(dependent, await readQuestionsOf()),
     async () => {
       if (changed.size === 0) return []
