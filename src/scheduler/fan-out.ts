@@ -46,10 +46,8 @@ export function fanOut(queue: Queue): RunPhases {
       const plans = await phase()
       const here = plans.filter(({ stream }) => stream.isBudgeted)
       if (here.length > 0) run.tally.addResult(await runPhases(streams, [async () => here], run.deps, options))
-      await runQueued(
-        plans.filter(({ stream, slices }) => !stream.isBudgeted && slices.length > 0),
-        run,
-      )
+      const queued = plans.filter(({ stream, slices }) => !stream.isBudgeted && slices.length > 0)
+      await runQueued(queued, run)
     }
     return run.tally.result(run.deps.signal.reason)
   }
@@ -75,10 +73,8 @@ async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promi
   const pending = new Map(plans.map((plan) => [randomUUID() as string, plan]))
   const afterSlice = await readNewestSlice(deps.db)
   try {
-    await queue.send(
-      'partitions',
-      [...pending].map(([id, plan], turn) => ({ id, ...queuedAs(plan, turn, afterSlice, run) })),
-    )
+    const queued = [...pending].map(([id, plan], turn) => ({ id, ...queuedAs(plan, turn, afterSlice, run) }))
+    await queue.send('partitions', queued)
     while (pending.size > 0 && !deps.signal.aborted) {
       const nextEnd = queue.nextEnd()
       for (const ended of await queue.readEnded('partitions', [...pending.keys()])) {

@@ -50,11 +50,8 @@ export class Queue implements AsyncDisposable {
   async send(name: QueueName, jobs: readonly QueuedJob[]): Promise<void> {
     const batchSize = 500
     for (let at = 0; at < jobs.length; at += batchSize) {
-      const batch = jobs.slice(at, at + batchSize)
-      await this.#boss.insert(
-        name,
-        batch.map(({ key, ...job }) => ({ ...job, singletonKey: key })),
-      )
+      const batch = jobs.slice(at, at + batchSize).map(({ key, ...job }) => ({ ...job, singletonKey: key }))
+      await this.#boss.insert(name, batch)
     }
     this.notifySent(name)
   }
