@@ -45,11 +45,10 @@ export function defineCommand<const A extends string, const F extends Flags, T>(
 ): Command {
   return {
     help: (verb) => helpOf(verb, usage),
-    run: async (context, argv) =>
-      await act(
-        context,
-        checkUsage((refuse) => read(parse(usage, argv, refuse), refuse)),
-      ),
+    run: async (context, argv) => {
+      const asked = checkUsage((refuse) => read(parse(usage, argv, refuse), refuse))
+      return await act(context, asked)
+    },
   }
 }
 
