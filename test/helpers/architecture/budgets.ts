@@ -4,19 +4,19 @@ import { allStreams } from '../../../src/streams/registry.ts'
 export const budgets: Readonly<Record<string, number>> = {
   app: 2899,
   bi: 3980,
-  cli: 3394,
-  config: 579,
-  core: 1250,
-  emulator: 1757 + 60 * allStreams.length,
-  ledger: 3584,
+  cli: 3390,
+  config: 575,
+  core: 1249,
+  emulator: 1752 + 60 * allStreams.length,
+  ledger: 3555,
   log: 73,
-  scheduler: 1332,
-  service: 1751,
-  store: 2894,
+  scheduler: 1311,
+  service: 1740,
+  store: 2859,
   streams: 101 + 68 * allStreams.length,
-  sync: 5262,
-  transform: 249,
-  web: 2865,
+  sync: 5223,
+  transform: 242,
+  web: 2852,
   // The files beside the folders.
   '': 364,
 }
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_323 + 128 * allStreams.length, test: 26_717 }
+export const MOST_LINES = { src: 32_151 + 128 * allStreams.length, test: 26_717 }
