@@ -90,13 +90,11 @@ export function createHttp(options: HttpOptions) {
         })
         received.hasHeaders = true
         const { headers, statusCode, body } = response
-        const bytes = await readBody(call, response, options.maxBodyBytes ?? MAX_BODY_BYTES, received).catch(
-          (error: unknown) => {
-            // An unread body would keep its connection; a destroyed one emits an error.
-            body.on('error', () => {}).destroy()
-            throw error
-          },
-        )
+        const bytes = await readBody(call, response, options, received).catch((error: unknown) => {
+          // An unread body would keep its connection; a destroyed one emits an error.
+          body.on('error', () => {}).destroy()
+          throw error
+        })
         return { status: statusCode, ...decodeBody(bytes, headerOf(response, 'content-type')), headers }
       } catch (error) {
         signal.throwIfAborted()
@@ -135,13 +133,13 @@ const unpackers = new Map<string, () => Transform>([
 async function readBody(
   call: WireCall,
   response: Dispatcher.ResponseData,
-  maxBytes: number,
+  { redact, maxBodyBytes: maxBytes = MAX_BODY_BYTES }: HttpOptions,
   received: { bytes: number },
 ): Promise<Buffer> {
   const encoding = headerOf(response, 'content-encoding')?.trim().toLowerCase() ?? ''
   const unpacker = unpackers.get(encoding)?.()
   if (unpacker === undefined && encoding !== '' && encoding !== 'identity') {
-    const reason = `the body came in the encoding "${encoding}", although it was asked for unencoded`
+    const reason = `the body came in the encoding "${redact(encoding)}", although it was asked for unencoded`
     throw new LivehouseError('api.bodyRefused', `${call.name}: ${reason}`, { call: call.name, reason })
   }
   // An error of either stream ends both; it is thrown where the chunks are read.

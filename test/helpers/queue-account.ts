@@ -98,8 +98,8 @@ export class QueueAccount implements AsyncDisposable {
   }
 
   async readRuns() {
-    const runs = await this.database.db.selectFrom('livehouse_ops.runs').select(['command', 'status']).execute()
-    return runs.map((run) => `${run.command} ${run.status}`)
+    const runs = this.database.db.selectFrom('livehouse_ops.runs').select(['command', 'status']).orderBy('run_id')
+    return (await runs.execute()).map((run) => `${run.command} ${run.status}`)
   }
 }
 
