@@ -8,13 +8,13 @@ export const budgets: Readonly<Record<string, number>> = {
   config: 575,
   core: 1249,
   emulator: 1752 + 60 * allStreams.length,
-  ledger: 3555,
+  ledger: 3558,
   log: 73,
   scheduler: 1311,
   service: 1740,
   store: 2859,
   streams: 101 + 68 * allStreams.length,
-  sync: 5223,
+  sync: 5240,
   transform: 242,
   web: 2852,
   // The files beside the folders.
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_151 + 128 * allStreams.length, test: 26_717 }
+export const MOST_LINES = { src: 32_169 + 128 * allStreams.length, test: 26_734 }
