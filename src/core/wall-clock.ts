@@ -56,6 +56,11 @@ export function largestUnitOf(ms: number): readonly [count: number, unit: 'secon
 }
 
 /** The start of the minute that holds this reading. */
+/** The midnight before, or this one. */
+export function floorToDay(wallTime: WallTime): WallTime {
+  return Math.floor(wallTime / DAY) * DAY
+}
+
 export function floorToMinute(wallTime: WallTime): WallTime {
   return Math.floor(wallTime / MINUTE) * MINUTE
 }

@@ -1,9 +1,9 @@
 import type { Row } from '../core/column.ts'
 import { hasCode, LivehouseError } from '../core/errors.ts'
-import type { ItemReader, Page } from '../core/page.ts'
+import type { Page } from '../core/page.ts'
 import { describeList, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { DAY, floorToMinute, formatWallTime, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { DAY, floorToDay, floorToMinute, formatWallTime, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { latestHeld } from '../store/load/table-part.ts'
 import { textOf } from './batch-loader.ts'
 import {
@@ -12,13 +12,14 @@ import {
   fetchNumbered,
   fetchUnlessRefused,
   type PageReading,
+  rowsOf,
   type SliceReading,
   sameItems,
 } from './page-reading.ts'
 import { effectiveSize } from './read-pages.ts'
-import { countParts, findBound, halveSlice, toSlices } from './slice-parts.ts'
+import { countParts, findBound, halveSlice, isOfRange, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { GAP, cutWindow, cutWindowAt, minutesWithin, requireFiltered, secondOf, SHORTEST_WINDOW } from './windows.ts'
+import { cutTime, cutWindow, cutWindowAt, GAP, minutesWithin, secondOf, SHORTEST_WINDOW } from './windows.ts'
 
 /** With a total, parts may be longer: they cost no more calls, and fewer cuts leave fewer minutes to be read twice. */
 const COUNTED_FACTOR = 4
@@ -55,11 +56,12 @@ export function longestSlice(
  */
 export async function cutSlice(
   slice: Slice,
-  { pages, readItem, firstPage }: SliceReading,
+  reading: SliceReading,
   { timeZone, pagesPerSlice }: Pick<RunDeps, 'timeZone' | 'pagesPerSlice'>,
   isLong = false,
 ): Promise<readonly Slice[] | undefined> {
   const { window, stream } = slice
+  const { pages, readItem, firstPage } = reading
   if (window === undefined || window.to - window.from <= SHORTEST_WINDOW) return undefined
   const first = await firstPage()
   const mostPages = longestSlice(stream, pagesPerSlice, stream.identity && rowsOf(first, readItem))
@@ -78,7 +80,8 @@ export async function cutSlice(
   // Then nothing lies there, or reading shows whether the page parameter is ignored.
   if (count === undefined ? look === undefined : look && isFirst(look)) return undefined
   const rows = look ? rowsOf(look, readItem) : []
-  requireFiltered(pages.list, rows, timeZone)
+  if (count !== undefined && rows.length === 0 && !(await isOfRange(pages))) return undefined
+  await reading.requireFiltered(rows)
   const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
   const time = times[Math.ceil(times.length / 2) - 1]
   if (stream.identity && !slice.isFound && time !== undefined)
@@ -127,13 +130,6 @@ async function requireFoundByTime(
   const repair = "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support."
   const message = `${call}: the service filters by another time than it shows: ${evidence}. ${effect}. ${repair}`
   throw new LivehouseError('paging.ignored', message, { call, parameter: 'time filter', evidence })
-}
-
-function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
-  return page.items.flatMap((item) => {
-    const read = readItem(item, page)
-    return read.kind === 'row' ? [read.row] : []
-  })
 }
 
 /** A page for its times alone; undefined where it is not served: reading its rows will report the error. */
@@ -193,23 +189,31 @@ export async function cutShortened(
   const isServed = !isNear && !isShortened && length <= longest
   const behind = { from: isServed ? to : isNear ? latest + GAP : Math.max(latest + GAP, window.to - newest), to }
   // The minute in which the answer ended may have come in part: it belongs to the part that did not come.
-  const cutAt = (at: WallTime) =>
-    cutWindowAt(window, [Math.max(window.from + MINUTE, Math.min(at, window.to - MINUTE))])
+  const cutAt = (at: WallTime, round: (days: number) => number) => cutWindowAt(window, [cutTime(window, at, round)])
+  const equalParts = cutWindow(window, Math.ceil(length / newest))
+    .slice(1)
+    .map((part) => cutTime(window, part.to))
   const sides = [
-    { unseen: known, asked: known, parts: cutAt(known.to) },
-    { unseen: before, asked: { ...before, to: before.to - GAP }, parts: cutAt(earliest + MINUTE) },
+    { unseen: known, asked: known, parts: cutAt(known.to, Math.ceil) },
+    { unseen: before, asked: { ...before, to: before.to - GAP }, parts: cutAt(earliest + MINUTE, Math.ceil) },
     {
       unseen: { from: latest + MINUTE, to },
       asked: behind,
-      parts: isNear ? cutAt(latest) : cutWindow(window, Math.ceil(length / newest)),
+      parts: isNear ? cutAt(latest, Math.floor) : cutWindowAt(window, equalParts),
     },
   ]
   for (const { unseen, asked, parts } of sides) {
     if (asked.to - asked.from <= SHORTEST_WINDOW) continue
-    const list = { ...pages.list, window: askedOf({ window: asked }) }
-    const page = await fetchUnlessRefused({ ...pages, pageSize: FEWEST_ROWS, list }, 1)
-    if ('refusal' in page || minutesWithin(unseen, rowsOf(page, readItem), stream, timeZone).length === 0) continue
-    return toSlices({ ...slice, isShortened: true }, parts)
+    // A service that goes by days gives the rest of the day of an end as well: it may fill the page.
+    const wholeDays = { from: Math.ceil(asked.from / DAY) * DAY, to: floorToDay(asked.to) - GAP }
+    for (const range of wholeDays.to - wholeDays.from > SHORTEST_WINDOW ? [asked, wholeDays] : [asked]) {
+      const list = { ...pages.list, window: askedOf({ window: range }) }
+      const page = await fetchUnlessRefused({ ...pages, list }, 1)
+      if ('refusal' in page) break
+      if (minutesWithin(unseen, rowsOf(page, readItem), stream, timeZone).length > 0)
+        return toSlices({ ...slice, isShortened: true }, parts)
+      if (page.items.length < FEWEST_ROWS) break
+    }
   }
   return undefined
 }

@@ -24,7 +24,7 @@ import { requireFields } from './record-slice.ts'
 import { countParts, mayBeSearched, searchWithin, splitSlice, tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { completeFacts, type KeySet, rowKey, startWalk, type WalkSummary } from './walk.ts'
-import { liesWithin, mayBeHalved, requireFiltered } from './windows.ts'
+import { liesWithin, mayBeHalved } from './windows.ts'
 
 /**
  * Reads the pages of a slice whose rows have a key, walk by walk until one proves itself, each at a page size of its
@@ -71,7 +71,7 @@ export async function extractKeyed(
     let largest = 1
     const add = async (page: Page): Promise<void> => {
       const rows = walk.add(page)
-      if (window !== undefined) requireFiltered(pages.list, rows, deps.timeZone)
+      await reading.requireFiltered(rows)
       await loader.add(rows, async () => await requireFields(slice, walk.summary(), reading, deps))
       count += countOfSlice(rows)
       const fresh = all.keys === undefined ? [] : rows.filter((row) => all.keys?.add(keyOf(row)))

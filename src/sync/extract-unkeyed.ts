@@ -27,7 +27,7 @@ import { isUnchanged, type ListReading, readBareList, readCountedList } from './
 import { mayBeSearched, tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, startWalk } from './walk.ts'
-import { liesWithin, mayBeHalved, minuteOf, requireFiltered } from './windows.ts'
+import { liesWithin, mayBeHalved, minuteOf } from './windows.ts'
 
 /** The result of reading a slice whose rows have no id. */
 export type UnkeyedReading =
@@ -81,11 +81,12 @@ export async function extractUnkeyed(
       pageSize = sizeOfReading(served, attempt + 1, stream.isCounted ? 1 : Math.min(FEWEST_ROWS, Math.ceil(served / 2)))
     }
     const walk = startWalk(stream, reading.readItem)
-    const rows = pages.flatMap((page) => {
+    const rows: Row[] = []
+    for (const page of pages) {
       const fresh = walk.add(page)
-      requireFiltered(reading.pages.list, fresh, timeZone)
-      return fresh
-    })
+      await reading.requireFiltered(fresh)
+      for (const row of fresh) rows.push(row)
+    }
     if (unread !== undefined) return { kind: 'unread', cause: unread, isOneAnswer: list.pages.length < 2, rows }
     const kept = rows.filter((row) => window === undefined || liesWithin(row, [identity.timeColumn], window, timeZone))
     const summary = walk.summary()

@@ -1,13 +1,14 @@
+import type { Row } from '../core/column.ts'
 import { hasCode, isFinalStatus, LivehouseError } from '../core/errors.ts'
 import { isObject, jsonText } from '../core/text.ts'
-import type { CallContext, FetchPage, ListRequest, Page } from '../core/page.ts'
+import type { CallContext, FetchPage, ItemReader, ListRequest, Page } from '../core/page.ts'
 import { describeList, placeOf, sliceName, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { formatWallDate } from '../core/wall-clock.ts'
+import { formatWallDate, MINUTE } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier } from '../ledger/slices/earlier-readings.ts'
 import { itemReader } from '../transform/read-item.ts'
 import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
-import { partUntil, claimableUntil } from './windows.ts'
+import { claimableUntil, minuteOf, minutesWithin, partUntil, requireFiltered } from './windows.ts'
 
 /** A slice that is being read. */
 export type SliceReading = ReturnType<typeof openReading>
@@ -28,6 +29,9 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
   let earlier: Promise<EarlierReadings> | undefined
   let first: { readonly page: Page; readonly pageSize: number } | undefined
   let servedAtMs: number | undefined
+  /** Whether the service is known to go by the days of a range's ends. */
+  let isByDay = false
+  const readItem = itemReader(stream, { partition, serviceDay: formatWallDate(deps.wallTimeAt(startedAtMs)) })
   const pages: PageReading = {
     fetchPage: async (request, context) => {
       if (request.page === 1 && request.list === pages.list && request.pageSize === first?.pageSize) {
@@ -44,9 +48,19 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     readAhead: deps.readAhead,
     context: { signal: deps.signal, onAttempt: meter.onAttempt },
   }
+  /** Whether the first of these rows that was not asked for comes where its minute is. */
+  const comesByItsMinute = async (rows: readonly Row[]): Promise<boolean> => {
+    const { from, to } = pages.list.window ?? { from: 0, to: 0 }
+    const minutes = rows.flatMap((row) => minuteOf(row[stream.timeColumns[0] ?? ''], deps.timeZone) ?? [])
+    const at = minutes.find((each) => each < from || each > to)
+    if (at === undefined) return false
+    const minute = { from: at, to: at + MINUTE }
+    const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: askedOf({ window: minute }) } }, 1)
+    return !('refusal' in page) && minutesWithin(minute, rowsOf(page, readItem), stream, deps.timeZone).length > 0
+  }
   return {
     pages,
-    readItem: itemReader(stream, { partition, serviceDay: formatWallDate(deps.wallTimeAt(startedAtMs)) }),
+    readItem,
     /** What the slice may claim to cover: nothing later than what each clock showed when the service answered. */
     covers: (): Window | undefined => {
       const seenMs = Math.min(claimableMs, servedAtMs ?? claimableMs)
@@ -72,10 +86,32 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       earlier ??= readEarlier(deps.db, placeOf(slice), window === undefined)
       return await earlier
     },
+    /**
+     * Refuses a page of which most rows lie outside of what was asked for. Where the service goes by days, they may be
+     * of the days of its ends: then such a row comes when its own minute is asked for, which is tried once.
+     * @throws LivehouseError `paging.ignored`
+     */
+    requireFiltered: async (rows: readonly Row[]): Promise<void> => {
+      try {
+        requireFiltered(pages.list, rows, deps.timeZone, isByDay)
+      } catch (error) {
+        if (isByDay || stream.isBudgeted || !(await comesByItsMinute(rows))) throw error
+        isByDay = true
+        requireFiltered(pages.list, rows, deps.timeZone, isByDay)
+      }
+    },
     reportPage: (rows: number, totalPages: number | undefined): void => {
       deps.report({ kind: 'page', stream: stream.name, slice: sliceName(slice), rows, totalPages })
     },
   }
+}
+
+/** The rows of a page that can be read. */
+export function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
+  return page.items.flatMap((item) => {
+    const read = readItem(item, page)
+    return read.kind === 'row' ? [read.row] : []
+  })
 }
 
 /** Counts what a slice asks of the service. */
@@ -91,33 +127,6 @@ export function createCallMeter() {
     },
     /** Every attempt that went out, and those after the first of a call. */
     counts: () => ({ calls, retries }),
-  }
-}
-
-/** Tells a service that is out of reach from one whose single endpoint does not answer. */
-export type Reachability = ReturnType<typeof watchReachability>
-
-/** Calls in a row, each after all its attempts, that did not reach the service. */
-const MOST_MISSES = 20
-
-export function watchReachability(fetchPage: FetchPage) {
-  let hasAnswered = false
-  let misses = 0
-  const watched: FetchPage = async (request, context) => {
-    try {
-      const page = await fetchPage(request, context)
-      hasAnswered = true
-      misses = 0
-      return page
-    } catch (error) {
-      if (hasCode(error, 'api.unreachable')) misses++
-      throw error
-    }
-  }
-  return {
-    fetchPage: watched,
-    /** Whether this error means that nothing else will be reached either. */
-    isLost: (error: unknown): boolean => hasCode(error, 'api.unreachable') && (!hasAnswered || misses >= MOST_MISSES),
   }
 }
 

@@ -35,7 +35,7 @@ import {
 } from './record-slice.ts'
 import { type CutSlice, type EndedSlice, failedBy } from './run-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { cutWindow, lookbackStart, partUntil, requireFiltered } from './windows.ts'
+import { cutWindow, lookbackStart, partUntil } from './windows.ts'
 
 /** The day's calls are spent, or may not be made now: what has been read is committed, and another day continues. */
 export interface WaitingSlice {
@@ -165,7 +165,7 @@ async function commit(page: ReadPage, reading: ReturnType<typeof openReading>, w
   const { slice, deps } = work
   const { items, rejected, degraded, absentFields } = page
   work.read = addCounts(work.read, { extracted: items.length, quarantined: rejected.length, degraded })
-  requireFiltered(reading.pages.list, page.rows, deps.timeZone)
+  await reading.requireFiltered(page.rows)
   await keepRejected(slice, page, deps)
   const soFar = { received: items.length, rejected, absentFields }
   requireReadable(soFar, deps)

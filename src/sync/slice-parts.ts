@@ -1,10 +1,10 @@
 import type { Row } from '../core/column.ts'
 import type { Window } from '../core/slice.ts'
-import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { DAY, floorToMinute, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import { isDrop } from './judge-walk.ts'
 import { askedOf, FEWEST_ROWS, fetchNumbered, fetchUnlessRefused, isRefusal, type PageReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { cutWindowAt, GAP, mayBeHalved, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
+import { cutTime, cutWindowAt, GAP, mayBeHalved, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
 
 /** The same slice over a part of its window. */
 export function partOf(slice: Slice, window: Window): Slice {
@@ -58,8 +58,8 @@ export function splitSlice(
 }
 
 /**
- * Cuts a slice at the minute in the middle of these rows, or of its window where there are none. A minute that has all
- * of them becomes a part that no other request overlaps.
+ * Cuts a slice at the midnight next to the middle of these rows, or of its window where there are none; within a day at
+ * their middle. A minute that has all of them becomes a part that no other request overlaps.
  * @returns undefined for one minute
  */
 export function halveSlice(
@@ -71,10 +71,9 @@ export function halveSlice(
   if (window === undefined) return undefined
   const times = minutesWithin(window, rows, stream, timeZone).toSorted((a, b) => a - b)
   const middle = times[Math.floor(times.length / 2)] ?? floorToMinute((window.from + window.to) / 2)
-  const at = Math.max(window.from + MINUTE, Math.min(middle, window.to - MINUTE))
-  const isCrowded = times.length > 1 && times.every((time) => time === at)
-  const around = cutWindowAt(window, isCrowded ? [at - GAP, at + GAP] : [at])
-  return toSlices(slice, around.length > 1 ? around : cutWindowAt(window, [at]))
+  const isCrowded = times.length > 1 && times.every((time) => time === middle)
+  const around = isCrowded ? cutWindowAt(window, [middle - GAP, middle + GAP]) : []
+  return toSlices(slice, around.length > 1 ? around : cutWindowAt(window, [cutTime(window, middle)]))
 }
 
 /**
@@ -113,6 +112,20 @@ export async function countParts(
     const count = counts[inOrder.indexOf(part)] ?? 0
     return { ...part, announced: part.covers === undefined ? count : count + missing }
   })
+}
+
+/** No channel is so old. */
+const BEFORE_ALL = { from: parseWallTime('2000-01-01 00:00:00') ?? 0, to: parseWallTime('2000-01-01 00:01:00') ?? 0 }
+
+/** Whether the service's totals are of the range that is asked for, and not of all that the channel has. */
+export async function isOfRange(pages: PageReading): Promise<boolean> {
+  try {
+    return (await countIn(BEFORE_ALL, pages)) === 0
+  } catch (error) {
+    // Some services serve no time that is so long ago.
+    if (isRefusal(error)) return true
+    throw error
+  }
 }
 
 /** The service's total of a range, asked for as it is. */
@@ -162,7 +175,7 @@ export async function findBound(
   pages: PageReading,
 ): Promise<WallTime | undefined> {
   if (to - from <= SHORTEST_WINDOW) return undefined
-  const middle = floorToMinute((from + to) / 2)
+  const middle = cutTime({ from: floorToMinute(from), to }, floorToMinute((from + to) / 2))
   const [older, newer] = [
     // A second apart: also where ranges include both ends, a row is in one of them only.
     { from, to: middle - 1 },
@@ -170,8 +183,8 @@ export async function findBound(
   ]
   const [ofOlder, ofNewer] = await Promise.all([countIn(older, pages), countIn(newer, pages)])
   const sum = ofOlder + ofNewer
-  // A live list may have grown since it was counted.
-  if (sum > total) return sum > (await countIn({ from, to }, pages)) ? middle : undefined
+  // A live list may have grown since it was counted, and a total that does not go by time is that of each range.
+  if (sum > total) return sum > (await countIn({ from, to }, pages)) && (await isOfRange(pages)) ? middle : undefined
   const whole = ofNewer === total ? newer : ofOlder === total ? older : undefined
   return whole && (await findBound(whole, total, pages))
 }

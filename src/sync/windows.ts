@@ -3,7 +3,7 @@ import { LivehouseError } from '../core/errors.ts'
 import type { ListRequest } from '../core/page.ts'
 import { describeList, formatWindow, isEmptyWindow, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { DAY, floorToMinute, MINUTE, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import { DAY, floorToDay, floorToMinute, MINUTE, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 
 /** A minute that began less than this ago is not asked for: the service may not show its rows yet. */
 const NEWEST_SECONDS = 2
@@ -68,6 +68,15 @@ export function cutWindowAt({ from, to }: Window, times: readonly WallTime[]): r
     .slice(1)
     .map((end, index) => ({ from: bounds[index] ?? from, to: end }))
     .toReversed()
+}
+
+/**
+ * Where to cut a window next to a time: at a midnight, where it has one. Some services go by the dates of a range, or
+ * leave out its last day: parts of whole days are whole for them, too.
+ */
+export function cutTime({ from, to }: Window, near: WallTime, round: (days: number) => number = Math.round): WallTime {
+  const midnight = round(near / DAY) * DAY
+  return midnight > from && midnight < to ? midnight : Math.max(from + MINUTE, Math.min(near, to - MINUTE))
 }
 
 /** Whether a window can be cut in two: one minute cannot, nor can a list without a time filter. */
@@ -139,12 +148,14 @@ export function liesWithin(row: Row, timeColumns: readonly string[], window: Win
 
 /**
  * Refuses a page of which most rows lie outside of the range that was asked for: the service has ignored the filter.
+ * @param isByDay whether the service goes by the days of its ends
  * @throws LivehouseError `paging.ignored`
  */
-export function requireFiltered(list: ListRequest, rows: readonly Row[], timeZone: string): void {
-  const { window: asked } = list
+export function requireFiltered(list: ListRequest, rows: readonly Row[], timeZone: string, isByDay: boolean): void {
   const { timeColumns } = list.stream
-  if (asked === undefined) return
+  if (list.window === undefined) return
+  const { from, to } = list.window
+  const asked = isByDay ? { from: floorToDay(from), to: floorToDay(to) + DAY } : list.window
   const outside = rows.filter((row) => isOutside(row, timeColumns, asked, timeZone))
   if (outside.length * 2 <= rows.length) return
   const [first] = outside

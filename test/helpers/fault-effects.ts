@@ -106,6 +106,11 @@ export function falseTotal(by: number): FaultEffect {
   return onList('false total', (list) => ({ ...list, total: Math.max(0, list.total + by) }))
 }
 
+/** The total is the same whatever is asked for. */
+export function constantTotal(total: number): FaultEffect {
+  return onList('constant total', (list) => ({ ...list, total }))
+}
+
 /** The total is off by one more with each answer. */
 export function changingTotal(): FaultEffect {
   let answers = 0

@@ -6,7 +6,7 @@ export const budgets: Readonly<Record<string, number>> = {
   bi: 3980,
   cli: 3390,
   config: 575,
-  core: 1249,
+  core: 1254,
   emulator: 1752 + 60 * allStreams.length,
   ledger: 3558,
   log: 73,
@@ -14,7 +14,7 @@ export const budgets: Readonly<Record<string, number>> = {
   service: 1740,
   store: 2859,
   streams: 101 + 68 * allStreams.length,
-  sync: 5240,
+  sync: 5308,
   transform: 242,
   web: 2852,
   // The files beside the folders.
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_169 + 128 * allStreams.length, test: 26_734 }
+export const MOST_LINES = { src: 32_242 + 128 * allStreams.length, test: 26_857 }
