@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { pipeline, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { Dispatcher, EnvHttpProxyAgent } from 'undici'
@@ -157,10 +158,12 @@ async function readBody(
 
 /**
  * JSON is UTF-8 (RFC 8259, 8.1) unless another charset is declared. Latin-1 counts as not declared: servers declare it
- * by default, every byte is valid in it, and it has no Chinese characters.
+ * by default, every byte is valid in it, and it has no Chinese characters. Nor is valid UTF-8 that has some of another.
  */
 function decodeBody(bytes: Buffer, contentType = ''): Pick<RawAnswer, 'text' | 'garbled'> {
-  const charset = charsetOf(/;\s*charset\s*=\s*["']?([^\s;,"']+)/i.exec(contentType)?.[1] ?? 'utf-8')
+  const declared = charsetOf(/;\s*charset\s*=\s*["']?([^\s;,"']+)/i.exec(contentType)?.[1] ?? 'utf-8')
+  const isOther = declared !== 'utf-8' && isUtf8(bytes) && /\p{Script=Han}/u.test(bytes.toString())
+  const charset = isOther ? 'utf-8' : declared
   try {
     return { text: new TextDecoder(charset, { fatal: true }).decode(bytes) }
   } catch {
@@ -197,7 +200,10 @@ function translate(
     return new LivehouseError('api.timeout', message, { call: call.name, timeoutMs }, { cause })
   }
   if (seen.hasHeaders) {
-    const reason = `the body was cut after ${seen.bytes} bytes`
+    const isPacked = code.startsWith('Z_') && code !== 'Z_BUF_ERROR'
+    const reason = isPacked
+      ? 'the body is not in the encoding that it names (content-encoding)'
+      : `the body was cut after ${seen.bytes} bytes`
     return new LivehouseError('api.badBody', `${call.name}: ${reason}`, { call: call.name, reason }, { cause })
   }
   const reason = code === '' ? cause.message : code

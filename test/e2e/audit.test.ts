@@ -6,7 +6,7 @@ import { backfill } from '../../src/cli/backfill.ts'
 import { exitCodeOfError } from '../../src/cli/failure.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
-import { changedRows, withheldRows } from '../helpers/fault-effects.ts'
+import { changedRows, falseTotal, withheldRows } from '../helpers/fault-effects.ts'
 import { readOpenReadings } from '../../src/ledger/open-readings.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { firstRows } from '../helpers/first-rows.ts'
@@ -205,4 +205,19 @@ test('a --to far ahead is wrong for a backfill, and an audit of the whole year g
   const { error } = await account.run(backfill, argv, { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' })
   expect(exitCodeOfError(error)).toBe(2)
   expect(await account.text(...argv)).toMatchObject({ code: 0 })
+})
+
+test('what a sync could not read, though it read the rows after it, is a difference', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 40 })
+  const lists = ['--streams', 'questionnaires,signups']
+  account.emulator.faults.push({ effect: falseTotal(-1), endpoint: 'signupRecord' })
+  expect(await account.run(sync, lists)).toMatchObject({ code: 3 })
+  account.emulator.faults.splice(0)
+  const { code, printed } = await account.run(audit, lists)
+  expect([code, printed.join('\n')]).toEqual([
+    3,
+    expect.stringMatching(/the source has \d+ rows more than the warehouse/),
+  ])
+  expect(await account.run(sync, lists)).toMatchObject({ code: 0 })
+  expect(await account.run(audit, lists)).toMatchObject({ code: 0 })
 })

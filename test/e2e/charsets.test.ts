@@ -33,6 +33,7 @@ test.each<[string, (text: string) => Buffer]>([
   ['application/json', utf8],
   ['application/json', withMark],
   ['application/json; charset=ISO-8859-1', utf8],
+  ['application/json; charset=gbk', utf8],
   ['application/json; charset=gb18030', gb18030],
   ['application/json;charset="GBK"', gb18030],
   ['application/json; charset=cp936', gb18030],

@@ -118,8 +118,7 @@ async function conclude(
   const repaired = comparison.differences.filter((each) => isToReopen && isRepairedByReading(each, stream))
   const reopened: Window[] = []
   const windows = repaired.flatMap((each) => each.window ?? [])
-  // The union of the windows: all times but those outside of them.
-  for (const window of subtractWindows(ALL_TIMES, subtractWindows(ALL_TIMES, windows))) {
+  for (const window of unionOf(windows)) {
     const { partition } = place
     const forgotten = await forgetCoverage(db, { streams: [stream.name], channels: undefined, partition, window })
     if (forgotten.length === 0) continue
@@ -170,9 +169,14 @@ function differenceError(stream: Stream, { partition, differences }: PartitionAu
 
 const ALL_TIMES: Window = { from: parseWallTime('1000-01-01') ?? 0, to: parseWallTime('9999-12-31') ?? 0 }
 
+/** Windows that overlap as one: all times but those outside of them. */
+function unionOf(windows: readonly Window[]): readonly Window[] {
+  return subtractWindows(ALL_TIMES, subtractWindows(ALL_TIMES, windows))
+}
+
 /**
- * In lists with times, what the ledger covers is compared, and what it does not cover where a range was asked for or
- * nothing has been read yet. Rows since the last reading are no fault unless that range has ended.
+ * In lists with times, what the ledger covers is compared, and what it does not cover where a range was asked for,
+ * nothing has been read yet, or the last reading failed or fell short. Rows since the last reading are no fault unless that range has ended.
  */
 async function planAudit(
   { db, claimableMs, wallTimeAt }: RunDeps,
@@ -182,9 +186,12 @@ async function planAudit(
 ): Promise<readonly AuditTask[]> {
   const tasks: AuditTask[] = []
   const claimable = claimableUntil(wallTimeAt(claimableMs()))
-  const uncoveredOf = ({ covered, gaps, lastLanded }: LedgerEntry, wanted: Window): readonly Window[] => {
+  const uncoveredOf = ({ covered, gaps, lastLanded, open }: LedgerEntry, wanted: Window): readonly Window[] => {
     const isUnread = lastLanded === undefined
-    if (window === undefined && !isUnread) return []
+    if (window === undefined && !isUnread) {
+      const failed = open.flatMap((reading) => (reading.kind === 'problem' ? (reading.window ?? []) : []))
+      return unionOf(failed).flatMap((range) => subtractWindows(range, covered))
+    }
     const until = isUnread || wanted.to <= claimable ? claimable : (covered.at(-1)?.to ?? 0)
     const since = (from: WallTime) => (from === ALL_TIMES.from ? historyFrom : from)
     return gaps
