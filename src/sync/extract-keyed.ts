@@ -222,7 +222,7 @@ function conclude(
   const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
   // A minute is all that is left to read again; a longer range may lack rows of which nothing tells.
   const isDoubtful = isClaimed && isUntrue && mayBeHalved(window)
-  const unsure: Verdict = isDoubtful ? { proof: 'short', reason: verdict.reason } : verdict
+  const unsure: Verdict = isDoubtful ? { proof: 'short', reason: verdict.reason, isAtRest: false } : verdict
   const proven: Verdict = isLacking ? { proof: 'short', reason } : unsure
   return { summary, verdict: proven, title: undefined, found: { count, has: keys.has } }
 }

@@ -6,15 +6,7 @@ import type { RowIdentity, Stream } from '../core/stream.ts'
 import { cleanText, jsonText } from '../core/text.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { BatchLoader } from './batch-loader.ts'
-import {
-  exceedsTotal,
-  type Extraction,
-  isConclusive,
-  judgeWalk,
-  MOST_READINGS,
-  MOST_WALKS,
-  type Verdict,
-} from './judge-walk.ts'
+import { type Extraction, isConclusive, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
 import {
   FEWEST_ROWS,
   itemText,
@@ -108,10 +100,7 @@ export async function extractUnkeyed(
     if (!isConclusive(verdict) && attempt < MOST_READINGS && !hasYoungRows) continue
     if (whole === undefined && !isConclusive(verdict) && !mayBeHalved(window) && attempt < MOST_WALKS) continue
 
-    // Within one answer nothing has moved: its total is not true. An operator may accept that.
-    const isUntrue = isOneAnswer && doubt === undefined && slice.covers !== undefined && exceedsTotal(summary)
-    const told: Verdict = isUntrue ? { proof: 'short', reason: verdict.reason } : verdict
-    const isWhole = isConclusive(told) || (told.proof === 'short' && doubt === undefined)
+    const isWhole = isConclusive(verdict) || (verdict.proof === 'short' && doubt === undefined)
     const identified = isWhole ? identifyRows(stream, identity, kept, timeZone) : []
     if (isConclusive(verdict)) await loader.add(identified)
     const unproven = isConclusive(verdict) ? [] : identified
@@ -121,7 +110,7 @@ export async function extractUnkeyed(
     const found = { count: kept.length, has: (key: string) => keys.has(key) }
     const known = { channelFacts: undefined, title: title && headersText(title) }
     const servedSize = list.pages.length > 1 ? largestPage(list.pages) : undefined
-    const extraction = { summary, verdict: told, found, unproven, pageSize: servedSize, ...known }
+    const extraction = { summary, verdict, found, unproven, pageSize: servedSize, ...known }
     return { kind: 'read', extraction, keepsMoving, rows }
   }
 }

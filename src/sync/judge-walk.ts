@@ -153,8 +153,6 @@ export interface FullVerdict {
   /** Whether surprisingly few rows were found, believed or not. */
   readonly isDrop: boolean
   readonly missingRows?: number
-  /** Whether more rows came than were announced, `missingRows` of them: none is known to be missing. */
-  readonly isExceeded?: boolean
   readonly acceptanceId?: string
 }
 
@@ -188,12 +186,9 @@ export async function compareWithEarlier(
   const { stream, partition, window } = slice
   if (verdict.isAtRest === false) return { ...verdict, isDrop: false }
   if (verdict.proof === 'short') {
-    const { totals, received } = summary
-    const announced = totals?.largest ?? received
-    const came = accountedFor(summary)
-    const isExceeded = came > announced
-    const missing = isExceeded ? came - announced : Math.max(announced, received) - came
-    return { ...verdict, isDrop: false, missingRows: Math.max(1, missing), isExceeded }
+    const { totals, received, distinct, rejected } = summary
+    const announced = Math.max(totals?.largest ?? 0, received)
+    return { ...verdict, isDrop: false, missingRows: announced - distinct - rejected.length }
   }
   const part = { stream, partition, window, timeZone }
   const isCompared = window !== undefined || stream.marksRemoved
@@ -225,11 +220,10 @@ export async function acceptShortfall(
   verdict: FullVerdict,
   { db, clock, runId }: RunDeps,
 ): Promise<FullVerdict> {
-  const { proof, missingRows = 0, isExceeded = false } = verdict
+  const { proof, missingRows = 0 } = verdict
   if (proof !== 'short' || missingRows <= 0) return verdict
   const channelId = partition.channel ?? null
   const now = new Date(clock.now())
-  const shortfall = { stream: stream.name, channelId, window, missingRows, isCharged: !isExceeded, runId, now }
-  const acceptanceId = await chargeAcceptance(db, shortfall)
+  const acceptanceId = await chargeAcceptance(db, { stream: stream.name, channelId, window, missingRows, runId, now })
   return acceptanceId === undefined ? verdict : { ...verdict, proof: 'accepted', acceptanceId }
 }

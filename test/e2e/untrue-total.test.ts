@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { accept } from '../../src/cli/accept.ts'
 import { MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
@@ -114,19 +113,3 @@ test.each([
   expect(await syncStreams(account, `questionnaires,${stream}`)).toMatchObject({ code: 0, errors: [] })
   await expectTruth(account, [stream])
 })
-
-test.each(['watch_records', 'signups'])(
-  '%s of which no total is true land once an operator accepts that',
-  async (stream) => {
-    await using account = await startAccount({ channels: 1, viewers: 40 })
-    const [channelId = ''] = account.emulator.channelIds
-    for (const endpoint of ['userRecordList', 'signupRecord'])
-      account.emulator.faults.push({ effect: falseTotal(-1), endpoint })
-    const names = `questionnaires,${stream}`
-    expect(await syncStreams(account, names)).toMatchObject({ code: 3 })
-    const given = ['--stream', stream, '--channel', channelId, '--reason', 'it counts one less']
-    expect(await account.run(accept, given)).toMatchObject({ code: 0 })
-    expect(await syncStreams(account, names)).toMatchObject({ code: 0, errors: [] })
-    await expectTruth(account, [stream])
-  },
-)

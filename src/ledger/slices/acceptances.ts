@@ -67,8 +67,6 @@ export interface AcceptanceQuestion {
   /** Undefined for a walk over the whole list. */
   readonly window: Window | undefined
   readonly missingRows: number
-  /** False where none is known to be missing: then each such slice may have as many, however the range is cut. */
-  readonly isCharged: boolean
   readonly runId: string
   readonly now: Date
 }
@@ -78,7 +76,7 @@ export interface AcceptanceQuestion {
  * @returns its number; undefined where no acceptance allows as many
  */
 export async function chargeAcceptance(db: Db, question: AcceptanceQuestion): Promise<string | undefined> {
-  const { stream, channelId, window, missingRows, isCharged, runId, now } = question
+  const { stream, channelId, window, missingRows, runId, now } = question
   const standing = await ops(db)
     .selectFrom('acceptances')
     .select(['acceptanceId', 'missingRows as size'])
@@ -90,7 +88,6 @@ export async function chargeAcceptance(db: Db, question: AcceptanceQuestion): Pr
     .where('missingRows', '>=', String(missingRows))
     .orderBy('missingRows')
     .execute()
-  if (!isCharged) return standing[0]?.acceptanceId
   for (const { acceptanceId, size } of standing) {
     // One statement: slices that land at the same time never use more than the acceptance allows.
     const used = await ops(db)
