@@ -112,7 +112,7 @@ export async function acceptShortfalls(db: Db, { stream, ...wanted }: Wanted) {
   const fields = await acceptMissingFields(db, { stream: stream.name, channelId, reason, at: acceptedAt })
   const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
   if (shortfalls.length === 0) return { fields, timeZone, failure: 'nothing short' } as const
-  if (shortfalls.some(({ missingRows }) => missingRows === null))
+  if (shortfalls.some(({ missingRows }) => missingRows === null || missingRows <= 0))
     return { fields, timeZone, failure: 'size unknown' } as const
   const isKeyed = stream.identity === undefined
   const acceptanceId = await recordAcceptance(db, { ...wanted, stream: stream.name, shortfalls, isKeyed })

@@ -125,7 +125,7 @@ export async function extractKeyed(
     const halves = isUntrue && mayBeSearched(slice) ? splitSlice(slice, timesOfWalk, deps) : whole
     if (halves) {
       await loader.flush()
-      const isOneAnswer = largest === walk.summary().received
+      const isOneAnswer = largest === walk.summary().received && largest < pageSize
       return { kind: 'cut', parts: hasYoungRows ? halves : searchWithin(slice, halves, isOneAnswer) }
     }
     if (attempt >= MOST_READINGS && verdict.proof === 'moving') await readHead(pages, walk, add)

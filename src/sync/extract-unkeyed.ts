@@ -79,7 +79,8 @@ export async function extractUnkeyed(
       await reading.requireFiltered(fresh)
       for (const row of fresh) rows.push(row)
     }
-    if (unread !== undefined) return { kind: 'unread', cause: unread, isOneAnswer: list.pages.length < 2, rows }
+    const isOneAnswer = list.pages.length < 2 && walk.summary().received < reading.pages.pageSize
+    if (unread !== undefined) return { kind: 'unread', cause: unread, isOneAnswer, rows }
     const kept = rows.filter((row) => window === undefined || liesWithin(row, [identity.timeColumn], window, timeZone))
     const summary = walk.summary()
     const mayBeWhole = doubt !== undefined && !stream.isCounted && isEndUnknown !== true
@@ -92,7 +93,6 @@ export async function extractUnkeyed(
     const isDoubtful = isConclusive(judged) && doubt !== undefined && !isSame
     const verdict: Verdict = isDoubtful ? { proof: 'moving', reason: doubt } : judged
     earlier = contents
-    const isOneAnswer = list.pages.length < 2 && summary.received < reading.pages.pageSize
     // Where nothing shows the end, parts with fewer rows may show theirs.
     const keepsMoving = verdict.proof === 'moving' && (!isOneAnswer || isEndUnknown === true)
     // Where some rows are too young to count as covered, the others are first read apart from them.

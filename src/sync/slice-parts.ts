@@ -19,8 +19,8 @@ export function toSlices(slice: Slice, windows: readonly Window[]): readonly Sli
   return windows.length < 2 ? undefined : windows.map((window) => partOf(slice, window))
 }
 
-/** Enough to find one row among those of a page. */
-const LONGEST_SEARCH = 8
+/** Enough to find one row among those of a page, also where all of its parts are cut before one of them is proven. */
+const LONGEST_SEARCH = 16
 
 /**
  * Whether a slice that proves nothing may be cut. A list of several answers always may: its parts move less. Among the

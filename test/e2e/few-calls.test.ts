@@ -65,9 +65,9 @@ test('a list without a total is cut into parts that need not be cut again', asyn
 
 test.each([
   // Twenty to eighty calls a row where each part is cut to its minutes.
-  ['whose total is always one too small', 'watch_records', falseTotal(-1), 600],
-  ['whose total is always one too small', 'signups', falseTotal(-1), 450],
-  ['that repeats a row of each page', 'signups', duplicateRow(), 450],
+  ['whose total is always one too small', 'watch_records', falseTotal(-1), 1200],
+  ['whose total is always one too small', 'signups', falseTotal(-1), 1000],
+  ['that repeats a row of each page', 'signups', duplicateRow(), 1000],
 ])('a list %s is not searched minute by minute (%s)', async (_which, stream, effect, most) => {
   await using account = await startAccount({ channels: 1, viewers: 100 })
   for (const endpoint of ['userRecordList', 'signupRecord'] as const) account.emulator.faults.push({ effect, endpoint })

@@ -89,6 +89,26 @@ test.each([0, -5, '0'])('a token of %j seconds is good for the call that asked',
   expect(given.bearers()).toEqual(['Bearer token-1'])
 })
 
+describe('a refusal under a code that nobody knows', () => {
+  const denial = { json: { errcode: 1001, msg: '请重新登录' } }
+  test('renews the token where call after call is refused', async () => {
+    await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1', denial })
+    await given.ask()
+    expect(given.fetched()).toBe(2)
+    expect(given.bearers()).toHaveLength(4)
+  })
+
+  test('is no reason to renew it again and again, nor where other calls are answered', async () => {
+    let answered = 0
+    await using given = await setUp({ accepts: () => answered++ % 3 === 2, denial })
+    for (let call = 0; call < 10; call++) await given.ask()
+    expect(given.fetched()).toBe(1)
+    await using refused = await setUp({ accepts: () => false, denial })
+    for (let call = 0; call < 10; call++) expect(await errorOf(refused.ask())).toMatchObject({ code: 'api.refused' })
+    expect(refused.fetched()).toBe(2)
+  })
+})
+
 describe('401', () => {
   test('renews the token once', async () => {
     await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1' })
