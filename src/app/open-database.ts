@@ -4,7 +4,7 @@ import { LivehouseError } from '../core/errors.ts'
 import { createDatabaseIfMissing } from '../store/create-database.ts'
 import { describeTarget } from '../store/translate-error.ts'
 import type { Db } from '../store/database.ts'
-import { isEmbeddedRunning, startEmbedded } from '../store/embedded.ts'
+import { isEmbeddedRunning, restartEmbedded, startEmbedded } from '../store/embedded.ts'
 import { readMigrationStatus } from '../store/migrate.ts'
 import { mayShareToken } from '../ledger/shared-token-store.ts'
 import { checkSource } from '../ledger/source.ts'
@@ -54,6 +54,14 @@ export async function embeddedUrl(
   addSecret(decodeURIComponent(new URL(server.url(database)).password))
   await createDatabaseIfMissing(server.url('postgres'), database, signal)
   return server.url(database)
+}
+
+/** Starts the embedded database again where it has crashed. @throws db.embedded */
+export async function restoreDatabase(
+  { clock, signal }: Pick<AppContext, 'clock' | 'signal'>,
+  { target, dataDir }: DatabaseSettings,
+): Promise<void> {
+  if (target.kind === 'embedded') await restartEmbedded(dataDir, clock, signal)
 }
 
 /**

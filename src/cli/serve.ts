@@ -1,6 +1,7 @@
 import type { Job } from '../core/define-job.ts'
 import { rangeOfChannels } from '../app/settings.ts'
 import { openRunConnection } from '../app/open-connection.ts'
+import { restoreDatabase } from '../app/open-database.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { createRunJob, jobStreams } from '../app/run-job.ts'
 import { watchCauses } from '../app/report-causes.ts'
@@ -69,11 +70,12 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     const runJob = createRunJob(runContext, { db, connection, readSettings: readSettingsOf, runPhases: fanOut(queue) })
     const performs = { db, clock, log, runJob }
     const send = async (run: QueuedRun) => await queue.send('runs', [queuedRun(run)])
+    const restore = async () => await restoreDatabase(context, database)
     await runSideBySide(signal, (ends) => {
       const work = { queue, log, signal: ends, concurrency: Math.max(1, enabled.length) }
       const partitions = { queue, db, service, connection, concurrency: DEFAULT_CONCURRENCY }
       return [
-        serveJobs({ db, clock, log, signal: ends, jobs, send, afterQueued: () => queue.notifySent('runs') }),
+        serveJobs({ db, clock, log, signal: ends, jobs, send, restore, afterQueued: () => queue.notifySent('runs') }),
         workOn({ ...work, name: 'runs', handle: createRunHandler(performs) }),
         workOn({ ...work, name: 'given-up', handle: createGiveUpHandler(performs) }),
         workOnPartitions({ ...context, signal: ends }, partitions),

@@ -1,6 +1,6 @@
 import type { Job } from '../core/define-job.ts'
 import type { AppContext } from '../app/context.ts'
-import { LivehouseError } from '../core/errors.ts'
+import { LivehouseError, messageOf } from '../core/errors.ts'
 import type { Db } from '../store/database.ts'
 import { readHeldJobs, readLastTicks, registerJobs } from '../ledger/jobs.ts'
 import { thisProcess } from '../ledger/leases/leases.ts'
@@ -12,6 +12,8 @@ export interface ServeOptions extends Pick<AppContext, 'clock' | 'log' | 'signal
   readonly jobs: readonly Job[]
   /** Queues a run; one that has been queued before is left alone. */
   readonly send: (run: QueuedRun) => Promise<void>
+  /** Called as long as the database is lost. */
+  readonly restore?: () => Promise<void>
   /** Called when all that is due has been queued. */
   readonly afterQueued?: () => void
 }
@@ -26,7 +28,8 @@ const DATABASE_POLL_MS = 5000
  * lost database is waited for.
  * @throws any error that is not one of the database: a bug
  */
-export async function serveJobs({ db, clock, log, signal, jobs, send, afterQueued }: ServeOptions): Promise<void> {
+export async function serveJobs(options: ServeOptions): Promise<void> {
+  const { db, clock, log, signal, jobs, send, restore, afterQueued } = options
   const served = jobs
     .filter(({ isEnabled }) => isEnabled)
     .map((job) => ({ job, timetable: openTimetable(job.cron, job.timeZone) }))
@@ -52,6 +55,7 @@ export async function serveJobs({ db, clock, log, signal, jobs, send, afterQueue
       if (!(error instanceof LivehouseError) || !error.code.startsWith('db.')) throw error
       if (lostAtMs === undefined) log.error('database.lost', { reason: error.message })
       lostAtMs ??= clock.now()
+      await restore?.().catch((reason: unknown) => log.error('database.notRestored', { reason: messageOf(reason) }))
     }
     await clock.sleep(waitMs, signal).catch(() => {})
   }

@@ -35,8 +35,8 @@ export function noCredentials(why = ''): LivehouseError<'config.invalid'> {
 }
 
 /**
- * Gives every attempt a token. On a 401, or where call after call is refused, a fetched token is rejected, and the error says that the next attempt has
- * another one; `retry` makes it, so that it is paced and counted like any other.
+ * Gives every attempt a token. On a 401, or where call after call is refused, a fetched token is rejected, and the
+ * error says that the next attempt has a new one; `retry` makes it, so that it is paced and counted like any other.
  * @param bearer for the header of 4.3 to 4.12
  * @param ticket for 4.2, which takes app id and token as parameters; undefined without credentials
  */

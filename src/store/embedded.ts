@@ -58,6 +58,12 @@ export async function startEmbedded(dataDir: string, clock: Clock, signal: Abort
   throw embeddedError(home.dataDir, 'it accepted no connection within a minute', `See ${join(home.pgdata, LOG_FILE)}`)
 }
 
+/** Starts the server again where it has crashed: then its lock file is left. One that was stopped stays so. */
+export async function restartEmbedded(dataDir: string, clock: Clock, signal: AbortSignal): Promise<void> {
+  const lock = await readServerFile(await locateHome(dataDir), LOCK_FILE)
+  if (lock !== undefined) await startEmbedded(dataDir, clock, signal)
+}
+
 /** Stops the server, and ends its sessions. @returns whether it was running @throws db.embedded */
 export async function stopEmbedded(dataDir: string, signal: AbortSignal): Promise<boolean> {
   if (!(await isEmbeddedRunning(dataDir))) return false

@@ -164,11 +164,15 @@ export interface RefusedPage {
  * A page that need not be there, or why the service refuses it for good, as some do past the last page. A refusal alone
  * does not show where a list ends: a total does, or other pages.
  */
-export async function fetchUnlessRefused(reading: PageReading, number: number): Promise<Page | RefusedPage> {
+export async function fetchUnlessRefused(
+  reading: PageReading,
+  number: number,
+  isRefused: (error: unknown) => boolean = isRefusal,
+): Promise<Page | RefusedPage> {
   try {
     return await fetchNumbered(reading, number)
   } catch (error) {
-    if (isRefusal(error)) return { refusal: error }
+    if (isRefused(error)) return { refusal: error }
     throw error
   }
 }

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { hasCode } from '../core/errors.ts'
 import type { Page } from '../core/page.ts'
 import {
   FEWEST_ROWS,
@@ -49,7 +50,8 @@ export async function readBareList(
   let repeats = 0
   for (;;) {
     const number = pages.length + 1
-    const next = number === 1 ? await fetchNumbered(reading, 1) : await fetchUnlessRefused(reading, number)
+    const next =
+      number === 1 ? await fetchNumbered(reading, 1) : await fetchUnlessRefused(reading, number, isRefusedPage)
     const isRefused = 'refusal' in next
     if (!isRefused && next.items.length === 0) {
       // In a longer list the service may have hidden every row of a page.
@@ -75,6 +77,11 @@ export async function readBareList(
   // One short page held all there was when it was read. Over several, a removed row shifts others to earlier pages.
   if (isOneAnswer(reading, pages)) return { pages, doubt: undefined }
   return { pages, doubt: await findChange(reading, pages) }
+}
+
+/** Some services fail at a page behind the last one: that is no more an end than a refusal, and is judged like one. */
+function isRefusedPage(error: unknown): boolean {
+  return isRefusal(error) || (hasCode(error, 'api.status') && error.details.status >= 500)
 }
 
 /** Whether the list is surely one page. */
@@ -123,7 +130,8 @@ async function judgeNextPage(
     if (!('refusal' in far) && !areSame(far.items, next.items)) return 'more'
   }
   // It may have been refused only once.
-  const isOver = async () => !isRefused || 'refusal' in (await fetchUnlessRefused(reading, pages.length + 1))
+  const isOver = async () =>
+    !isRefused || 'refusal' in (await fetchUnlessRefused(reading, pages.length + 1, isRefusedPage))
   const rows = pages.flatMap(({ items }) => items)
   const size = largestPage(pages)
   // The place of the last row as the service counts, which may hide some rows before it.

@@ -2,11 +2,13 @@ import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
+import type { Answer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
+import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { withheldRows } from '../helpers/fault-effects.ts'
+import { status, withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { meanwhile } from '../helpers/numbered-lists.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
@@ -104,3 +106,27 @@ test('a service that refuses every range is asked for a day, and then no more', 
   expect(refusals).toMatchObject([{ stream: 'watch_records', code: 'api.status' }])
   expect(streams.watch_records.calls).toBe(2)
 })
+
+test.each([5, 100, 250])(
+  'of %i gifts of a service that fails at the page behind the last one, all land',
+  async (count) => {
+    await using account = await startAccount({ channels: 1, viewers: 5 })
+    const { emulator, run } = account
+    const { channel, gift } = firstRows(emulator)
+    for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
+    channel.gifts.add(
+      ...Array.from({ length: count }, (_, n) => ({ ...gift, giftId: n, givenAt: gift.givenAt + n * 60 })),
+    )
+    const failed = status(500)
+    let page = 1
+    const query = (asked: ListQuery) => ({ ...asked, page: (page = asked.page) })
+    const answer = (given: Answer) => {
+      const isBehind = page > 1 && given.body.kind === 'list' && given.body.items().length === 0
+      return isBehind ? (failed.answer?.(given) ?? given) : given
+    }
+    emulator.faults.push({ effect: { name: 'fails behind the end', query, answer }, endpoint: 'giftRunning' })
+    expect(await run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+    await expectTruth(account, ['gifts'])
+    expect(emulator.calls.length).toBeLessThan(40)
+  },
+)

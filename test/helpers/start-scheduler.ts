@@ -16,10 +16,16 @@ export function jobOf(name: string, definition: JobDefinition): Job {
 }
 
 /** A scheduler in this process, and what it tells. */
-export function startScheduler(db: Kysely<Database>, clock: Clock, jobs: readonly Job[], send: ServeOptions['send']) {
+export function startScheduler(
+  db: Kysely<Database>,
+  clock: Clock,
+  jobs: readonly Job[],
+  send: ServeOptions['send'],
+  restore?: ServeOptions['restore'],
+) {
   const { log, lines } = createRecordingLog()
   const controller = new AbortController()
-  const ended = serveJobs({ db, clock, log, signal: controller.signal, jobs, send })
+  const ended = serveJobs({ db, clock, log, signal: controller.signal, jobs, send, ...(restore && { restore }) })
   ended.catch(() => {})
   return {
     /** Names of events that were logged. */

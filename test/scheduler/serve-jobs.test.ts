@@ -86,13 +86,15 @@ test('a database that goes is waited for, and what was due is queued when it is 
     if (tries++ === 0) await sql`select pg_terminate_backend(pg_backend_pid())`.execute(db)
     sent.push(run)
   }
-  const scheduler = startScheduler(db, clock, [jobOf('nightly', nightly)], send)
+  const restore = vi.fn(async () => await Promise.reject(new Error('not yet')))
+  const scheduler = startScheduler(db, clock, [jobOf('nightly', nightly)], send, restore)
   await untilRow(db, sql`select from livehouse_ops.jobs`)
   await clock.advance(17 * HOUR)
   await vi.waitFor(async () => {
     await clock.advance(5000)
+    expect(restore).toHaveBeenCalledOnce()
     expect(sent).not.toEqual([])
-    expect(scheduler.events()).toEqual(['serve.started', 'database.lost', 'database.back'])
+    expect(scheduler.events()).toEqual(['serve.started', 'database.lost', 'database.notRestored', 'database.back'])
   }, 120_000)
   await scheduler.stop()
 })

@@ -7,7 +7,13 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { createDatabaseIfMissing } from '../../src/store/create-database.ts'
-import { type EmbeddedServer, isEmbeddedRunning, startEmbedded, stopEmbedded } from '../../src/store/embedded.ts'
+import {
+  type EmbeddedServer,
+  isEmbeddedRunning,
+  restartEmbedded,
+  startEmbedded,
+  stopEmbedded,
+} from '../../src/store/embedded.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { createPassableFolder, giveToServer } from '../helpers/operating-system.ts'
 
@@ -78,6 +84,17 @@ test('stopped and started again it keeps its port and its data', async () => {
   expect(after.port).toBe(before.port)
   await using db = await openDatabase(after.url('livehouse'))
   expect((await sql`select one from kept`.execute(db)).rows).toEqual([{ one: 1 }])
+})
+
+test('one that was killed is started again, one that was stopped is not', async () => {
+  const { port } = await start()
+  process.kill(await readPid(), 'SIGKILL')
+  await restartEmbedded(dataDir, systemClock, never)
+  expect((await start()).port).toBe(port)
+  await stopEmbedded(dataDir, never)
+  await restartEmbedded(dataDir, systemClock, never)
+  expect(await isEmbeddedRunning(dataDir)).toBe(false)
+  await start()
 })
 
 test('a killed server, gone or a zombie, does not keep the next starters out', async () => {

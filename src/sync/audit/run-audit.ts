@@ -176,7 +176,8 @@ function unionOf(windows: readonly Window[]): readonly Window[] {
 
 /**
  * In lists with times, what the ledger covers is compared, and what it does not cover where a range was asked for,
- * nothing has been read yet, or the last reading failed or fell short. Rows since the last reading are no fault unless that range has ended.
+ * nothing has been read yet, or the last reading failed or fell short. Rows since the last reading are no fault unless
+ * that range has ended.
  */
 async function planAudit(
   { db, claimableMs, wallTimeAt }: RunDeps,

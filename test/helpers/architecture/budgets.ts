@@ -2,19 +2,19 @@ import { allStreams } from '../../../src/streams/registry.ts'
 
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
-  app: 2899,
+  app: 2907,
   bi: 3980,
-  cli: 3390,
+  cli: 3392,
   config: 575,
   core: 1254,
   emulator: 1752 + 60 * allStreams.length,
-  ledger: 3558,
+  ledger: 3560,
   log: 73,
-  scheduler: 1311,
-  service: 1740,
-  store: 2859,
+  scheduler: 1315,
+  service: 1769,
+  store: 2869,
   streams: 101 + 68 * allStreams.length,
-  sync: 5308,
+  sync: 5311,
   transform: 242,
   web: 2852,
   // The files beside the folders.
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_242 + 128 * allStreams.length, test: 26_857 }
+export const MOST_LINES = { src: 32_302 + 128 * allStreams.length, test: 26_932 }
