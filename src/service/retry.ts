@@ -11,6 +11,9 @@ const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idemp
 /** Attempts of reads, and of calls for a token, after an errcode that the spec does not name: it may pass. */
 const MOST_ERRCODE_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
+/** So many refusals in a row, as of a single call, may be of the token. It is not renewed more often than this. */
+const SUSPICIOUS_REFUSALS = MOST_ERRCODE_ATTEMPTS
+const RENEWAL_MS = 5 * 60_000
 /** So many repetitions within `STORM_MS` are worth a warning; so is a service that asks to wait as long. */
 const STORM_RETRIES = 20
 const STORM_MS = LONGEST_RETRY_AFTER_MS
@@ -22,17 +25,28 @@ export interface RetryOptions {
   readonly random: () => number
   /** How long a 429 uses up no attempt: as long as a limit that was found is known, less where a person waits. */
   readonly longestRefusedMs?: number | undefined
+  /** Asked where call after call is refused under a code of the service's own. @returns whether a new token comes */
+  readonly suspectToken?: (() => boolean) | undefined
 }
 
 /**
- * Repeats a call whose failure may pass: of transport, 408, 425, 429, 5xx, a damaged body, and a 401 once where the
- * next attempt has a new token. The last error says after how many attempts.
+ * Repeats a call whose failure may pass: of transport, 408, 425, 429, 5xx, a damaged body, and, once where the next
+ * attempt has a new token, a 401 or a refusal after others. The last error says after how many attempts.
  */
 export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   next: (call: Named, context: CallContext) => Promise<Result>,
-  { clock, log, random, longestRefusedMs = FORGET_MS }: RetryOptions,
+  { clock, log, random, longestRefusedMs = FORGET_MS, suspectToken }: RetryOptions,
 ): (call: Named, context: CallContext) => Promise<Result> {
   const warn = createWarning(clock, log)
+  let refusals = 0
+  let renewedAtMs = -Infinity
+  const isTokenSuspect = (error: LivehouseError): boolean => {
+    if (!hasCode(error, 'api.refused')) return false
+    refusals += 1
+    if (refusals < SUSPICIOUS_REFUSALS || clock.now() - renewedAtMs < RENEWAL_MS || !suspectToken?.()) return false
+    renewedAtMs = clock.now()
+    return true
+  }
   return async (call, context) => {
     let isRenewed = false
     let failures = 0
@@ -41,11 +55,14 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
     let refusedSinceMs: number | undefined
     for (let attempt = 1; ; attempt += 1) {
       try {
-        return await next(call, { ...context, onAttempt: () => context.onAttempt?.(attempt) })
+        const result = await next(call, { ...context, onAttempt: () => context.onAttempt?.(attempt) })
+        refusals = 0
+        return result
       } catch (error) {
         context.signal.throwIfAborted()
         if (!(error instanceof LivehouseError)) throw error
-        const canRenew: boolean = !isRenewed && hasCode(error, 'api.unauthorized') && error.details.isRenewable === true
+        const isOfOldToken = hasCode(error, 'api.unauthorized') && error.details.isRenewable === true
+        const canRenew: boolean = !isRenewed && (isOfOldToken || isTokenSuspect(error))
         const isOfToken = call.name !== TOKEN_CALL && isOfTokenCall(error)
         const repeat = isOfToken ? 'read' : call.repeat
         const isRefused: boolean = hasCode(error, 'api.rateLimited') && MOST_ATTEMPTS[repeat] > 2

@@ -7,9 +7,6 @@ import type { Answer, Call, Send } from './send.ts'
 /** A token is renewed when less than a quarter of its validity is left, or less than this. */
 const LONGEST_EARLY_MS = 5 * 60_000
 
-/** So many calls refused in a row, as a single call is asked; then the token may be what is refused, in an odd way. */
-const REFUSALS_OF_A_TOKEN = 3
-
 /** A token as it was given out. One that is issued later is another one, even with the same value. */
 type IssuedToken = Pick<AccessToken, 'value'>
 
@@ -19,11 +16,6 @@ export interface Tokens {
   readonly current: (signal: AbortSignal) => Promise<IssuedToken>
   /** The service did not accept this token. @returns whether `current` can give another one. */
   readonly reject: (token: IssuedToken) => boolean
-  /**
-   * Whether the service answered a call with this token, or refused it under a code that the spec does not name.
-   * @returns whether so many were refused in a row that another token is tried
-   */
-  readonly note?: (token: IssuedToken, outcome: 'answered' | 'refused') => boolean
 }
 
 /** @param why continues "are not set" */
@@ -35,8 +27,8 @@ export function noCredentials(why = ''): LivehouseError<'config.invalid'> {
 }
 
 /**
- * Gives every attempt a token. On a 401, or where call after call is refused, a fetched token is rejected, and the
- * error says that the next attempt has a new one; `retry` makes it, so that it is paced and counted like any other.
+ * Gives every attempt a token. On a 401 a fetched token is rejected, and the error says that the next attempt has
+ * another one; `retry` makes it, so that it is paced and counted like any other.
  * @param bearer for the header of 4.3 to 4.12
  * @param ticket for 4.2, which takes app id and token as parameters; undefined without credentials
  */
@@ -51,21 +43,15 @@ export function token(next: Send, bearer: Tokens, ticket?: Tokens & { readonly a
       isTicket && ticket
         ? { ...call, query: { ...call.query, appid: ticket.appId, token: issued.value } }
         : { ...call, bearer: issued.value }
-    try {
-      const answer = await next(authorized, context)
-      tokens.note?.(issued, 'answered')
-      return answer
-    } catch (error) {
-      const isOdd = hasCode(error, 'api.refused') && tokens.note?.(issued, 'refused') === true
-      if (!isOdd && !hasCode(error, 'api.unauthorized')) throw error
+    return next(authorized, context).catch((error: unknown) => {
+      if (!hasCode(error, 'api.unauthorized')) throw error
       const isRenewable = tokens.reject(issued)
       const advice = isRenewable
         ? 'the token that the service issued is not accepted; check whether this account needs LIVEHOUSE_API_TOKEN'
         : 'the token is not accepted; check LIVEHOUSE_API_TOKEN'
-      const { call: name, reason } = error.details
-      const details = { call: name, reason, isRenewable }
+      const details = { ...error.details, isRenewable }
       throw new LivehouseError('api.unauthorized', `${error.message}: ${advice}`, details, { cause: error })
-    }
+    })
   }
 }
 
@@ -86,8 +72,6 @@ export function fetchTokens(options: TokensOptions) {
   let held: AccessToken | undefined
   let rejected: AccessToken | undefined
   let flight: Promise<AccessToken> | undefined
-  let refusals = 0
-  let renewedAtMs = -Infinity
 
   /** A service may issue the same value again while it is valid: that is a new token, and is tried. */
   const isRejected = ({ value, issuedAtMs }: AccessToken): boolean =>
@@ -116,13 +100,10 @@ export function fetchTokens(options: TokensOptions) {
     /** Asks for a new token, whatever is there, and shares it. */
     renew: async (context: CallContext): Promise<AccessToken> =>
       await fetch({ ...context, signal: AbortSignal.any([closed, context.signal]) }, true),
-    note: (token: IssuedToken, outcome: 'answered' | 'refused'): boolean => {
-      if (token !== held) return false
-      refusals = outcome === 'refused' ? refusals + 1 : 0
-      if (refusals < REFUSALS_OF_A_TOKEN || clock.now() - renewedAtMs < LONGEST_EARLY_MS) return false
-      renewedAtMs = clock.now()
-      refusals = 0
-      return true
+    /** The token may be what the service refuses, though it does not say so. @returns whether another can be fetched */
+    suspect: (): boolean => {
+      rejected = held
+      return held !== undefined
     },
     reject: (token: IssuedToken): boolean => {
       // A late answer to an older token says nothing about the one held now.

@@ -1,8 +1,8 @@
 import type { Row } from '../core/column.ts'
-import { hasCode, isFinalStatus, LivehouseError } from '../core/errors.ts'
+import { hasCode, isFinalStatus } from '../core/errors.ts'
 import { isObject, jsonText } from '../core/text.ts'
 import type { CallContext, FetchPage, ItemReader, ListRequest, Page } from '../core/page.ts'
-import { describeList, placeOf, sliceName, type Window } from '../core/slice.ts'
+import { placeOf, sliceName, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { formatWallDate, MINUTE } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier } from '../ledger/slices/earlier-readings.ts'
@@ -92,12 +92,14 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
      * @throws LivehouseError `paging.ignored`
      */
     requireFiltered: async (rows: readonly Row[]): Promise<void> => {
+      if (window === undefined) return
       try {
         requireFiltered(pages.list, rows, deps.timeZone, isByDay)
       } catch (error) {
-        if (isByDay || stream.isBudgeted || !(await comesByItsMinute(rows))) throw error
+        if (isByDay || stream.isBudgeted) throw error
+        requireFiltered(pages.list, rows, deps.timeZone, true)
+        if (!(await comesByItsMinute(rows))) throw error
         isByDay = true
-        requireFiltered(pages.list, rows, deps.timeZone, isByDay)
       }
     },
     reportPage: (rows: number, totalPages: number | undefined): void => {
@@ -127,6 +129,33 @@ export function createCallMeter() {
     },
     /** Every attempt that went out, and those after the first of a call. */
     counts: () => ({ calls, retries }),
+  }
+}
+
+/** Tells a service that is out of reach from one whose single endpoint does not answer. */
+export type Reachability = ReturnType<typeof watchReachability>
+
+/** Calls in a row, each after all its attempts, that did not reach the service. */
+const MOST_MISSES = 20
+
+export function watchReachability(fetchPage: FetchPage) {
+  let hasAnswered = false
+  let misses = 0
+  const watched: FetchPage = async (request, context) => {
+    try {
+      const page = await fetchPage(request, context)
+      hasAnswered = true
+      misses = 0
+      return page
+    } catch (error) {
+      if (hasCode(error, 'api.unreachable')) misses++
+      throw error
+    }
+  }
+  return {
+    fetchPage: watched,
+    /** Whether this error means that nothing else will be reached either. */
+    isLost: (error: unknown): boolean => hasCode(error, 'api.unreachable') && (!hasAnswered || misses >= MOST_MISSES),
   }
 }
 
@@ -182,14 +211,6 @@ export function isRefusal(error: unknown): boolean {
   return isFinalStatus(error) || hasCode(error, 'api.refused')
 }
 
-/** Whether the service says that it has no such thing: HTTP 404 or 410, a code that begins with 404, or in words. */
-export function isNotFound(error: unknown): boolean {
-  if (!hasCode(error, 'api.status') && !hasCode(error, 'api.refused')) return false
-  const { code = '', reason, ...details } = error.details
-  const isSaid = /no such|(not|n't) (exist|found)|不存在/i.test(reason)
-  return ('status' in details && [404, 410].includes(details.status)) || String(code).startsWith('404') || isSaid
-}
-
 /**
  * The page size for another reading of a list: each time smaller by a sixteenth of what the service serves, so that
  * rows lie on other pages. A service that sorts by a value that is not unique may order equal rows anew on each page:
@@ -222,19 +243,4 @@ export function sameItems(stream: Stream): (items: readonly unknown[], others: r
   // Item by item: on nearly every page the first ones differ already.
   return (items, others) =>
     items.length === others.length && items.every((item, at) => itemText(stream, item) === itemText(stream, others[at]))
-}
-
-/** The error for a page that is an earlier one again. */
-export function pageIgnored(
-  { list }: PageReading,
-  { items, echoedPage }: Page,
-  number = 2,
-  earlier = 1,
-): LivehouseError {
-  const call = describeList(list)
-  const echo = echoedPage === undefined ? '' : `, and names it page ${echoedPage}`
-  const evidence = `page ${number} holds the same ${items.length} items as page ${earlier}${echo}`
-  const repair = `Nothing beyond page ${earlier} can be read; ask the service's support.`
-  const message = `${call}: the service ignores the page parameter: ${evidence}. ${repair}`
-  return new LivehouseError('paging.ignored', message, { call, parameter: 'page', evidence })
 }

@@ -10,13 +10,12 @@ import {
   largestPage,
   NAMED_SIZES,
   type PageReading,
-  pageIgnored,
   type RefusedPage,
   sameItems,
   MOST_ROWS_UNCUT,
   type SliceReading,
 } from './page-reading.ts'
-import { readPages } from './read-pages.ts'
+import { pageIgnored, readPages } from './read-pages.ts'
 
 /** Equal rows fill no more pages in a row than this: if more are the same, the service repeats a page. */
 const MOST_REPEATS = 100

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import PQueue from 'p-queue'
 import { yieldToEventLoop } from '../core/clock.ts'
+import { LivehouseError } from '../core/errors.ts'
 import type { CallContext, Page } from '../core/page.ts'
+import { describeList } from '../core/slice.ts'
 import type { PageReading, RefusedPage } from './page-reading.ts'
-import { fetchNumbered, fetchUnlessRefused, pageIgnored, sameItems, MOST_ROWS_UNCUT } from './page-reading.ts'
+import { fetchNumbered, fetchUnlessRefused, sameItems, MOST_ROWS_UNCUT } from './page-reading.ts'
 import type { PageShare, ReadAhead } from './slice-work.ts'
 import type { Walk } from './walk.ts'
 
@@ -107,6 +109,21 @@ export async function readHead(
 export function effectiveSize({ pageSize }: PageReading, { items, total = 0, echoedPageSize }: Page): number {
   const isClamped = items.length > 0 && (items.length < total || items.length === echoedPageSize)
   return isClamped ? Math.min(items.length, pageSize) : pageSize
+}
+
+/** The error for a page that is an earlier one again. */
+export function pageIgnored(
+  { list }: PageReading,
+  { items, echoedPage }: Page,
+  number = 2,
+  earlier = 1,
+): LivehouseError {
+  const call = describeList(list)
+  const echo = echoedPage === undefined ? '' : `, and names it page ${echoedPage}`
+  const evidence = `page ${number} holds the same ${items.length} items as page ${earlier}${echo}`
+  const repair = `Nothing beyond page ${earlier} can be read; ask the service's support.`
+  const message = `${call}: the service ignores the page parameter: ${evidence}. ${repair}`
+  return new LivehouseError('paging.ignored', message, { call, parameter: 'page', evidence })
 }
 
 function lastPageOf(total: number, size: number): number {

@@ -11,7 +11,8 @@ import {
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { acceptShortfall, compareWithEarlier, type FullVerdict } from './judge-walk.ts'
-import { createCallMeter, fetchNumbered, openReading, pageIgnored } from './page-reading.ts'
+import { createCallMeter, fetchNumbered, openReading } from './page-reading.ts'
+import { pageIgnored } from './read-pages.ts'
 import {
   addPage,
   beginSlice,

@@ -6,7 +6,7 @@ import { readQuestions, recordListing } from '../ledger/questionnaires.ts'
 import { readWalkBefore } from '../ledger/slices/slices.ts'
 import type { FoundRows } from './judge-walk.ts'
 import type { PartitionPlan, QuestionsOf } from './plan-slices.ts'
-import { createCallMeter, fetchNumbered, isNotFound, openReading } from './page-reading.ts'
+import { createCallMeter, fetchNumbered, openReading } from './page-reading.ts'
 import { type RunOptions, runPhases } from './run-phases.ts'
 import type { RunDeps } from './slice-work.ts'
 import type { RunResult } from './tally.ts'
@@ -106,4 +106,12 @@ export async function runStreams(
       if (hasNewHeaders) changed.add(partitionKey(partition))
     },
   })
+}
+
+/** Whether the service says that it has no such thing: HTTP 404 or 410, a code that begins with 404, or in words. */
+function isNotFound(error: unknown): boolean {
+  if (!hasCode(error, 'api.status') && !hasCode(error, 'api.refused')) return false
+  const { code = '', reason, ...details } = error.details
+  const isSaid = /no such|(not|n't) (exist|found)|不存在/i.test(reason)
+  return ('status' in details && [404, 410].includes(details.status)) || String(code).startsWith('404') || isSaid
 }

@@ -183,8 +183,12 @@ export async function findBound(
   ]
   const [ofOlder, ofNewer] = await Promise.all([countIn(older, pages), countIn(newer, pages)])
   const sum = ofOlder + ofNewer
-  // A live list may have grown since it was counted, and a total that does not go by time is that of each range.
-  if (sum > total) return sum > (await countIn({ from, to }, pages)) && (await isOfRange(pages)) ? middle : undefined
+  if (sum > total) {
+    // A live list may have grown since it was counted, and a total of a whole day, or of all, is that of any part.
+    const isLive = sum <= (await countIn({ from, to }, pages))
+    const isOfMore = total === (await countIn({ from, to: from + MINUTE }, pages)) || !(await isOfRange(pages))
+    return isLive || isOfMore ? undefined : middle
+  }
   const whole = ofNewer === total ? newer : ofOlder === total ? older : undefined
   return whole && (await findBound(whole, total, pages))
 }

@@ -95,6 +95,18 @@ test.each(['whole days', 'an end of whole days', 'days, the last one excluded'] 
   },
 )
 
+test('a round number of visits on one day is no limit where the service goes by days', async () => {
+  await using account = await startEvenings(10, 100)
+  filterBy(account, filters['whole days'])
+  for (let night = 0; night < 5; night++) {
+    account.emulator.calls.length = 0
+    expect(await account.run(sync, ['--streams', 'watch_records'])).toMatchObject({ code: 0 })
+    expect(account.emulator.calls.length).toBeLessThan(60)
+    account.clock.nowMs += DAY * 1000
+  }
+  await expectTruth(account, ['watch_records'])
+})
+
 // Rounded, it may be the most that the service counts; a large one has the list cut.
 test.each([300, 1000, 30_000])(
   'a total of %i of another range than was asked for is told with few calls',

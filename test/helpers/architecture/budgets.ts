@@ -11,10 +11,10 @@ export const budgets: Readonly<Record<string, number>> = {
   ledger: 3560,
   log: 73,
   scheduler: 1315,
-  service: 1769,
+  service: 1768,
   store: 2869,
   streams: 101 + 68 * allStreams.length,
-  sync: 5311,
+  sync: 5316,
   transform: 242,
   web: 2852,
   // The files beside the folders.
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_302 + 128 * allStreams.length, test: 26_932 }
+export const MOST_LINES = { src: 32_306 + 128 * allStreams.length, test: 26_944 }
