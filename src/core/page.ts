@@ -9,6 +9,8 @@ export interface ListRequest {
   readonly partition: Partition
   /** As it goes on the wire, already widened; without it, all times. */
   readonly window?: Window | undefined
+  /** In the other order that the stream's wire names. */
+  readonly isReversed?: boolean
 }
 
 export interface PageRequest {

@@ -92,6 +92,8 @@ export interface Wire {
   readonly place: 'body' | 'unknown'
   /** Parameters that are always the same: each is given, as the service's defaults differ. */
   readonly constants?: Readonly<Record<string, string | number>>
+  /** Those of them with which the list comes in its other order, where there is one. */
+  readonly reversed?: Readonly<Record<string, string>>
   /** Parameters that a part of the partition fills, beside the channel. */
   readonly parts?: Readonly<Record<string, PartitionPart>>
   /** The parameters of a window's two ends; none where the service does not filter by time. */

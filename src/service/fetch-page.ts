@@ -82,6 +82,7 @@ function listCall(request: PageRequest, place: ListPlace = 'query'): Call {
   const name = `${wire.method} ${describeList(list)} page ${page}`
   const parameters = {
     ...wire.constants,
+    ...(list.isReversed && wire.reversed),
     ...partsOf(list),
     ...windowOf(list),
     [wire.paging.size]: pageSize,

@@ -57,6 +57,7 @@ export const visitors = defineStream({
     path: '/v2/activities/{channel}/visitorList',
     place: 'body',
     constants: { filter: '0', direction: 'desc' },
+    reversed: { direction: 'asc' },
     ...byPerPage,
     envelope: resultsEnvelope,
   },

@@ -6,6 +6,7 @@ import type { Stream } from '../core/stream.ts'
 import { DAY, floorToDay, floorToMinute, formatWallTime, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { latestHeld } from '../store/load/table-part.ts'
 import { textOf } from './batch-loader.ts'
+import type { Extraction } from './judge-walk.ts'
 import {
   askedOf,
   FEWEST_ROWS,
@@ -19,6 +20,7 @@ import {
 import { effectiveSize } from './read-pages.ts'
 import { countParts, findBound, halveSlice, isOfRange, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
+import { mayBeLimit, rowKey } from './walk.ts'
 import { cutTime, cutWindow, cutWindowAt, GAP, minutesWithin, secondOf, SHORTEST_WINDOW } from './windows.ts'
 
 /** With a total, parts may be longer: they cost no more calls, and fewer cuts leave fewer minutes to be read twice. */
@@ -142,14 +144,6 @@ async function lookAt(pages: PageReading, number: number): Promise<Page | undefi
   }
 }
 
-/** The most rows that a service counts or shows is a multiple of this: 10,000 or 500, or some pages. */
-const LIMIT_MULTIPLE = 100
-
-/** Whether so many rows may be the most that the service counts or shows, and not all there are. */
-function mayBeLimit(rows: number): boolean {
-  return rows > 0 && rows % LIMIT_MULTIPLE === 0
-}
-
 /** A shorter range is checked only where a range around it was served in part, or a round number of rows came. */
 const LONG_RANGE = 28 * DAY
 
@@ -216,4 +210,21 @@ export async function cutShortened(
     }
   }
   return undefined
+}
+
+/**
+ * How many rows a whole list has at least beside those that came, which may be the most that the service counts and
+ * shows. Where the list has another order, its first page shows rows that lie behind that.
+ */
+export async function countHidden(
+  { summary: { totals }, found }: Pick<Extraction, 'summary' | 'found'>,
+  { pages, readItem }: SliceReading,
+): Promise<number> {
+  const { stream } = pages.list
+  if (totals === undefined || stream.wire.reversed === undefined) return 0
+  const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, isReversed: true } }, 1)
+  // A list that has grown since shows new rows as well.
+  if ('refusal' in page || page.total !== totals.largest) return 0
+  const keyOf = rowKey(stream)
+  return rowsOf(page, readItem).filter((row) => !found.has(keyOf(row))).length
 }

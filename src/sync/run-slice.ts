@@ -3,7 +3,7 @@ import { type Counts, describeList, isGreen, noCounts, placeOf, type Proof } fro
 import { DAY } from '../core/wall-clock.ts'
 import { readLastPageSizes } from '../ledger/slices/earlier-readings.ts'
 import { type BatchLoader, createBatchLoader } from './batch-loader.ts'
-import { cutShortened, cutSlice, longestSlice } from './cut-slice.ts'
+import { countHidden, cutShortened, cutSlice, longestSlice } from './cut-slice.ts'
 import { extractKeyed } from './extract-keyed.ts'
 import { extractUnkeyed } from './extract-unkeyed.ts'
 import {
@@ -20,6 +20,7 @@ import { askedOf, createCallMeter, FEWEST_ROWS, isRefusal, openReading, type Sli
 import { keepRejected, openSliceLog, recordFailure, requireFields, requireReadable, shortfall } from './record-slice.ts'
 import { countParts, cutToServed, mayBeSearched, searchWithin, splitSlice } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
+import { mayBeLimit } from './walk.ts'
 import { isReadTwice, newestAt, SHORTEST_WINDOW } from './windows.ts'
 import { readMissedRows } from '../store/load/table-part.ts'
 
@@ -185,12 +186,25 @@ export async function extractSlice(
 ): Promise<Extracted> {
   const read = await readOrCut(slice, reading, deps, loader)
   const { window, search } = slice
-  if (window === undefined || read.kind === 'cut' || !isConclusive(read.extraction.verdict)) return read
+  if (read.kind === 'cut' || !isConclusive(read.extraction.verdict)) return read
+  const isRound = mayBeLimit(read.extraction.summary.totals?.largest ?? 0)
+  if (window === undefined) return isRound ? { ...read, extraction: await judgeHidden(read.extraction, reading) } : read
   if (search && read.extraction.found.count > 0) search.proven++
   const parts = await cutShortened({ ...slice, window }, { ...read.extraction.summary, rows: read.rows }, reading, deps)
   if (parts === undefined) return read
   await loader.drain()
   return { kind: 'cut', parts }
+}
+
+/** A list of which the service does not serve all rows is short by those that its other order has shown. */
+async function judgeHidden(extraction: Extraction, reading: SliceReading): Promise<Extraction> {
+  const hidden = await countHidden(extraction, reading)
+  const { totals } = extraction.summary
+  if (hidden === 0 || totals === undefined) return extraction
+  const told = `the source says ${totals.largest}, and as many came`
+  const reason = `${told}, but in its other order ${hidden} others come first: it serves no more rows of a list`
+  const summary = { ...extraction.summary, totals: { ...totals, largest: totals.largest + hidden } }
+  return { ...extraction, summary, verdict: { proof: 'short', reason } }
 }
 
 async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loader: BatchLoader): Promise<Extracted> {

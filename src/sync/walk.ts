@@ -166,6 +166,14 @@ export function completeFacts(
   return facts
 }
 
+/** The most rows that a service counts or shows is a multiple of this: 10,000 or 500, or some pages. */
+const LIMIT_MULTIPLE = 100
+
+/** Whether so many rows may be the most that the service counts or shows, and not all there are. */
+export function mayBeLimit(rows: number): boolean {
+  return rows > 0 && rows % LIMIT_MULTIPLE === 0
+}
+
 /** A row as text, without the fields that the spec does not know: those may differ in every answer. */
 export function declaredText(row: Row): string {
   return jsonText({ ...row, extra: null })

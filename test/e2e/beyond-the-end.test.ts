@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { accept } from '../../src/cli/accept.ts'
 import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
@@ -130,3 +131,24 @@ test.each([5, 100, 250])(
     expect(emulator.calls.length).toBeLessThan(40)
   },
 )
+
+test('a viewer list of which no more than a round number is counted and served is red, and may be accepted', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 320 })
+  const { emulator, clock, run } = account
+  const lists = ['--streams', 'visitors']
+  Object.assign(emulator.switches, { largestTotal: 200, hidesBehindTotal: true })
+  const { code, errors } = await runJson(account, sync, lists)
+  expect([code, errors]).toEqual([
+    3,
+    [expect.objectContaining({ message: expect.stringContaining('in its other order') })],
+  ])
+  const [channelId = ''] = emulator.channelIds
+  expect(
+    await run(accept, ['--stream', 'visitors', '--channel', channelId, '--reason', 'no more are served']),
+  ).toMatchObject({ code: 0 })
+  clock.nowMs += 7_200_000
+  expect(await run(sync, lists)).toMatchObject({ code: 0 })
+  Object.assign(emulator.switches, { largestTotal: 320, hidesBehindTotal: false })
+  expect(await run(sync, lists)).toMatchObject({ code: 0 })
+  await expectTruth(account, ['visitors'])
+})

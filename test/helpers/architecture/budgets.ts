@@ -6,15 +6,15 @@ export const budgets: Readonly<Record<string, number>> = {
   bi: 3980,
   cli: 3392,
   config: 575,
-  core: 1254,
+  core: 1258,
   emulator: 1752 + 60 * allStreams.length,
   ledger: 3560,
   log: 73,
   scheduler: 1315,
-  service: 1768,
+  service: 1769,
   store: 2869,
   streams: 101 + 68 * allStreams.length,
-  sync: 5316,
+  sync: 5349,
   transform: 242,
   web: 2852,
   // The files beside the folders.
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_306 + 128 * allStreams.length, test: 26_944 }
+export const MOST_LINES = { src: 32_345 + 128 * allStreams.length, test: 26_966 }
