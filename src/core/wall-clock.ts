@@ -55,12 +55,12 @@ export function largestUnitOf(ms: number): readonly [count: number, unit: 'secon
   return seconds < 3 * DAY ? [Math.floor(seconds / HOUR), 'hour'] : [Math.floor(seconds / DAY), 'day']
 }
 
-/** The start of the minute that holds this reading. */
 /** The midnight before, or this one. */
 export function floorToDay(wallTime: WallTime): WallTime {
   return Math.floor(wallTime / DAY) * DAY
 }
 
+/** The start of the minute that holds this reading. */
 export function floorToMinute(wallTime: WallTime): WallTime {
   return Math.floor(wallTime / MINUTE) * MINUTE
 }

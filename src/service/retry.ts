@@ -25,8 +25,8 @@ export interface RetryOptions {
   readonly random: () => number
   /** How long a 429 uses up no attempt: as long as a limit that was found is known, less where a person waits. */
   readonly longestRefusedMs?: number | undefined
-  /** Asked where call after call is refused under a code of the service's own. @returns whether a new token comes */
-  readonly suspectToken?: (() => boolean) | undefined
+  /** Fetches another token where call after call is refused under a code of the service's own. It may fail. */
+  readonly renewToken?: ((context: CallContext) => Promise<unknown>) | undefined
 }
 
 /**
@@ -35,17 +35,21 @@ export interface RetryOptions {
  */
 export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   next: (call: Named, context: CallContext) => Promise<Result>,
-  { clock, log, random, longestRefusedMs = FORGET_MS, suspectToken }: RetryOptions,
+  { clock, log, random, longestRefusedMs = FORGET_MS, renewToken }: RetryOptions,
 ): (call: Named, context: CallContext) => Promise<Result> {
   const warn = createWarning(clock, log)
   let refusals = 0
   let renewedAtMs = -Infinity
-  const isTokenSuspect = (error: LivehouseError): boolean => {
-    if (!hasCode(error, 'api.refused')) return false
+  const hasNewToken = async ({ signal }: CallContext): Promise<boolean> => {
     refusals += 1
-    if (refusals < SUSPICIOUS_REFUSALS || clock.now() - renewedAtMs < RENEWAL_MS || !suspectToken?.()) return false
+    const isDue = refusals >= SUSPICIOUS_REFUSALS && clock.now() - renewedAtMs >= RENEWAL_MS
+    if (renewToken === undefined || !isDue) return false
     renewedAtMs = clock.now()
-    return true
+    // Where none comes, the refusal stands, and the old one is kept.
+    return await renewToken({ signal }).then(
+      () => true,
+      () => false,
+    )
   }
   return async (call, context) => {
     let isRenewed = false
@@ -62,7 +66,8 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
         context.signal.throwIfAborted()
         if (!(error instanceof LivehouseError)) throw error
         const isOfOldToken = hasCode(error, 'api.unauthorized') && error.details.isRenewable === true
-        const canRenew: boolean = !isRenewed && (isOfOldToken || isTokenSuspect(error))
+        const isOdd = hasCode(error, 'api.refused') && call.repeat === 'read'
+        const canRenew: boolean = !isRenewed && (isOfOldToken || (isOdd && (await hasNewToken(context))))
         const isOfToken = call.name !== TOKEN_CALL && isOfTokenCall(error)
         const repeat = isOfToken ? 'read' : call.repeat
         const isRefused: boolean = hasCode(error, 'api.rateLimited') && MOST_ATTEMPTS[repeat] > 2

@@ -100,11 +100,6 @@ export function fetchTokens(options: TokensOptions) {
     /** Asks for a new token, whatever is there, and shares it. */
     renew: async (context: CallContext): Promise<AccessToken> =>
       await fetch({ ...context, signal: AbortSignal.any([closed, context.signal]) }, true),
-    /** The token may be what the service refuses, though it does not say so. @returns whether another can be fetched */
-    suspect: (): boolean => {
-      rejected = held
-      return held !== undefined
-    },
     reject: (token: IssuedToken): boolean => {
       // A late answer to an older token says nothing about the one held now.
       if (token === held) rejected = held

@@ -84,6 +84,7 @@ export async function cutSlice(
   const rows = look ? rowsOf(look, readItem) : []
   if (count !== undefined && rows.length === 0 && !(await isOfRange(pages))) return undefined
   await reading.requireFiltered(rows)
+  if (reading.isOneDay()) return undefined
   const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
   const time = times[Math.ceil(times.length / 2) - 1]
   if (stream.identity && !slice.isFound && time !== undefined)

@@ -81,7 +81,9 @@ export async function extractKeyed(
     }
     /** Both halves of the slice, if together they have as many rows. */
     const halveWhole = async (total: number, inAnyCase = false) =>
-      await countParts(slice, splitSlice(slice, timesOfWalk, deps), total, pages, inAnyCase)
+      reading.isOneDay()
+        ? undefined
+        : await countParts(slice, splitSlice(slice, timesOfWalk, deps), total, pages, inAnyCase)
     try {
       for await (const { page, lastPage } of readPages(pages, walk.countKnown)) {
         await add(page)

@@ -4,7 +4,7 @@ import { isObject, jsonText } from '../core/text.ts'
 import type { CallContext, FetchPage, ItemReader, ListRequest, Page } from '../core/page.ts'
 import { placeOf, sliceName, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { formatWallDate, MINUTE } from '../core/wall-clock.ts'
+import { floorToDay, formatWallDate, MINUTE } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier } from '../ledger/slices/earlier-readings.ts'
 import { itemReader } from '../transform/read-item.ts'
 import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
@@ -102,6 +102,8 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
         isByDay = true
       }
     },
+    /** Whether parts of it would be as large as it is: the service goes by days, and it lies in one. */
+    isOneDay: (): boolean => isByDay && window !== undefined && floorToDay(window.to - 1) <= window.from,
     reportPage: (rows: number, totalPages: number | undefined): void => {
       deps.report({ kind: 'page', stream: stream.name, slice: sliceName(slice), rows, totalPages })
     },

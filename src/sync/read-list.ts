@@ -55,7 +55,7 @@ export async function readBareList(
     if (!isRefused && next.items.length === 0) {
       // In a longer list the service may have hidden every row of a page.
       const isShort = pages.length < 2 && (pages[0]?.items.length ?? 0) < reading.pageSize
-      const behind = isShort ? next : await fetchUnlessRefused(reading, number + 1)
+      const behind = isShort ? next : await fetchUnlessRefused(reading, number + 1, isRefusedPage)
       if ('refusal' in behind || behind.items.length === 0) break
     } else if (isRefused || pages.some(({ items }) => areSame(items, next.items))) {
       const meaning = await judgeNextPage(reading, pages, next)
@@ -125,7 +125,7 @@ async function judgeNextPage(
   const areSame = sameItems(reading.list.stream)
   const isRefused = 'refusal' in next
   if (!isRefused) {
-    const far = await fetchUnlessRefused(reading, BEYOND_ANY_END)
+    const far = await fetchUnlessRefused(reading, BEYOND_ANY_END, isRefusedPage)
     if (!('refusal' in far) && !areSame(far.items, next.items)) return 'more'
   }
   // It may have been refused only once.

@@ -216,7 +216,7 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const { identity } = stream
   if (identity === undefined) return await extractKeyed(slice, reading, deps, loader)
 
-  const mayBeCut = window !== undefined && window.to - window.from > SHORTEST_WINDOW
+  const mayBeCut = window !== undefined && window.to - window.from > SHORTEST_WINDOW && !reading.isOneDay()
   const mostPages = mayBeCut ? longestSlice(stream, deps.pagesPerSlice) : MOST_PAGES
   const read = await extractUnkeyed(slice, identity, reading, deps, loader, mostPages)
   // Rows too young to be claimed may move: they are read again next time in any case.

@@ -75,8 +75,9 @@ export function cutWindowAt({ from, to }: Window, times: readonly WallTime[]): r
  * leave out its last day: parts of whole days are whole for them, too.
  */
 export function cutTime({ from, to }: Window, near: WallTime, round: (days: number) => number = Math.round): WallTime {
-  const midnight = round(near / DAY) * DAY
-  return midnight > from && midnight < to ? midnight : Math.max(from + MINUTE, Math.min(near, to - MINUTE))
+  const [first, last] = [floorToDay(from) + DAY, Math.ceil(to / DAY) * DAY - DAY]
+  if (first > last) return Math.max(from + MINUTE, Math.min(near, to - MINUTE))
+  return Math.max(first, Math.min(round(near / DAY) * DAY, last))
 }
 
 /** Whether a window can be cut in two: one minute cannot, nor can a list without a time filter. */

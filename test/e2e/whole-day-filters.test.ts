@@ -7,6 +7,7 @@ import { expectTruth } from '../helpers/expect-truth.ts'
 import { constantTotal } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const startOf = (time: number) => Math.floor(time / DAY) * DAY
 
@@ -42,7 +43,8 @@ async function startEvenings(evenings: number, rows: number): Promise<TestAccoun
   for (const other of channel.questionnaires.rows.slice(1)) channel.questionnaires.remove(other)
   const today = startOf(wallTimeAt(clock.nowMs, 'Asia/Shanghai'))
   const numbers = Array.from({ length: evenings * rows }, (_, n) => n)
-  const timeOf = (n: number) => today - (1 + Math.floor(n / rows)) * DAY + 20 * 3600 + (n % rows) * 120
+  const timeOf = (n: number) =>
+    today - (1 + Math.floor(n / rows)) * DAY + 20 * 3600 + Math.floor(((n % rows) * 7200) / rows)
   channel.records.add(
     ...numbers.map((n) => ({ ...record, recordId: String(900_000 + n), enteredAt: timeOf(n), leftAt: timeOf(n) + 60 })),
   )
@@ -94,6 +96,29 @@ test.each(['whole days', 'an end of whole days', 'days, the last one excluded'] 
     await expectTruth(account, STREAMS)
   },
 )
+
+test.each(['time-asc', 'time-desc'] as const)(
+  'of whole days that are too long for one part, %s, all are read',
+  async (order) => {
+    await using account = await startEvenings(3, 900)
+    account.emulator.switches.rowOrder = order
+    account.emulator.faults.push({ effect: clampedTo(10) })
+    filterBy(account, filters['whole days'])
+    expect(await account.run(sync, ['--streams', 'watch_records'])).toMatchObject({ code: 0 })
+    expect(account.emulator.calls.length).toBeLessThan(1000)
+    await expectTruth(account, ['watch_records'])
+  },
+)
+
+test('of whole days in no order that are too long for one part, each part is not the whole day again and again', async () => {
+  await using account = await startEvenings(3, 900)
+  account.emulator.switches.rowOrder = 'shuffled'
+  account.emulator.faults.push({ effect: clampedTo(10) })
+  filterBy(account, filters['whole days'])
+  // Nothing shows that the service goes by days: what is told of is read no further, and is red.
+  expect(await account.run(sync, ['--streams', 'watch_records,gifts'])).toMatchObject({ code: 3 })
+  expect(account.emulator.calls.length).toBeLessThan(1500)
+})
 
 test('a round number of visits on one day is no limit where the service goes by days', async () => {
   await using account = await startEvenings(10, 100)

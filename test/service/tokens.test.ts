@@ -26,9 +26,10 @@ async function setUp(
 ) {
   const clock: FakeClock = createFakeClock({ isAutomatic: true })
   let issued = 0
+  let refused = refusal
   const service = await startScriptedService((request) => {
     if (isTokenCall(request))
-      return refusal ?? { json: { errcode: 1000, access_token: `token-${(issued += 1)}`, expire_time } }
+      return refused ?? { json: { errcode: 1000, access_token: `token-${(issued += 1)}`, expire_time } }
     const bearer = request.headers.authorization?.replace('Bearer ', '') ?? String(request.query.token)
     if (!accepts(bearer))
       return denial ?? { status: 401, json: { errors: { code: 401001, message: `bad token ${bearer}` } } }
@@ -41,6 +42,7 @@ async function setUp(
     clock,
     connection,
     service,
+    refuseTokens: (answer: ScriptedAnswer) => void (refused = answer),
     fetched: () => service.requests.filter(isTokenCall).length,
     bearers: () => service.requests.flatMap(({ headers }) => headers.authorization ?? []),
     [Symbol.asyncDispose]: async () => {
@@ -106,6 +108,20 @@ describe('a refusal under a code that nobody knows', () => {
     await using refused = await setUp({ accepts: () => false, denial })
     for (let call = 0; call < 10; call++) expect(await errorOf(refused.ask())).toMatchObject({ code: 'api.refused' })
     expect(refused.fetched()).toBe(2)
+  })
+
+  test('keeps the old token where no other comes', async () => {
+    let isWell = true
+    await using given = await setUp({ accepts: () => isWell, denial })
+    await given.ask()
+    isWell = false
+    given.service.requests.length = 0
+    given.refuseTokens({ json: { errcode: 1001 } })
+    expect(await errorOf(given.ask())).toMatchObject({ code: 'api.refused' })
+    isWell = true
+    await given.ask()
+    expect(given.bearers().at(-1)).toBe('Bearer token-1')
+    expect(given.fetched()).toBe(1)
   })
 })
 
