@@ -5,11 +5,10 @@ import { sync } from '../../src/cli/sync.ts'
 import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
-import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { refusal } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
-import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
+import { addRowsAt, first, firstChannel } from '../helpers/first-rows.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
 /** Of a range that is longer, the service serves these days, and says nothing. */
@@ -25,18 +24,9 @@ const shortenedTo =
 /** Of each stream with a range a row every other day, over 280 days. */
 async function startHistory(): Promise<TestAccount> {
   const account = await startAccount({ channels: 1, viewers: 5 })
-  const { emulator, clock } = account
-  const { channel, form, record, gift, signup } = firstRows(emulator)
-  // Of a form whose newest part has no signups nothing shows.
-  for (const other of channel.questionnaires.rows.slice(1)) channel.questionnaires.remove(other)
-  const numbers = Array.from({ length: 140 }, (_, n) => n)
-  const timeOf = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600 - n * 2 * DAY
-  channel.records.add(
-    ...numbers.map((n) => ({ ...record, recordId: String(900_000 + n), enteredAt: timeOf(n), leftAt: timeOf(n) })),
-  )
-  channel.gifts.add(...numbers.map((n) => ({ ...gift, giftId: 900_000 + n, givenAt: timeOf(n) })))
-  const signups = numbers.map((n) => ({ ...signup, userId: `s${n}`, signedUpAt: timeOf(n) }))
-  channel.questionnaires.replace(form, { ...form, signups: createRowList(signups) })
+  const now = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai')
+  const times = Array.from({ length: 140 }, (_, n) => now - 3600 - n * 2 * DAY)
+  addRowsAt(account.emulator, times)
   return account
 }
 

@@ -2,10 +2,9 @@ import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
-import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { constantTotal } from '../helpers/fault-effects.ts'
-import { firstRows } from '../helpers/first-rows.ts'
+import { addRowsAt, firstRows } from '../helpers/first-rows.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
@@ -37,20 +36,15 @@ function filterBy({ emulator }: TestAccount, ...changes: readonly Filter[]): voi
 async function startEvenings(evenings: number, rows: number): Promise<TestAccount> {
   const account = await startAccount({ channels: 1, viewers: 5 })
   const { emulator, clock } = account
-  const { channel, form, record, gift, signup } = firstRows(emulator)
-  for (const row of channel.records.rows.slice()) channel.records.remove(row)
-  for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
-  for (const other of channel.questionnaires.rows.slice(1)) channel.questionnaires.remove(other)
+  const { channel } = firstRows(emulator)
+  const others = { records: channel.records.rows.slice(), gifts: channel.gifts.rows.slice() }
   const today = startOf(wallTimeAt(clock.nowMs, 'Asia/Shanghai'))
-  const numbers = Array.from({ length: evenings * rows }, (_, n) => n)
   const timeOf = (n: number) =>
     today - (1 + Math.floor(n / rows)) * DAY + 20 * 3600 + Math.floor(((n % rows) * 7200) / rows)
-  channel.records.add(
-    ...numbers.map((n) => ({ ...record, recordId: String(900_000 + n), enteredAt: timeOf(n), leftAt: timeOf(n) + 60 })),
-  )
-  channel.gifts.add(...numbers.map((n) => ({ ...gift, giftId: 900_000 + n, givenAt: timeOf(n) })))
-  const signups = numbers.map((n) => ({ ...signup, userId: `s${n}`, signedUpAt: timeOf(n) }))
-  channel.questionnaires.replace(form, { ...form, signups: createRowList(signups) })
+  const times = Array.from({ length: evenings * rows }, (_, n) => timeOf(n))
+  addRowsAt(emulator, times)
+  for (const row of others.records) channel.records.remove(row)
+  for (const row of others.gifts) channel.gifts.remove(row)
   return account
 }
 
