@@ -87,11 +87,9 @@ export async function cutSlice(
   if (reading.isOneDay()) return undefined
   const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
   const time = times[Math.ceil(times.length / 2) - 1]
-  const isAsked = stream.identity && !slice.isFound && time !== undefined
-  const isExact = isAsked
-    ? await requireFoundByTime(time, first, { pages, readItem }, timeZone)
-    : slice.isExact === true
-  const halves = halveSlice({ ...slice, isFound: true, isExact }, rows, { timeZone })
+  if (stream.identity && !slice.isFound && time !== undefined)
+    await requireFoundByTime(time, first, { pages, readItem }, timeZone)
+  const halves = halveSlice({ ...slice, isFound: true }, rows, { timeZone })
   return await countParts(slice, halves, first.total ?? 0, pages)
 }
 
@@ -113,7 +111,6 @@ async function lookBehind(
 /**
  * Asks for the minute of a row without an id that the service has shown. If the service filters by another time than it
  * shows, or in another zone, no row comes; cut by such a filter, rows near each bound would be in no part.
- * @returns whether nothing but what was asked for came
  * @throws LivehouseError `paging.ignored`
  */
 async function requireFoundByTime(
@@ -121,18 +118,15 @@ async function requireFoundByTime(
   first: Page,
   { pages, readItem }: Pick<SliceReading, 'pages' | 'readItem'>,
   timeZone: string,
-): Promise<boolean> {
+): Promise<void> {
   const { stream } = pages.list
   const from = floorToMinute(time)
   const minute = { from, to: from + MINUTE }
   const list = { ...pages.list, window: askedOf({ window: minute }) }
   const page = await fetchUnlessRefused({ ...pages, list }, 1)
-  const rows = 'refusal' in page ? [] : rowsOf(page, readItem)
-  const around = { from: from - MINUTE, to: from + 3 * MINUTE }
-  if (minutesWithin(minute, rows, stream, timeZone).length > 0)
-    return minutesWithin(around, rows, stream, timeZone).length === rows.length
   // More rows may follow a full page.
-  if ('refusal' in page || page.items.length >= Math.min(pages.pageSize, first.items.length)) return false
+  if ('refusal' in page || page.items.length >= Math.min(pages.pageSize, first.items.length)) return
+  if (minutesWithin(minute, rowsOf(page, readItem), stream, timeZone).length > 0) return
   const call = describeList(list)
   const evidence = `none of ${formatWallTime(from)} comes where that is asked for, at which a row was shown before`
   const effect = 'So long a list cannot be cut by time'

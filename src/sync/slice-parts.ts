@@ -4,7 +4,7 @@ import { DAY, floorToMinute, MINUTE, parseWallTime, type WallTime } from '../cor
 import { isDrop } from './judge-walk.ts'
 import { askedOf, FEWEST_ROWS, fetchNumbered, fetchUnlessRefused, isRefusal, type PageReading } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { cutMinute, cutTime, cutWindowAt, GAP, mayBeHalved, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
+import { cutTime, cutWindowAt, GAP, mayBeHalved, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
 
 /** The same slice over a part of its window. */
 export function partOf(slice: Slice, window: Window): Slice {
@@ -58,9 +58,8 @@ export function splitSlice(
 }
 
 /**
- * Cuts a slice at the midnight next to the middle of these rows, or of its window where there are none. Within a day it
- * is cut in the middle, and so it is where the service is known to go by minutes. A minute that has all rows becomes a
- * part that no other request overlaps.
+ * Cuts a slice at the midnight next to the middle of these rows, or of its window where there are none; within a day at
+ * their middle. A minute that has all of them becomes a part that no other request overlaps.
  * @returns undefined for one minute
  */
 export function halveSlice(
@@ -74,8 +73,7 @@ export function halveSlice(
   const middle = times[Math.floor(times.length / 2)] ?? floorToMinute((window.from + window.to) / 2)
   const isCrowded = times.length > 1 && times.every((time) => time === middle)
   const around = isCrowded ? cutWindowAt(window, [middle - GAP, middle + GAP]) : []
-  const at = slice.isExact ? cutMinute(window, middle) : cutTime(window, middle)
-  return toSlices(slice, around.length > 1 ? around : cutWindowAt(window, [at]))
+  return toSlices(slice, around.length > 1 ? around : cutWindowAt(window, [cutTime(window, middle)]))
 }
 
 /**

@@ -33,8 +33,6 @@ export interface Slice {
   readonly isShortened?: boolean
   /** Whether the longer slice that it was cut from has shown that rows without an id are found by their time. */
   readonly isFound?: boolean
-  /** Whether that has shown that the service goes by minutes: then it may be cut at any. */
-  readonly isExact?: boolean
   /** Where a list came in one answer and proved nothing, and this is a part of it: the search that they share. */
   readonly search?: { cuts: number; proven: number } | undefined
 }

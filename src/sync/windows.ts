@@ -70,18 +70,13 @@ export function cutWindowAt({ from, to }: Window, times: readonly WallTime[]): r
     .toReversed()
 }
 
-/** The minute next to a time at which a window can be cut. */
-export function cutMinute({ from, to }: Window, near: WallTime): WallTime {
-  return Math.max(from + MINUTE, Math.min(near, to - MINUTE))
-}
-
 /**
  * Where to cut a window next to a time: at a midnight, where it has one. Some services go by the dates of a range, or
  * leave out its last day: parts of whole days are whole for them, too.
  */
 export function cutTime({ from, to }: Window, near: WallTime, round: (days: number) => number = Math.round): WallTime {
   const [first, last] = [floorToDay(from) + DAY, Math.ceil(to / DAY) * DAY - DAY]
-  if (first > last) return cutMinute({ from, to }, near)
+  if (first > last) return Math.max(from + MINUTE, Math.min(near, to - MINUTE))
   return Math.max(first, Math.min(round(near / DAY) * DAY, last))
 }
 

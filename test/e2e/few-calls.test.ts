@@ -58,7 +58,8 @@ test('a list without a total is cut into parts that need not be cut again', asyn
     channel.gifts.add({ ...gift, giftId: place, givenAt: now - 3600 - place * 27 })
   expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
   const calls = emulator.calls.filter(({ channelId }) => channelId === channel.id)
-  expect(calls.length).toBeLessThan(155 * 1.2)
+  // Parts end at midnight, and are not all as long as they may be.
+  expect(calls.length).toBeLessThan(155 * 1.25)
   await expectTruth(account, ['gifts'])
 })
 
