@@ -91,6 +91,14 @@ test.each(['whole days', 'an end of whole days', 'days, the last one excluded'] 
   },
 )
 
+test('of a service that goes by minutes within a day and by days otherwise, a long list is read whole', async () => {
+  await using account = await startEvenings(30, 300)
+  const byDays: Filter = ({ from, to }) => ({ from: startOf(from), to: startOf(to) - 1 })
+  filterBy(account, (range) => (startOf(range.from) === startOf(range.to) ? range : byDays(range)))
+  expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+  await expectTruth(account, ['gifts'])
+})
+
 test.each(['time-asc', 'time-desc'] as const)(
   'of whole days that are too long for one part, %s, all are read',
   async (order) => {
