@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type stringWidth from 'string-width'
 import { wrongUse } from '../core/errors.ts'
 import { type Proof, proofs, type Window } from '../core/slice.ts'
-import type { CallBudget, ScopeBudget } from '../ledger/call-budget.ts'
+import type { CallBudget } from '../ledger/call-budget.ts'
 import type { CliContext } from './command.ts'
 import { formatWallMinute, formatWallTime, HOUR, largestUnitOf, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
 
@@ -98,7 +98,7 @@ export function formatProofs(counts: Readonly<Partial<Record<Proof, number>>>): 
 
 /** What is left of the day's calls: `7 of 10`; by channel those that have used some, then the others. */
 export function leftOf({ budget, scope, scopes }: CallBudget): string {
-  const refused = (each: ScopeBudget) => (each.spentAt === null ? '' : ' (the service has refused a further one)')
+  const refused = ({ spentAt }: { spentAt: Date | null }) => (spentAt ? ' (the service has refused a further one)' : '')
   const account = scopes.find((each) => each.scope === 'account')
   if (scope === 'account') return account ? `${account.left} of ${budget}${refused(account)}` : `${budget} of ${budget}`
   const named = scopes.filter((each) => each !== account)

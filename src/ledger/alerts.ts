@@ -3,7 +3,7 @@ import { type Cause, keyOfCause, type Notice } from '../core/cause.ts'
 import type { Db } from '../store/database.ts'
 import { lockName } from '../store/lock-name.ts'
 import { setLocal } from '../store/driver.ts'
-import { type Ops, ops, type Row } from './ops.ts'
+import { type Ops, ops } from './ops.ts'
 
 /** A notice that this process has claimed: until the claim expires, no other process sends it. */
 export interface ClaimedNotice extends Notice {
@@ -94,16 +94,11 @@ export function isDueNotice(eb: ExpressionBuilder<Ops, 'alerts'>) {
   ])
 }
 
-/** An alert of which a message was due. */
-export interface RaisedAlert extends Pick<Row<'alerts'>, 'raisedAt' | 'clearedAt'> {
-  readonly cause: Cause
-}
-
 /** The alerts that were raised in a range of time, the newest first. `from`: none where it is null. */
 export async function readAlertsRaised(
   db: Db,
   { from, to, most }: { readonly from: Date | null; readonly to: Date | undefined; readonly most: number },
-): Promise<readonly RaisedAlert[]> {
+) {
   return await ops(db)
     .selectFrom('alerts')
     .select((eb) => [eb.ref('facts').$castTo<Cause>().as('cause'), 'raisedAt', 'clearedAt'])

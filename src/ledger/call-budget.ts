@@ -126,31 +126,12 @@ function countCalls(charged: Awaited<ReturnType<typeof readCharged>>, scope: str
   const ofDay = counted.filter((row) => row.service_day === serviceDay)
   const used = ofDay.reduce((sum, { calls }) => sum + calls, 0)
   const spentAt = ofDay.find(({ spent_at }) => spent_at !== null)?.spent_at ?? null
+  /** `spentAt`: when the service itself refused a further call; null where it has not. */
   return { serviceDay, scope, used, left: spentAt === null ? Math.max(0, budget - used) : 0, spentAt }
 }
 
-/** The calls of one scope. */
-export interface ScopeBudget {
-  /** `account`, or `channel=9`. */
-  readonly scope: string
-  readonly used: number
-  readonly left: number
-  /** When the service itself refused a further call; null where it has not. */
-  readonly spentAt: Date | null
-}
-
 /** What is left of a day's calls on 4.6. */
-export interface CallBudget {
-  readonly serviceDay: string
-  readonly budget: number
-  /** Whether all channels share them, or each has its own. */
-  readonly scope: BudgetSettings['v1BudgetScope']
-  /**
-   * One entry for the account, or one for each channel that has used some; other channels have all of theirs. Where
-   * calls of the day were charged to the account before, `account` is what each other channel has left.
-   */
-  readonly scopes: readonly ScopeBudget[]
-}
+export type CallBudget = Awaited<ReturnType<typeof readCallBudget>>
 
 /** Calls left today; where each channel has its own, those of the channel with the fewest. */
 export function smallestLeft({ budget, scopes }: CallBudget): number {
@@ -158,15 +139,21 @@ export function smallestLeft({ budget, scopes }: CallBudget): number {
 }
 
 /** What is left of the calls on 4.6 at `nowMs` (milliseconds since 1970, by this machine's clock: nothing is asked). */
-export async function readCallBudget(
-  db: Db,
-  { v1Budget, v1BudgetScope, timeZone }: BudgetSettings,
-  nowMs: number,
-): Promise<CallBudget> {
+export async function readCallBudget(db: Db, { v1Budget, v1BudgetScope, timeZone }: BudgetSettings, nowMs: number) {
   const today = formatWallDate(wallTimeAt(nowMs, timeZone))
   const charged = await readCharged(db, today)
   const names = v1BudgetScope === 'account' ? ['account'] : [...new Set(charged.map(({ scope }) => scope))].sort()
   const days = names.map((scope) => countCalls(charged, scope, today, v1Budget))
   const scopes = days.map(({ scope, used, left, spentAt }) => ({ scope, used, left, spentAt }))
-  return { serviceDay: days[0]?.serviceDay ?? today, budget: v1Budget, scope: v1BudgetScope, scopes }
+  return {
+    serviceDay: days[0]?.serviceDay ?? today,
+    budget: v1Budget,
+    /** Whether all channels share them, or each has its own. */
+    scope: v1BudgetScope,
+    /**
+     * One entry for the account, or one for each channel that has used some; other channels have all of theirs. Where
+     * calls of the day were charged to the account before, `account` is what each other channel has left.
+     */
+    scopes,
+  }
 }

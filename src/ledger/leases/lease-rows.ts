@@ -1,14 +1,9 @@
 import { type ExpressionBuilder, sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
-import { anyOf, now, type Ops, ops, type Row } from '../ops.ts'
+import { anyOf, now, type Ops, ops } from '../ops.ts'
 
-/** A lease that is held now. `holder`: host and process. `forRun`: the run that it was taken for, if any. */
-export interface HeldLease extends Pick<Row<'leases'>, 'name' | 'holder' | 'forRun'> {
-  readonly since: Date
-}
-
-/** The leases that are held now, the oldest first. */
-export async function readLeases(db: Db): Promise<readonly HeldLease[]> {
+/** The leases held now, the oldest first. `holder`: host and process. `forRun`: the run they were taken for, if any. */
+export async function readLeases(db: Db) {
   const leases = ops(db).selectFrom('leases').select(['name', 'holder', 'forRun', 'takenAt as since'])
   return await leases.where('expiresAt', '>', now).orderBy('takenAt').orderBy('name').execute()
 }

@@ -1,7 +1,7 @@
 import { describeNotice } from '../../app/alerts/describe-cause.ts'
 import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { Window } from '../../core/slice.ts'
-import { type HeldPart, type RunDetails, type RunSlice } from '../../ledger/slices/run-details.ts'
+import { type RunDetails } from '../../ledger/slices/run-details.ts'
 import type { RunReport, RunError } from '../../ledger/runs/run-reports.ts'
 import { hasEnded } from '../../ledger/runs/runs.ts'
 import { rankOf } from '../../streams/registry.ts'
@@ -22,13 +22,12 @@ import {
   streamName,
   type View,
 } from './view.ts'
-import { type RaisedAlert } from '../../ledger/alerts.ts'
 import { type StreamReport } from '../../ledger/slices/slices-of-runs.ts'
 
 /** What the page of a run shows beside its report. */
 export interface ShownDetails extends Omit<RunDetails, 'slices'> {
   readonly errors: readonly RunError[]
-  readonly slices: ListPage<RunSlice>
+  readonly slices: ListPage<RunDetails['slices'][number]>
 }
 
 /** One run: what was asked for, what it did to each stream, errors, alerts, slices, and how far it has come. */
@@ -85,15 +84,15 @@ function errors(view: View, run: RunReport, found: readonly RunError[]): Html | 
   return tableSection(view, 'errors', found, columns, { className: 'worded', left })
 }
 
-function alerts(view: View, { runId, command, status }: RunReport, raised: readonly RaisedAlert[]): Html | false {
-  const textOf = ({ cause, raisedAt: at }: RaisedAlert) => {
+function alerts(view: View, { runId, command, status }: RunReport, raised: RunDetails['alerts']): Html | false {
+  const textOf = ({ cause, raisedAt: at }: RunDetails['alerts'][number]) => {
     // While an alert stands, its facts are those of the last run; here it is about this one.
     const isOfLater = cause.kind === 'run' && cause.name === command && cause.runId !== runId
     const how = status === 'failed' ? status : 'partial'
     const here = isOfLater ? ({ ...cause, runId, status: how, problems: [] } as const) : cause
     return describeNotice({ event: 'raised', cause: here, at }, view.messages.language)
   }
-  const columns: readonly Column<RaisedAlert>[] = [
+  const columns: readonly Column<RunDetails['alerts'][number]>[] = [
     ['message', (alert) => untrusted(textOf(alert), 400)],
     ['raised', ({ raisedAt }) => moment(view, raisedAt)],
   ]
@@ -101,7 +100,7 @@ function alerts(view: View, { runId, command, status }: RunReport, raised: reado
 }
 
 function slices(view: View, { runId }: RunReport, { slices: found }: ShownDetails): Html | false {
-  const columns: readonly Column<RunSlice>[] = [
+  const columns: readonly Column<RunDetails['slices'][number]>[] = [
     ['stream', ({ stream }) => streamName(view, stream)],
     ['partition', ({ partition }) => untrusted(partition, 60)],
     ['range', ({ window }) => rangeText(view, window)],
@@ -122,9 +121,9 @@ export function rangeText({ messages }: View, window: Window | undefined): Html 
 
 const MOST_HELD = 100
 
-function workers(view: View, { runId }: RunReport, held: readonly HeldPart[]): Html | false {
+function workers(view: View, { runId }: RunReport, held: RunDetails['held']): Html | false {
   const { actions, formats, notes } = view.messages
-  const columns: readonly Column<HeldPart>[] = [
+  const columns: readonly Column<RunDetails['held'][number]>[] = [
     [
       'partition',
       ({ stream, partition }) => html`${streamName(view, stream)} <small>${untrusted(partition, 80)}</small>`,
