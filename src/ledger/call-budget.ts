@@ -126,7 +126,7 @@ function countCalls(charged: Awaited<ReturnType<typeof readCharged>>, scope: str
   const ofDay = counted.filter((row) => row.service_day === serviceDay)
   const used = ofDay.reduce((sum, { calls }) => sum + calls, 0)
   const spentAt = ofDay.find(({ spent_at }) => spent_at !== null)?.spent_at ?? null
-  /** `spentAt`: when the service itself refused a further call; null where it has not. */
+  // `spentAt`: when the service itself refused a further call; null where it has not.
   return { serviceDay, scope, used, left: spentAt === null ? Math.max(0, budget - used) : 0, spentAt }
 }
 

@@ -15,14 +15,6 @@ export interface ChannelAnswers {
   readonly answered: ReadonlySet<string>
 }
 
-/** The channels whose state changed. */
-export interface ChannelChanges {
-  readonly gone: readonly string[]
-  readonly back: readonly string[]
-  /** Channels that would be gone, but are over half of the configured ones: the service is taken to be at fault. */
-  readonly tooMany: readonly string[]
-}
-
 /** Configured channels that the service no longer knows. */
 export async function readGoneChannels(db: Db): Promise<ReadonlySet<string>> {
   const gone = ops(db).selectFrom('livehouse.channels').select('channelId').where('state', '=', 'gone')
@@ -44,13 +36,9 @@ export async function readUnaskedChannels(db: Db, serviceDay: string): Promise<r
 /**
  * Counts the days on which a channel was unknown: after three of them, without an answer in between, it is gone. An
  * answer resets the count, and so does leaving the configuration; a channel that was not asked for keeps its count.
- * Where every channel answers, nothing is written.
+ * Where every channel answers, nothing is written. @returns the channels whose state changed
  */
-export async function recordChannelAnswers(
-  db: Db,
-  { unknown, answered, serviceDay }: ChannelAnswers,
-  runId: string,
-): Promise<ChannelChanges> {
+export async function recordChannelAnswers(db: Db, { unknown, answered, serviceDay }: ChannelAnswers, runId: string) {
   return await db.transaction().execute(async (trx) => {
     const known = [...answered]
     const channels = ops(trx).selectFrom('livehouse.channels')
@@ -86,6 +74,7 @@ export async function recordChannelAnswers(
     return {
       gone: isTooMany ? [] : await changeState(trx, due, 'active', 'gone', runId),
       back: await changeState(trx, known, 'gone', 'active', runId),
+      /** Channels that would be gone, but are over half of the configured ones: the service is taken to be at fault. */
       tooMany: isTooMany ? due : [],
     }
   })

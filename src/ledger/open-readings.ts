@@ -22,23 +22,10 @@ export interface OpenReading
 }
 
 /** The open readings of active channels and the account. */
-export interface OpenReadings {
-  /** Problems, then gaps, then accepted shortfalls; of each kind the newest first. */
-  readonly open: readonly OpenReading[]
-  /** How many there are of each kind, listed or not. */
-  readonly openCounts: Readonly<Record<OpenReading['kind'], number>>
-  readonly problems: readonly ProblemCount[]
-}
-
-/** The problems of one stream in one channel, or in the account. */
-export interface ProblemCount {
-  readonly stream: string
-  readonly channelId: string | null
-  readonly readings: number
-}
+export type OpenReadings = Awaited<ReturnType<typeof readOpenReadings>>
 
 /** @param most how many of each kind are listed @param channelId the only one; all when not given */
-export async function readOpenReadings(db: Db, most: number, channelId?: string): Promise<OpenReadings> {
+export async function readOpenReadings(db: Db, most: number, channelId?: string) {
   const open: OpenReading[] = []
   const openCounts = { gap: 0, problem: 0, accepted: 0 }
   const active = ops(db)
@@ -64,7 +51,14 @@ export async function readOpenReadings(db: Db, most: number, channelId?: string)
     .select(({ fn }) => ['stream', 'channelId', fn.countAll<string>().as('readings')])
     .groupBy(['stream', 'channelId'])
   const counts = openCounts.problem === 0 ? [] : await problems.execute()
-  return { open, openCounts, problems: counts.map((row) => ({ ...row, readings: Number(row.readings) })) }
+  return {
+    /** Problems, then gaps, then accepted shortfalls; of each kind the newest first. */
+    open,
+    /** How many there are of each kind, listed or not. */
+    openCounts,
+    /** How many problems there are of each stream in each channel, and in the account. */
+    problems: counts.map((row) => ({ ...row, readings: Number(row.readings) })),
+  }
 }
 
 /** The open readings of one stream, but not its gaps; also of channels that are not active. The newest first. */
@@ -111,17 +105,11 @@ export interface LedgerEntry {
   readonly open: readonly OpenReading[]
 }
 
-/** A partition, and what is wanted of it; undefined for a walk over the whole list. */
-export interface LedgerQuestion {
-  readonly partition: string
-  readonly window: Window | undefined
-}
-
-/** What the ledger holds of partitions of one stream, by partition. */
+/** What the ledger holds of partitions of one stream, by partition. `window`: what is wanted; undefined for a list. */
 export async function readLedger(
   db: Db,
   stream: string,
-  questions: readonly LedgerQuestion[],
+  questions: readonly Pick<OpenReading, 'partition' | 'window'>[],
 ): Promise<ReadonlyMap<string, LedgerEntry>> {
   const wanted = questions.flatMap(({ partition, window }) => (window === undefined ? [] : [{ partition, window }]))
   const gapsOf = await readGaps(db, stream, wanted)

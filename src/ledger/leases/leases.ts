@@ -6,13 +6,8 @@ import { type Partition, partitionKey, partitionLease } from '../../core/slice.t
 import type { Db } from '../../store/database.ts'
 import { now, type Ops, ops } from '../ops.ts'
 
-export interface LeaseTimes {
-  readonly renewMs: number
-  /** How long after its last renewal a lease expires, by the database's clock. */
-  readonly expiresMs: number
-}
-
-const TIMES: LeaseTimes = { renewMs: 5000, expiresMs: 20_000 }
+/** `expiresMs`: how long after its last renewal a lease expires, by the database's clock. */
+const TIMES = { renewMs: 5000, expiresMs: 20_000 }
 
 /** A lease of this process, as long as its row has this epoch. */
 interface Held {
@@ -38,14 +33,14 @@ interface TakeOptions {
  */
 export class Leases implements AsyncDisposable {
   readonly #db: Db
-  readonly #times: LeaseTimes
+  readonly #times: typeof TIMES
   readonly #held = new Map<string, Held>()
   /** Shared with the objects that `another` made: their leases are renewed together. */
   readonly #renewed: Set<Held>
   readonly #closed = new AbortController()
   readonly #renewing: Promise<void>
 
-  constructor(db: Db, times: LeaseTimes = TIMES, shared?: Leases) {
+  constructor(db: Db, times = TIMES, shared?: Leases) {
     this.#db = db
     this.#times = times
     this.#renewed = shared ? shared.#renewed : new Set()

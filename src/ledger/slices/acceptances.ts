@@ -1,4 +1,4 @@
-import { formatRanges, parseRanges, type Window } from '../../core/slice.ts'
+import { formatRanges, parseRanges } from '../../core/slice.ts'
 import type { Db } from '../../store/database.ts'
 import { lockName } from '../../store/lock-name.ts'
 import type { OpenReading } from '../open-readings.ts'
@@ -61,11 +61,7 @@ export async function recordAcceptance(db: Db, acceptance: NewAcceptance): Promi
 }
 
 /** A slice that fell short, and by how many rows. */
-export interface AcceptanceQuestion {
-  readonly stream: string
-  readonly channelId: string | null
-  /** Undefined for a walk over the whole list. */
-  readonly window: Window | undefined
+export interface AcceptanceQuestion extends Pick<OpenReading, 'stream' | 'channelId' | 'window'> {
   readonly missingRows: number
   readonly runId: string
   readonly now: Date
@@ -118,19 +114,10 @@ export async function endAcceptances(db: Db, now: Date): Promise<void> {
 }
 
 /** An acceptance on record, and how much of it is used. `channelId`: null for the account. */
-export interface Acceptance
-  extends Pick<Row<'acceptances'>, 'acceptanceId' | 'stream' | 'channelId' | 'reason' | 'acceptedAt' | 'expiresAt'> {
-  /** Where it fell short, oldest first; none for a walk over a whole list. */
-  readonly windows: readonly Window[]
-  readonly missingRows: number
-  /** How many of these the last run that used it lacked; undefined where no run has used it. */
-  readonly takenRows: number | undefined
-  /** Whether slices still count as accepted by it; after it has expired, the next run makes them short again. */
-  readonly isInUse: boolean
-}
+export type Acceptance = Awaited<ReturnType<typeof readAcceptances>>[number]
 
 /** Every acceptance that was not withdrawn, the newest first. */
-export async function readAcceptances(db: Db): Promise<readonly Acceptance[]> {
+export async function readAcceptances(db: Db) {
   const rows = await ops(db)
     .selectFrom('acceptances as given')
     .select(['acceptanceId', 'stream', 'channelId', 'missingRows', 'reason', 'acceptedAt', 'expiresAt', 'ranges'])
@@ -139,6 +126,7 @@ export async function readAcceptances(db: Db): Promise<readonly Acceptance[]> {
       const slices = eb.selectFrom('slices').whereRef('slices.acceptanceId', '=', 'given.acceptanceId')
       return [
         uses.select('used.missingRows').orderBy('runId', 'desc').limit(1).as('takenRows'),
+        // Whether slices still count as accepted by it; after it has expired, the next run makes them short again.
         eb.exists(slices.select('sliceId')).$castTo<boolean>().as('isInUse'),
       ]
     })
@@ -147,8 +135,10 @@ export async function readAcceptances(db: Db): Promise<readonly Acceptance[]> {
     .execute()
   return rows.map(({ ranges, missingRows, takenRows, ...acceptance }) => ({
     ...acceptance,
+    /** Where it fell short, oldest first; none for a walk over a whole list. */
     windows: parseRanges(ranges),
     missingRows: Number(missingRows),
+    /** How many of these the last run that used it lacked; undefined where no run has used it. */
     takenRows: takenRows === null ? undefined : Number(takenRows),
   }))
 }

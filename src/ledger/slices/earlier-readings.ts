@@ -1,6 +1,5 @@
 import { jsonBuildObject } from 'kysely/helpers/postgres'
 import { formatRange, parseRange, parseRanges, type Place, type Window } from '../../core/slice.ts'
-import type { WallTime } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
 import type { LedgerPlace } from './forget-coverage.ts'
 import { isAt, ops, type Statement } from '../ops.ts'
@@ -36,19 +35,14 @@ export async function readEarlier(db: Db, place: Place, isWalk: boolean) {
 }
 
 /** What earlier readings have covered of a window. */
-export interface EarlierCoverage {
-  /** As `tsmultirange` text. */
-  readonly seen: string
-  /** How far comparable readings have covered it without a gap, from its beginning on; undefined for nothing. */
-  readonly comparedTo: WallTime | undefined
-}
+export type EarlierCoverage = Awaited<ReturnType<typeof readEarlierCoverage>>
 
 /** Those are comparable that ended by `endedBy`, of another page size or of one page. */
 export async function readEarlierCoverage(
   db: Db,
   { stream, partition, window }: LedgerPlace,
   { endedBy, pageSize }: { readonly endedBy: Date; readonly pageSize: number | undefined },
-): Promise<EarlierCoverage> {
+) {
   const { seen, compared } = await ops(db)
     .selectFrom('slices')
     .where((slice) => slice.and({ stream, partition, status: 'landed' }))
@@ -60,7 +54,12 @@ export async function readEarlierCoverage(
       return [covered.as('seen'), covered.filterWhere(isComparable).as('compared')]
     })
     .executeTakeFirstOrThrow()
-  return { seen: seen ?? '{}', comparedTo: parseRanges(compared).find(({ from }) => from === window.from)?.to }
+  return {
+    /** As `tsmultirange` text. */
+    seen: seen ?? '{}',
+    /** How far comparable readings have covered it without a gap, from its beginning on; undefined for nothing. */
+    comparedTo: parseRanges(compared).find(({ from }) => from === window.from)?.to,
+  }
 }
 
 /** Rows of the largest page of the last reading of a window, and of the one before it, where these had several. */
