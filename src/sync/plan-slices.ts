@@ -71,20 +71,15 @@ export interface PartitionPlan {
   readonly slices: readonly Slice[]
 }
 
-/** A partition, and its channel; undefined for the account's. */
-interface PlannedPartition {
-  readonly partition: Partition
-  readonly channel: PlannedChannel | undefined
-}
-
 /** The questionnaires of a channel, for streams that are read questionnaire by questionnaire. */
 export type QuestionsOf = (channelId: string) => readonly string[]
 
+/** The partitions of a stream, each with its channel; undefined for the account's. */
 export function partitionsOf(
   { partitionedBy, types = [] }: Stream,
   channels: readonly PlannedChannel[],
   questionsOf: QuestionsOf,
-): readonly PlannedPartition[] {
+): readonly { readonly partition: Partition; readonly channel: PlannedChannel | undefined }[] {
   const perChannel = (parts: (channel: string) => readonly Partition[]) =>
     channels.flatMap((channel) => parts(channel.channelId).map((partition) => ({ partition, channel })))
   switch (partitionedBy) {
