@@ -17,8 +17,9 @@ export interface BaseTable {
   readonly columns: Readonly<Record<string, BaseColumn>>
 }
 
-const instant = (en: string, zh: string): BaseColumn => ({ type: 'timestamp with time zone', words: { en, zh } })
-const text = (en: string, zh: string): BaseColumn => ({ type: 'text', words: { en, zh } })
+const column = (type: string, en: string, zh: string): BaseColumn => ({ type, words: { en, zh } })
+const instant = column.bind(undefined, 'timestamp with time zone')
+const text = column.bind(undefined, 'text')
 
 /** For tables whose rows can disappear from the source. */
 const removedAt = {
@@ -29,22 +30,17 @@ const removedAt = {
 }
 
 const changes = {
-  extra: {
-    type: 'jsonb',
-    words: {
-      en:
-        'Fields that the interface description does not know, and raw values that could not be read, by source ' +
-        'name; NULL when there are none',
-      zh: '接口文档未说明的字段，以及无法解析的原始值，按源字段名；没有则为 NULL',
-    },
-  },
-  run_id: {
-    type: 'bigint',
-    words: {
-      en: 'The run that last changed the row (livehouse_ops.runs)',
-      zh: '最近一次改动该行的运行（livehouse_ops.runs）',
-    },
-  },
+  extra: column(
+    'jsonb',
+    'Fields that the interface description does not know, and raw values that could not be read, by source ' +
+      'name; NULL when there are none',
+    '接口文档未说明的字段，以及无法解析的原始值，按源字段名；没有则为 NULL',
+  ),
+  run_id: column(
+    'bigint',
+    'The run that last changed the row (livehouse_ops.runs)',
+    '最近一次改动该行的运行（livehouse_ops.runs）',
+  ),
   inserted_at: instant('When the row was first written', '该行首次写入的时间'),
   changed_at: instant('When the content of the row last changed', '该行内容最近一次变动的时间'),
 }
@@ -59,7 +55,7 @@ const channels: BaseTable = {
   columns: {
     channel_id: text('Channel id', '频道 ID'),
     name: text('Channel name, as the visitor list has it (API 2.5 name)', '频道名称，来自访客列表（API 2.5 name）'),
-    admin_id: { type: 'bigint', words: { en: 'Administrator id (API 2.5 uin)', zh: '管理员 ID（API 2.5 uin）' } },
+    admin_id: column('bigint', 'Administrator id (API 2.5 uin)', '管理员 ID（API 2.5 uin）'),
     label: text(
       'The label that the operator gave the channel (LIVEHOUSE_CHANNELS)',
       '运营者给频道的标签（LIVEHOUSE_CHANNELS）',
@@ -68,25 +64,21 @@ const channels: BaseTable = {
       'The group that the operator put the channel in (LIVEHOUSE_CHANNELS)',
       '运营者给频道的分组（LIVEHOUSE_CHANNELS）',
     ),
-    is_test: {
-      type: 'boolean',
-      words: {
-        en: 'Whether the operator marked the channel as a test (LIVEHOUSE_CHANNELS)',
-        zh: '运营者是否标记为测试频道（LIVEHOUSE_CHANNELS）',
-      },
-    },
+    is_test: column(
+      'boolean',
+      'Whether the operator marked the channel as a test (LIVEHOUSE_CHANNELS)',
+      '运营者是否标记为测试频道（LIVEHOUSE_CHANNELS）',
+    ),
     state: text(
       'active: configured; retired: no longer configured; gone: configured, but the service no longer knows it',
       'active：已配置；retired：不再配置；gone：已配置，但服务端已不认识',
     ),
     ...changes,
-    extra: {
-      type: 'jsonb',
-      words: {
-        en: 'Always NULL here: the service has no list of channels of its own',
-        zh: '此处恒为 NULL：服务端没有频道列表',
-      },
-    },
+    extra: column(
+      'jsonb',
+      'Always NULL here: the service has no list of channels of its own',
+      '此处恒为 NULL：服务端没有频道列表',
+    ),
   },
 }
 

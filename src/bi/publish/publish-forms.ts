@@ -12,13 +12,10 @@ const DBA =
   'has to own the tables of livehouse'
 
 /** The outcome: the views that were made, and for each that was not, a sentence that says why. */
-export interface FormsOutcome {
-  readonly made: readonly string[]
-  readonly notices: readonly string[]
-}
+export type FormsOutcome = Awaited<ReturnType<typeof publishForms>>
 
 /** Brings the views of published questionnaires into step with their present headers; does nothing where they are. */
-export async function publishForms(db: Db, signal?: AbortSignal): Promise<FormsOutcome> {
+export async function publishForms(db: Db, signal?: AbortSignal) {
   const made: string[] = []
   const notices: string[] = []
   for (const view of (await planForms(db)).keys()) {
