@@ -3,17 +3,7 @@ import type { Db } from '../../store/database.ts'
 import { ops, type Row } from '../ops.ts'
 
 /** Items of one stream that could not be read for the same kind of reason, and still cannot. */
-export interface QuarantineGroup {
-  readonly stream: string
-  /** In English, with … in place of every value that the service sent. */
-  readonly reason: string
-  readonly items: number
-  readonly partitions: readonly string[]
-  readonly firstSeenAt: Date
-  readonly lastSeenAt: Date
-  /** The beginning of the item that came last, as JSON text: personal data. */
-  readonly sample: string
-}
+export type QuarantineGroup = Awaited<ReturnType<typeof readQuarantine>>[number]
 
 /** Characters of a sample: enough to see what is wrong, little of a person. */
 export const SAMPLE_LENGTH = 80
@@ -29,14 +19,14 @@ const LONG_NUMBER = String.raw`\d{5,}`
 export async function readQuarantine(
   db: Db,
   { streams, most }: { readonly streams?: readonly string[] | undefined; readonly most?: number } = {},
-): Promise<readonly QuarantineGroup[]> {
+) {
   const items = ops(db)
     .selectFrom('quarantine')
     .select(['stream', 'partition', 'reason', 'raw', 'firstSeenAt', 'lastSeenAt'])
     .where('resolvedAt', 'is', null)
     .$if(streams !== undefined, (query) => query.where('stream', 'in', streams ?? []))
     .$if(most !== undefined, (query) => query.limit(most ?? 0))
-  // Nested calls are plainer in SQL.
+  // In English, with … in place of every value that the service sent. Nested calls are plainer in SQL.
   const masked = sql<string>`
     left(regexp_replace(regexp_replace(reason, ${QUOTED}, '…', 'g'), ${LONG_NUMBER}, '…', 'g'), 300)`
   const rows = await ops(db)
@@ -49,7 +39,7 @@ export async function readQuarantine(
       fn.max('lastSeenAt').as('lastSeenAt'),
       fn.agg<readonly string[]>('array_agg', ['partition']).distinct().as('partitions'),
     ])
-    // The builder takes no element of an array.
+    // The beginning of the item that came last, as JSON text: personal data. The builder takes no element of an array.
     .select(sql<string>`(array_agg(left(raw, ${sql.lit(SAMPLE_LENGTH)}) order by last_seen_at desc))[1]`.as('sample'))
     .groupBy(['stream', 'kind'])
     .orderBy('stream')
