@@ -111,15 +111,6 @@ async function loadJob(
   const { definition, problems } = checkDefinition(Object(exported).default)
   if (problems !== undefined) return refuse(problems)
   const { kind = 'sync', cron, enabled = true, catchUp = 'once' } = definition
-  return {
-    job: Object.freeze({
-      name,
-      kind,
-      cron,
-      timeZone: definition.timezone ?? timeZone,
-      isEnabled: enabled,
-      catchUp,
-      definition,
-    }),
-  }
+  const job = { name, kind, cron, timeZone: definition.timezone ?? timeZone, isEnabled: enabled, catchUp, definition }
+  return { job: Object.freeze(job) }
 }
