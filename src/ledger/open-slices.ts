@@ -72,12 +72,7 @@ export async function saveOpenSlice(
   await saving.onConflict((conflict) => conflict.columns(['stream', 'partition']).doUpdateSet(row)).execute()
 }
 
-/** Deletes the progress of a slice that has ended, or starts again. */
-export async function closeOpenSlice(db: Db, place: Place): Promise<void> {
-  await closeOpenSlices(db, isAt(place))
-}
-
-/** Deletes the progress of those slices that a condition holds for. */
+/** Deletes the progress of those slices that a condition holds for: they have ended, or start again. */
 export async function closeOpenSlices(
   trx: Db,
   where: (eb: ExpressionBuilder<Ops, 'open_slices'>) => Expression<SqlBool>,

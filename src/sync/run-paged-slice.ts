@@ -2,12 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import { addCounts, type Counts, isGreen, noCounts, placeOf } from '../core/slice.ts'
 import {
-  closeOpenSlice,
+  closeOpenSlices,
   isRefusedForDays,
   type OpenSlice,
   readOpenSlice,
   saveOpenSlice,
 } from '../ledger/open-slices.ts'
+import { isAt } from '../ledger/ops.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { acceptShortfall, compareWithEarlier, type FullVerdict } from './judge-walk.ts'
@@ -68,7 +69,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   }
   try {
     if ((await readOnward(work)) === 'moved') {
-      await writeAlone(slice, async (trx) => await closeOpenSlice(trx, place), deps)
+      await writeAlone(slice, async (trx) => await closeOpenSlices(trx, isAt(place)), deps)
       log.wait('slice.moved', work.counts(), { pagesRead: work.state.pagesRead })
       return { kind: 'cut', parts: halvesOf(slice), counts: work.counts() }
     }
@@ -76,7 +77,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     const record = recordOf(log.record(verdict, undefined, work.state.covers), work.upToNow(), slice, deps)
     await loader.finish(async (trx) => {
       await recordSlices(trx, [record]).execute()
-      await closeOpenSlice(trx, place)
+      await closeOpenSlices(trx, isAt(place))
     })
     return end(verdict.proof, isGreen(verdict.proof) ? undefined : shortfall(slice, verdict.reason))
   } catch (error) {

@@ -156,16 +156,14 @@ async function readWider(
 function countsOf(extraction: Extraction | undefined, { inserted, updated, unchanged }: Counts): Counts {
   const { distinct = 0, rejected = [], degraded = 0 } = extraction?.summary ?? {}
   return {
+    ...noCounts,
     extracted: Math.max(distinct + rejected.length, inserted + updated),
     inserted,
     updated,
     // A repeated walk finds rows unchanged that the walk before it has written.
     unchanged: Math.min(unchanged, Math.max(0, distinct - inserted - updated)),
-    removed: 0,
     quarantined: rejected.length,
     degraded,
-    calls: 0,
-    retries: 0,
   }
 }
 
