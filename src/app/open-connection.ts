@@ -108,9 +108,8 @@ export async function readServiceTime(
   await serviceClock.refresh(signal)
   const aheadMs = serviceClock.ownAheadMs()
   if (aheadMs === undefined) {
-    log.warn('clock.unknown', {
-      reason: "the service's answers have no Date header: this machine's clock counts instead",
-    })
+    const reason = "the service's answers have no Date header: this machine's clock counts instead"
+    log.warn('clock.unknown', { reason })
   } else if (Math.abs(aheadMs) > LARGEST_DIFFERENCE_SECONDS * 1000) {
     const reason = "this machine's clock differs from the service's, which counts: synchronise it (NTP)"
     log.warn('clock.differs', { aheadSeconds: Math.round(aheadMs / 1000), reason })

@@ -86,9 +86,6 @@ function readChannelsCsv(text: string, file: string, refuse: (problem: string) =
     const label = cell('label') || null
     const group = cell('group') || null
     const channelId = cell('channel_id')
-    return {
-      place,
-      channel: { channelId, label, group, from: from ?? null, until: until ?? null, isTest },
-    }
+    return { place, channel: { channelId, label, group, from: from ?? null, until: until ?? null, isTest } }
   })
 }
