@@ -9,14 +9,8 @@ export const SCHEMA = 'livehouse_bi'
 
 /** The roles that may read the views; the second sees personal data unmasked. */
 export const roles = {
-  livehouse_analyst: {
-    en: 'Reads livehouse_bi, personal data masked',
-    zh: '可读 livehouse_bi，个人信息脱敏',
-  },
-  livehouse_pii: {
-    en: 'Reads livehouse_bi with personal data in clear',
-    zh: '可读 livehouse_bi，个人信息为明文',
-  },
+  livehouse_analyst: { en: 'Reads livehouse_bi, personal data masked', zh: '可读 livehouse_bi，个人信息脱敏' },
+  livehouse_pii: { en: 'Reads livehouse_bi with personal data in clear', zh: '可读 livehouse_bi，个人信息为明文' },
 } as const
 
 export const schemaWords: Words = {

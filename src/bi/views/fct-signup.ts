@@ -11,10 +11,7 @@ const signup = columnsOf(signups, 'u')
 export const fctSignup: BiView = {
   name: 'fct_signup',
   grain: { en: 'A signup: a filled-in questionnaire', zh: '一次报名（一份已填写的问卷）' },
-  remarks: {
-    en: 'Signups that the service no longer has are left out.',
-    zh: '服务端已不存在的报名不计入。',
-  },
+  remarks: { en: 'Signups that the service no longer has are left out.', zh: '服务端已不存在的报名不计入。' },
   key: ['questionnaire_key', 'signup_key'],
   hidesRows: true,
   columns: {
