@@ -6,12 +6,7 @@ import { createInstantReader } from './wire.ts'
 import type { Channel, Questionnaire, Signup, WatchRecord, World } from './world/world.ts'
 
 /** One row that the warehouse must hold; `answers` is the value of the jsonb column. */
-export type TruthRow = Readonly<Record<string, Cell | readonly TruthAnswer[]>>
-
-interface TruthAnswer {
-  readonly question: string | null
-  readonly answer: string | null
-}
+export type TruthRow = Readonly<Record<string, Cell | readonly Record<'question' | 'answer', string | null>[]>>
 
 /**
  * What the warehouse must hold of this world, by table, with its column names: durations in
