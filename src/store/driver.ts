@@ -125,8 +125,7 @@ export const connectionOptions = {
   keepAliveInitialDelayMillis: 10_000,
 } as const
 
-const TIMESTAMP = 1114
-const DATE = 1082
+const { TIMESTAMP, DATE } = types.builtins
 const TIMESTAMP_ARRAY = 1115
 const DATE_ARRAY = 1182
 

@@ -101,7 +101,7 @@ async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
 /** Root removes files of the server's user as that user, which may put links there meanwhile. */
 async function removeWork(home: Home, work: string, made: string): Promise<void> {
   if (home.owner !== undefined) {
-    await runProgram(home, '/bin/rm', ['-rf', made], { signal: new AbortController().signal })
+    await runProgram(home, '/bin/rm', ['-rf', made])
     await rmdir(made).catch(() => undefined)
   }
   await rm(work, { recursive: true, force: true })

@@ -101,8 +101,7 @@ async function makePrivate({ dataDir, private: folder }: Home): Promise<void> {
 
 /** Whether the server's user may enter the data directory. */
 async function isReachable(home: Home): Promise<boolean> {
-  const { signal } = new AbortController()
-  return (await runProgram(home, '/bin/sh', ['-c', 'cd "$0"', home.dataDir], { signal })).exitCode === 0
+  return (await runProgram(home, '/bin/sh', ['-c', 'cd "$0"', home.dataDir])).exitCode === 0
 }
 
 /** By convention nobody and nogroup; needs no entry in /etc/passwd. Other services may run as it too. */

@@ -7,7 +7,7 @@ export interface Owner {
 }
 
 export interface ProgramOptions {
-  readonly signal: AbortSignal
+  readonly signal?: AbortSignal
   /** Its working directory; the home's place when not given. */
   readonly cwd?: string
   /** Its output is not read: the daemon would inherit the pipe and keep it open for ever. */
@@ -24,9 +24,9 @@ export async function runProgram(
   { owner, place }: { readonly owner: Owner | undefined; readonly place: string },
   file: string,
   args: readonly string[],
-  { signal, cwd = place, input, isDaemonStarter = false }: ProgramOptions,
+  { signal, cwd = place, input, isDaemonStarter = false }: ProgramOptions = {},
 ): Promise<{ readonly exitCode: number | null; readonly output: string }> {
-  signal.throwIfAborted()
+  signal?.throwIfAborted()
   const output: string[] = []
   const child = spawn(file, args, {
     cwd,
@@ -42,6 +42,6 @@ export async function runProgram(
   child.stdin?.on('error', () => {}).end(input)
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => output.push(String(chunk)))
   const exitCode = await new Promise<number | null>((resolve) => child.on('close', resolve))
-  signal.throwIfAborted()
+  signal?.throwIfAborted()
   return { exitCode, output: output.join('').trim() }
 }
