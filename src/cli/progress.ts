@@ -39,21 +39,16 @@ export function createProgressBars(
   const tally = createProgressTally()
   const lines = new Map<string, { readonly bar: SingleBar; readonly startedAtMs: number }>()
   const release = divert((text) => display.log(text))
-  const planning: Line = {
-    name: opening ?? 'planning',
-    startedAtMs: clock.now(),
-    state: undefined,
-    endedAtMs: undefined,
-  }
+  const unplanned: Omit<Line, 'name'> = { startedAtMs: clock.now(), state: undefined, endedAtMs: undefined }
   /** The line of the plan, which the first stream takes over. */
-  const first = display.create(1, 0, planning)
+  const first = display.create(1, 0, { ...unplanned, name: opening ?? 'planning' })
   return {
     report: (event) => {
       const { stream: name } = event
       const state = tally(event)
       const nowMs = clock.now()
       const known = lines.get(name)
-      const bar = known?.bar ?? (lines.size === 0 ? first : display.create(1, 0, { ...planning, name }))
+      const bar = known?.bar ?? (lines.size === 0 ? first : display.create(1, 0, { ...unplanned, name }))
       const shown = known ?? { bar, startedAtMs: nowMs }
       lines.set(name, shown)
       const isOver = state.parts > 0 && state.endedParts === state.parts
