@@ -1,4 +1,4 @@
-import { isEmptyWindow, partitionKey, type Window } from '../core/slice.ts'
+import { isEmptyWindow, partitionKey, type Place, type Window } from '../core/slice.ts'
 import { type ChannelState, readChannelStates, readGoneChannels } from '../ledger/channels.ts'
 import { type LedgerEntry, readLedger } from '../ledger/open-readings.ts'
 import { readQuarantine, SAMPLE_LENGTH } from '../ledger/quarantine/quarantine-reasons.ts'
@@ -10,11 +10,7 @@ import type { ExtractionRequest } from './run-extraction.ts'
 import type { ChannelSetting } from './settings.ts'
 
 /** What the ledger says of a partition. */
-export interface PartitionLedger extends LedgerEntry {
-  readonly stream: string
-  /** As in the ledger, such as `channel=9`. */
-  readonly partition: string
-}
+export type PartitionLedger = LedgerEntry & Place
 
 /** What the ledger says of every partition that a sync would read. Channels that are gone are shown where named. */
 export async function readLedgers(

@@ -3,7 +3,7 @@ import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { describeDifference, type Difference, type PartitionAudit } from '../sync/audit/partition-audit.ts'
-import { type AuditResult, runAudit } from '../sync/audit/run-audit.ts'
+import { runAudit } from '../sync/audit/run-audit.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
 import { findStream } from '../streams/registry.ts'
 import { endAcceptances } from '../ledger/slices/acceptances.ts'
@@ -56,7 +56,7 @@ async function compare(
   context: AppContext,
   { settings, db, streams, namesStreams, namesChannels, window, reopens, ...request }: AuditRequest,
   runId: string,
-): Promise<AuditResult & Pick<AuditOutcome, 'gone'>> {
+) {
   const { log } = context
   const { service, channels, historyFrom } = settings
   await using own = new AsyncDisposableStack()
@@ -88,7 +88,8 @@ async function compare(
 }
 
 /** A run, and what it has found. */
-export interface AuditOutcome extends RunOutcome, Pick<AuditResult, 'partitions'> {
+export interface AuditOutcome extends RunOutcome {
+  readonly partitions: readonly PartitionAudit[]
   /** Streams that were named and cannot be compared. */
   readonly unaudited: readonly string[]
   /** Channels that the service no longer knows: nothing of them was compared. */

@@ -40,7 +40,7 @@ export function describeList({ stream, partition }: { stream: Listed; partition:
   return [endpointOf(stream), ...names].join(' ')
 }
 
-/** A partition of a stream, by the names that the ledger has. */
+/** A partition of a stream, by the names that the ledger has, such as `channel=9`. */
 export interface Place {
   readonly stream: string
   readonly partition: string

@@ -24,10 +24,7 @@ export interface RetryDeps extends Pick<RunDeps, 'db' | 'timeZone' | 'signal'> {
  * warehouse holds an equal or a newer row of the key; `quarantined`: still unreadable. `readAgain`: places of rows
  * without an id, which the next sync reads again.
  */
-export interface RetryResult {
-  readonly streams: ReadonlyMap<string, Counts>
-  readonly readAgain: readonly Place[]
-}
+export type RetryResult = Awaited<ReturnType<typeof retryQuarantine>>
 
 /**
  * Reads the items in quarantine again, as today's streams do; rows are committed with the resolution of their items.
@@ -38,7 +35,7 @@ export interface RetryResult {
  * belongs to another record of a higher version. A row without an id cannot be loaded alone, as its key depends on all
  * rows of its minute: that minute no longer counts as covered, so that the next sync reads it again.
  */
-export async function retryQuarantine(deps: RetryDeps, names: readonly string[] | undefined): Promise<RetryResult> {
+export async function retryQuarantine(deps: RetryDeps, names: readonly string[] | undefined) {
   const { db, timeZone, now, signal } = deps
   const streams = new Map<string, Counts>()
   const readAgain = new Map<string, Place>()

@@ -1,14 +1,12 @@
 import { sql } from 'kysely'
-import { parseRanges, subtractWindows, type Window } from '../../core/slice.ts'
+import { parseRanges, type Place, subtractWindows, type Window } from '../../core/slice.ts'
 import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
 import { anyOf, ops } from '../ops.ts'
 import { selectRunsSince } from '../runs/runs.ts'
 
 /** The range that is wanted of one partition. */
-export interface WantedRange {
-  /** As in the ledger, such as `channel=9`. */
-  readonly partition: string
+export interface WantedRange extends Pick<Place, 'partition'> {
   readonly window: Window
 }
 

@@ -22,20 +22,14 @@ export interface Forgotten {
   readonly window: Window
 }
 
-/** A partition of which a range was covered and no longer is. */
-export interface ForgottenPartition extends Place {
-  /** How many slices had a part in the range. */
-  readonly slices: number
-}
+/** A partition of which a range was covered and no longer is; `slices`: how many had a part in the range. */
+export type ForgottenPartition = Awaited<ReturnType<typeof forgetCoverage>>[number]
 
 /**
  * Takes a range out of what is covered: the next sync reads it again. Slices keep the rest of their range.
  * @returns the partitions that had a part in it, in order
  */
-export async function forgetCoverage(
-  db: Db,
-  { streams, channels, partition, window }: Forgotten,
-): Promise<readonly ForgottenPartition[]> {
+export async function forgetCoverage(db: Db, { streams, channels, partition, window }: Forgotten) {
   const range = formatRange(window)
   const place = (eb: ExpressionBuilder<Ops, 'slices' | 'open_slices'>) => {
     const channel = eb.fn<string>('split_part', ['partition', eb.val('/'), eb.lit(1)])

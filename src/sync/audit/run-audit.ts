@@ -11,7 +11,7 @@ import { claimableUntil } from '../windows.ts'
 import { createCallMeter, watchReachability } from '../page-reading.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { failedBy } from '../run-slice.ts'
-import { createTally, type RunResult, type Tally } from '../tally.ts'
+import { createTally, type Tally } from '../tally.ts'
 import { auditPartition } from './audit-partition.ts'
 import {
   type AuditTask,
@@ -36,15 +36,11 @@ export interface AuditRequest extends Pick<SyncPlan, 'streams' | 'channels' | 'h
   readonly concurrency: number
 }
 
-export interface AuditResult extends RunResult {
-  readonly partitions: readonly PartitionAudit[]
-}
-
 /**
  * Compares the source's totals with the warehouse, partition by partition, and names the differences. Writes only the
  * ranges that are to be read again, into the ledger. One partition that fails does not stop the others.
  */
-export async function runAudit(request: AuditRequest, deps: RunDeps): Promise<AuditResult> {
+export async function runAudit(request: AuditRequest, deps: RunDeps) {
   const fatal = new AbortController()
   const signal = AbortSignal.any([deps.signal, fatal.signal])
   const reach = watchReachability(deps.fetchPage)
