@@ -98,7 +98,8 @@ export function formatProofs(counts: Readonly<Partial<Record<Proof, number>>>): 
 
 /** What is left of the day's calls: `7 of 10`; by channel those that have used some, then the others. */
 export function leftOf({ budget, scope, scopes }: CallBudget): string {
-  const refused = ({ spentAt }: { spentAt: Date | null }) => (spentAt ? ' (the service has refused a further one)' : '')
+  const note = ' (the service has refused a further one)'
+  const refused = ({ spentAt }: CallBudget['scopes'][number]) => (spentAt === null ? '' : note)
   const account = scopes.find((each) => each.scope === 'account')
   if (scope === 'account') return account ? `${account.left} of ${budget}${refused(account)}` : `${budget} of ${budget}`
   const named = scopes.filter((each) => each !== account)

@@ -24,8 +24,9 @@ export interface ErrorDetails {
   'api.unauthorized': { readonly call: string; readonly reason: string; readonly isRenewable?: boolean }
   /** The app id and secret were refused at 4.1. */
   'api.credentialsRefused': { readonly call: string; readonly reason: string }
-  /** 4.1 refused with an errcode that says nothing of the app id and secret. */
+  /** What answers at 4.1 issues no tokens. */
   'api.wrongAuthUrl': { readonly call: string; readonly reason: string }
+  /** 4.1 refused with an errcode that says nothing of the app id and secret. */
   'api.noToken': { readonly call: string; readonly code: number | string; readonly reason: string }
   /** 403: this account may not do this. */
   'api.forbidden': { readonly call: string; readonly reason: string }
