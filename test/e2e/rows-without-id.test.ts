@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import { down, up } from '../../migrations/0028-rows-by-minute.ts'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
@@ -125,15 +124,6 @@ describe('the time of a gift or a signup', () => {
     changeBoth(toTheMinute)
     await readAfter(1)
     expect(await readCounts()).toEqual(before)
-  })
-
-  test('told rows apart by the second once: what is in the tables keeps its place', async () => {
-    await readAfter(0)
-    for (const step of [down, up]) await Reflect.apply(step, undefined, [account.database.db])
-    const nothing = { inserted: 0, updated: 0, removed: 0 }
-    const read = await readRange('2026-10-01', '2026-11-21')
-    expect(read).toMatchObject({ gifts: nothing, signups: nothing })
-    await expectTruth(account, ['gifts', 'questionnaires', 'signups'])
   })
 
   test('or another part of what tells it apart, where it cannot be read, keeps the row in quarantine until a reading has it', async () => {

@@ -86,14 +86,6 @@ test('an empty answer is not believed because some of its rows were missing befo
   expect([await read(withoutSome), await read(withoutSome), await read(noRows())]).toEqual([3, 0, 3])
 })
 
-test('an empty first answer with a total settles nothing: the next night has what it lacked', async () => {
-  account.emulator.faults.push({ effect: noRows(), endpoint: 'userRecordList' })
-  await readAfter(0, 'watch_records')
-  account.emulator.faults.splice(0)
-  await readAfter(24, 'watch_records')
-  await expectTruth(account, ['watch_records'])
-})
-
 test('the history of gifts is read a second time when an hour has passed, and then no more', async () => {
   await readAfter(0)
   const soon = account.emulator.calls.length
@@ -112,19 +104,6 @@ test('the history of gifts is read a second time when an hour has passed, and th
   await readAfter(24)
   expect(askedSince(after)).toEqual(['2026-11-19'])
   expect(account.emulator.calls.length - after).toBe(7)
-})
-
-test('readings have pages of the size that the service serves and of one row less in turn', async () => {
-  const { id, type } = addTwoPages(1)
-  const sizes: unknown[] = []
-  for (let hour = 0; hour < 4; hour++) {
-    const before = account.emulator.calls.length
-    await readAfter(1)
-    const calls = account.emulator.calls.slice(before).filter(({ page, channelId }) => page === 2 && channelId === id)
-    sizes.push(calls.flatMap(({ params }) => (params.type === type ? [params.perPage] : [])))
-  }
-  // The last one is looked at twice.
-  expect(sizes).toEqual([100, 99, 100, 99].map((size) => [size, size]))
 })
 
 test('a row that is lost at the border of two pages comes with the second reading, which has other pages', async () => {

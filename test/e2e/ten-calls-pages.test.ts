@@ -37,22 +37,20 @@ test('a page from which a row is missing does not end the list', async () => {
 })
 
 test.each([
-  [30, 'repeat-last'],
-  [300, 'repeat-last'],
-  [300, 'repeat-first'],
-] as const)('%d rows end where pages past the end %s', async (rows, beyondLastPage) => {
+  [30, 'repeat-last', 1],
+  [300, 'repeat-last', 1],
+  [300, 'repeat-first', 1],
+  // Where they are refused, the end shows on the day after.
+  [1, 'error', 2],
+  [2, 'error', 2],
+  [200, 'error', 2],
+  [850, 'error', 2],
+] as const)('%d rows end; pages past the end: %s; days: %d', async (rows, beyondLastPage, days) => {
   account.emulator.switches.beyondLastPage = beyondLastPage
   account.setRecords(rows)
   expect(await runForDays()).toMatchObject({ code: 0 })
   await expectTruth(account, ['watch_records_v1'])
-})
-
-test.each([1, 2, 30, 200, 850])('%d rows end where pages past the end are refused, on the day after', async (rows) => {
-  account.emulator.switches.beyondLastPage = 'error'
-  account.setRecords(rows)
-  expect(await runForDays()).toMatchObject({ code: 0 })
-  await expectTruth(account, ['watch_records_v1'])
-  expect(account.callsByDay()).toHaveLength(2)
+  expect(account.callsByDay()).toHaveLength(days)
 })
 
 test('where a page is refused for a day, a record that is deleted meanwhile hides none behind one that is not shown', async () => {
