@@ -1,12 +1,21 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
-import { connectionReset, fieldValue, ignoredTimeFilter, refusal } from '../helpers/fault-effects.ts'
+import {
+  connectionReset,
+  fieldValue,
+  foreignRow,
+  ignoredTimeFilter,
+  missingRow,
+  noRows,
+  refusal,
+} from '../helpers/fault-effects.ts'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
-import { startPipeline } from '../helpers/start-pipeline.ts'
+import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 
 const DAY_MS = 86_400_000
 
@@ -68,4 +77,29 @@ test('a sync of the account alone, without LIVEHOUSE_CHANNELS, retires no channe
   expect(await runVerb(sync, ['--streams', 'managers'], { environment })).toMatchObject({ code: 0 })
   const states = await pipeline.database.db.selectFrom('livehouse.channels').select('state').execute()
   expect(states.map(({ state }) => state)).toEqual(['active', 'active'])
+})
+
+/** What waits in quarantine, and whether it is resolved, after a reading of visitors of whom the first channel's come so. */
+async function readQuarantine(effect?: FaultEffect, { emulator, database, sync }: TestPipeline = pipeline) {
+  const [channelId = ''] = emulator.channelIds
+  emulator.faults.length = 0
+  if (effect) emulator.faults.push({ effect, endpoint: 'visitorList', channelId })
+  await sync({ streams: ['visitors'] })
+  const items = await database.db.selectFrom('livehouse_ops.quarantine').select(['raw', 'resolved_at']).execute()
+  return items.map(({ raw, resolved_at }) => [raw, resolved_at !== null])
+}
+
+test('an unreadable item that a later proven walk no longer brings is resolved, and unresolved when it is back', async () => {
+  expect(await readQuarantine(foreignRow('stray'))).toEqual([['"stray"', false]])
+  expect(await readQuarantine()).toEqual([['"stray"', true]])
+  expect(await readQuarantine(foreignRow('stray'))).toEqual([['"stray"', false]])
+})
+
+test.each([
+  ['a walk that falls short', missingRow(0)],
+  ['an empty answer', noRows()],
+])('%s resolves nothing in quarantine', async (_name, effect) => {
+  await using small = await startPipeline({ viewers: 10 })
+  await readQuarantine(foreignRow('stray'), small)
+  expect(await readQuarantine(effect, small)).toEqual([['"stray"', false]])
 })

@@ -19,6 +19,13 @@ const account = ofTest(() => startAccount({ channels: 1, viewers: 250 }))
 
 const syncAndCompare = async (stream: string, hours?: number) => await syncTruly(account, stream, hours)
 
+/** A sync of a stream, so many hours later. @returns its exit code, its errors and what it did */
+async function syncLater(stream: string, hours: number) {
+  account.clock.nowMs += hours * 3_600_000
+  const { code, errors, streams } = await runJson(account, sync, ['--streams', stream])
+  return { code, errors, ...streams[stream] }
+}
+
 test.each<[keyof typeof fill, Crowd]>([
   ['visitors', { count: 250, minutes: 1 }],
   ['watch_records', { count: 350, minutes: 1 }],
@@ -44,9 +51,7 @@ test('the audit counts visitors who are gone from a list that shows nobody as go
   await syncAndCompare('visitors')
   for (const row of channel.visitors.rows.filter(({ userId }) => /^crowd-1\d$/.test(userId)))
     channel.visitors.remove(row)
-  clock.nowMs += 24 * 3_600_000
-  const { code, streams } = await runJson(account, sync, ['--streams', 'visitors'])
-  expect({ code, slices: streams.visitors.slices }).toMatchObject({ code: 0, slices: { moving: 1 } })
+  expect(await syncLater('visitors', 24)).toMatchObject({ code: 0, slices: { moving: 1 } })
   const told = 'the warehouse has 10 rows more than the source'
   const printed = expect.arrayContaining([expect.stringContaining(told)])
   expect(await run(audit, ['--streams', 'visitors'])).toMatchObject({ code: 3, printed })
@@ -62,8 +67,7 @@ test('a list that never stands still and shrinks is red once, not each night aro
   for (const count of [400, 359, 362, 358, 361]) {
     for (const row of visitors.rows.slice()) visitors.remove(row)
     visitors.add(...crowd.slice(0, count))
-    clock.nowMs += 24 * 3_600_000
-    codes.push((await runJson(account, sync, ['--streams', 'visitors'])).code)
+    codes.push((await syncLater('visitors', 24)).code)
   }
   expect(codes).toEqual([0, 3, 0, 0, 0])
 })
@@ -109,8 +113,7 @@ test('a row that cannot be read and comes on two pages, since another jumped ahe
   const jump = meanwhile(() => visitors.replace(jumping, { ...jumping, lastOnlineAt: at + 20 * 86_400 }))
   emulator.faults.push({ effect: changedRows(withoutId), endpoint: 'visitorList' })
   emulator.faults.push({ effect: jump, endpoint: 'visitorList', page: 2, times: 1 })
-  clock.nowMs += 3_600_000
-  expect(await account.run(sync, ['--streams', 'visitors'])).toMatchObject({ code: 0 })
+  expect(await syncLater('visitors', 1)).toMatchObject({ code: 0 })
   const held = await readStreamTable(database.db, 'visitors')
   expect(held.map((row) => row.user_id)).toContain(jumping.userId)
   expect(held).toHaveLength(visitors.rows.length - 1)
@@ -123,12 +126,8 @@ test('two equal items that cannot be read, on two pages of a whole list, are two
   const ids = new Set([20, 220].map((place) => newestFirst[place]?.userId))
   const unreadable = (item: unknown) => (ids.has(Object(item).user_id) ? { id: Object(item).id } : item)
   emulator.faults.push({ effect: changedRows(unreadable), endpoint: 'visitorList' })
-  for (let night = 0; night < 2; night++) {
-    clock.nowMs += 86_400_000
-    const { code, errors, streams } = await runJson(account, sync, ['--streams', 'visitors'])
-    expect([code, errors]).toEqual([0, []])
-    expect(streams.visitors).toMatchObject({ slices: { verified: 1 }, quarantined: 2 })
-  }
+  const proven = { code: 0, errors: [], slices: { verified: 1 }, quarantined: 2 }
+  for (let night = 0; night < 2; night++) expect(await syncLater('visitors', 24)).toMatchObject(proven)
 })
 
 test('watch records of which one comes with every call: what is older is proven at once, and read no more', async () => {
@@ -140,11 +139,7 @@ test('watch records of which one comes with every call: what is older is proven 
     const enteredAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
     records.add({ ...model, recordId: String(900_000 + ++added), enteredAt, leftAt: enteredAt })
   })
-  const readRecords = async () => {
-    clock.nowMs += 3_600_000
-    const { code, streams } = await runJson(account, sync, ['--streams', 'watch_records'])
-    return { code, ...streams.watch_records }
-  }
+  const readRecords = async () => await syncLater('watch_records', 1)
   emulator.faults.push({ effect: arrive, endpoint: 'userRecordList' })
   expect(await readRecords()).toMatchObject({ code: 0, slices: { verified: 2, moving: 0 } })
   const { calls } = await readRecords()
@@ -153,3 +148,26 @@ test('watch records of which one comes with every call: what is older is proven 
   expect(calls).toBeLessThan(20)
   await expectTruth(account, ['watch_records'])
 })
+
+test.each(['empty', 'repeat-first', 'repeat-last', 'error'] as const)(
+  'gifts with a field that differs in every answer are read, and none twice; behind the last page: %s',
+  async (beyondLastPage) => {
+    const { emulator, clock } = account
+    Object.assign(emulator.switches, { beyondLastPage })
+    let answers = 0
+    emulator.faults.push({ effect: changedRows((item) => ({ ...Object(item), server_time: ++answers })) })
+    const { gifts } = firstChannel(emulator)
+    const givenAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600
+    const gift = { ...first(gifts.rows), type: 'cash' as const, giftId: 1, givenAt }
+    gifts.add(
+      ...times(230, (n) => ({ ...gift, giftId: n, givenAt: givenAt - n * 60 })),
+      ...times(130, () => ({ ...gift })),
+    )
+    await syncAndCompare('gifts')
+    const nothingNew = { inserted: 0, removed: 0, errors: [] }
+    expect(await syncLater('gifts', 2)).toMatchObject({ code: 0, ...nothingNew })
+    // Behind the lookback it has come to rest, and is read no more.
+    await syncLater('gifts', 50)
+    expect(await syncLater('gifts', 50)).toMatchObject({ code: 0, extracted: 0, errors: [] })
+  },
+)

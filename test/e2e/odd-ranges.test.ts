@@ -1,0 +1,241 @@
+import { expect, test } from 'vitest'
+import { audit } from '../../src/cli/audit.ts'
+import { backfill } from '../../src/cli/backfill.ts'
+import { sync } from '../../src/cli/sync.ts'
+import { DAY, MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
+import type { Answer } from '../../src/emulator/answer.ts'
+import type { ListQuery } from '../../src/emulator/params.ts'
+import { expectTruth } from '../helpers/expect-truth.ts'
+import { constantTotal, refusal } from '../helpers/fault-effects.ts'
+import { addRowsAt, first, firstChannel, firstRows } from '../helpers/first-rows.ts'
+import { readStreamTable } from '../helpers/read-table.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { clampedTo } from '../helpers/worlds/furnish.ts'
+
+const STREAMS = ['watch_records', 'gifts', 'signups'] as const
+const wanted = ['--streams', ['questionnaires', ...STREAMS].join()]
+const onlyVisits = ['--streams', 'watch_records']
+
+interface Range {
+  readonly from: number
+  readonly to: number
+}
+/** What a service makes of a range that it is asked for. */
+type Filter = (range: Range) => Range
+
+const startOf = (time: number) => Math.floor(time / DAY) * DAY
+const filters = {
+  'whole days': ({ from, to }) => ({ from: startOf(from), to: startOf(to) + DAY - 1 }),
+  'an end of whole days': ({ from, to }) => ({ from, to: startOf(to) + DAY - 1 }),
+  'days, the last one excluded': ({ from, to }) => ({ from, to: startOf(to) - 1 }),
+} satisfies Record<string, Filter>
+
+/** Of a range that is longer, the service serves these days, and says nothing. */
+const shortenedTo =
+  (days: number, which: 'newest' | 'oldest' | 'none of' = 'newest'): Filter =>
+  ({ from, to }) => {
+    if (to - from <= days * DAY) return { from, to }
+    if (which === 'newest') return { from: to - days * DAY, to }
+    return { from, to: which === 'oldest' ? from + days * DAY : from }
+  }
+
+function filterBy({ emulator }: TestAccount, ...changes: readonly Filter[]): void {
+  const query = (asked: ListQuery): ListQuery => {
+    const { from, to } = asked
+    if (from === undefined || to === undefined) return asked
+    return { ...asked, ...changes.reduce((range, change) => change(range), { from, to }) }
+  }
+  emulator.faults.push({ effect: { name: 'filter', query } })
+}
+
+/** On the clock of the service. */
+const nowOf = ({ clock }: TestAccount) => wallTimeAt(clock.nowMs, 'Asia/Shanghai')
+
+/** A day is over. */
+const passDay = ({ clock }: TestAccount) => void (clock.nowMs += DAY * 1000)
+
+/** Of each stream with a range a row every other day, over 280 days. */
+async function startHistory(): Promise<TestAccount> {
+  const account = await startAccount({ channels: 1, viewers: 5 })
+  const newest = nowOf(account) - 3600
+  addRowsAt(
+    account.emulator,
+    Array.from({ length: 140 }, (_, n) => newest - n * 2 * DAY),
+  )
+  return account
+}
+
+/** Of each stream with a range so many rows on each of so many evenings, from 20:00 on, and no others. */
+async function startEvenings(evenings: number, rows: number): Promise<TestAccount> {
+  const account = await startAccount({ channels: 1, viewers: 5 })
+  const { channel } = firstRows(account.emulator)
+  const others = { records: channel.records.rows.slice(), gifts: channel.gifts.rows.slice() }
+  const today = startOf(nowOf(account))
+  const timeOf = (n: number) =>
+    today - (1 + Math.floor(n / rows)) * DAY + 20 * 3600 + Math.floor(((n % rows) * 7200) / rows)
+  addRowsAt(
+    account.emulator,
+    Array.from({ length: evenings * rows }, (_, n) => timeOf(n)),
+  )
+  for (const row of others.records) channel.records.remove(row)
+  for (const row of others.gifts) channel.gifts.remove(row)
+  return account
+}
+
+test.each([
+  ['newest', 90],
+  ['newest', 20],
+  ['oldest', 20],
+  ['oldest', 316],
+  ['none of', 30],
+] as const)(
+  'of a service that serves the %s %i days of a longer range, the whole history is read',
+  async (which, days) => {
+    await using account = await startHistory()
+    const { emulator, database, run } = account
+    if (which === 'oldest') emulator.switches.rowOrder = 'time-asc'
+    filterBy(account, shortenedTo(days, which))
+    expect(await run(backfill, ['--from', '2026-10-06', ...onlyVisits])).toMatchObject({ code: 0 })
+    const rows = await readStreamTable(database.db, 'watch_records')
+    expect(rows.filter((row) => Math.floor(Number(row.record_id) / 1000) === 900)).toHaveLength(23)
+    for (let night = 0; night < 3; night++) {
+      passDay(account)
+      expect(await run(sync, wanted, { LIVEHOUSE_HISTORY_FROM: '2026-01-01' })).toMatchObject({ code: 0 })
+      await expectTruth(account, STREAMS)
+    }
+    expect(await run(audit, wanted)).toMatchObject({ code: 0 })
+  },
+)
+
+test('of a service that serves only the newest 90 days of a range, what is older than a longer pause is not marked', async () => {
+  await using account = await startHistory()
+  const { emulator, clock, database, run } = account
+  expect(await run(sync, wanted)).toMatchObject({ code: 0 })
+  clock.nowMs += 120 * DAY * 1000
+  const { gifts } = firstChannel(emulator)
+  // Behind the pause one gift and no signup.
+  gifts.add({ ...first(gifts.rows), giftId: 1, givenAt: nowOf(account) - 3600 })
+  filterBy(account, shortenedTo(90))
+  for (let reading = 0; reading < 4; reading++) {
+    clock.nowMs += 7_200_000
+    expect(await run(backfill, ['--from', '2025-06-01', '--streams', 'gifts,signups'])).toMatchObject({ code: 0 })
+  }
+  for (const stream of ['gifts', 'signups'])
+    expect(await readStreamTable(database.db, stream, { isRemoved: true }), stream).toEqual([])
+  await expectTruth(account, STREAMS)
+})
+
+test('what lies before the earliest row, and the newest days without one, are asked for once, of a long range alone; a refusal of that says nothing', async () => {
+  await using account = await startHistory()
+  let asked = 0
+  let isAsked = false
+  let longest = 0
+  const refused = refusal(400001)
+  const query = (each: ListQuery) => {
+    const length = (each.to ?? 0) - (each.from ?? 0)
+    isAsked = length < longest
+    longest = Math.max(longest, length)
+    if (isAsked) asked++
+    return each
+  }
+  const answer = (given: Answer) => (isAsked ? (refused.answer?.(given) ?? given) : given)
+  account.emulator.faults.push({ effect: { name: 'refused', query, answer } })
+  for (let night = 0; night < 3; night++) {
+    passDay(account)
+    longest = 0
+    expect(await account.run(sync, onlyVisits)).toMatchObject({ code: 0 })
+  }
+  expect(asked).toBe(2)
+  await expectTruth(account, ['watch_records'])
+})
+
+test.each([
+  ['whole days', 31],
+  ['an end of whole days', 31],
+  ['days, the last one excluded', 31],
+  ['days, the last one excluded', 7],
+] as const)('of a service that filters by %s, and serves the newest %i days, all is read', async (name, days) => {
+  await using account = await startEvenings(60, 12)
+  filterBy(account, filters[name], shortenedTo(days))
+  for (let night = 0; night < 3; night++) {
+    expect(await account.run(sync, wanted)).toMatchObject({ code: 0 })
+    passDay(account)
+    if (night !== 1) await expectTruth(account, STREAMS)
+  }
+})
+
+test.each(['whole days', 'an end of whole days', 'days, the last one excluded'] as const)(
+  'of a service that filters by %s, long lists are read with few calls more',
+  async (name) => {
+    await using account = await startEvenings(60, 40)
+    const { channel, record } = firstRows(account.emulator)
+    const today = startOf(nowOf(account))
+    // Also in the first minutes of a day, just before the part in which rows still change.
+    for (const day of [3, 4, 5]) {
+      const at = today - day * DAY + 1800
+      for (const n of [1, 2])
+        channel.records.add({ ...record, recordId: String(800_000 + day * 10 + n), enteredAt: at, leftAt: at })
+    }
+    filterBy(account, filters[name])
+    for (let night = 0; night < 3; night++) {
+      account.emulator.calls.length = 0
+      expect(await account.run(sync, wanted)).toMatchObject({ code: 0 })
+      expect(account.emulator.calls.length).toBeLessThan(night === 0 ? 400 : 100)
+      passDay(account)
+    }
+    await expectTruth(account, STREAMS)
+  },
+)
+
+test('of a service that goes by minutes within a day, and by days otherwise, a long list is read whole', async () => {
+  await using account = await startEvenings(30, 300)
+  const byDays: Filter = ({ from, to }) => ({ from: startOf(from), to: startOf(to) - 1 })
+  filterBy(account, (range) => (startOf(range.from) === startOf(range.to) ? range : byDays(range)))
+  expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+  await expectTruth(account, ['gifts'])
+})
+
+// In no order nothing shows that the service goes by days: what is told of is read no further, and is red.
+test.each([
+  ['time-asc', 0, 1000],
+  ['time-desc', 0, 1000],
+  ['shuffled', 3, 1500],
+] as const)('whole days that are too long for one part, %s, end with %i after less than %i calls', async (...row) => {
+  const [rowOrder, code, calls] = row
+  await using account = await startEvenings(3, 900)
+  account.emulator.switches.rowOrder = rowOrder
+  account.emulator.faults.push({ effect: clampedTo(10) })
+  filterBy(account, filters['whole days'])
+  const streams = code === 0 ? 'watch_records' : 'watch_records,gifts'
+  expect(await account.run(sync, ['--streams', streams])).toMatchObject({ code })
+  expect(account.emulator.calls.length).toBeLessThan(calls)
+  if (code === 0) await expectTruth(account, ['watch_records'])
+})
+
+test('a round number of visits on one day is no limit where the service goes by days', async () => {
+  await using account = await startEvenings(10, 100)
+  filterBy(account, filters['whole days'])
+  for (let night = 0; night < 5; night++) {
+    account.emulator.calls.length = 0
+    expect(await account.run(sync, onlyVisits)).toMatchObject({ code: 0 })
+    expect(account.emulator.calls.length).toBeLessThan(60)
+    passDay(account)
+  }
+  await expectTruth(account, ['watch_records'])
+})
+
+// Rounded, it may be the most that the service counts; a large one has the list cut.
+test.each([300, 1000, 30_000])(
+  'a total of %i of another range than was asked for is told with few calls',
+  async (total) => {
+    await using account = await startEvenings(60, 5)
+    for (const endpoint of ['userRecordList', 'signupRecord'])
+      account.emulator.faults.push({ effect: constantTotal(total), endpoint })
+    for (const stream of ['watch_records', 'signups']) {
+      const before = account.emulator.calls.length
+      const { code } = await account.run(sync, ['--streams', `questionnaires,${stream}`])
+      expect(code).toBe(total === 300 ? 0 : 3)
+      expect(account.emulator.calls.length - before).toBeLessThan(200)
+    }
+  },
+)
