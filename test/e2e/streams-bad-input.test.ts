@@ -62,12 +62,14 @@ describe('whatever a field holds, every row lands', () => {
     expect(rows).toEqual([{ nickname: 'a\ufffd👍' }])
   })
 
-  test.each(objects)('a row of %s that is none goes to quarantine, once over all runs', async (endpoint, name) => {
-    pipeline.emulator.faults.push({ effect: foreignRow(['no', { row: '\u0000' }]), endpoint, page: 1 })
+  test('a row that is none goes to quarantine, once over all runs', async () => {
+    for (const [endpoint] of objects)
+      pipeline.emulator.faults.push({ effect: foreignRow(['no', { row: '\u0000' }]), endpoint, page: 1 })
     for (let run = 0; run < 2; run++) expect(await pipeline.sync()).toMatchObject({ status: 'ok', errors: [] })
     const { rows } = await sql<{ stream: string; raw: string }>`
       select distinct stream, raw from livehouse_ops.quarantine`.execute(pipeline.database.db)
-    expect(rows).toEqual([{ stream: name, raw: '["no",{"row":""}]' }])
+    const expected = objects.map(([, stream]) => ({ stream, raw: '["no",{"row":""}]' }))
+    expect(new Set(rows)).toEqual(new Set(expected))
   })
 
   test('a key that is too long for an index is no key: quarantine, and the run goes on', async () => {

@@ -44,7 +44,7 @@ test.each<[keyof typeof fill, Crowd]>([
 })
 
 test('the audit counts visitors who are gone from a list that shows nobody as gone, as it does not stand still', async () => {
-  const { emulator, clock, run } = account
+  const { emulator, run } = account
   Object.assign(emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
   const channel = firstChannel(emulator)
   fill.visitors(channel, { count: 250, minutes: 1 })
@@ -58,7 +58,7 @@ test('the audit counts visitors who are gone from a list that shows nobody as go
 })
 
 test('a list that never stands still and shrinks is red once, not each night around nine tenths of all who ever came', async () => {
-  const { emulator, clock } = account
+  const { emulator } = account
   Object.assign(emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
   const { visitors } = firstChannel(emulator)
   const model = { ...first(visitors.rows), watchSeconds: 0 }
@@ -103,7 +103,7 @@ test('two equal signups that each fill a page, as so few are served, are two', a
 })
 
 test('a row that cannot be read and comes on two pages, since another jumped ahead, does not count for that one', async () => {
-  const { emulator, database, clock } = account
+  const { emulator, database } = account
   const { visitors } = firstChannel(emulator)
   const newestFirst = visitors.rows.toSorted((a, b) => b.lastOnlineAt - a.lastOnlineAt)
   const [unreadable, jumping] = [newestFirst[99], newestFirst[150]]
@@ -120,7 +120,7 @@ test('a row that cannot be read and comes on two pages, since another jumped ahe
 })
 
 test('two equal items that cannot be read, on two pages of a whole list, are two: it is proven in every run', async () => {
-  const { emulator, clock } = account
+  const { emulator } = account
   const { visitors } = firstChannel(emulator)
   const newestFirst = visitors.rows.toSorted((a, b) => b.lastOnlineAt - a.lastOnlineAt)
   const ids = new Set([20, 220].map((place) => newestFirst[place]?.userId))
