@@ -1,7 +1,6 @@
 import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
-import { createRowList } from '../../src/emulator/world/row-list.ts'
-import { firstRows } from './first-rows.ts'
+import { addRowsAt, firstRows } from './first-rows.ts'
 import { runJson } from './run-json.ts'
 import { startAccount, type TestAccount } from './start-account.ts'
 import { clampedTo } from './worlds/furnish.ts'
@@ -19,15 +18,11 @@ export async function startLists(
   const { emulator, clock } = account
   Object.assign(emulator.switches, { largestTotal })
   emulator.faults.push({ effect: clampedTo(pageSize) })
-  const { channel, visitor, record, form, signup } = firstRows(emulator)
-  const timeOf = (n: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - (60 + Math.floor(n / rowsPerMinute)) * MINUTE
-  const numbers = Array.from({ length: rows }, (_, n) => n)
-  channel.visitors.add(...numbers.map((n) => ({ ...visitor, userId: `v${n}` })))
-  channel.records.add(
-    ...numbers.map((n) => ({ ...record, recordId: String(900_000 + n), enteredAt: timeOf(n), leftAt: timeOf(n) })),
-  )
-  const signups = numbers.map((n) => ({ ...signup, userId: `s${n}`, signedUpAt: timeOf(n) }))
-  channel.questionnaires.replace(form, { ...form, signups: createRowList(signups) })
+  const { channel, visitor } = firstRows(emulator)
+  const newest = wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 60 * MINUTE
+  const times = Array.from({ length: rows }, (_, n) => newest - Math.floor(n / rowsPerMinute) * MINUTE)
+  channel.visitors.add(...times.map((_, n) => ({ ...visitor, userId: `v${n}` })))
+  addRowsAt(emulator, times)
   return account
 }
 

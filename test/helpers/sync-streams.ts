@@ -3,7 +3,6 @@ import PQueue from 'p-queue'
 import type { Clock } from '../../src/core/clock.ts'
 import type { Log } from '../../src/core/log.ts'
 import type { FetchPage } from '../../src/core/page.ts'
-import type { ProgressEvent } from '../../src/core/outcome.ts'
 import { type WallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { Emulator } from '../../src/emulator/server.ts'
 import { registerChannels } from '../../src/ledger/channels.ts'
@@ -31,16 +30,13 @@ export interface SyncStreams {
   readonly pagesPerSlice: number
   readonly maxUnreadablePercent?: number
   readonly signal: AbortSignal
-  readonly report?: (event: ProgressEvent) => void
   readonly log?: Log
-  /** What happens between the plan and the first lease. */
-  readonly whenPlanned?: () => Promise<unknown>
 }
 
 /** One sync of the emulator's channels by the pipeline itself, without settings and their checks. */
 export async function syncStreams(
   db: Kysely<Database>,
-  { emulator, clock, signal, pageSize, whenPlanned, report = () => {}, log = silentLog, ...options }: SyncStreams,
+  { emulator, clock, signal, pageSize, log = silentLog, ...options }: SyncStreams,
 ): Promise<RunResult> {
   const begunAt = new Date(clock.now())
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: begunAt })
@@ -57,18 +53,14 @@ export async function syncStreams(
     allStreams
       .filter(({ name }) => options.streams.includes(name))
       .map((stream) => ({ ...stream, pageSize: Math.min(pageSize, stream.pageSize) })),
-    async (some, questionsOf) => {
-      const plans = await planSync(db, { ...plan, streams: some }, questionsOf)
-      if (plans.length > 0) await whenPlanned?.()
-      return plans
-    },
+    async (some, questionsOf) => await planSync(db, { ...plan, streams: some }, questionsOf),
     {
       db,
       fetchPage: options.fetchPage,
       clock,
       log,
       signal,
-      report,
+      report: () => {},
       runId,
       timeZone: TIME_ZONE,
       claimableMs: clock.now,
