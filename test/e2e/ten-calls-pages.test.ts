@@ -12,13 +12,8 @@ import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const account = ofTest(startV1Account)
 /** Backfills day after day until nothing waits. @returns how the last day ended */
-async function runForDays(most = 12) {
-  for (let day = 1; ; day++) {
-    const ended = await runJson(account, backfill, V1_BACKFILL)
-    if (ended.code !== 4 || day === most) return ended
-    account.nextDay()
-  }
-}
+const runForDays = async (most = 12) =>
+  await account.untilDone(async () => await runJson(account, backfill, V1_BACKFILL), most)
 
 const oldRecords = () => firstChannel(account.emulator).oldRecords
 const newestFirst = () => oldRecords().rows.toSorted((a, b) => b.enteredAt - a.enteredAt)
@@ -97,13 +92,12 @@ test.each(['time-desc', 'shuffled'] as const)(
 
 test('a list from which records are deleted every night is read in parts that fit in a day', async () => {
   account.setRecords(2500)
-  let nights = 0
-  for (let code: number | undefined = 4; code === 4; nights++) {
-    expect(nights).toBeLessThan(25)
-    ;({ code } = await account.run(backfill, V1_BACKFILL))
+  const runAndRemove = async () => {
+    const { code = 0 } = await account.run(backfill, V1_BACKFILL)
     if (code === 4) oldRecords().remove(first(newestFirst()))
-    account.nextDay()
+    return { code }
   }
+  expect((await account.untilDone(runAndRemove, 25)).code).not.toBe(4)
   const held = await readIds()
   expect(oldRecords().rows.filter(({ recordId }) => !held.has(recordId))).toEqual([])
 })

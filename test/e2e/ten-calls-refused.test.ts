@@ -48,11 +48,7 @@ test('a channel that is refused every day keeps no other from its calls, and fai
   account.setRecords(450, 1250)
   const [refused = '', other = ''] = account.emulator.channelIds
   refuse(status(404), { channelId: refused })
-  const ends = []
-  for (let day = 1; day <= 6; day++) {
-    ends.push(await runBackfill())
-    account.nextDay()
-  }
+  const ends = await account.eachDay(6, async () => await runBackfill())
   // Asked for on the first day, and on the third and those after it, when the other has been read.
   expect(ends.map(({ code }) => code)).toEqual([4, 4, 4, 3, 3, 3])
   const message = expect.stringMatching(/404.*refused since 2026-11-/)
@@ -70,22 +66,17 @@ test('nor does one whose missing range is newer', async () => {
   refuse(status(404), { channelId: refused })
   const path = join(createTemporaryFolder('csv'), 'channels.csv')
   writeFileSync(path, `channel_id,until\n${refused},\n${other},2018-12-01\n`)
-  for (let day = 1; day <= 4; day++) {
-    await runSync({ LIVEHOUSE_CHANNELS: `@${path}` })
-    account.nextDay()
-  }
+  await account.eachDay(4, async () => await runSync({ LIVEHOUSE_CHANNELS: `@${path}` }))
   expect(account.pagesOf(other).at(-1)).toBe(14)
 })
 
 test('calls that another client spends every day cost no page that was read, and are named from the third day on', async () => {
   account.setRecords(650, 0)
   const settings = { LIVEHOUSE_V1_BUDGET: '3', LIVEHOUSE_CHANNELS: account.emulator.channelIds[0] ?? '' }
-  const ends = []
-  for (let day = 0; day <= 5; day++) {
-    if (day === 1) refuse(status(429))
-    ends.push(await runBackfill(settings))
-    account.nextDay()
-  }
+  const ends = await account.eachDay(6, async (day) => {
+    if (day === 2) refuse(status(429))
+    return await runBackfill(settings)
+  })
   expect(ends.map(({ code }) => code)).toEqual([4, 4, 4, 4, 3, 3])
   expect(ends[5].errors).toMatchObject([
     { message: expect.stringMatching(/429.*another client of the account spends/) },
@@ -118,10 +109,7 @@ test('the half of a list that lies too deep goes before what is newer of its cha
   const [deep = ''] = account.emulator.channelIds
   refuse(status(400), { page: 4 })
   const settings = { LIVEHOUSE_CHANNELS: deep, LIVEHOUSE_V1_BUDGET: '3' }
-  for (let day = 1; day <= 5; day++) {
-    await runSync(settings)
-    account.nextDay()
-  }
+  await account.eachDay(5, async () => await runSync(settings))
   // Enough for all calls of a day.
   const { oldRecords } = firstChannel(account.emulator)
   const enteredAt = wallTimeAt(account.clock.nowMs - DAY_MS, 'Asia/Shanghai')
@@ -141,24 +129,16 @@ test('one minute that lies too deep is not begun anew without end: it fails, wit
   for (const row of oldRecords.rows) oldRecords.replace(row, { ...row, enteredAt, leftAt: enteredAt + 30 })
   refuse(status(400), { page: 2 })
   const oneDay = ['--from', '2018-09-01', '--to', '2018-09-02', '--streams', 'watch_records_v1']
-  let last = await runBackfill({}, oneDay)
-  for (let runs = 1; last.code === 4; runs++) {
-    expect(runs).toBeLessThan(40)
-    account.clock.nowMs += 3 * DAY_MS
-    last = await runBackfill({}, oneDay)
+  const run = async () => {
+    account.clock.nowMs += 2 * DAY_MS
+    return await runBackfill({}, oneDay)
   }
-  expect(last).toMatchObject({ code: 3, errors: [{ code: 'api.status' }] })
+  expect(await account.untilDone(run, 40)).toMatchObject({ code: 3, errors: [{ code: 'api.status' }] })
 })
 
 test('a list of which the service refuses far pages is read in parts, and keeps no other from its calls', async () => {
   account.setRecords(250, 450)
   refuse(status(400), { channelId: first(account.emulator.channelIds), page: 4 })
-  let { code } = await runBackfill()
-  for (let day = 1; code === 4; day++) {
-    expect(day).toBeLessThan(30)
-    account.nextDay()
-    ;({ code } = await runBackfill())
-  }
-  expect(code).toBe(0)
+  expect(await account.untilDone(async () => await runBackfill())).toMatchObject({ code: 0 })
   await expectTruth(account, ['watch_records_v1'])
 })

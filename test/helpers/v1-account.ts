@@ -17,8 +17,26 @@ export async function startV1Account() {
   const world = createWorld({ seed: 1, channels: 2, viewers: 5, days: 1, endsAt, timeZone: TIME_ZONE })
   const account = await startAccount({ world })
   const callsOn46 = () => account.emulator.calls.filter(({ endpoint }) => endpoint === 'userRecords')
+  const nextDay = () => void (account.clock.nowMs += DAY * 1000)
   return Object.assign(account, {
-    nextDay: () => void (account.clock.nowMs += DAY * 1000),
+    nextDay,
+    /** Does something on each of so many days. @returns what came of it, and it is the next day */
+    eachDay: async <T>(days: number, act: (day: number) => Promise<T>): Promise<readonly T[]> => {
+      const results: T[] = []
+      for (let day = 1; day <= days; day++) {
+        results.push(await act(day))
+        nextDay()
+      }
+      return results
+    },
+    /** Does something day after day, at most so many, until nothing waits. @returns how it ended on the last of them */
+    untilDone: async <T extends { readonly code?: number }>(act: () => Promise<T>, days = 30): Promise<T> => {
+      for (let day = 1; ; day++) {
+        const ended = await act()
+        if (ended.code !== 4 || day === days) return ended
+        nextDay()
+      }
+    },
     /** Gives the channels exactly so many old records. */
     setRecords: (...counts: readonly number[]) => {
       for (const [place, { oldRecords }] of [...world.channels.values()].entries()) {
