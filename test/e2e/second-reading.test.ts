@@ -98,8 +98,8 @@ test('the history of gifts is read a second time when an hour has passed, and th
   expect(await readProven()).toEqual([{ last_proof: 'unverifiable', is_proven: false }])
   expect(await readAfter(1)).toMatchObject({ agreed: 4, unverifiable: 4 })
   expect(await readProven()).toEqual([{ last_proof: 'agreed', is_proven: true }])
-  const { streams } = await runJson(account, status)
-  expect(streams.gifts.partitions).toMatchObject({ agreed: 4, unverifiable: 0 })
+  const partitions = { agreed: 4, unverifiable: 0 }
+  expect(await runJson(account, status)).toMatchObject({ streams: { gifts: { partitions } } })
   // Whether the newest days of a list are asked for by themselves too depends on which list comes first.
   expect(askedSince(later).filter((day) => day < '2026-11')).toEqual(['2014-12-31'])
   const after = account.emulator.calls.length
@@ -216,7 +216,7 @@ test('an empty answer for one day does not make one for all days believed', asyn
   expect(await filled).toMatchObject({ code: 3 })
   for (const slices of [{ short: 2 }, { verified: 2 }]) {
     account.clock.nowMs += 2 * HOUR_MS
-    const { streams } = await runJson(account, sync, ['--streams', 'watch_records'])
-    expect(streams.watch_records).toMatchObject({ slices })
+    const ended = await runJson(account, sync, ['--streams', 'watch_records'])
+    expect(ended).toMatchObject({ streams: { watch_records: { slices } } })
   }
 })
