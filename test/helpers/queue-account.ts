@@ -88,13 +88,9 @@ export class QueueAccount implements AsyncDisposable {
   }
 
   /** What a process that has stopped holds is free at once, in place of after 20 s. */
-  async expireHeld(): Promise<void> {
-    await sql`update livehouse_ops.leases set expires_at = now() where name like 'partition %'`.execute(
-      this.database.db,
-    )
-    await sql`update pgboss.job set heartbeat_on = now() - interval '1 min' where state = 'active'`.execute(
-      this.database.db,
-    )
+  async expireHeld({ db }: Pick<TestDatabase, 'db'> = this.database): Promise<void> {
+    await sql`update livehouse_ops.leases set expires_at = now() where name like 'partition %'`.execute(db)
+    await sql`update pgboss.job set heartbeat_on = now() - interval '1 min' where state = 'active'`.execute(db)
   }
 
   async readRuns() {
