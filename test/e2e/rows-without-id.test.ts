@@ -12,15 +12,10 @@ import { ofTest } from '../helpers/of-file.ts'
 import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
+import { withTime } from '../helpers/worlds/troubles.ts'
 
 const DAY_MS = 86_400_000
 const streams = ['--streams', 'gifts,questionnaires,signups']
-
-/** Where the time of a row stands: under a name, or in its last cell. */
-const withTime = (item: unknown, change: (time: string) => string): unknown =>
-  Array.isArray(item)
-    ? [...item.slice(0, -1), change(String(item.at(-1)))]
-    : { ...Object(item), uptime: change(Object(item).uptime) }
 
 const account = ofTest(() => startAccount())
 

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { serve } from '../../src/cli/serve.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
+import type { Log } from '../../src/core/log.ts'
 import { DAY, formatWallDate, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import { connectionReset, fieldValue, refusal } from '../helpers/fault-effects.ts'
@@ -16,9 +17,9 @@ import { createFakeClock } from '../helpers/fake-clock.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
-import { createRecordingLog } from '../helpers/recording-log.ts'
 import { createRollingWorld } from '../helpers/rolling-world.ts'
 import { environmentOf, runVerb, type VerbRun } from '../helpers/run-verb.ts'
+import { silentLog } from '../helpers/silent-log.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
 import { createJobsFolder } from '../helpers/temporary-folder.ts'
 
@@ -40,29 +41,17 @@ const jobs = createJobsFolder({
   history: `export default { kind: 'backfill', cron: '20 0 * * *', streams: ['watch_records_v1'], range: { to: '2018-12-01' }, onlyGaps: true }`,
 })
 
-/** A process of `livehouse serve`, as far as it can be one within this. */
-interface Served {
-  readonly ended: Promise<VerbRun>
-  readonly terminate: () => void
-}
-
-const live = new Set<Served>()
-const { log: recording, lines } = createRecordingLog()
+/** Processes of `livehouse serve`, as far as they can be within this one, by what ends them. */
+const live = new Map<AbortController, Promise<VerbRun>>()
 let whenServed = Promise.withResolvers<void>()
-const info: typeof recording.info = (event, fields) => {
-  recording.info(event, fields)
-  if (event === 'serve.started') whenServed.resolve()
-}
-const log = { ...recording, info }
-/** The queue keeps to real time: while a run is at work, schedules wait. */
-const isRunning = () => {
-  for (const { event } of lines.slice(read)) atWork += Number(event === 'job.started') - Number(event === 'job.ended')
-  read = lines.length
-  return atWork > 0
-}
-let read = 0
+/** Runs at work: the queue keeps to real time, and schedules wait for it. */
 let atWork = 0
-const clock = createFakeClock({ startMs: START, gridMs: () => HOUR, isHeld: isRunning })
+const info: Log['info'] = (event) => {
+  if (event === 'serve.started') whenServed.resolve()
+  atWork += Number(event === 'job.started') - Number(event === 'job.ended')
+}
+const log = { ...silentLog, info }
+const clock = createFakeClock({ startMs: START, gridMs: () => HOUR, isHeld: () => atWork > 0 })
 const database = ofFile(createTestDatabase)
 const began = wallTimeAt(START, timeZone)
 const endsAt = began + (NIGHTS + 2) * DAY
@@ -99,22 +88,20 @@ async function start(): Promise<void> {
   const controller = new AbortController()
   whenServed = Promise.withResolvers()
   const ended = runVerb(serve, [], { environment: environment(), clock, log, signal: controller.signal })
-  const served = {
-    ended,
-    terminate: () => controller.abort(new LivehouseError('run.interrupted', 'SIGTERM', { signal: 'SIGTERM' })),
-  }
-  live.add(served)
+  live.set(controller, ended)
   await Promise.race([whenServed.promise, ended])
 }
 
-async function end(served: Served): Promise<void> {
+/** As SIGTERM does. */
+async function end(served: AbortController): Promise<void> {
+  const ended = live.get(served)
   live.delete(served)
-  served.terminate()
-  await served.ended
+  served.abort(new LivehouseError('run.interrupted', 'SIGTERM', { signal: 'SIGTERM' }))
+  await ended
 }
 
 async function endAll(): Promise<void> {
-  for (const served of live) await end(served)
+  for (const served of live.keys()) await end(served)
 }
 
 /** Lets time pass, and rows come, a few hours at a time. */
@@ -129,7 +116,7 @@ async function passTime(untilMs: number): Promise<void> {
 function terminateAtCall(number: number): void {
   let calls = 0
   const terminate = (answer: Answer): Answer => {
-    if (++calls === number) for (const served of live) void end(served)
+    if (++calls === number) for (const served of live.keys()) void end(served)
     return answer
   }
   emulator.faults.push({ effect: { name: 'terminate', answer: terminate } })
@@ -176,7 +163,7 @@ test('over weeks, with processes that come and go, each night runs once, leaves 
     await passTime(morning + random.between(17, 20) * HOUR)
     emulator.faults.splice(0, Infinity, ...faultsOf(day))
     if (live.size === 0) await start()
-    for (const served of [...live].slice(2)) await end(served)
+    for (const served of [...live.keys()].slice(2)) await end(served)
     await passTime(morning + 24 * HOUR)
     emulator.faults.length = 0
   }

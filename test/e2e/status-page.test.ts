@@ -1,7 +1,7 @@
 import axe from 'axe-core'
 import { sql } from 'kysely'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { Leases } from '../../src/ledger/leases/leases.ts'
 import { finishRun, openRun, saveProgress, startRun } from '../../src/ledger/runs/runs.ts'
@@ -9,10 +9,11 @@ import type { OperatorActions } from '../../src/app/operator-actions.ts'
 import { quarantineItems } from '../../src/ledger/quarantine/quarantine.ts'
 import { claimSource } from '../../src/ledger/source.ts'
 import { chromiumPath, launchChromium, openPage } from '../helpers/chromium.ts'
+import { ofFile } from '../helpers/of-file.ts'
 import { streams } from '../../src/streams/registry.ts'
-import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { startPipeline } from '../helpers/start-pipeline.ts'
 import { TIME_ZONE } from '../helpers/sync-streams.ts'
-import { startTestStatusServer, type TestStatusServer } from '../helpers/status-server.ts'
+import { startTestStatusServer } from '../helpers/status-server.ts'
 
 const EVIL = `<img src=x onerror="window.broken=1"><script>window.broken=1</script>"'>`
 /** A page renews itself at most this late. */
@@ -24,34 +25,29 @@ if (chromiumPath === undefined) {
 }
 
 describe.skipIf(chromiumPath === undefined)('the status page in a browser', () => {
-  let browser: Browser
-  let pipeline: TestPipeline
-  let status: TestStatusServer
-  beforeAll(async () => {
-    browser = await launchChromium()
-    pipeline = await startPipeline()
-    const { db } = pipeline.database
+  const browser = ofFile(launchChromium)
+  const pipeline = ofFile(async () => {
+    const started = await startPipeline()
+    const { db } = started.database
     await claimSource(db, { baseUrl: 'http://a', appId: null, timeZone: TIME_ZONE })
-    await pipeline.sync()
+    await started.sync()
     // The pipeline of tests writes down no end of its runs.
     await sql`update livehouse_ops.runs set status = 'ok', finished_at = started_at`.execute(db)
-    const [first] = pipeline.emulator.channelIds
+    const [first] = started.emulator.channelIds
     await sql`update livehouse.channels set name = ${EVIL}, label = ${EVIL}, channel_group = ${EVIL + 'G'.repeat(150)} where channel_id = ${first}`.execute(
       db,
     )
-    const at = new Date(pipeline.clock.nowMs)
+    const at = new Date(started.clock.nowMs)
     const runId = await startRun(db, { command: EVIL, settings: {}, startedAt: at })
     const counts = { extracted: 90, inserted: 60, updated: 30, unchanged: 0, calls: 9, retries: 2 }
     const errors = [{ stream: 'gifts', partition: EVIL, code: 'api.status', message: EVIL }]
     const outcome = { streams: { gifts: { ...counts, slices: { verified: 2 } } }, errors }
     await finishRun(db, runId, { status: 'partial', finishedAt: at, resumesAt: null, outcome })
-    const clock = { now: () => pipeline.clock.nowMs, sleep: systemClock.sleep }
-    status = await startTestStatusServer(pipeline.database, { clock })
+    return started
   })
-  afterAll(async () => {
-    await status[Symbol.asyncDispose]()
-    await pipeline[Symbol.asyncDispose]()
-    await browser.close()
+  const status = ofFile(async () => {
+    const clock = { now: () => pipeline.clock.nowMs, sleep: systemClock.sleep }
+    return await startTestStatusServer(pipeline.database, { clock })
   })
 
   const open = async (path: string, options: BrowserContextOptions = {}, { server } = status) =>

@@ -234,7 +234,7 @@ export function beyondPage(page: number, effect: FaultEffect): FaultEffect {
 }
 
 /** Where the time of a row stands: under a name, or in its last cell. */
-function withTime(item: unknown, change: (time: string) => string): unknown {
+export function withTime(item: unknown, change: (time: string) => string): unknown {
   if (Array.isArray(item)) return [...item.slice(0, -1), change(String(item.at(-1)))]
   const { uptime } = Object(item)
   return typeof uptime === 'string' ? { ...Object(item), uptime: change(uptime) } : item
