@@ -8,14 +8,14 @@ import { expect, onTestFinished, test } from 'vitest'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createPassableFolder, isRoot } from '../helpers/operating-system.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
-import { QueueAccount, stop } from '../helpers/queue-account.ts'
+import { startQueueAccount, stop } from '../helpers/queue-account.ts'
 
 const pgbouncer = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/opt/homebrew/bin/pgbouncer'].find(existsSync)
 
 test.skipIf(pgbouncer === undefined)(
   'schema, workers and a run need no session that lasts: PgBouncer in transaction mode',
   async () => {
-    await using account = await QueueAccount.start(await createTestDatabase({ isMigrated: false }))
+    await using account = await startQueueAccount(await createTestDatabase({ isMigrated: false }))
     const settings = { DATABASE_URL: await startPooler(account.database.url), LIVEHOUSE_AUTO_MIGRATE: '1' }
     const [first, second] = [await account.startWorker(settings), await account.startWorker(settings)]
     const killed = account.atFirstList(() => first.process.kill('SIGKILL'))

@@ -13,11 +13,11 @@ import { ofTest } from '../helpers/of-file.ts'
 import { createPassableFolder } from '../helpers/operating-system.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
 import { createTestRole } from '../helpers/test-role.ts'
-import { QueueAccount, stop } from '../helpers/queue-account.ts'
+import { startQueueAccount, stop } from '../helpers/queue-account.ts'
 
 const never = new AbortController().signal
 
-const account = ofTest(() => QueueAccount.start())
+const account = ofTest(startQueueAccount)
 
 /** All that pg-boss takes where it is not told otherwise. */
 const advisoryLocks = `select pg_advisory_lock(('x' || encode(sha224(

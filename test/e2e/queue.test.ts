@@ -10,9 +10,9 @@ import { ofTest } from '../helpers/of-file.ts'
 import { untilRow } from '../helpers/own-locks.ts'
 import { startChild } from '../helpers/start-child.ts'
 import { createJobsFolder } from '../helpers/temporary-folder.ts'
-import { heldPartitions, QueueAccount, stop } from '../helpers/queue-account.ts'
+import { heldPartitions, startQueueAccount, stop } from '../helpers/queue-account.ts'
 
-const account = ofTest(() => QueueAccount.start())
+const account = ofTest(startQueueAccount)
 
 /** A run that a worker has begun and that gets no answer until it is let go. */
 async function beginRun(signal?: AbortSignal) {
