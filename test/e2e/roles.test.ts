@@ -70,26 +70,20 @@ async function run(verb: Command, argv: readonly string[], environment = setting
   return { code, printed: printed.join('\n'), error }
 }
 
+async function expectGreen(...runs: readonly (readonly [Command, ...(readonly string[])])[]): Promise<void> {
+  for (const [verb, ...argv] of runs) expect(await run(verb, argv)).toMatchObject({ code: 0, error: undefined })
+}
+
 test('the owner is enough for everything that livehouse does', async () => {
-  const verbs: readonly (readonly [Command, readonly string[]])[] = [
-    [migrate, ['up']],
-    [sync, []],
-    [sync, []],
-    [status, []],
-    [audit, []],
-    [ledger, ['forget', '--streams', 'gifts', '--from', '2026-06-01', '--to', '2026-06-02']],
-    [backfill, ['--from', '2026-06-01', '--to', '2026-06-03']],
-    [quarantine, ['retry']],
-    [doctor, []],
-  ]
-  for (const [verb, argv] of verbs) expect(await run(verb, argv)).toMatchObject({ code: 0, error: undefined })
+  await expectGreen([migrate, 'up'], [sync], [sync], [status], [audit])
+  await expectGreen([ledger, 'forget', '--streams', 'gifts', '--from', '2026-06-01', '--to', '2026-06-02'])
+  await expectGreen([backfill, '--from', '2026-06-01', '--to', '2026-06-03'], [quarantine, 'retry'], [doctor])
   await using db = await openDatabase(urlOf('livehouse'))
   // A run of long ago, to be deleted at the end of the next.
   await sql`insert into livehouse_ops.runs (command, status, settings, started_at, finished_at)
     values ('sync', 'ok', '{}', now() - interval '3 years', now() - interval '3 years')`.execute(db)
   const { rows } = await sql<{ id: string }>`select question_id as id from livehouse.questionnaires limit 1`.execute(db)
-  expect(await run(forms, ['publish', rows[0]?.id ?? ''])).toMatchObject({ code: 0 })
-  expect(await run(sync, [])).toMatchObject({ code: 0 })
+  await expectGreen([forms, 'publish', rows[0]?.id ?? ''], [sync])
   const left = await sql`select from livehouse_ops.runs where started_at < now() - interval '2 years'`.execute(db)
   expect(left.rows).toEqual([])
   const more = sql`rolsuper or rolcreatedb or rolcreaterole or rolreplication or rolbypassrls`
@@ -104,13 +98,7 @@ test('three connections are enough where the server gives no more', async () => 
     })
   await limit(3)
   onTestFinished(async () => await limit(-1))
-  for (const [verb, argv] of [
-    [backfill, ['--from', '2026-01-01', '--to', '2026-07-01']],
-    [sync, []],
-    [audit, []],
-    [doctor, []],
-  ] as const)
-    expect(await run(verb, argv)).toMatchObject({ code: 0, error: undefined })
+  await expectGreen([backfill, '--from', '2026-01-01', '--to', '2026-07-01'], [sync], [audit], [doctor])
 })
 
 test('a backup needs no roles but those that loader.sql makes on a new server', async () => {

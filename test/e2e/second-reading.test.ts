@@ -33,12 +33,11 @@ async function readAfter(hours: number, names = 'gifts') {
 const hoursAgo = (hours: number) => wallTimeAt(account.clock.nowMs - hours * HOUR_MS, 'Asia/Shanghai')
 
 /** A gift a minute of the first channel, so that they fill two pages; the last one was so many hours ago. */
-function addTwoPages(hours: number) {
-  const { id, gifts } = firstChannel(account.emulator)
+function addTwoPages(hours: number): void {
+  const { gifts } = firstChannel(account.emulator)
   const gift = first(gifts.rows)
   const last = hoursAgo(hours)
   for (let minute = 0; minute < 130; minute++) gifts.add({ ...gift, givenAt: last - minute * 60 })
-  return { id, type: gift.type }
 }
 
 /** From when on gifts were asked for since so many calls, by the day; each once. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Row } from '../../src/core/column.ts'
 import type { Stream } from '../../src/core/stream.ts'
 import { identifyRows } from '../../src/sync/extract-unkeyed.ts'
@@ -77,8 +77,9 @@ const load = async (stream: Stream, rows: readonly Row[], timeZone = 'Asia/Shang
     return counts
   })
 
-describe.each(streams.map((stream) => [stream.name, stream] as const))('%s', (_name, stream) => {
-  test('whatever any field holds, the item is rejected with a reason or loads, and loading it again writes nothing', async () => {
+test.each(streams.map((stream) => [stream.name, stream] as const))(
+  '%s: whatever any field holds, the item is rejected with a reason or loads, and loading it again writes nothing',
+  async (_name, stream) => {
     const partition = { channel: 'exov5dm9', type: 'cash', question: 'q1' }
     const read = itemReader(stream, { partition, serviceDay: '2026-11-20' })
     const rows: Row[] = []
@@ -95,8 +96,8 @@ describe.each(streams.map((stream) => [stream.name, stream] as const))('%s', (_n
     const distinct = [...new Map(keyed.map((row) => [keyOf(row), row])).values()]
     expect(await load(stream, distinct)).toEqual({ inserted: distinct.length, updated: 0, unchanged: 0 })
     expect(await load(stream, distinct)).toEqual({ inserted: 0, updated: 0, unchanged: distinct.length })
-  })
-})
+  },
+)
 
 test.each([
   ['Europe/Berlin', '2026-03-29 02:30:00', '2026-03-29T01:30:00Z'],
