@@ -1,16 +1,23 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { audit } from '../../src/cli/audit.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { sync } from '../../src/cli/sync.ts'
+import { DAY, MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
+import type { Switches } from '../../src/emulator/switches.ts'
 import { migrateDown, migrateUp } from '../../src/store/migrate.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { foreignRow } from '../helpers/fault-effects.ts'
+import { foreignRow, refusal } from '../helpers/fault-effects.ts'
+import { first, firstChannel } from '../helpers/first-rows.ts'
 import { readRowVersions } from '../helpers/row-versions.ts'
 import { runJson } from '../helpers/run-json.ts'
-import { startAccount } from '../helpers/start-account.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
+import { clampedTo } from '../helpers/worlds/furnish.ts'
+
+const onlyVisits = ['--streams', 'watch_records']
 
 test('the first sync makes the tables equal to what the service has, value by value; a second one writes nothing', async () => {
   await using pipeline = await startPipeline({ viewers: 250 })
@@ -58,11 +65,10 @@ test('a service whose clock is behind ours covers only what its own clock had sh
 
 test('the newest ranges of all channels go before older gaps', async () => {
   await using account = await startAccount({ channels: 12, viewers: 5 })
-  const records = ['--streams', 'watch_records']
-  expect(await account.run(sync, records)).toMatchObject({ code: 0 })
-  await account.run(ledger, ['forget', '--from', '2018-10-01', '--to', '2018-10-02', ...records])
+  expect(await account.run(sync, onlyVisits)).toMatchObject({ code: 0 })
+  await account.run(ledger, ['forget', '--from', '2018-10-01', '--to', '2018-10-02', ...onlyVisits])
   const before = account.emulator.calls.length
-  expect(await account.run(sync, records, { LIVEHOUSE_CONCURRENCY: '4' })).toMatchObject({ code: 0 })
+  expect(await account.run(sync, onlyVisits, { LIVEHOUSE_CONCURRENCY: '4' })).toMatchObject({ code: 0 })
   const asked = account.emulator.calls.slice(before).filter(({ params }) => 'start_time' in params)
   const isOld = asked.map(({ params }) => String(params['start_time']) < '2018-10-02')
   expect(isOld).toContain(true)
@@ -103,4 +109,41 @@ test.each(['40001', '40P01'])('a transaction that the server ends with %s is don
   account.emulator.faults.push({ effect: foreignRow(7), endpoint: 'visitorList', page: 1 })
   const ended = await runJson(account, sync, ['--streams', 'visitors'])
   expect(ended).toMatchObject({ code: 0, errors: [], streams: { visitors: { quarantined: 1 } } })
+})
+
+/** Four days ago a live of two hours: visits of 5 to 90 minutes, so many pages of two that the list is cut. */
+async function startLongLive(recordFilterTime: Switches['recordFilterTime'], visits: number): Promise<TestAccount> {
+  const account = await startAccount({ channels: 1, viewers: 5 })
+  const { emulator, clock } = account
+  emulator.switches.recordFilterTime = recordFilterTime
+  emulator.faults.push({ effect: clampedTo(2) })
+  const { records } = firstChannel(emulator)
+  const record = first(records.rows)
+  const beganAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 4 * DAY
+  records.add(
+    ...Array.from({ length: visits }, (_, n) => {
+      const enteredAt = beganAt + ((n * 7) % 120) * MINUTE
+      return { ...record, recordId: String(900_000 + n), enteredAt, leftAt: enteredAt + (5 + ((n * 11) % 85)) * MINUTE }
+    }),
+  )
+  return account
+}
+
+test.each(['entry', 'leave', 'both'] as const)(
+  'a long list of visits is read to its end, also where %s of their times must lie in the range',
+  async (recordFilterTime) => {
+    await using account = await startLongLive(recordFilterTime, 600)
+    for (let night = 0; night < 2; night++) {
+      expect(await account.run(sync, onlyVisits)).toMatchObject({ code: 0 })
+      await expectTruth(account, ['watch_records'])
+      account.clock.nowMs += DAY * 1000
+    }
+    expect(await account.run(audit, onlyVisits)).toMatchObject({ code: 0 })
+  },
+)
+
+test('where a deep page is refused and no cut shows all visits, the run says so', async () => {
+  await using account = await startLongLive('both', 60)
+  account.emulator.faults.push({ effect: refusal(400000), page: 20 })
+  expect(await account.run(sync, onlyVisits)).toMatchObject({ code: 3 })
 })
