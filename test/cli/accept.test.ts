@@ -7,7 +7,6 @@ import { missingRow, noRows } from '../helpers/fault-effects.ts'
 import type { EndpointName } from '../../src/emulator/endpoint.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
-import { runVerb } from '../helpers/run-verb.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
 const DAY_MS = 86_400_000
@@ -139,17 +138,4 @@ test('where nothing is short, and for wrong use, nothing is accepted', async () 
     const { problems } = await run(accept, ['--stream', ...place, ...REASON])
     expect(problems).toEqual([expect.stringContaining('has no shortfall to accept')])
   }
-})
-
-test.each([
-  [['--channel', '9', '--reason', 'x'], '--stream should be one stream'],
-  [['--stream', 'visitors,gifts', '--channel', '9', '--reason', 'x'], '--stream should be one stream'],
-  [['--stream', 'visitors', '--reason', 'x'], '--channel is missing'],
-  [['--stream', 'managers', '--channel', '9', '--reason', 'x'], 'belongs to the account'],
-  [['--stream', 'visitors', '--channel', '9'], '--reason is missing'],
-  [['--stream', 'visitors', '--channel', '9', '--reason', ' '], '--reason is missing'],
-  [['--stream', 'visitors', '--channel', '9', '--reason', 'x', '--days', '0'], '--days is "0"'],
-])('wrong use %j is refused', async (argv, problem) => {
-  const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
-  expect((await runVerb(accept, argv, { environment })).problems.join('\n')).toContain(problem)
 })

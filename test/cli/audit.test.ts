@@ -4,7 +4,6 @@ import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { defaultSwitches, type Switches } from '../../src/emulator/switches.ts'
-import { runVerb } from '../helpers/run-verb.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
@@ -141,20 +140,4 @@ test('version 1 is never called, what was never read is a difference, and a serv
   expect(await run(audit, ['--streams', 'visitors'])).toMatchObject({ code: 3 })
   await emulator[Symbol.asyncDispose]()
   expect(await run(audit, ['--streams', 'managers'])).toMatchObject({ error: { code: 'api.unreachable' } })
-})
-
-test.each([
-  [['--from', '2026-01-02', '--to', '2026-01-01'], 'is not before'],
-  [['--from', 'yesterday'], '--from is "yesterday"'],
-  [['--streams', 'views'], 'there is no stream "views"'],
-  [['--streams', 'watch_records_v1'], 'watch_records_v1 cannot be audited'],
-  [['--channels', '77'], '"77" is not among LIVEHOUSE_CHANNELS'],
-])('wrong use %j is refused', async (argv, problem) => {
-  const environment = {
-    DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
-    LIVEHOUSE_CHANNELS: '1001',
-    LIVEHOUSE_BASE_URL: 'http://127.0.0.1:9',
-    LIVEHOUSE_API_TOKEN: 'token',
-  }
-  expect((await runVerb(audit, argv, { environment })).problems.join('\n')).toContain(problem)
 })

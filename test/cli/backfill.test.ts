@@ -89,21 +89,6 @@ test('without an end, the next day goes on with what the ten calls of a day did 
   expect(remarked.join()).toContain('resumes the backfill')
 })
 
-test.each([
-  [['--from', dayBefore(10), '--to', dayBefore(20)], 'is not before'],
-  [['--from', '2030-01-01', '--to', '2030-02-01'], 'lies in the future'],
-  [['--from', dayBefore(10), '--to', '2030-02-01'], 'lies in the future'],
-  [['--to', dayBefore(10)], '--from is missing'],
-  [['--from', '2026-01-01T10:00:30', '--to', dayBefore(10)], 'whole minutes'],
-  [['--from', 'yesterday', '--to', dayBefore(10)], 'it should be a date'],
-  [[...RANGE, '--streams', 'visitors'], 'visitors has no time filter (API 4.7)'],
-])('wrong use %j is refused before anything is called', async (argv, problem) => {
-  await using world = await startAccount()
-  const run = await world.run(backfill, argv)
-  expect(run.problems.join('\n')).toContain(problem)
-  expect(world.emulator.calls).toEqual([])
-})
-
 test('a sync that comes upon a backfill goes first, and the backfill goes on behind it', async () => {
   await using database = await createTestDatabase()
   // Behind its first slice, the backfill gets no second page before the sync has come upon it.

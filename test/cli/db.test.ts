@@ -161,17 +161,3 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
   await using restored = await openDatabase(url)
   expect(await expectKeptDays(restored)).toMatchObject({ changed: 0 })
 })
-
-test.each([
-  [['copy'], 'copy needs --to'],
-  [['copy', '--to', 'mysql://u:hidden@h/d'], '--to (not shown) should be a Postgres URL'],
-  [['start', '--to', 'postgres://h/d'], '--to does not belong to start'],
-  [['dump'], 'dump needs --file'],
-  [['dump', '--file', import.meta.filename], 'is there already; name a new one'],
-  [['restore', '--file', '/nowhere/dump.sql'], '--file /nowhere/dump.sql is not there'],
-  [['psql', '--database', 'live'], '--database is "live"; it should be livehouse or livehouse_demo'],
-])('%j is wrong use', async (argv, problem) => {
-  const { problems } = await runVerb(db, argv, { environment: { LIVEHOUSE_DATA_DIR: folder } })
-  expect(problems).toEqual([expect.stringContaining(problem)])
-  expect(problems.join('')).not.toContain('hidden')
-})

@@ -21,9 +21,3 @@ test('it is there in Chinese too, by --lang or LIVEHOUSE_LANG, and --lang wins',
   expect(wrong.printed).toEqual(flag.printed)
   expect(both.printed.join('\n')).not.toMatch(/\p{Script=Han}/u)
 })
-
-test('another language is refused with those that there are', async () => {
-  expect((await runVerb(dictionary, ['--lang', 'fr'], {})).problems).toEqual([
-    '--lang is "fr"; it should be en or zh-CN',
-  ])
-})

@@ -188,13 +188,3 @@ test('a user who may not make the views is told what a DBA does, and nothing is 
   await sql`create schema livehouse_forms authorization ${sql.id(role.name)}`.execute(empty.db)
   expect(await run('publish', 'q')).toMatchObject({ code: 0 })
 })
-
-test.each([
-  [['publish'], 'publish needs the id of a questionnaire'],
-  [['clear', 'q'], 'clear needs the numbers of questions'],
-  [['clear', 'q', 'x'], 'QUESTION_NO is "x"; it should be a whole number'],
-  [['publish', 'q', '--undo'], '--undo does not belong to publish'],
-])('wrong use %j is refused before the database is asked', async (argv, problem) => {
-  const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
-  expect((await runVerb(forms, argv, { environment })).problems.join('\n')).toContain(problem)
-})

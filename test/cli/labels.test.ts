@@ -47,15 +47,12 @@ test('labels come from a file into dim_gift; again changes nothing, empty ones g
 })
 
 test.each([
-  [['import'], 'import needs a file'],
-  [['import', '/nowhere/gifts.csv'], '/nowhere/gifts.csv cannot be read (there is no such file)'],
   [['import', fileOf('gift_id,label\nx,a\n')], 'gifts.csv line 2: gift_id is "x"; it should be a whole number'],
   [['import', fileOf('')], 'gifts.csv has the header ""; it should have gift_id, label'],
   [['import', fileOf('gift_id,label\n9223372036854775808,a\n')], 'line 2: gift_id is "9223372036854775808"'],
   [['import', fileOf('gift_type,gift_id,label\ncoin,1,a\n')], 'line 2: gift_type is "coin"; it should be cash, prop'],
   [['import', fileOf('gift_id,label\n1,a\n01,b\n')], 'line 3: prop gift 1 is there twice, first on line 2'],
   [['import', fileOf(new Uint8Array([0xbb, 0xf0, 0xbc, 0xfd]))], 'has the header "火箭"'],
-  [[], 'no action is given; the actions are export, import'],
 ])('wrong use %j is refused before the database is asked', async (argv, problem) => {
   const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }
   expect((await runVerb(labels, argv, { environment })).problems.join('\n')).toContain(problem)

@@ -5,8 +5,6 @@ import { ledger } from '../../src/cli/ledger.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { readRunReports } from '../../src/ledger/runs/run-reports.ts'
 import { html } from '../helpers/fault-effects.ts'
-import { FIXED_NOW } from '../helpers/emulated-service.ts'
-import { runVerb } from '../helpers/run-verb.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
 const RECORDS = ['--streams', 'watch_records']
@@ -121,17 +119,4 @@ test('many partitions are summed up, and shown where their channels are named', 
   expect(all.printed.join('\n')).toMatch(/--channels shows each of the \d{3} partitions/)
   const some = await account.run(ledger, ['--channels', ids.slice(0, 25).join(',')], settings)
   expect(some.printed.join('\n')).toContain('gifts channel=25/type=prop: never read')
-})
-
-test.each([
-  [['forget'], '--from is missing'],
-  [['forget', '--from', '2026-01-01'], '--to is missing'],
-  [['forget', '--from', '2026-01-02', '--to', '2026-01-01'], 'is not before'],
-  [['show', '--from', '2030-01-01'], 'is not before'],
-  [['show', '--to', 'today'], '--to is "today"'],
-  [['forget', ...RANGE, '--channels', '77'], '"77" is not among LIVEHOUSE_CHANNELS'],
-])('wrong use %j is refused', async (argv, problem) => {
-  const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', LIVEHOUSE_CHANNELS: '1001' }
-  const run = await runVerb(ledger, argv, { environment, clock: { now: () => FIXED_NOW, sleep: async () => {} } })
-  expect(run.problems.join('\n')).toContain(problem)
 })

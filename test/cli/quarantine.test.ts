@@ -8,7 +8,6 @@ import { claimSource } from '../../src/ledger/source.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
-import { runVerb } from '../helpers/run-verb.ts'
 
 const timeZone = 'Asia/Shanghai'
 const seenAt = new Date('2026-11-20T06:30:00Z')
@@ -80,11 +79,4 @@ test('retry says what became of the items, in the zone of the source, and is a r
 test('a gift that can be read is named as one for the next sync', async () => {
   await keep('channel=9/type=cash', ['{"gift_id": 1, "uptime": "2026-11-20 10:00"}'], 'not understood', 'gifts')
   expect(await run('retry')).toContain('gifts channel=9/type=cash: read again with the next sync')
-})
-
-test.each([
-  [['mend'], 'there is no action "mend"; the actions are list, retry'],
-  [['--stream', 'gift'], '--stream: there is no stream "gift"; did you mean gifts?'],
-])('%j is wrong use', async (argv, problem) => {
-  expect(await runVerb(quarantine, argv, {})).toMatchObject({ error: { code: 'usage.invalid' }, problems: [problem] })
 })

@@ -110,11 +110,6 @@ test('--json is one object, with a list of what is late', async () => {
   })
 })
 
-test.each(['26', '26 h', '0h', '1.5h', 'h', '-1h'])('--max-age %j is wrong use', async (age) => {
-  const { context } = createTestContext()
-  await expect(status.run(context, [`--max-age=${age}`])).rejects.toMatchObject({ code: 'usage.invalid' })
-})
-
 test('a gap and a shortfall are named, with what is missing and how it is mended, until they are', async () => {
   await using pipeline = await startPipeline()
   await pipeline.sync()

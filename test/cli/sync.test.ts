@@ -37,11 +37,6 @@ test('--until begins nothing after that time: what has landed stays, the rest wa
   await expectTruth({ emulator, database })
 })
 
-test.each(['6:00', '24:00', 'soon'])('--until %s is wrong use', async (until) => {
-  const run = await runVerb(sync, ['--until', until], { environment: {} })
-  expect(run.problems).toEqual([`--until is "${until}"; it should be a time of day, written 06:00`])
-})
-
 test('a history that begins years from now is refused before anything is called', async () => {
   await using emulator = await startEmulator({ channels: 1, viewers: 1 })
   const environment = { ...environmentOf(emulator, { url: 'embedded' }), LIVEHOUSE_HISTORY_FROM: '2062-01-01' }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { defineCommand } from '../../src/cli/usage.ts'
+import { livehouse } from '../helpers/command-line.ts'
 import { runVerb } from '../helpers/run-verb.ts'
 
 const backfill = defineCommand(
@@ -100,4 +101,83 @@ test('the help comes from the flags', () => {
     '  livehouse backfill',
     '  livehouse backfill up',
   ])
+})
+
+/** Where nothing answers: a command that asked for anything would say so. */
+const nowhere = {
+  DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+  LIVEHOUSE_BASE_URL: 'http://127.0.0.1:9',
+  LIVEHOUSE_API_TOKEN: 'tok-1234',
+  LIVEHOUSE_CHANNELS: '1001',
+}
+
+test.each([
+  ['accept --channel 9 --reason x', '--stream should be one stream'],
+  ['accept --stream visitors,gifts --channel 9 --reason x', '--stream should be one stream'],
+  ['accept --stream visitors --reason x', '--channel is missing'],
+  ['accept --stream managers --channel 9 --reason x', 'belongs to the account'],
+  ['accept --stream visitors --channel 9', '--reason is missing'],
+  ['accept --stream visitors --channel 9 --reason=\t', '--reason is missing'],
+  ['accept --stream visitors --channel 9 --reason x --days 0', '--days is "0"'],
+  ['api', 'the actions are token, ticket, menu create, menu update'],
+  [
+    'api ticket --title=',
+    '--title needs a value',
+    '--scope is not',
+    '--outerid is',
+    '--hash-act-id is',
+    '--client-ip is',
+  ],
+  ['api menu create', '--channel is not given'],
+  ['api menu update --channel 9', '--menu-id is not given'],
+  ['api menu update --channel 9 --menu-id 1 --rich-text', '--rich-text needs a value'],
+  ['api menu create --channel 9 --vid 1.5', '--vid is "1.5"'],
+  ['api menu create --channel 9 --type 5', '--type is "5"; it should be a whole number from 1 to 4'],
+  ['api menu create --channel ../9', 'a channel id consists of'],
+  ['api menu delete', 'there is no action "menu"; did you mean menu create?'],
+  ['audit --from 2026-01-02 --to 2026-01-01', 'is not before'],
+  ['audit --from yesterday', '--from is "yesterday"'],
+  ['audit --streams views', 'there is no stream "views"'],
+  ['audit --streams watch_records_v1', 'watch_records_v1 cannot be audited'],
+  ['audit --channels 77', '"77" is not among LIVEHOUSE_CHANNELS'],
+  ['backfill --from 2026-02-01 --to 2026-01-01', 'is not before'],
+  ['backfill --from 2099-01-01 --to 2099-02-01', 'lies in the future'],
+  ['backfill --from 2026-01-01 --to 2099-02-01', 'lies in the future'],
+  ['backfill --to 2026-01-01', '--from is missing'],
+  ['backfill --from 2026-01-01T10:00:30', 'it should be a date such as 2026-01-31, or a time in whole minutes'],
+  ['backfill --from 2026-01-01 --streams visitors', 'visitors has no time filter (API 4.7)'],
+  ['db copy', 'copy needs --to'],
+  ['db copy --to mysql://u:hidden@h/d', '--to (not shown) should be a Postgres URL'],
+  ['db start --to postgres://h/d', '--to does not belong to start'],
+  ['db dump', 'dump needs --file'],
+  [`db dump --file ${import.meta.filename}`, 'is there already; name a new one'],
+  ['db restore --file /nowhere/dump.sql', '--file /nowhere/dump.sql is not there'],
+  ['db psql --database live', '--database is "live"; it should be livehouse or livehouse_demo'],
+  ['dictionary --lang fr', '--lang is "fr"; it should be en or zh-CN'],
+  ['forms publish', 'publish needs the id of a questionnaire'],
+  ['forms clear q', 'clear needs the numbers of questions'],
+  ['forms clear q x', 'QUESTION_NO is "x"; it should be a whole number'],
+  ['forms publish q --undo', '--undo does not belong to publish'],
+  ['labels', 'no action is given; the actions are export, import'],
+  ['labels import', 'import needs a file'],
+  ['labels import /nowhere/gifts.csv', '/nowhere/gifts.csv cannot be read (there is no such file)'],
+  ['ledger forget', '--from is missing'],
+  ['ledger forget --from 2026-01-01', '--to is missing'],
+  ['ledger forget --from 2026-01-02 --to 2026-01-01', 'is not before'],
+  ['ledger show --from 2099-01-01', 'is not before'],
+  ['ledger show --to today', '--to is "today"'],
+  ['ledger forget --from 2026-01-01 --to 2026-01-02 --channels 77', '"77" is not among LIVEHOUSE_CHANNELS'],
+  ['quarantine mend', 'there is no action "mend"; the actions are list, retry'],
+  ['quarantine --stream gift', '--stream: there is no stream "gift"; did you mean gifts?'],
+  ['status --max-age=26', '--max-age is "26"; it should be a number of minutes, hours or days'],
+  ['status --max-age=0h', '--max-age is "0h"; it should be a number of minutes, hours or days'],
+  ['status --max-age=1.5h', '--max-age is "1.5h"; it should be a number of minutes, hours or days'],
+  ['status --max-age=-1h', '--max-age is "-1h"; it should be a number of minutes, hours or days'],
+  ['sync --until 6:00', '--until is "6:00"; it should be a time of day, written 06:00'],
+  ['sync --until 24:00', '--until is "24:00"; it should be a time of day, written 06:00'],
+])('livehouse %s is refused before anything is asked for', async (line, ...problems) => {
+  const { code, err } = await livehouse(line.split(' '), nowhere)
+  expect(code, err).toBe(2)
+  for (const problem of problems) expect(err).toContain(problem)
+  expect(err).not.toContain('hidden')
 })
