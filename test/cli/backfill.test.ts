@@ -18,9 +18,12 @@ const RANGE = ['--from', dayBefore(20), '--to', dayBefore(10)]
 
 const recordCalls = ({ calls }: Emulator) => calls.filter(({ endpoint }) => endpoint === 'userRecordList')
 
-test('a row altered by hand inside the range is mended, outside it is not touched', async () => {
+test('a row altered by hand inside the range is mended, outside it is not touched; only gaps asks for nothing where all is covered', async () => {
   await using world = await startAccount()
   await world.run(sync)
+  const calls = recordCalls(world.emulator).length
+  expect(await world.run(backfill, [...RANGE, '--streams', 'watch_records', '--only-gaps'])).toMatchObject({ code: 0 })
+  expect(recordCalls(world.emulator)).toHaveLength(calls)
   const { db } = world.database
   const alter = sql`update livehouse.watch_records set nickname = 'by hand'`
   await alter.execute(db)
@@ -66,22 +69,10 @@ test('interrupted, the same command resumes and repeats no call of what has land
   expect(recordCalls(world.emulator).length).toBeGreaterThan(before + 2)
 })
 
-test('only gaps asks for nothing where all is covered, and reads what has been forgotten', async () => {
-  await using world = await startAccount()
-  await world.run(sync)
-  const calls = recordCalls(world.emulator).length
-  expect(await world.run(backfill, [...RANGE, '--streams', 'watch_records', '--only-gaps'])).toMatchObject({ code: 0 })
-  expect(recordCalls(world.emulator)).toHaveLength(calls)
-})
-
-test('without an end it goes up to now', async () => {
+test('without an end it goes up to now, and the next day goes on with what the ten calls of a day did not suffice for', async () => {
   await using world = await startAccount()
   expect(await world.run(backfill, ['--from', dayBefore(2), '--streams', 'watch_records'])).toMatchObject({ code: 0 })
   expect(recordCalls(world.emulator).map(({ params }) => params.end_time)).toContain('2026-11-20 14:31:00')
-})
-
-test('without an end, the next day goes on with what the ten calls of a day did not suffice for', async () => {
-  await using world = await startAccount()
   const argv = ['--from', '2018-01-01', '--streams', 'watch_records_v1']
   expect(await world.run(backfill, argv, { LIVEHOUSE_V1_BUDGET: '1' })).toMatchObject({ code: 4 })
   world.clock.nowMs += 86_400_000

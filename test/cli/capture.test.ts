@@ -26,7 +26,8 @@ const files = streams
 async function captureOf(emulator: Emulator, ...flags: readonly string[]) {
   const out = join(createTemporaryFolder('capture'), 'out')
   const environment = environmentOf(emulator, { url: '' })
-  const run = async () => await runVerb(capture, ['--out', out, ...flags], { environment })
+  const clock = createFakeClock({ isAutomatic: true })
+  const run = async () => await runVerb(capture, ['--out', out, ...flags], { environment, clock })
   const { code, printed } = await run()
   const texts = readdirSync(out)
     .sort()

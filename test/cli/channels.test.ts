@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { channels } from '../../src/cli/channels.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
@@ -24,12 +25,14 @@ test('before the first run every configured channel is new', async () => {
   expect((await run({ DATABASE_URL: url }, 0)).join()).toContain('no channel is configured')
 })
 
-test('a channel shows what is held of it; one that is no longer configured is retired, whatever the table says', async () => {
+test('a channel shows what is held of it, and what is configured; one that is no longer is retired, whatever the table says', async () => {
   await using pipeline = await startPipeline()
   await pipeline.sync()
   const { emulator, database, clock } = pipeline
   const [kept = '', dropped = ''] = emulator.channelIds
-  const environment = { DATABASE_URL: database.url, LIVEHOUSE_CHANNELS: `77,${kept}` }
+  const path = join(createTemporaryFolder('channels'), 'channels.csv')
+  await writeFile(path, `channel_id,label,group,is_test\n77,,,\n${kept},Town hall,Internal,yes\n`)
+  const environment = { DATABASE_URL: database.url, LIVEHOUSE_CHANNELS: `@${path}` }
   const lines = await run(environment, clock.nowMs + 600_000)
   const [object = ''] = await run(environment, clock.nowMs, '--json')
   const records = (id: string) => emulator.truth().watch_records.filter(({ channel_id }) => channel_id === id).length
@@ -39,7 +42,7 @@ test('a channel shows what is held of it; one that is no longer configured is re
   }
   expect(lines.slice(1)).toEqual([
     expect.stringMatching(/^ *77 +new +0 +0 +never$/),
-    shown(kept, 'active'),
+    shown(kept, 'Town hall +Internal +active, test'),
     shown(dropped, 'retired'),
   ])
   const held = { visitors: 60, last_landed_at: new Date(clock.nowMs).toISOString() }
@@ -50,16 +53,4 @@ test('a channel shows what is held of it; one that is no longer configured is re
       { channel_id: dropped, state: 'retired', ...held },
     ],
   })
-})
-
-test('label, group and test flag are those of the configuration', async () => {
-  await using pipeline = await startPipeline()
-  await pipeline.sync()
-  const { database, emulator } = pipeline
-  const [first = ''] = emulator.channelIds
-  const folder = createTemporaryFolder('channels')
-  await writeFile(`${folder}/channels.csv`, `channel_id,label,group,is_test\n${first},Town hall,Internal,yes\n`)
-  const lines = await run({ DATABASE_URL: database.url, LIVEHOUSE_CHANNELS: `@${folder}/channels.csv` }, 0)
-  expect(lines[0]).toMatch(/channel +name +label +group +state/)
-  expect(lines[1]).toMatch(/Town hall +Internal +active, test +60/)
 })

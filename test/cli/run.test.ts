@@ -4,7 +4,6 @@ import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { jobs } from '../../src/cli/jobs.ts'
 import { run } from '../../src/cli/run.ts'
-import { serve } from '../../src/cli/serve.ts'
 import { takeJob } from '../../src/ledger/jobs.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
@@ -92,10 +91,4 @@ test.each([
   expect(['usage.invalid', 'config.invalid']).toContain(Object(error).code)
   expect(problems).toEqual([expect.stringMatching(problem)])
   expect(account.emulator.calls).toHaveLength(calls)
-})
-
-test('serve does not start with a job file that is wrong', async () => {
-  const { error, problems } = await account.run(serve, [], settings)
-  expect(error).toMatchObject({ code: 'config.invalid' })
-  expect(problems).toEqual([expect.stringMatching(/broken\.ts: cron is 'at night': it has 2 fields/)])
 })
