@@ -88,7 +88,7 @@ test('a sync that comes upon a backfill goes first, and the backfill goes on beh
   const leases = sql`select from livehouse_ops.leases where wanted_until is not null`
   const isWanted = async () => (await leases.execute(database.db)).rows.length > 0
   const clock = { now: () => FIXED_NOW, sleep: async () => void (await comeUpon) }
-  await using emulator = await startEmulator({ channels: 1, viewers: 8000, clock, conditions: { deepPageMs: 1 } })
+  await using emulator = await startEmulator({ channels: 1, viewers: 5000, clock, conditions: { deepPageMs: 1 } })
   emulator.faults.push({ effect: clampedTo(10) })
   const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1' }
   /** Whose slices end, as long as they are of one run. */
