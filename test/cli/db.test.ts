@@ -3,7 +3,7 @@ import { readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { db } from '../../src/cli/db.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { stopEmbedded } from '../../src/store/embedded.ts'
@@ -17,11 +17,7 @@ import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
-let folder = ''
-
-beforeAll(async () => {
-  folder = await createPassableFolder('db')
-})
+const folder = await createPassableFolder('db')
 
 afterAll(async () => {
   await stopEmbedded(folder, new AbortController().signal)

@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rename, rm, watch, writeFile } from 'node:fs/
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { createDatabaseIfMissing } from '../../src/store/create-database.ts'
 import {
@@ -18,17 +18,12 @@ import { openDatabase } from '../../src/store/pool.ts'
 import { createPassableFolder, giveToServer } from '../helpers/operating-system.ts'
 
 const never = new AbortController().signal
-let folder = ''
+const folder = await createPassableFolder('embedded')
 /** The path that has to work: spaces, letters of any language, an apostrophe. */
-let dataDir = ''
+const dataDir = join(folder, "it's 数据 été")
 
 const start = (): Promise<EmbeddedServer> => startEmbedded(dataDir, systemClock, never)
 const startAtOnce = () => Promise.all([start(), start()])
-
-beforeAll(async () => {
-  folder = await createPassableFolder('embedded')
-  dataDir = join(folder, "it's 数据 été")
-})
 
 afterAll(async () => {
   await stopEmbedded(dataDir, never)

@@ -18,7 +18,7 @@ import { untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
-test('up, all the way down and up again leaves the same schema', async () => {
+test('up, all the way down and up again leaves the same schema, and each schema has a comment', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const { db } = database
   const names = Object.keys(await loadMigrations())
@@ -29,19 +29,21 @@ test('up, all the way down and up again leaves the same schema', async () => {
   expect((await describeSchema(db)).filter((line) => line.startsWith('relation r'))).toHaveLength(2)
   expect(await migrateUp(db)).toEqual(names)
   expect(await describeSchema(db)).toEqual(first)
+  const { rows } = await sql`select from pg_namespace
+    where nspname like 'livehouse%' and obj_description(oid, 'pg_namespace') is null`.execute(db)
+  expect(rows).toEqual([])
 })
 
-test('several migrators at once apply each migration once', async () => {
-  await using database = await createTestDatabase({ isMigrated: false })
-  const names = Object.keys(await loadMigrations())
-  const results = await Promise.all([1, 2, 3, 4].map(() => migrateUp(database.db)))
-  expect(results.flat().toSorted()).toEqual(names)
-  expect(await readPending(database.db)).toEqual([])
-})
-
-test('the wait for another migrator can be interrupted, and the database stays usable', async () => {
+test('a migration that fails takes all of its run back, one that waits can be interrupted, and several at once apply each once', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const { db } = database
+  const migrations = {
+    ...(await loadMigrations()),
+    '9999-broken': { up: async (inner: typeof db) => void (await sql`select 1/0`.execute(inner)) },
+  }
+  await expect(migrateUp(db, { migrations })).rejects.toMatchObject({ code: '22012' })
+  expect(await describeSchema(db)).toEqual([])
+
   const controller = new AbortController()
   const interruption = new Error('interrupted')
   await db.transaction().execute(async (other) => {
@@ -51,7 +53,10 @@ test('the wait for another migrator can be interrupted, and the database stays u
     controller.abort(interruption)
     expect(await waiting).toBe(interruption)
   })
-  expect(await migrateUp(db)).toEqual(Object.keys(await loadMigrations()))
+
+  const results = await Promise.all([1, 2, 3, 4].map(() => migrateUp(db)))
+  expect(results.flat().toSorted()).toEqual(Object.keys(await loadMigrations()))
+  expect(await readPending(db)).toEqual([])
 })
 
 test('the printed SQL, run by hand, leaves what migrating leaves', async () => {
@@ -66,18 +71,6 @@ test('the printed SQL, run by hand, leaves what migrating leaves', async () => {
   expect(await migrateUp(byHand.db)).toEqual([])
   const last = Object.keys(await loadMigrations()).slice(-1)
   expect(await migrateDown(byHand.db)).toEqual(last)
-})
-
-test('a migration that fails takes all of its run back', async () => {
-  await using database = await createTestDatabase({ isMigrated: false })
-  const { db } = database
-  const migrations = {
-    ...(await loadMigrations()),
-    '9999-broken': { up: async (inner: typeof db) => void (await sql`select 1/0`.execute(inner)) },
-  }
-  await expect(migrateUp(db, { migrations })).rejects.toMatchObject({ code: '22012' })
-  expect(await describeSchema(db)).toEqual([])
-  expect(await migrateUp(db)).toEqual(Object.keys(await loadMigrations()))
 })
 
 test('a database with unknown migrations is refused by name', async () => {
@@ -100,28 +93,4 @@ test('a user without rights learns which one is missing and how a DBA helps', as
   expect(error).toMatchObject({ code: 'db.refused', details: { sqlState: '42501' } })
   expect(String(error)).toMatch(/permission denied for database.*livehouse migrate sql/s)
   expect(String(error)).not.toContain(role.password)
-})
-
-test('a user who owns both schemas migrates without the right to create any', async () => {
-  await using role = await createTestRole()
-  await using database = await createTestDatabase({ isMigrated: false })
-  for (const schema of ['livehouse', 'livehouse_ops']) {
-    await sql`create schema ${sql.id(schema)} authorization ${sql.id(role.name)}`.execute(database.db)
-  }
-  await using db = await openDatabase(databaseUrl(database.name, role))
-  expect(await migrateUp(db)).toEqual(Object.keys(await loadMigrations()))
-})
-
-test('every schema, table and column has a comment', async () => {
-  await using database = await createTestDatabase({ isPublished: false })
-  const { rows } = await sql<{ name: string }>`
-    select nspname as name from pg_namespace
-    where nspname like 'livehouse%' and obj_description(oid, 'pg_namespace') is null
-    union all
-    select concat_ws('.', nspname, relname, attname)
-    from pg_class c join pg_namespace n on n.oid = relnamespace
-      left join pg_attribute a on attrelid = c.oid and attnum >= 0 and not attisdropped
-    where nspname like 'livehouse%' and relkind in ('r', 'v', 'm', 'p')
-      and (col_description(c.oid, attnum) is null or obj_description(c.oid, 'pg_class') is null)`.execute(database.db)
-  expect(rows).toEqual([])
 })

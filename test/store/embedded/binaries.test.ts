@@ -1,18 +1,13 @@
 import { chmod, cp, readdir, rm, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { findBinaries } from '../../../src/store/embedded/binaries.ts'
 import { prepareHome } from '../../../src/store/embedded/home.ts'
 import { createPassableFolder } from '../../helpers/operating-system.ts'
 
 const never = new AbortController().signal
-let folder = ''
-
-beforeAll(async () => {
-  folder = await createPassableFolder('binaries')
-})
-
+const folder = await createPassableFolder('binaries')
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 test('programs without their library links, as npm leaves them without scripts, are copied and linked', async () => {

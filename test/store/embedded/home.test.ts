@@ -1,6 +1,6 @@
 import { chmod, chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { startEmbedded } from '../../../src/store/embedded.ts'
 import { serverOwner } from '../../../src/store/embedded/home.ts'
@@ -8,12 +8,7 @@ import { errorOf } from '../../helpers/connect-client.ts'
 import { asOrdinaryUser, createPassableFolder, giveToServer, isRoot } from '../../helpers/operating-system.ts'
 
 const never = new AbortController().signal
-let folder = ''
-
-beforeAll(async () => {
-  folder = await createPassableFolder('home')
-})
-
+const folder = await createPassableFolder('home')
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Why it does not start there. */
@@ -60,16 +55,13 @@ test('something else in the place of the data is left alone', async () => {
   expect(await readdir(data)).toEqual(['thesis.txt'])
 })
 
-test('data of another major version is refused by its number', async () => {
-  const data = await makeData('old', 'PG_VERSION', '17\n')
+test.each([
+  ['of another major version is refused by its number', '17', /was made by PostgreSQL 17, this is 18/],
+  ['whose password is gone is not started', '18', /its password is gone.*private\/password/],
+])('data %s', async (_, version, told) => {
+  const data = await makeData(version, 'PG_VERSION', `${version}\n`)
   for (const path of [data, join(data, 'PG_VERSION')]) await giveToServer(path)
-  expect(await refusalOf(join(folder, 'old'))).toContain('was made by PostgreSQL 17, this is 18')
-})
-
-test('data whose password is gone are not started', async () => {
-  const data = await makeData('no-password', 'PG_VERSION', '18\n')
-  for (const path of [data, join(data, 'PG_VERSION')]) await giveToServer(path)
-  expect(await refusalOf(join(folder, 'no-password'))).toMatch(/its password is gone.*private\/password/)
+  expect(await refusalOf(join(folder, version))).toMatch(told)
 })
 
 test.runIf(isRoot)("root's data, beside a folder of whoever comes, is refused to others", async () => {
