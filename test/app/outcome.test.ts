@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { outcomeObject } from '../../src/app/outcome.ts'
-import { exitCodes } from '../../src/cli/failure.ts'
 
 test('a run is printed as the contract writes it', () => {
   const when = { startedAt: '2026-11-20T17:00:00.000Z', finishedAt: '2026-11-20T17:00:09.000Z' }
@@ -17,8 +16,4 @@ test('a run is printed as the contract writes it', () => {
       '"slices":{"verified":1,"agreed":2,"unverifiable":3,"moving":4,"short":5,"accepted":6,"failed":7}}},' +
       '"errors":[{"stream":"visitors","partition":"channel=9","code":"slice.short","message":"9 of 10"}]}',
   )
-})
-
-test('statuses have the exit codes of the contract', () => {
-  expect((['ok', 'failed', 'partial', 'waiting'] as const).map((status) => exitCodes[status])).toEqual([0, 1, 3, 4])
 })

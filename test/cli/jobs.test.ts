@@ -1,22 +1,15 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { jobs } from '../../src/cli/jobs.ts'
 import { run } from '../../src/cli/run.ts'
 import { beginJobRun, takeJob } from '../../src/ledger/jobs.ts'
 import { startAccount } from '../helpers/start-account.ts'
-import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { createJobsFolder } from '../helpers/temporary-folder.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
-const folder = createTemporaryFolder('jobs')
-const settings = { LIVEHOUSE_JOBS_DIR: folder }
+const lists = `export default { cron: '15 2 * * *', streams: ['managers'] }`
+const berlin = `export default { enabled: false, cron: '@weekly', timezone: 'Europe/Berlin' }`
+const settings = { LIVEHOUSE_JOBS_DIR: createJobsFolder({ lists, berlin }) }
 const account = ofFile(() => startAccount({ isMigrated: false }))
-
-beforeAll(async () => {
-  writeFileSync(join(folder, 'lists.ts'), `export default { cron: '15 2 * * *', streams: ['managers'] }`)
-  const berlin = `export default { enabled: false, cron: '@weekly', timezone: 'Europe/Berlin' }`
-  writeFileSync(join(folder, 'berlin.ts'), berlin)
-})
 
 test('jobs are listed before anything has run', async () => {
   const { code, printed } = await account.run(jobs, [], settings)
@@ -50,18 +43,19 @@ test('and with their last run, and what they are doing', async () => {
 })
 
 test('a job that would be refused is marked, beside those that are right', async () => {
-  const mixed = createTemporaryFolder('mixed')
-  writeFileSync(join(mixed, 'right.ts'), `export default { cron: '15 2 * * *', streams: ['managers'] }`)
-  writeFileSync(join(mixed, 'broken.js'), `export default {\n  cron: '15 2 * * *',\n  streams: ['gifts'\n}`)
-  writeFileSync(join(mixed, 'elsewhere.ts'), `export default { cron: '15 2 * * *', channels: ['77'] }`)
-  writeFileSync(join(mixed, 'mistyped.ts'), `export default { cron: '15 2 * * *', stream: ['gifts'] }`)
+  const mixed = createJobsFolder({
+    right: lists,
+    broken: `export default {\n  cron: '15 2 * * *',\n  streams: ['gifts'\n}`,
+    elsewhere: `export default { cron: '15 2 * * *', channels: ['77'] }`,
+    mistyped: `export default { cron: '15 2 * * *', stream: ['gifts'] }`,
+  })
   const { code, printed } = await account.run(jobs, [], { LIVEHOUSE_JOBS_DIR: mixed })
   expect(code).toBe(2)
   expect(printed.map((line) => line.split(/ {2,}/)[0])).toEqual([
     'job',
     'elsewhere',
     'right',
-    expect.stringMatching(/^✗ .*broken\.js: it does not load: /),
+    expect.stringMatching(/^✗ .*broken\.ts: it does not load: /),
     expect.stringMatching(/^✗ .*mistyped\.ts: there is no field stream; did you mean streams\?$/),
     '✗ job elsewhere: channels names "77", which is not among LIVEHOUSE_CHANNELS',
   ])

@@ -1,31 +1,24 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { sql } from 'kysely'
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { jobs } from '../../src/cli/jobs.ts'
 import { run } from '../../src/cli/run.ts'
 import { takeJob } from '../../src/ledger/jobs.ts'
 import { startAccount } from '../helpers/start-account.ts'
-import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { createJobsFolder } from '../helpers/temporary-folder.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
-const folder = join(createTemporaryFolder('jobs'), 'jobs')
-const settings = { LIVEHOUSE_JOBS_DIR: folder }
 const account = ofFile(startAccount)
 
-const files = {
+const folder = createJobsFolder({
   lists: `export default { cron: '15 2 * * *', streams: ['managers', 'questionnaires'] }`,
   again: `export default { kind: 'backfill', cron: '@monthly', streams: ['gifts'], range: { lastDays: 3 } }`,
   compare: `export default { kind: 'audit', enabled: false, cron: '@weekly', streams: ['managers'] }`,
   elsewhere: `export default { cron: '@daily', channels: ['404'] }`,
   group: `export default { cron: '@daily', channels: { group: 'training' } }`,
   broken: `export default { cron: 'at night' }`,
-}
-
-beforeAll(async () => {
-  mkdirSync(folder)
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, `${name}.ts`), text)
 })
+const settings = { LIVEHOUSE_JOBS_DIR: folder }
+
 beforeEach(async () => {
   await sql`delete from livehouse_ops.job_runs`.execute(account.database.db)
 })

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { CliContext } from '../../src/cli/command.ts'
 import { serve } from '../../src/cli/serve.ts'
@@ -9,16 +7,11 @@ import { beginJobRun, endJobRun, takeJob } from '../../src/ledger/jobs.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { silentLog } from '../helpers/silent-log.ts'
 import { startAccount } from '../helpers/start-account.ts'
-import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { createJobsFolder } from '../helpers/temporary-folder.ts'
 
 const TOKEN = 'open-sesame-open-sesame'
 const PAGE = 'status page: '
-
-function folderWithJob(): string {
-  const folder = createTemporaryFolder('jobs')
-  writeFileSync(join(folder, 'managers.ts'), `export default { cron: '* * * * *', streams: ['managers'] }`)
-  return folder
-}
+const jobs = createJobsFolder({ managers: `export default { cron: '* * * * *', streams: ['managers'] }` })
 
 /** Serves on a free port. @returns where, and the end of it */
 async function startServe(environment: Readonly<Record<string, string>>, overrides: Partial<CliContext> = {}) {
@@ -50,7 +43,7 @@ test('serve runs a job, and its page, probes and metrics tell of it', async () =
     if (event === 'serve.started') begunAt = systemClock.now()
     if (event === 'job.ended') ended.resolve(fields)
   }
-  const settings = { LIVEHOUSE_JOBS_DIR: folderWithJob(), LIVEHOUSE_HTTP_TOKEN: TOKEN }
+  const settings = { LIVEHOUSE_JOBS_DIR: jobs, LIVEHOUSE_HTTP_TOKEN: TOKEN }
   const environment = { ...account.environment, ...settings }
   const { url, running, end } = await startServe(environment, { clock, log: { ...silentLog, info } })
   const ask = async (path: string) =>
@@ -78,9 +71,8 @@ test('serve runs a job, and its page, probes and metrics tell of it', async () =
 test('only a run without an end is running while somebody holds its job, or interrupted when nobody does', async () => {
   await using account = await startAccount()
   const { db } = account.database
-  const folder = createTemporaryFolder('jobs')
+  const off = `export default { cron: '@yearly', enabled: false }`
   for (const name of ['alive', 'dead', 'done']) {
-    writeFileSync(join(folder, `${name}.ts`), `export default { cron: '@yearly', enabled: false }`)
     const startedAt = new Date('2026-11-20T00:00:00Z')
     const begun = await beginJobRun(db, { job: name, due: undefined, worker: 'other:1', startedAt })
     if (name === 'done' && begun)
@@ -88,10 +80,11 @@ test('only a run without an end is running while somebody holds its job, or inte
   }
   await using _held = await takeJob(db, 'alive')
   await using _stillHeld = await takeJob(db, 'done')
+  const folder = createJobsFolder({ alive: off, dead: off, done: off })
   const { url, end } = await startServe({ ...account.environment, LIVEHOUSE_JOBS_DIR: folder })
   const page = await (await fetch(url)).text()
-  const jobs = page.matchAll(/<bdi>(alive|dead|done)<.bdi>.*?data-label="Last".*?<.svg>(\w+)<.span>/gs)
-  expect([...jobs].map(([, name, state]) => `${name} ${state}`)).toEqual([
+  const shown = page.matchAll(/<bdi>(alive|dead|done)<.bdi>.*?data-label="Last".*?<.svg>(\w+)<.span>/gs)
+  expect([...shown].map(([, name, state]) => `${name} ${state}`)).toEqual([
     'alive running',
     'dead interrupted',
     'done ok',
@@ -101,12 +94,13 @@ test('only a run without an end is running while somebody holds its job, or inte
 
 test('the page is where it may be, or serve does not begin', async () => {
   await using account = await startAccount()
-  const LIVEHOUSE_JOBS_DIR = folderWithJob()
   const problemsOf = async (settings: Readonly<Record<string, string>>) =>
-    (await account.run(serve, [], { LIVEHOUSE_JOBS_DIR, ...settings })).problems.join('\n')
+    (await account.run(serve, [], { LIVEHOUSE_JOBS_DIR: jobs, ...settings })).problems.join('\n')
   expect(await problemsOf({ LIVEHOUSE_HTTP: '0.0.0.0:0' })).toContain('LIVEHOUSE_HTTP_TOKEN is not set')
   const taken = new URL(account.emulator.baseUrl).host
-  expect(await problemsOf({ LIVEHOUSE_HTTP: taken })).toContain(`LIVEHOUSE_HTTP is ${taken}, where it cannot listen`)
+  expect(await problemsOf({ LIVEHOUSE_HTTP: taken })).toContain(
+    `LIVEHOUSE_HTTP is ${taken}, where it cannot listen (listen EADDRINUSE: `,
+  )
   expect(await problemsOf({ LIVEHOUSE_LANG: 'klingon' })).toContain('LIVEHOUSE_LANG is "klingon"')
 })
 
@@ -114,7 +108,7 @@ test('without a page the jobs run all the same', async () => {
   await using account = await startAccount()
   const stop = new AbortController()
   const info = (event: string) => void (event === 'serve.started' && stop.abort(new Error('stop')))
-  const settings = { LIVEHOUSE_JOBS_DIR: folderWithJob(), LIVEHOUSE_HTTP: 'off' }
+  const settings = { LIVEHOUSE_JOBS_DIR: jobs, LIVEHOUSE_HTTP: 'off' }
   const overrides = { clock: systemClock, log: { ...silentLog, info }, signal: stop.signal }
   const { error, remarked } = await account.run(serve, [], settings, overrides)
   expect([error, remarked.filter((line) => line.startsWith(PAGE))]).toEqual([undefined, []])

@@ -1,8 +1,7 @@
-import { createServer, request } from 'node:http'
+import { request } from 'node:http'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { errorOf } from '../helpers/connect-client.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
@@ -78,15 +77,4 @@ test('on loopback without a token a page under another name sees nothing: it wou
   for (const host of ['localhost:1', 'LOCALHOST', '127.9.9.9', '[::1]:8787'])
     expect([host, await statusFor(`${open.server.url}/`, { host })]).toEqual([host, 200])
   expect(await statusFor(`${open.server.url}/healthz`, { host: 'evil.example' })).toBe(200)
-})
-
-test('a port that is taken is said to be, with the setting', async () => {
-  const other = createServer().listen(0, '127.0.0.1')
-  await once(other, 'listening')
-  const { port } = Object(other.address())
-  const error = await errorOf(startTestStatusServer(database, { listen: { host: '127.0.0.1', port } }))
-  const reason = `listen EADDRINUSE: address already in use 127.0.0.1:${port}`
-  const problem = `LIVEHOUSE_HTTP is 127.0.0.1:${port}, where it cannot listen (${reason})`
-  expect(error).toMatchObject({ code: 'config.invalid', details: { problems: [expect.stringContaining(problem)] } })
-  other.close()
 })
