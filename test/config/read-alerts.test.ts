@@ -9,46 +9,33 @@ function read(environment: Readonly<Record<string, string>>) {
 
 test('nobody is told unless somebody is named', () => {
   const { settings, problems } = read({})
-  expect(settings).toEqual({
-    webhook: null,
-    format: 'json',
-    secret: null,
-    keyword: null,
-    language: 'en',
-    heartbeatUrl: null,
-  })
+  const robot = { webhook: null, format: 'json', secret: null, keyword: null }
+  expect(settings).toEqual({ ...robot, language: 'en', heartbeatUrl: null })
   expect(problems).toEqual([])
 })
 
 test('a robot with a signature and a keyword is read', () => {
+  const [webhook, heartbeatUrl] = ['https://robot.example.com/send?access_token=abc', 'http://127.0.0.1:9/beat']
   const { settings, problems } = read({
-    LIVEHOUSE_ALERT_WEBHOOK: 'https://robot.example.com/send?access_token=abc',
+    LIVEHOUSE_ALERT_WEBHOOK: webhook,
     LIVEHOUSE_ALERT_FORMAT: 'dingtalk',
     LIVEHOUSE_ALERT_SECRET: 'SEC1',
     LIVEHOUSE_ALERT_KEYWORD: '直播',
     LIVEHOUSE_LANG: 'zh-CN',
-    LIVEHOUSE_HEARTBEAT_URL: 'http://127.0.0.1:9/beat',
+    LIVEHOUSE_HEARTBEAT_URL: heartbeatUrl,
   })
   expect(problems).toEqual([])
-  expect(settings).toEqual({
-    webhook: 'https://robot.example.com/send?access_token=abc',
-    format: 'dingtalk',
-    secret: 'SEC1',
-    keyword: '直播',
-    language: 'zh-CN',
-    heartbeatUrl: 'http://127.0.0.1:9/beat',
-  })
+  const robot = { webhook, format: 'dingtalk', secret: 'SEC1', keyword: '直播' }
+  expect(settings).toEqual({ ...robot, language: 'zh-CN', heartbeatUrl })
 })
 
+const slack = { LIVEHOUSE_ALERT_WEBHOOK: 'https://h', LIVEHOUSE_ALERT_FORMAT: 'slack' }
 test.each([
   [{ LIVEHOUSE_ALERT_WEBHOOK: 'ftp://h/hidden' }, 'it should be an https URL'],
   [{ LIVEHOUSE_ALERT_WEBHOOK: 'http://h/hidden' }, 'LIVEHOUSE_ALLOW_HTTP=1 allows plain http'],
   [{ LIVEHOUSE_HEARTBEAT_URL: 'hidden' }, 'it should be an https URL'],
   [{ LIVEHOUSE_ALERT_WEBHOOK: 'https://h', LIVEHOUSE_ALERT_FORMAT: 'sms' }, 'LIVEHOUSE_ALERT_FORMAT is "sms"'],
-  [
-    { LIVEHOUSE_ALERT_WEBHOOK: 'https://h', LIVEHOUSE_ALERT_FORMAT: 'slack', LIVEHOUSE_ALERT_SECRET: 'hidden' },
-    'slack has no signature',
-  ],
+  [{ ...slack, LIVEHOUSE_ALERT_SECRET: 'hidden' }, 'slack has no signature'],
   [{ LIVEHOUSE_LANG: 'fr' }, 'LIVEHOUSE_LANG is "fr"'],
   [{ LIVEHOUSE_ALERT_KEYWORD: 'word' }, 'LIVEHOUSE_ALERT_WEBHOOK is not'],
 ])('what cannot work is refused, without showing the address: %j', (environment, problem) => {

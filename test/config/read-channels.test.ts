@@ -28,20 +28,19 @@ function problemsOf(value: string): readonly string[] {
   return []
 }
 
-describe('channels are read from', () => {
-  test('a list', () => {
-    expect(read(' 9, 10 ,a-b_c')).toEqual(['9', '10', 'a-b_c'].map((channelId) => ({ channelId, ...plain })))
-  })
+test('channels are read from a list', () => {
+  expect(read(' 9, 10 ,a-b_c')).toEqual(['9', '10', 'a-b_c'].map((channelId) => ({ channelId, ...plain })))
+  expect(readSettings({}, readChannelsIfAny)).toEqual([])
+})
 
-  test('CSV with a header in any order, quotes, comments and a byte order mark', () => {
-    const file = channelsFile(
-      '\ufeff# ours\nlabel,channel_id,until,from,is_test,group\n"大会, ""春""",9,2026-02-01,2026-01-01,true,A#1\n\n,10,,,,\n',
-    )
-    expect(read(file)).toEqual([
-      { channelId: '9', label: '大会, "春"', group: 'A#1', from: '2026-01-01', until: '2026-02-01', isTest: true },
-      { channelId: '10', ...plain },
-    ])
-  })
+test('or from CSV with a header in any order, quotes, comments and a byte order mark', () => {
+  const file = channelsFile(
+    '\ufeff# ours\nlabel,channel_id,until,from,is_test,group\n"大会, ""春""",9,2026-02-01,2026-01-01,true,A#1\n\n,10,,,,\n',
+  )
+  expect(read(file)).toEqual([
+    { channelId: '9', label: '大会, "春"', group: 'A#1', from: '2026-01-01', until: '2026-02-01', isTest: true },
+    { channelId: '10', ...plain },
+  ])
 })
 
 test.each<[string, Uint8Array]>([
@@ -55,10 +54,6 @@ test.each<[string, Uint8Array]>([
   expect(read(channelsFile(content))).toEqual([{ ...plain, channelId: '9', label: '大会' }])
 })
 
-test('without channels there are none for a command that needs none', () => {
-  expect(readSettings({}, readChannelsIfAny)).toEqual([])
-})
-
 describe('a problem is told with its place', () => {
   test.each([
     ['', 'LIVEHOUSE_CHANNELS is not set'],
@@ -68,7 +63,6 @@ describe('a problem is told with its place', () => {
     ['@/nowhere/ids', 'the file /nowhere/ids cannot be read (there is no such file)'],
     ['@/', 'the file / cannot be read (it is a folder)'],
     ['nowhere.csv', '"nowhere.csv" looks like a file; it should be @nowhere.csv'],
-    ['nowhere.tsv', '"nowhere.tsv" looks like a file'],
     ['./ids', '"./ids" looks like a file; it should be @./ids'],
   ])('%j', (value, problem) => {
     expect(problemsOf(value)).toEqual([expect.stringContaining(problem)])
@@ -78,19 +72,15 @@ describe('a problem is told with its place', () => {
     ['9\n10\n9\n', 'channels.csv line 3: channel 9 is there twice'],
     ['# nothing\n', 'channels.csv names no channel'],
     ['channel_id,label\n', 'channels.csv names no channel'],
-    ['channel_id,from\n9,2026-01-01\n10,2026-02-30\n', 'line 3: from is "2026-02-30"; it should be a date'],
     ['channel_id,from\n9,2026-01-01 10:00\n', 'line 2: from is "2026-01-01 10:00"; it should be a date'],
+    ['channel_id,from\n9,2026-01-01\n10,2026-02-30\n', 'line 3: from is "2026-02-30"; it should be a date'],
     ['channel_id,from,until\n9,2026-02-01,2026-02-01\n', 'line 2: until is 2026-02-01; it should be after from'],
     ['channel_id,is_test\n9,maybe\n', 'line 2: is_test is "maybe"; it should be true or false'],
     ['channel_id,label\n9,a,b\n', 'line 2: there are 3 cells; it should have 2'],
-    [
-      'channel_id,name\n9,a\n',
-      'has the header "channel_id,name"; it should have channel_id and, if you like, label, group, from, until, is_test',
-    ],
     ['channel_id,channel_id\n9,9\n', 'has the header "channel_id,channel_id"'],
     ['channel_id,label\n9,"a\n', 'is not CSV'],
     ['channel_id,label\n,a\n', 'line 2: an id is empty'],
-    ['id;name\n9;a\n', 'has the header "id,name"; it should have channel_id'],
+    ['id;name\n9;a\n', 'has the header "id,name"; it should have channel_id and, if you like, label, group, from, '],
     [new Uint8Array([0x39, 0xff]), 'it is not text in UTF-8, UTF-16 or GBK'],
   ])('in a file: %j', (content, problem) => {
     expect(problemsOf(channelsFile(content))).toEqual([expect.stringContaining(problem)])

@@ -13,36 +13,28 @@ test.each([
   [{}, { host: '127.0.0.1', port: 8787 }],
   [{ LIVEHOUSE_HTTP: 'localhost:9000' }, { host: 'localhost', port: 9000 }],
   [{ LIVEHOUSE_HTTP: '[::1]:0' }, { host: '::1', port: 0 }],
-  [
-    { LIVEHOUSE_HTTP: '0.0.0.0:80', ...TOKEN },
-    { host: '0.0.0.0', port: 80 },
-  ],
-  [
-    { LIVEHOUSE_HTTP: '[::]:80', ...TOKEN },
-    { host: '::', port: 80 },
-  ],
   [{ LIVEHOUSE_HTTP: 'off' }, undefined],
 ])('%j listens there', (values, listen) => {
   expect(read(values)).toMatchObject({ listen, problems: [] })
 })
 
-test.each([
-  '8787',
-  '::1:8787',
-  'example.com:8787',
-  '127.0.0.1:65536',
-  '127.0.0.1:',
-  'http://127.0.0.1:1',
-  '300.0.0.1:1',
-])('%s is no place to listen', (given) => {
-  const problem = `LIVEHOUSE_HTTP is "${given}"; it should be an address and a port such as 127.0.0.1:8787 or [::1]:8787, or off`
-  expect(read({ LIVEHOUSE_HTTP: given }).problems).toEqual([problem])
-})
+test.each(['8787', '::1:8787', 'example.com:8787', '127.0.0.1:65536', '127.0.0.1:', '300.0.0.1:1'])(
+  '%s is no place to listen',
+  (given) => {
+    const problem = `LIVEHOUSE_HTTP is "${given}"; it should be an address and a port such as 127.0.0.1:8787 or [::1]:8787, or off`
+    expect(read({ LIVEHOUSE_HTTP: given }).problems).toEqual([problem])
+  },
+)
 
 describe('what others can reach', () => {
   test.each(['0.0.0.0:8787', '[::]:8787', '10.0.0.7:8787'])('%s needs a token', (given) => {
     const problem = `LIVEHOUSE_HTTP_TOKEN is not set, but LIVEHOUSE_HTTP is "${given}", which others can reach`
     expect(read({ LIVEHOUSE_HTTP: given }).problems).toEqual([expect.stringContaining(problem)])
+    const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(given) ?? []
+    expect(read({ LIVEHOUSE_HTTP: given, ...TOKEN })).toMatchObject({
+      listen: { host, port: Number(port) },
+      problems: [],
+    })
   })
 
   test.each(['two words of sixteen', 'fifteen-letters'])('the token "%s" is refused, and never shown', (given) => {

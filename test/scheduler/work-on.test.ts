@@ -33,12 +33,6 @@ async function looksFor(
   return asked
 }
 
-test('a worker takes as many as it has, so that others that look have their part of a few', async () => {
-  const ended = async (signal: AbortSignal) => await new Promise((end) => signal.addEventListener('abort', end))
-  const asked = await looksFor(8, async (_, signal) => ({ ended: await ended(signal) }))
-  expect(asked).toEqual([1, 1, 2, 4])
-})
-
 test('what ends at once makes room for twice as many', async () => {
   const asked = await looksFor(100, async () => ({}))
   expect(asked.slice(0, 3)).toEqual([1, 2, 4])
