@@ -70,14 +70,12 @@ test('a job says everything that it can', async () => {
 test.each([
   [`{}`, /^cron is missing; it should be five fields/],
   [`{ cron: '61 * * * *' }`, /^cron is '61 \* \* \* \*': its minute "61" is not possible; it should be five fields/],
-  [`{ cron: 15 }`, /^cron is 15: it should be five fields/],
   [
     `{ cron: (() => { const list = []; return [list.push(list) && list] })() }`,
     /^cron is \[ <ref \*1> \[ \[Circular \*1\] \] \]: it should be/,
   ],
   [`{ cron: 15n }`, /^cron is 15n: it should be five fields/],
   [`'0 1 * * *'`, /^it exports '0 1 \* \* \*' by default; it should be defineJob/],
-  [`null`, /^it exports null by default; it should be defineJob/],
 ])('a job file that exports %s is refused with its name, value and mend', async (exported, problem) => {
   const problems = await problemsOf({ 'broken.ts': `export default ${exported}` })
   expect(problems).toEqual([expect.stringMatching(/^broken\.ts: /)])
@@ -85,42 +83,30 @@ test.each([
 })
 
 test.each([
-  [`channels: [1001n]`, /^channels is \[ 1001n \]: it should be 'all'/],
+  [`channels: [1001n]`, /^channels is \[ 1001n \]: it should be 'all', a list of channel ids/],
   [`timezone: 'Asia/Shangai'`, /^timezone is 'Asia\/Shangai': it should be an IANA time zone/],
-  [`timezone: ''`, /^timezone is '': it should be an IANA time zone/],
   [`streams: ['watchers']`, /^streams\.0 is 'watchers': it should be a list of visitors, watch_records/],
   [`streams: []`, /^streams is \[\]: it should be a list of visitors/],
-  [
-    `streams: ['gifts', 'gifts']`,
-    /^streams is \[ 'gifts', 'gifts' \]: it should be a list of visitors, .*, each of them once/,
-  ],
-  [`streams: 'visitors'`, /^streams is 'visitors': it should be a list/],
-  [`channels: [1001]`, /^channels is \[ 1001 \]: it should be 'all', a list of channel ids/],
+  [`streams: ['gifts', 'gifts']`, /^streams is \[ 'gifts', 'gifts' \]: it should be .*, each of them once/],
   [`channels: { label: 'x' }`, /^channels is \{ label: 'x' \}: it should be 'all'/],
   [`enabled: 'yes'`, /^enabled is 'yes': it should be true or false/],
   [`catchUp: true`, /^catchUp is true: it should be 'once' or 'never'/],
   [`until: '6:00'`, /^until is '6:00': it should be a time of day/],
   [
-    `lookbackDays: { watch_records: -1 }`,
-    /^lookbackDays\.watch_records is -1: it should be numbers of days .* such as { watch_records: 7 }$/,
+    `lookbackDays: { gifts: -1 }`,
+    /^lookbackDays\.gifts is -1: it should be numbers of days .* such as { watch_records: 7 }$/,
   ],
-  [
-    `lookbackDays: { watchers: 1 }`,
-    /^there is no field lookbackDays\.watchers; lookbackDays has streams: visitors, watch_records, /,
-  ],
+  [`lookbackDays: { watchers: 1 }`, /^there is no field lookbackDays\.watchers; lookbackDays has streams: visitors, /],
   [`crom: 1`, /^there is no field crom; did you mean cron\?$/],
   [`kind: 'sinc'`, /^kind is 'sinc'; it should be 'sync', 'backfill' or 'audit'/],
   [
     `kind: 'audit', streams: ['watch_records_v1']`,
-    /^streams is \[ 'watch_records_v1' \]: an audit should name another stream too, or none: this one tells no total/,
+    /: an audit should name another stream too, or none: this one tells no /,
   ],
   [`kind: 'backfill'`, /^range is missing; it should be \{ from/],
   [`kind: 'backfill', range: { lastDays: 3 }, until: '06:00'`, /^there is no field until; a job of kind backfill/],
   [`kind: 'backfill', range: { from: '2026-02-30' }`, /^range\.from is '2026-02-30': it should be a date that exists/],
-  [
-    `kind: 'backfill', range: { from: '2026-02-01', to: '2026-02-01' }`,
-    /^range is .*: from should lie before to, which is exclusive/,
-  ],
+  [`kind: 'backfill', range: { from: '2026-02-01', to: '2026-02-01' }`, /^range is .*: from should lie before to, /],
 ])('a job with %s is refused with its field, value and mend', async (fields, problem) => {
   const problems = await problemsOf({ 'broken.ts': `export default { cron: '@daily', ${fields} }` })
   expect(problems).toEqual([expect.stringMatching(/^broken\.ts: /)])

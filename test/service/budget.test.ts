@@ -32,16 +32,10 @@ async function ask(answers: readonly ScriptedAnswer[]) {
 }
 
 describe('the ten calls a day of 4.6', () => {
-  test('each is taken before it is made', async () => {
-    const { journal, outcome } = await ask([{ json: [{ record_id: 1 }] }])
-    expect(outcome).toMatchObject({ items: [{ record_id: 1 }] })
-    expect(journal).toEqual(['reserve 9', 'call'])
-  })
-
   test.each<[string, ScriptedAnswer]>([
     ['503', { status: 503, text: '' }],
     ['a lost connection', { raw: (response) => response.destroy() }],
-  ])('%s is repeated once, and each attempt is charged', async (_case, answer) => {
+  ])('%s is repeated once, and each attempt is charged before it is made', async (_case, answer) => {
     const { journal, outcome } = await ask([answer, answer])
     expect(journal).toEqual(['reserve 9', 'call', 'reserve 9', 'call'])
     expect(String(outcome)).toContain('after 2 attempts')

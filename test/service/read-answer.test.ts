@@ -83,15 +83,9 @@ describe('each family of errors becomes its own code', () => {
     ['403', { status: 403, text: 'no' }, 'api.forbidden', 1],
     ['403001 as text', { json: { errors: { code: '403001', message: 'no' } } }, 'api.forbidden', 1],
     ['403002', { json: { errcode: '403002', msg: 'no' } }, 'api.forbidden', 1],
-    [
-      '404002',
-      { status: 404, json: { errors: { code: 404002, message: 'No such activity' } } },
-      'api.channelUnknown',
-      1,
-    ],
+    ['404002', { status: 404, json: { errors: { code: 404002, message: 'no' } } }, 'api.channelUnknown', 1],
     ['a msg about the channel', { json: { errcode: 2001, msg: 'activity does not exist' } }, 'api.channelUnknown', 1],
     ['the same in Chinese', { json: { errcode: 2001, msg: '频道不存在' } }, 'api.channelUnknown', 1],
-    ['404001', { status: 404, json: { errors: { code: 404001, message: 'No such user' } } }, 'api.status', 1],
     ['404 alone', { status: 404, text: 'not found' }, 'api.status', 1],
     ['400001', { status: 400, json: { errors: { code: 400001, message: 'Invalid' } } }, 'api.status', 1],
     ['408', { status: 408, text: '' }, 'api.status', 5],
@@ -99,7 +93,6 @@ describe('each family of errors becomes its own code', () => {
     ['500001 with status 200', { json: { errors: { code: 500001, message: 'logic' } } }, 'api.status', 5],
     ['502 with a page', { status: 502, text: '<html>bad gateway</html>' }, 'api.status', 5],
     ['an unknown errcode', { json: { errcode: 1024, msg: 'busy' } }, 'api.refused', 3],
-    ['an unknown errcode as text', { json: { errcode: '1024', msg: 'busy' } }, 'api.refused', 3],
     ['an unknown code', { json: { errors: { code: 7, message: 'seven' } } }, 'api.refused', 3],
     ['errors without a code', { json: { errors: { message: 'seven' } } }, 'api.refused', 3],
     ['status n', { json: { status: 'n', msg: 'no', flag: 101 } }, 'api.refused', 3],
@@ -110,8 +103,6 @@ describe('each family of errors becomes its own code', () => {
     ['an object without a list', { json: { errcode: 1000, msg: 'OK' } }, 'api.badShape', 1],
     ['an array in place of the envelope', { json: [] }, 'api.badShape', 1],
     ['null', { json: null }, 'api.badShape', 1],
-    ['a text', { json: 'OK' }, 'api.badShape', 1],
-    ['a list that is an object', { json: { total_num: 0, results: {} } }, 'api.badShape', 1],
   ])('%s', async (_name, answer, code, attempts) => {
     expect(await judge(answer)).toMatchObject({ error: { code }, attempts })
   })
@@ -132,9 +123,11 @@ describe('each family of errors becomes its own code', () => {
     expect(await connection.fetchPage(visitorPage, openContext())).toMatchObject({ items: [] })
   })
 
-  test('the message names call, page, status and attempts', async () => {
+  test('the message names call, page, status and attempts, and the details an unknown channel', async () => {
     const { error } = await judge({ status: 502, text: 'bad gateway' })
     expect(error.message).toBe('POST visitorList channel 9 page 3: 502 after 5 attempts')
+    const unknown = await judge({ json: { errcode: 404002, msg: 'No such activity' } })
+    expect(unknown.error.details).toMatchObject({ channelId: '9' })
   })
 
   test('the service is quoted with its code, on one line and not at length', async () => {
@@ -151,11 +144,6 @@ describe('each family of errors becomes its own code', () => {
     }))
     await using connection = connectClient(service.url)
     expect(await connection.fetchPage(visitorPage, openContext())).toMatchObject({ items: [], total: 0 })
-  })
-
-  test('an unknown channel is named in the details', async () => {
-    const { error } = await judge({ json: { errcode: 404002, msg: 'No such activity' } })
-    expect(error.details).toMatchObject({ channelId: '9' })
   })
 })
 
@@ -175,8 +163,6 @@ describe('numbers keep every digit', () => {
     ['9007199254740991', 9007199254740991],
     ['9007199254740993', 9007199254740993n],
     ['-12345678901234567890', -12345678901234567890n],
-    ['123456789012345', 123456789012345],
-    ['0.1', 0.1],
     ['0.30000000000000004', 0.30000000000000004],
     ['0.1000000000000000055', '0.1000000000000000055'],
     ['12345678901.123456789', '12345678901.123456789'],
@@ -184,7 +170,6 @@ describe('numbers keep every digit', () => {
     ['1e400', '1e400'],
     ['1e-400', '1e-400'],
     ['0e400', 0],
-    ['0.0000000000000000000', 0],
   ])('%s', (source, value) => {
     expect(parseExact(`{"a":[${source}]}`)).toEqual({ a: [value] })
   })
