@@ -10,21 +10,15 @@ describe('what is wrong with a request is refused', () => {
   test.each([
     ['a date that does not exist', 'POST', RECORDS, { start_time: '2026-02-30 00:00:00' }, 400, 400001],
     ['a date without seconds', 'POST', RECORDS, { end_time: '2026-02-20 00:00' }, 400, 400001],
-    ['an empty date', 'POST', RECORDS, { end_time: '' }, 400, 400001],
-    ['a date that is a number', 'POST', RECORDS, { start_time: 20260220 }, 400, 400001],
     ['page 0', 'POST', RECORDS, { p: 0 }, 400, 400001],
-    ['half a page', 'POST', RECORDS, { p: 1.5 }, 400, 400001],
     ['a page size in words', 'POST', RECORDS, { perPage: 'all' }, 400, 400001],
     ['a filter other than 0 and 1', 'POST', RECORDS, { filter_watch_time: 2 }, 400, 400001],
     ['an unknown direction', 'POST', '/v2/activities/:channel/visitorList', { direction: 'up' }, 400, 400001],
     ['no gift type', 'POST', GIFTS, {}, 400, 400002],
-    ['an unknown gift type', 'POST', GIFTS, { type: 'gold' }, 400, 400001],
     ['a body that is an array', 'POST', RECORDS, [], 400, 400001],
     ['a body that is not JSON', 'POST', RECORDS, '{"p":', 400, 400001],
-    ['a page in words in a query', 'GET', '/v1/account/managers?p=one', undefined, 400, 400001],
     ['an unknown channel', 'POST', '/v2/activities/9/visitorList', {}, 404, 404002],
     ['another method', 'GET', RECORDS, undefined, 405, 405001],
-    ['an unknown path', 'POST', '/v3/activities/:channel/visitorList', {}, 404, 404000],
     ['the sibling version of a path', 'POST', '/v1/activities/:channel/userRecordList', {}, 404, 404000],
   ])('%s', async (_, method, path, body, status, code) => {
     await using service = await startEmulatedService()

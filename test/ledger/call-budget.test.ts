@@ -1,12 +1,11 @@
 import * as fc from 'fast-check'
-import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { errorOf } from '../helpers/connect-client.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { withParameters } from '../helpers/with-parameters.ts'
 import { hasCode } from '../../src/core/errors.ts'
-import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { type BudgetSettings, callBudget } from '../../src/ledger/call-budget.ts'
 
@@ -15,13 +14,6 @@ const { signal } = new AbortController()
 const ownClock = { now: () => Date.parse('2027-01-01T00:00:00Z') }
 
 const database = ofFile(createTestDatabase)
-let other: Kysely<Database>
-beforeAll(async () => {
-  other = await openDatabase(database.url)
-})
-afterAll(async () => {
-  await other.destroy()
-})
 beforeEach(async () => void (await database.db.deleteFrom('livehouse_ops.call_budget').execute()))
 
 const readRows = async () =>
@@ -117,7 +109,7 @@ test('a day that the service calls spent is spent, whatever the count says', asy
 })
 
 test('a call is durable once it is taken, also where the database is told to be quick about commits', async () => {
-  const quick = await openDatabase(withParameters(database.url, { options: '-c synchronous_commit=off' }))
+  await using quick = await openDatabase(withParameters(database.url, { options: '-c synchronous_commit=off' }))
   const seen: unknown[] = []
   await database.db.transaction().execute(async (trx) => {
     await sql`create function public.note() returns trigger language plpgsql as $$
@@ -139,12 +131,12 @@ test('a call is durable once it is taken, also where the database is told to be 
     })
   } finally {
     await sql`drop trigger note on livehouse_ops.call_budget`.execute(database.db)
-    await quick.destroy()
   }
   expect(seen).toEqual([{ outside: 'off', inside: 'on' }])
 })
 
 test('no day is ever overspent, however many take at once, by whatever clock', async () => {
+  await using other = await openDatabase(database.url)
   const taking = fc.record({
     day: fc.integer({ min: 1, max: 4 }),
     hour: fc.integer({ min: 1, max: 22 }),
