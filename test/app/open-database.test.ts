@@ -41,12 +41,15 @@ test('with a database one token serves one process after the other, also the one
   expect((await askForTicket(settings)).fetched).toBe(0)
 })
 
-test('without one, or where it has no schema yet, each process fetches its own', async () => {
+test('without one, where it has no schema yet, or would have to be started, each process fetches its own', async () => {
   await using empty = await createTestDatabase({ isMigrated: false })
-  for (const settings of [{}, { DATABASE_URL: empty.url }]) {
+  const dataDir = join(createTemporaryFolder('shared'), 'data')
+  const embedded = { DATABASE_URL: 'embedded', LIVEHOUSE_DATA_DIR: dataDir }
+  for (const settings of [{}, { DATABASE_URL: empty.url }, embedded]) {
     expect((await askForTicket(settings)).fetched).toBe(1)
     expect((await askForTicket(settings)).fetched).toBe(1)
   }
+  expect(existsSync(dataDir)).toBe(false)
 })
 
 test('a database out of reach is said, and does not stop a verb that needs none', async () => {
@@ -61,11 +64,4 @@ test('the database of another account is left alone', async () => {
   await claimSource(other.db, { baseUrl: 'https://other.example', appId: 'other', timeZone: 'Asia/Shanghai' })
   expect((await askForTicket({ DATABASE_URL: other.url })).remarks).toContain('the records of another source')
   expect(await other.db.selectFrom('livehouse_ops.access_tokens').selectAll().execute()).toEqual([])
-})
-
-test('the embedded PostgreSQL is not started for it', async () => {
-  const folder = createTemporaryFolder('shared')
-  const { fetched } = await askForTicket({ DATABASE_URL: 'embedded', LIVEHOUSE_DATA_DIR: join(folder, 'data') })
-  expect(fetched).toBe(1)
-  expect(existsSync(join(folder, 'data'))).toBe(false)
 })

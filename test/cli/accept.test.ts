@@ -7,6 +7,7 @@ import { missingRow, noRows } from '../helpers/fault-effects.ts'
 import type { EndpointName } from '../../src/emulator/endpoint.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
 const DAY_MS = 86_400_000
@@ -19,9 +20,8 @@ function withhold({ emulator }: TestAccount, endpoint: EndpointName, rows: numbe
   for (let row = 0; row < rows; row++) emulator.faults.push({ effect: missingRow(0), endpoint, channelId })
 }
 
-async function syncStream({ run }: TestAccount, stream: string) {
-  const { code, printed } = await run(sync, ['--json', '--streams', stream])
-  const { streams } = JSON.parse(printed.join())
+async function syncStream(account: TestAccount, stream: string) {
+  const { code, streams } = await runJson(account, sync, ['--streams', stream])
   return { code, slices: streams[stream].slices }
 }
 
@@ -50,8 +50,7 @@ test('an accepted shortfall makes no run partial, and is shown as accepted every
   expect(shown).toMatch(/^visitors .* 1 verified, 1 accepted +2$/m)
   expect(shown).toContain(`~ accepted (1): visitors channel=${channel}: 1 row may be missing`)
   expect(shown).not.toContain('✗')
-  const json = JSON.parse((await run(status, ['--json'])).printed.join())
-  expect(json).toMatchObject({
+  expect(await runJson(account, status)).toMatchObject({
     shortfall_count: 0,
     streams: { visitors: { partitions: { accepted: 1, verified: 1 } } },
     acceptances: [{ number: '1', missing_rows: 1, last_taken_rows: 1, state: 'standing', reason: 'two ghosts' }],
@@ -70,7 +69,7 @@ test('a shortfall that grows beyond what was accepted is short again, until that
   expect(await syncStream(account, 'visitors')).toMatchObject({ code: 3, slices: { short: 1, accepted: 0 } })
   await run(accept, [...place, ...REASON])
   expect(await syncStream(account, 'visitors')).toMatchObject({ code: 0, slices: { accepted: 1 } })
-  const { acceptances } = JSON.parse((await run(status, ['--json'])).printed.join())
+  const { acceptances } = await runJson(account, status)
   expect(acceptances).toMatchObject([{ number: '2', missing_rows: 2, state: 'standing' }])
   withhold(account, 'visitorList', 0)
   expect(await syncStream(account, 'visitors')).toMatchObject({ code: 0, slices: { verified: 2 } })
@@ -103,7 +102,7 @@ test('signups that did come land with the next sync, and what was accepted for o
   account.clock.nowMs += DAY_MS
   expect(await syncStream(account, 'signups')).toMatchObject({ code: 3 })
   const { printed } = await run(accept, [...place, ...REASON])
-  const shown = JSON.parse((await run(status, ['--json'])).printed.join())
+  const shown = await runJson(account, status)
   expect(shown).toMatchObject({ shortfall_count: 0, shortfalls: [] })
   expect(printed[1]).toBe('The rows that did come land with the next livehouse sync.')
   expect(await syncStream(account, 'signups')).toMatchObject({ code: 0, slices: { short: 0 } })

@@ -4,6 +4,7 @@ import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { defaultSwitches, type Switches } from '../../src/emulator/switches.ts'
+import { firstRows } from '../helpers/first-rows.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
@@ -11,9 +12,7 @@ import { ofFile } from '../helpers/of-file.ts'
 const account = ofFile(startAccount)
 
 beforeAll(async () => {
-  const [channel] = account.emulator.world.channels.values()
-  const record = channel?.records.rows[0]
-  if (!channel || !record) throw new Error('the world is empty')
+  const { channel, record } = firstRows(account.emulator)
   const at = (time: string) => parseWallTime(`2026-11-20 ${time}`) ?? 0
   // The end of what is covered, 14:25, falls into one visit; others begin and end in its very first second or just before.
   for (const [place, [from, to]] of edges.entries())

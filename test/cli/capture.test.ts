@@ -83,7 +83,7 @@ test('a folder with anything in it is refused, and so is version 1', async () =>
   expect(problems).toEqual(['--streams: watch_records_v1 allows ten calls a day, none is spent on this'])
 })
 
-test('an error of the service is captured too, and what is no JSON is only described', async () => {
+test('an error of the service is captured too, what is no JSON is only described, and a service out of reach is an error', async () => {
   await using service = await startEmulatedService()
   const { emulator } = service
   emulator.faults.push(
@@ -97,12 +97,8 @@ test('an error of the service is captured too, and what is no JSON is only descr
   expect(managers).toMatchObject({ answer: { body_withheld: expect.stringContaining('no JSON') } })
   expect(managers?.answer).not.toHaveProperty('body')
   expect(printed).toHaveLength(2)
-})
-
-test('a service out of reach is an error', async () => {
-  const dead = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1', LIVEHOUSE_API_TOKEN: 'a' }
-  const overrides = { environment: dead, clock: createFakeClock({ isAutomatic: true }) }
-  const out = createTemporaryFolder('capture')
-  const { error } = await runVerb(capture, ['--out', out, '--streams', 'managers'], overrides)
-  expect(error).toMatchObject({ code: 'api.unreachable' })
+  const environment = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1', LIVEHOUSE_API_TOKEN: 'a' }
+  const away = { environment, clock: createFakeClock({ isAutomatic: true }) }
+  const argv = ['--out', createTemporaryFolder('capture'), '--streams', 'managers']
+  expect(await runVerb(capture, argv, away)).toMatchObject({ error: { code: 'api.unreachable' } })
 })

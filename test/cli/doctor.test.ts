@@ -187,22 +187,17 @@ test('a user without rights is told which are missing and what a DBA runs, befor
   expect(writer.byName.get('rights')?.seen).toContain('migrations are for a DBA')
 })
 
-test('a read-only server and a database of another source are found', async () => {
+test('a read-only server, a database of another source, and pending migrations where they are not applied by themselves are found', async () => {
   const { appId } = service.emulator
   await claimSource(database.db, { baseUrl: 'https://other.example', appId, timeZone: 'Asia/Shanghai' })
+  await migrateDown(database.db)
   await sql.raw(`alter database ${database.name} set default_transaction_read_only to on`).execute(database.db)
   // By another URL, so that it has a new session.
-  const found = await examine({ ...settings(), DATABASE_URL: `${database.url}#` })
-  expect(found.failed).toEqual(['rights', 'source'])
+  const found = await examine({ ...settings(), DATABASE_URL: `${database.url}#`, LIVEHOUSE_AUTO_MIGRATE: '0' })
+  expect(found.failed).toEqual(['rights', 'schema', 'source'])
+  expect(found.byName.get('schema')?.repair).toContain('livehouse migrate up')
   expect(found.byName.get('rights')?.seen).toBe('the server is read-only')
   expect(found.byName.get('source')?.seen).toContain('LIVEHOUSE_BASE_URL was https://other.example')
-})
-
-test('pending migrations are to be applied where they are not applied by themselves', async () => {
-  await migrateDown(database.db)
-  const { failed, byName } = await examine({ ...settings(), LIVEHOUSE_AUTO_MIGRATE: '0' })
-  expect(failed).toEqual(['schema'])
-  expect(byName.get('schema')?.repair).toContain('livehouse migrate up')
 })
 
 test('a CockroachDB is refused by its name, and why', async () => {

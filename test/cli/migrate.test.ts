@@ -16,7 +16,7 @@ async function run(url: string, ...argv: string[]): Promise<readonly string[]> {
   return printed
 }
 
-test('status, up, down and sql say what is and what was done', async () => {
+test('status, up, down and sql say what is and what was done; where the server of the queue is away, all else is made', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const { url } = database
   const names = Object.keys(await loadMigrations())
@@ -29,6 +29,11 @@ test('status, up, down and sql say what is and what was done', async () => {
   expect(await run(url, 'sql')).toEqual(['-- nothing is pending'])
   expect((await run(url, 'status'))[0]).toMatch(/^0001-\S+ {2}\d{4}-\d\d-\d\d \d\d:\d\d$/)
   expect(await run(url, 'down')).toEqual([`taken back: ${names.at(-1)}`])
+
+  const environment = { DATABASE_URL: url, LIVEHOUSE_QUEUE_URL: 'postgres://nobody:hush@127.0.0.1:1/none' }
+  const { error, remarked } = await runVerb(migrate, ['up'], { environment })
+  expect(error).toMatchObject({ code: 'db.unreachable' })
+  expect(remarked).toContain('published: the views of livehouse_bi')
 })
 
 test('a queue of an older version is refused until the printed SQL has upgraded it', async () => {
@@ -48,12 +53,4 @@ test('a queue of an older version is refused until the printed SQL has upgraded 
   const stop = new AbortController()
   const log = { ...silentLog, info: () => stop.abort() }
   expect(await runVerb(worker, [], { environment, log, signal: stop.signal })).toMatchObject({ code: 0 })
-})
-
-test('where the server of the queue is away, the schema and the views are made all the same', async () => {
-  await using database = await createTestDatabase({ isMigrated: false })
-  const environment = { DATABASE_URL: database.url, LIVEHOUSE_QUEUE_URL: 'postgres://nobody:hush@127.0.0.1:1/none' }
-  const { error, remarked } = await runVerb(migrate, ['up'], { environment })
-  expect(error).toMatchObject({ code: 'db.unreachable' })
-  expect(remarked).toContain('published: the views of livehouse_bi')
 })

@@ -3,6 +3,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { jobs } from '../../src/cli/jobs.ts'
 import { run } from '../../src/cli/run.ts'
 import { takeJob } from '../../src/ledger/jobs.ts'
+import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { createJobsFolder } from '../helpers/temporary-folder.ts'
 import { ofFile } from '../helpers/of-file.ts'
@@ -24,9 +25,8 @@ beforeEach(async () => {
 })
 
 test('a job runs now, whatever else is wrong in its folder, and says what its command would', async () => {
-  const { code, printed } = await account.run(run, ['lists', '--json'], settings)
-  expect(code).toBe(0)
-  expect(JSON.parse(printed.join('\n'))).toMatchObject({
+  expect(await runJson(account, run, ['lists'], settings)).toMatchObject({
+    code: 0,
     command: 'run',
     job: 'lists',
     status: 'ok',
@@ -52,9 +52,8 @@ test('a backfill job reads its last days, and leaves no open backfill behind', a
 })
 
 test('an audit job compares, and shows what it found', async () => {
-  const { code, printed } = await account.run(run, ['compare', '--json'], settings)
-  expect(code).toBe(0)
-  expect(JSON.parse(printed.join('\n'))).toMatchObject({
+  expect(await runJson(account, run, ['compare'], settings)).toMatchObject({
+    code: 0,
     command: 'run',
     job: 'compare',
     audit: { partitions: [{ stream: 'managers', verdict: 'equal' }] },
@@ -65,9 +64,8 @@ test('while another process is at work on the job nothing is done, and that is s
   await using lock = await takeJob(account.database.db, 'lists')
   expect(lock).toBeDefined()
   const calls = account.emulator.calls.length
-  const { code, printed } = await account.run(run, ['lists', '--json'], settings)
-  expect(code).toBe(4)
-  expect(JSON.parse(printed.join('\n'))).toMatchObject({ status: 'waiting', errors: [{ code: 'job.running' }] })
+  const waiting = { code: 4, status: 'waiting', errors: [{ code: 'job.running' }] }
+  expect(await runJson(account, run, ['lists'], settings)).toMatchObject(waiting)
   expect(account.emulator.calls).toHaveLength(calls)
   expect((await account.run(jobs, [], settings)).code).toBe(2)
 })

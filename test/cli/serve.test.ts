@@ -92,7 +92,7 @@ test('only a run without an end is running while somebody holds its job, or inte
   await end()
 })
 
-test('the page is where it may be, or serve does not begin', async () => {
+test('the page is where it may be, or serve does not begin; without a page it does', async () => {
   await using account = await startAccount()
   const problemsOf = async (settings: Readonly<Record<string, string>>) =>
     (await account.run(serve, [], { LIVEHOUSE_JOBS_DIR: jobs, ...settings })).problems.join('\n')
@@ -102,10 +102,7 @@ test('the page is where it may be, or serve does not begin', async () => {
     `LIVEHOUSE_HTTP is ${taken}, where it cannot listen (listen EADDRINUSE: `,
   )
   expect(await problemsOf({ LIVEHOUSE_LANG: 'klingon' })).toContain('LIVEHOUSE_LANG is "klingon"')
-})
 
-test('without a page the jobs run all the same', async () => {
-  await using account = await startAccount()
   const stop = new AbortController()
   const info = (event: string) => void (event === 'serve.started' && stop.abort(new Error('stop')))
   const settings = { LIVEHOUSE_JOBS_DIR: jobs, LIVEHOUSE_HTTP: 'off' }

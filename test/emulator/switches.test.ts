@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { formatWallTime } from '../../src/core/wall-clock.ts'
 import { type EmulatedService, startEmulatedService } from '../helpers/emulated-service.ts'
+import { firstChannel } from '../helpers/first-rows.ts'
 
 const RECORDS = '/v2/activities/:channel/userRecordList'
 const VISITORS = '/v2/activities/:channel/visitorList'
@@ -13,11 +14,7 @@ async function listOf(service: EmulatedService, path: string, field: string, bod
   return field === '' ? json : json[field]
 }
 
-function channelOf({ emulator, channelId }: EmulatedService) {
-  const channel = emulator.world.channels.get(channelId)
-  if (!channel) throw new Error('the first channel is missing')
-  return channel
-}
+const channelOf = ({ emulator }: EmulatedService) => firstChannel(emulator)
 
 test.each([
   ['inclusive', ['a', 'b', 'c']],
