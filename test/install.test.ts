@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, utimesSync, 
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createTemporaryFolder } from './helpers/temporary-folder.ts'
 
 const script = fileURLToPath(new URL('../install.cjs', import.meta.url))
@@ -52,22 +52,20 @@ test('what is missing is installed once, and again when the lock file has other 
   expect(calls()).toHaveLength(2)
 })
 
-describe('the guard', () => {
-  test('lets two at once install once', async () => {
-    const { calls, install } = createProject()
-    expect((await Promise.all([install(), install(), install()])).map(({ code }) => code)).toEqual([0, 0, 0])
-    expect(calls()).toHaveLength(1)
-  })
+test('the guard lets two at once install once', async () => {
+  const { calls, install } = createProject()
+  expect((await Promise.all([install(), install(), install()])).map(({ code }) => code)).toEqual([0, 0, 0])
+  expect(calls()).toHaveLength(1)
+})
 
-  test('of a process that is gone is taken over', async () => {
-    const { calls, install, guard } = createProject()
-    const gone = spawn(process.execPath, ['--version'], { stdio: 'ignore' })
-    await new Promise((resolve) => gone.on('close', resolve))
-    mkdirSync(guard)
-    writeFileSync(join(guard, 'pid'), String(gone.pid))
-    expect(await install()).toMatchObject({ code: 0 })
-    expect(calls()).toHaveLength(1)
-  })
+test('the guard of a process that is gone is taken over', async () => {
+  const { calls, install, guard } = createProject()
+  const gone = spawn(process.execPath, ['--version'], { stdio: 'ignore' })
+  await new Promise((resolve) => gone.on('close', resolve))
+  mkdirSync(guard)
+  writeFileSync(join(guard, 'pid'), String(gone.pid))
+  expect(await install()).toMatchObject({ code: 0 })
+  expect(calls()).toHaveLength(1)
 })
 
 test('a failed npm ci says so, leaves no guard and is tried again next time', async () => {

@@ -1,5 +1,5 @@
 import { assert, property, string } from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { LivehouseError } from '../src/core/errors.ts'
 import { createLog } from '../src/log.ts'
 
@@ -40,8 +40,9 @@ function everywhere(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-describe('a known secret never comes out', () => {
-  test.each(['JSON', 'lines for people'])('as %s, wherever and however it is spelled', (form) => {
+test.each(['JSON', 'lines for people'])(
+  'a known secret never comes out as %s, wherever and however it is spelled',
+  (form) => {
     for (const spelled of spellings(SECRET)) {
       const { log, lines } = createTestLog({ zoneOfPeople: form === 'JSON' ? undefined : 'UTC' })
       for (const level of ['debug', 'info', 'warn', 'error'] as const)
@@ -49,92 +50,88 @@ describe('a known secret never comes out', () => {
       expect(lines).toHaveLength(4)
       for (const spelling of spellings(SECRET)) expect(lines.join('')).not.toContain(spelling)
     }
-  })
+  },
+)
 
-  test('whatever the secret is', () => {
-    // Neither a name that the logger itself writes, nor one in a stack.
-    const secrets = string({ minLength: 3, maxLength: 12, unit: 'grapheme' }).map((text) => `§${text}§`)
-    assert(
-      property(secrets, (secret) => {
-        const { log, lines } = createTestLog({ secrets: [secret] })
-        for (const spelled of [secret, encodeURIComponent(secret)]) log.info('event', { ...everywhere(spelled) })
-        for (const spelled of [secret, encodeURIComponent(secret)]) expect(lines.join('')).not.toContain(spelled)
-      }),
-    )
-  })
+test('a known secret never comes out, whatever the secret is', () => {
+  // Neither a name that the logger itself writes, nor one in a stack.
+  const secrets = string({ minLength: 3, maxLength: 12, unit: 'grapheme' }).map((text) => `§${text}§`)
+  assert(
+    property(secrets, (secret) => {
+      const { log, lines } = createTestLog({ secrets: [secret] })
+      for (const spelled of [secret, encodeURIComponent(secret)]) log.info('event', { ...everywhere(spelled) })
+      for (const spelled of [secret, encodeURIComponent(secret)]) expect(lines.join('')).not.toContain(spelled)
+    }),
+  )
+})
 
-  test('also one that is learnt later, and in other text that is printed', () => {
-    const { log, lines } = createTestLog()
-    log.addSecret('fetched-token-1')
-    log.info('token.fetched', { note: 'got fetched-token-1' })
-    expect(lines.join('')).not.toContain('fetched-token-1')
-    expect(log.redact('GET /?x=fetched-token-1')).toBe('GET /?x=[redacted]')
-  })
+test('a known secret never comes out, also one that is learnt later, and in other text that is printed', () => {
+  const { log, lines } = createTestLog()
+  log.addSecret('fetched-token-1')
+  log.info('token.fetched', { note: 'got fetched-token-1' })
+  expect(lines.join('')).not.toContain('fetched-token-1')
+  expect(log.redact('GET /?x=fetched-token-1')).toBe('GET /?x=[redacted]')
+})
 
-  test('of many that follow one another the youngest are hidden, and what was given first stays', () => {
-    const { log } = createTestLog()
-    log.addSecret('database-password')
-    for (let number = 100; number < 200; number++) log.addSecret(`fetched-token-${number}`, 'passing')
-    expect(log.redact('database-password fetched-token-199')).toBe('[redacted] [redacted]')
-    expect(log.redact('fetched-token-100')).toBe('fetched-token-100')
+test('of many secrets that follow one another the youngest are hidden, and what was given first stays', () => {
+  const { log } = createTestLog()
+  log.addSecret('database-password')
+  for (let number = 100; number < 200; number++) log.addSecret(`fetched-token-${number}`, 'passing')
+  expect(log.redact('database-password fetched-token-199')).toBe('[redacted] [redacted]')
+  expect(log.redact('fetched-token-100')).toBe('fetched-token-100')
+})
+
+test.each([
+  [{ appSecret: 'x1y2' }],
+  [{ headers: { Authorization: 'x1y2' } }],
+  [{ access_token: 'x1y2' }],
+  [{ tikect: 'x1y2' }],
+  [{ deep: [{ password: { is: 'x1y2' } }] }],
+  [{ url: 'postgres://me:x1y2@db/name' }],
+  [{ url: 'https://h/v1/ticket?app_id=7&app_secret=x1y2&n=1' }],
+  [{ err: new Error('request https://h/?access_token=x1y2 failed') }],
+  [{ note: 'sent Bearer x1y2x1y2' }],
+])('what holds a secret by its name or shape is hidden unseen: %j', (fields) => {
+  const { log, lines } = createTestLog()
+  log.info('event', fields)
+  expect(lines.join('')).not.toContain('x1y2')
+  expect(lines.join('')).toContain('[redacted]')
+})
+
+test('what is no secret stays', () => {
+  const { log, lines } = createTestLog()
+  log.info('slice.ended', { appId: '7', hasToken: true, token: null, rows: 3, url: 'https://h/v2/a?p=2' })
+  expect(JSON.parse(lines.join(''))).toMatchObject({
+    level: 'info',
+    event: 'slice.ended',
+    appId: '7',
+    hasToken: true,
+    token: null,
+    rows: 3,
+    url: 'https://h/v2/a?p=2',
   })
 })
 
-describe('what holds a secret by its name or shape is hidden unseen', () => {
-  test.each([
-    [{ appSecret: 'x1y2' }],
-    [{ headers: { Authorization: 'x1y2' } }],
-    [{ access_token: 'x1y2' }],
-    [{ tikect: 'x1y2' }],
-    [{ deep: [{ password: { is: 'x1y2' } }] }],
-    [{ url: 'postgres://me:x1y2@db/name' }],
-    [{ url: 'https://h/v1/ticket?app_id=7&app_secret=x1y2&n=1' }],
-    [{ err: new Error('request https://h/?access_token=x1y2 failed') }],
-    [{ note: 'sent Bearer x1y2x1y2' }],
-  ])('%j', (fields) => {
-    const { log, lines } = createTestLog()
-    log.info('event', fields)
-    expect(lines.join('')).not.toContain('x1y2')
-    expect(lines.join('')).toContain('[redacted]')
+test('a line for people tells errors of ours by message and causes, others with their stack', () => {
+  const { log, lines } = createTestLog({ zoneOfPeople: 'UTC' })
+  const cause = new Error('connection refused')
+  log.error('run.failed', {
+    err: new LivehouseError('db.refused', 'read-only', { reason: '', sqlState: '' }, { cause }),
   })
-
-  test('what is no secret stays', () => {
-    const { log, lines } = createTestLog()
-    log.info('slice.ended', { appId: '7', hasToken: true, token: null, rows: 3, url: 'https://h/v2/a?p=2' })
-    expect(JSON.parse(lines.join(''))).toMatchObject({
-      level: 'info',
-      event: 'slice.ended',
-      appId: '7',
-      hasToken: true,
-      token: null,
-      rows: 3,
-      url: 'https://h/v2/a?p=2',
-    })
-  })
+  const text = lines.join('')
+  expect(text).toContain('    read-only\n    because of\n    Error: connection refused\n        at ')
 })
 
-describe('a line', () => {
-  test('for people tells errors of ours by message and causes, others with their stack', () => {
-    const { log, lines } = createTestLog({ zoneOfPeople: 'UTC' })
-    const cause = new Error('connection refused')
-    log.error('run.failed', {
-      err: new LivehouseError('db.refused', 'read-only', { reason: '', sqlState: '' }, { cause }),
-    })
-    const text = lines.join('')
-    expect(text).toContain('    read-only\n    because of\n    Error: connection refused\n        at ')
-  })
-
-  test('survives cycles, depth and values that JSON does not know', () => {
-    const { log, lines } = createTestLog()
-    const deep = Array.from({ length: 50 }).reduce<object>((inner) => ({ inner }), {})
-    const cycle: Record<string, unknown> = {}
-    cycle.self = cycle
-    const odd = { cycle, deep, big: 10n ** 30n, when: new Date(Number.NaN), call: () => 1, symbol: Symbol('s') }
-    log.info('event', odd)
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-      event: 'event',
-      cycle: { self: '[circular]' },
-      big: '1000000000000000000000000000000',
-    })
+test('a line survives cycles, depth and values that JSON does not know', () => {
+  const { log, lines } = createTestLog()
+  const deep = Array.from({ length: 50 }).reduce<object>((inner) => ({ inner }), {})
+  const cycle: Record<string, unknown> = {}
+  cycle.self = cycle
+  const odd = { cycle, deep, big: 10n ** 30n, when: new Date(Number.NaN), call: () => 1, symbol: Symbol('s') }
+  log.info('event', odd)
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    event: 'event',
+    cycle: { self: '[circular]' },
+    big: '1000000000000000000000000000000',
   })
 })

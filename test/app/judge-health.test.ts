@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { DAY } from '../../src/core/wall-clock.ts'
 import { judgeHealth, readProgressOf } from '../../src/app/judge-health.ts'
 import {
@@ -87,39 +87,40 @@ test('an active channel that nothing was read of is found for each stream; gone 
   expect(found).toEqual([{ kind: 'unread', streams, channels: ['10'], since: null }])
 })
 
-describe('where jobs read some channels only', () => {
-  const channels = [
-    makeChannel({ group: 'a' }),
-    makeChannel({ channelId: '10', group: 'b' }),
-    makeChannel({ channelId: '11', group: 'a', state: 'gone' }),
-  ]
-  const others = ['visitors', 'questionnaires'] as const
-  const walks = others.map((stream) => makeUnit({ stream, channelId: '10', isWindowed: false, until: null }))
-  const base = makeFacts({ channels, units: [...makeFacts().units, ...walks] })
-  const some: readonly (readonly [string, JobView['channels']])[] = [
-    ['a group', { group: 'a' }],
-    ['a list', ['9']],
-  ]
-  test.each(some)('%s that is read is complete, whatever is not read of others', (_, chosen) => {
+const channels = [
+  makeChannel({ group: 'a' }),
+  makeChannel({ channelId: '10', group: 'b' }),
+  makeChannel({ channelId: '11', group: 'a', state: 'gone' }),
+]
+const others = ['visitors', 'questionnaires'] as const
+const walks = others.map((stream) => makeUnit({ stream, channelId: '10', isWindowed: false, until: null }))
+const base = makeFacts({ channels, units: [...makeFacts().units, ...walks] })
+const some: readonly (readonly [string, JobView['channels']])[] = [
+  ['a group', { group: 'a' }],
+  ['a list', ['9']],
+]
+test.each(some)(
+  'where jobs read some channels only, %s that is read is complete, whatever is not read of others',
+  (_, chosen) => {
     const jobs = [makeJob({ streams: others }), makeJob({ streams: ['watch_records', 'gifts'], channels: chosen })]
     expect(judge({ ...base, jobs }).status).toBe('complete')
     expect(completeUntil({ ...base, jobs })).toBe(THIS_NIGHT)
     const once = { ...base, jobs, units: [...base.units, makeUnit({ channelId: '10', until: NOW - 9 * DAY })] }
     expect(judge(once).findings).toEqual([])
     expect(completeUntil(once)).toBe(THIS_NIGHT)
-  })
-  test.each(some)('%s that was never read is found', (_, chosen) => {
-    const units = base.units.filter(({ stream }) => stream !== 'gifts')
-    const jobs = [makeJob({ streams: ['watch_records', 'gifts'], channels: chosen })]
-    expect(judge({ ...base, jobs, units }).findings).toEqual([
-      { kind: 'unread', streams: ['gifts'], channels: ['9'], since: null },
-    ])
-  })
-  test('what another job reads of the others is expected too', () => {
-    const streams = ['watch_records', 'gifts'] as const
-    const jobs = [makeJob({ streams, channels: { group: 'a' } }), makeJob({ streams, channels: { group: 'b' } })]
-    expect(judge({ ...base, jobs }).findings).toEqual([
-      { kind: 'unread', streams: ['watch_records', 'gifts'], channels: ['10'], since: null },
-    ])
-  })
+  },
+)
+test.each(some)('where jobs read some channels only, %s that was never read is found', (_, chosen) => {
+  const units = base.units.filter(({ stream }) => stream !== 'gifts')
+  const jobs = [makeJob({ streams: ['watch_records', 'gifts'], channels: chosen })]
+  expect(judge({ ...base, jobs, units }).findings).toEqual([
+    { kind: 'unread', streams: ['gifts'], channels: ['9'], since: null },
+  ])
+})
+test('where jobs read some channels only, what another job reads of the others is expected too', () => {
+  const streams = ['watch_records', 'gifts'] as const
+  const jobs = [makeJob({ streams, channels: { group: 'a' } }), makeJob({ streams, channels: { group: 'b' } })]
+  expect(judge({ ...base, jobs }).findings).toEqual([
+    { kind: 'unread', streams: ['watch_records', 'gifts'], channels: ['10'], since: null },
+  ])
 })

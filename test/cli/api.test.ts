@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { api } from '../../src/cli/api.ts'
 import { refusal } from '../helpers/fault-effects.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
@@ -38,19 +38,17 @@ test('what the service refuses for the moment is given up within ten seconds', a
   expect(clock.now() - startMs).toBeLessThan(10_000)
 })
 
-describe('api ticket', () => {
-  test('prints a ticket and where it is redeemed', async () => {
-    const { text, secrets } = await run('ticket', ...ticketFlags(), '--username', '观众')
-    const ticket = secrets.at(-1) ?? ''
-    expect(text).toContain(`ticket   ${ticket}`)
-    const url = /https?:\S+/.exec(text)?.[0] ?? ''
-    expect(url).toBe(`${emulator.authUrl}/v2/oauth2/authorize?ticket=${encodeURIComponent(ticket)}`)
-  })
+test('api ticket prints a ticket and where it is redeemed', async () => {
+  const { text, secrets } = await run('ticket', ...ticketFlags(), '--username', '观众')
+  const ticket = secrets.at(-1) ?? ''
+  expect(text).toContain(`ticket   ${ticket}`)
+  const url = /https?:\S+/.exec(text)?.[0] ?? ''
+  expect(url).toBe(`${emulator.authUrl}/v2/oauth2/authorize?ticket=${encodeURIComponent(ticket)}`)
+})
 
-  test('what the service does not accept is said in its words', async () => {
-    const { error } = await run('ticket', ...ticketFlags(), '--title', 'boss')
-    expect(error).toMatchObject({ message: 'GET ticket: 400 (code 400001 "Invalid parameters: title")' })
-  })
+test('what the service does not accept is said in its words', async () => {
+  const { error } = await run('ticket', ...ticketFlags(), '--title', 'boss')
+  expect(error).toMatchObject({ message: 'GET ticket: 400 (code 400001 "Invalid parameters: title")' })
 })
 
 test('api menu adds one, changes it, and clears its text', async () => {

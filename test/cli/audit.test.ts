@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
@@ -84,37 +84,35 @@ const filters = (['inclusive', 'exclusive', 'half-open'] as const).flatMap((filt
   (['entry', 'leave', 'both'] as const).map((recordFilterTime) => ({ filterEnds, recordFilterTime })),
 )
 
-describe('whatever the spec leaves open', () => {
-  test.each<Partial<Switches>>([
-    ...filters,
-    { rowOrder: 'time-asc', visitorOrder: 'user-id' },
-    { rowOrder: 'shuffled', visitorOrder: 'shuffled' },
-    { beyondLastPage: 'repeat-last' },
-    { beyondLastPage: 'error', errcodeStatus: 'matching' },
-    { listParams: 'body' },
-    { emptyLists: 'null', totals: 'text' },
-    { emptyLists: 'missing', questionnaireStatus: 'boolean' },
-  ])('a clean warehouse is green, with %j', async (switches) => {
-    Object.assign(account.emulator.switches, defaultSwitches, switches)
-    const { code, run, partitions } = await runAudit()
-    expect(partitions.filter(({ verdict }) => verdict !== 'equal' && verdict !== 'unverifiable')).toEqual([])
-    expect(partitions.flatMap(({ notes, verdict }) => (verdict === 'equal' ? notes : []))).toEqual([])
-    expect({ code, status: run.status, errors: run.errors }).toEqual({ code: 0, status: 'ok', errors: [] })
-  })
+test.each<Partial<Switches>>([
+  ...filters,
+  { rowOrder: 'time-asc', visitorOrder: 'user-id' },
+  { rowOrder: 'shuffled', visitorOrder: 'shuffled' },
+  { beyondLastPage: 'repeat-last' },
+  { beyondLastPage: 'error', errcodeStatus: 'matching' },
+  { listParams: 'body' },
+  { emptyLists: 'null', totals: 'text' },
+  { emptyLists: 'missing', questionnaireStatus: 'boolean' },
+])('whatever the spec leaves open, a clean warehouse is green, with %j', async (switches) => {
+  Object.assign(account.emulator.switches, defaultSwitches, switches)
+  const { code, run, partitions } = await runAudit()
+  expect(partitions.filter(({ verdict }) => verdict !== 'equal' && verdict !== 'unverifiable')).toEqual([])
+  expect(partitions.flatMap(({ notes, verdict }) => (verdict === 'equal' ? notes : []))).toEqual([])
+  expect({ code, status: run.status, errors: run.errors }).toEqual({ code: 0, status: 'ok', errors: [] })
+})
 
-  test.each(filters)('records that are taken out are found by their count, with %j', async (switches) => {
-    Object.assign(account.emulator.switches, defaultSwitches, switches)
-    const telltale = await telltaleRecords()
-    for (const missing of [...telltale.map((recordId) => [recordId]), await asManyAsGoOn()]) {
-      await withoutRecords(missing, async () => {
-        const { code, different } = await runAudit('--streams', 'watch_records', '--no-reopen')
-        expect({ code, missing }).toEqual({ code: 3, missing })
-        const keys = different.flatMap(({ differences }) => differences.flatMap((each) => each.keys ?? []))
-        expect(keys.toSorted()).toEqual(missing.toSorted())
-        expect(different).toMatchObject([{ differences: [{ kind: 'missing' }], reopened: [] }])
-      })
-    }
-  })
+test.each(filters)('records that are taken out are found by their count, with %j', async (switches) => {
+  Object.assign(account.emulator.switches, defaultSwitches, switches)
+  const telltale = await telltaleRecords()
+  for (const missing of [...telltale.map((recordId) => [recordId]), await asManyAsGoOn()]) {
+    await withoutRecords(missing, async () => {
+      const { code, different } = await runAudit('--streams', 'watch_records', '--no-reopen')
+      expect({ code, missing }).toEqual({ code: 3, missing })
+      const keys = different.flatMap(({ differences }) => differences.flatMap((each) => each.keys ?? []))
+      expect(keys.toSorted()).toEqual(missing.toSorted())
+      expect(different).toMatchObject([{ differences: [{ kind: 'missing' }], reopened: [] }])
+    })
+  }
 })
 
 test('version 1 is never called, what was never read is a difference, and a service out of reach is a failure', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Command } from '../../src/cli/command.ts'
 import { type CommandLine, runCommandLine } from '../../src/cli/run-command-line.ts'
 import type { Clock } from '../../src/core/clock.ts'
@@ -36,36 +36,34 @@ function failWith(error: unknown): Command['run'] {
   }
 }
 
-describe('help', () => {
-  test.each(['--help', '-h'])('%s lists the commands', async (flag) => {
-    const { code, out } = await run([flag], nothing)
-    expect(code).toBe(0)
-    expect(out).toContain('  sync    Does it\n  status  Says it\n')
-  })
+test.each(['--help', '-h'])('%s lists the commands', async (flag) => {
+  const { code, out } = await run([flag], nothing)
+  expect(code).toBe(0)
+  expect(out).toContain('  sync    Does it\n  status  Says it\n')
+})
 
-  test.each([
-    ['sync', '--help'],
-    ['sync', '--json', '-h'],
-    ['sync', '--help', '--nonsense'],
-  ])('of %s %s is its own', async (...argv) => {
-    const ran: string[] = []
-    const { code, out, err } = await run(argv, async () => ran.push('ran'))
-    expect({ code, out, err, ran }).toEqual({ code: 0, out: 'livehouse sync\n\nExamples: …\n', err: '', ran: [] })
-  })
+test.each([
+  ['sync', '--help'],
+  ['sync', '--json', '-h'],
+  ['sync', '--help', '--nonsense'],
+])('help of %s %s is its own', async (...argv) => {
+  const ran: string[] = []
+  const { code, out, err } = await run(argv, async () => ran.push('ran'))
+  expect({ code, out, err, ran }).toEqual({ code: 0, out: 'livehouse sync\n\nExamples: …\n', err: '', ran: [] })
+})
 
-  test('behind -- is an argument', async () => {
-    const { out } = await run(['sync', '--', '--help', '--json'], async ({ print }, argv) => {
-      print(argv.join(' '))
-      return 0
-    })
-    expect(out).toBe('-- --help --json\n')
+test('help behind -- is an argument', async () => {
+  const { out } = await run(['sync', '--', '--help', '--json'], async ({ print }, argv) => {
+    print(argv.join(' '))
+    return 0
   })
+  expect(out).toBe('-- --help --json\n')
+})
 
-  test('--version tells the version', async () => {
-    const { code, out } = await run(['--version'], nothing)
-    expect(code).toBe(0)
-    expect(out).toMatch(/^1\.2\.3 \(Node 24\.\S+, \S+\)\n$/)
-  })
+test('--version tells the version', async () => {
+  const { code, out } = await run(['--version'], nothing)
+  expect(code).toBe(0)
+  expect(out).toMatch(/^1\.2\.3 \(Node 24\.\S+, \S+\)\n$/)
 })
 
 test.each([
@@ -84,70 +82,68 @@ test.each([
   expect(errors).toMatchObject([{ code: 'usage.invalid', message: expect.stringMatching(/, see livehouse --help$/) }])
 })
 
-describe('a failure', () => {
-  const problems = ['LIVEHOUSE_BASE_URL is not set; …', 'DATABASE_URL is not set; …']
-  const config = new LivehouseError('config.invalid', '2 settings are missing or wrong', { problems })
+const problems = ['LIVEHOUSE_BASE_URL is not set; …', 'DATABASE_URL is not set; …']
+const config = new LivehouseError('config.invalid', '2 settings are missing or wrong', { problems })
 
-  test.each([
-    ['', config],
-    [', whatever cleaning up ran into after it', new SuppressedError(new Error('cannot close'), config)],
-  ])('is one message, its problems one a line%s', async (_case, error) => {
-    const { code, out, err } = await run(['sync'], failWith(error))
-    expect(code).toBe(2)
-    expect(out).toBe('')
-    const hint = 'The first time, `livehouse init` asks for the settings; `livehouse demo` needs none.'
-    expect(err).toBe(`livehouse sync: 2 settings are missing or wrong\n  ${problems.join('\n  ')}\n${hint}\n`)
-  })
+test.each([
+  ['', config],
+  [', whatever cleaning up ran into after it', new SuppressedError(new Error('cannot close'), config)],
+])('a failure is one message, its problems one a line%s', async (_case, error) => {
+  const { code, out, err } = await run(['sync'], failWith(error))
+  expect(code).toBe(2)
+  expect(out).toBe('')
+  const hint = 'The first time, `livehouse init` asks for the settings; `livehouse demo` needs none.'
+  expect(err).toBe(`livehouse sync: 2 settings are missing or wrong\n  ${problems.join('\n  ')}\n${hint}\n`)
+})
 
-  test('is one JSON object with --json, an error a problem', async () => {
-    const { out } = await run(['sync', '--json'], failWith(config))
-    expect(out.trimEnd().split('\n')).toHaveLength(1)
-    expect(JSON.parse(out)).toMatchObject({
-      command: 'sync',
-      status: 'failed',
-      errors: problems.map((message) => ({ stream: null, partition: null, code: 'config.invalid', message })),
-    })
+test('a failure is one JSON object with --json, an error a problem', async () => {
+  const { out } = await run(['sync', '--json'], failWith(config))
+  expect(out.trimEnd().split('\n')).toHaveLength(1)
+  expect(JSON.parse(out)).toMatchObject({
+    command: 'sync',
+    status: 'failed',
+    errors: problems.map((message) => ({ stream: null, partition: null, code: 'config.invalid', message })),
   })
+})
 
-  test('of the service or the database exits with 1', async () => {
-    const error = new LivehouseError('db.unreachable', 'no database at h:1', { target: 'h:1', reason: 'refused' })
-    const { code, out, err } = await run(['sync', '--json'], failWith(error))
-    expect(code).toBe(1)
-    expect(JSON.parse(out).errors).toEqual([
-      { stream: null, partition: null, code: 'db.unreachable', message: 'no database at h:1' },
-    ])
-    expect(err).toBe('livehouse sync: no database at h:1\n')
-  })
+test('a failure of the service or the database exits with 1', async () => {
+  const error = new LivehouseError('db.unreachable', 'no database at h:1', { target: 'h:1', reason: 'refused' })
+  const { code, out, err } = await run(['sync', '--json'], failWith(error))
+  expect(code).toBe(1)
+  expect(JSON.parse(out).errors).toEqual([
+    { stream: null, partition: null, code: 'db.unreachable', message: 'no database at h:1' },
+  ])
+  expect(err).toBe('livehouse sync: no database at h:1\n')
+})
 
-  test('of our own making says how to see where, and shows it with LOG_LEVEL=debug', async () => {
-    const bug = failWith(new TypeError('x is not a function'))
-    const { code, err } = await run(['sync'], bug)
-    expect(code).toBe(1)
-    const advice = 'This is a bug. LOG_LEVEL=debug shows where it happened.'
-    expect(err).toBe(`livehouse sync: internal error: x is not a function\n  ${advice}\n`)
-    const debugged = await run(['sync'], bug, { environment: { LOG_LEVEL: 'debug' } })
-    expect(debugged.err).toContain('run-command-line.test.ts')
-    expect(JSON.parse((await run(['sync', '--json'], bug)).out).errors[0].code).toBe('internal')
-  })
+test('a failure of our own making says how to see where, and shows it with LOG_LEVEL=debug', async () => {
+  const bug = failWith(new TypeError('x is not a function'))
+  const { code, err } = await run(['sync'], bug)
+  expect(code).toBe(1)
+  const advice = 'This is a bug. LOG_LEVEL=debug shows where it happened.'
+  expect(err).toBe(`livehouse sync: internal error: x is not a function\n  ${advice}\n`)
+  const debugged = await run(['sync'], bug, { environment: { LOG_LEVEL: 'debug' } })
+  expect(debugged.err).toContain('run-command-line.test.ts')
+  expect(JSON.parse((await run(['sync', '--json'], bug)).out).errors[0].code).toBe('internal')
+})
 
-  test('never shows a secret', async () => {
-    const message = 'GET https://h/?s=hush%2Dhush and learnt-later'
-    const error = new LivehouseError('api.unreachable', message, { call: '', reason: '' })
-    const { out, err } = await run(['sync', '--json'], async ({ addSecret }) => {
-      addSecret('learnt-later')
-      throw error
-    })
-    expect(out + err).not.toMatch(/hush|learnt-later/)
-    expect(out).toContain('[redacted]')
+test('a failure never shows a secret', async () => {
+  const message = 'GET https://h/?s=hush%2Dhush and learnt-later'
+  const error = new LivehouseError('api.unreachable', message, { call: '', reason: '' })
+  const { out, err } = await run(['sync', '--json'], async ({ addSecret }) => {
+    addSecret('learnt-later')
+    throw error
   })
+  expect(out + err).not.toMatch(/hush|learnt-later/)
+  expect(out).toContain('[redacted]')
+})
 
-  test('after the result is printed adds no second JSON object', async () => {
-    const { code, out } = await run(['sync', '--json'], async ({ print }) => {
-      print('{}')
-      throw new Error('while closing')
-    })
-    expect({ code, out }).toEqual({ code: 1, out: '{}\n' })
+test('a failure after the result is printed adds no second JSON object', async () => {
+  const { code, out } = await run(['sync', '--json'], async ({ print }) => {
+    print('{}')
+    throw new Error('while closing')
   })
+  expect({ code, out }).toEqual({ code: 1, out: '{}\n' })
 })
 
 test.each([

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readHttpSettings } from '../../src/config/read-http.ts'
 import { createSettingSource } from '../../src/config/setting-source.ts'
 
@@ -26,21 +26,19 @@ test.each(['8787', '::1:8787', 'example.com:8787', '127.0.0.1:65536', '127.0.0.1
   },
 )
 
-describe('what others can reach', () => {
-  test.each(['0.0.0.0:8787', '[::]:8787', '10.0.0.7:8787'])('%s needs a token', (given) => {
-    const problem = `LIVEHOUSE_HTTP_TOKEN is not set, but LIVEHOUSE_HTTP is "${given}", which others can reach`
-    expect(read({ LIVEHOUSE_HTTP: given }).problems).toEqual([expect.stringContaining(problem)])
-    const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(given) ?? []
-    expect(read({ LIVEHOUSE_HTTP: given, ...TOKEN })).toMatchObject({
-      listen: { host, port: Number(port) },
-      problems: [],
-    })
+test.each(['0.0.0.0:8787', '[::]:8787', '10.0.0.7:8787'])('%s, which others can reach, needs a token', (given) => {
+  const problem = `LIVEHOUSE_HTTP_TOKEN is not set, but LIVEHOUSE_HTTP is "${given}", which others can reach`
+  expect(read({ LIVEHOUSE_HTTP: given }).problems).toEqual([expect.stringContaining(problem)])
+  const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(given) ?? []
+  expect(read({ LIVEHOUSE_HTTP: given, ...TOKEN })).toMatchObject({
+    listen: { host, port: Number(port) },
+    problems: [],
   })
+})
 
-  test.each(['two words of sixteen', 'fifteen-letters'])('the token "%s" is refused, and never shown', (given) => {
-    const { problems, token } = read({ LIVEHOUSE_HTTP_TOKEN: given, LIVEHOUSE_HTTP: '0.0.0.0:1' })
-    expect(token).toBeUndefined()
-    expect(problems).toHaveLength(1)
-    expect(problems.join()).not.toContain(given)
-  })
+test.each(['two words of sixteen', 'fifteen-letters'])('the token "%s" is refused, and never shown', (given) => {
+  const { problems, token } = read({ LIVEHOUSE_HTTP_TOKEN: given, LIVEHOUSE_HTTP: '0.0.0.0:1' })
+  expect(token).toBeUndefined()
+  expect(problems).toHaveLength(1)
+  expect(problems.join()).not.toContain(given)
 })

@@ -1,6 +1,6 @@
 import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createSettingSource, describeOpenFile, writersOf } from '../../src/config/setting-source.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
@@ -10,30 +10,28 @@ function temporaryFile(content: string): string {
   return path
 }
 
-describe('a value from a file', () => {
-  test('is read without its last line feed', () => {
-    const source = createSettingSource({ TOKEN_FILE: temporaryFile('from-file\n') })
-    expect(source.value('TOKEN')).toBe('from-file')
-    expect(source.isSet('TOKEN')).toBe(true)
-    expect(source.problems()).toEqual([])
-  })
+test('a value from a file is read without its last line feed', () => {
+  const source = createSettingSource({ TOKEN_FILE: temporaryFile('from-file\n') })
+  expect(source.value('TOKEN')).toBe('from-file')
+  expect(source.isSet('TOKEN')).toBe(true)
+  expect(source.problems()).toEqual([])
+})
 
-  test.each([
-    ['/nowhere/token', 'TOKEN_FILE names /nowhere/token, which cannot be read (there is no such file); it should hold'],
-    ['/', 'TOKEN_FILE names /, which cannot be read (it is a folder)'],
-    [temporaryFile('\n'), 'which is empty; it should hold the value of TOKEN'],
-  ])('%s is a problem, told once', (path, problem) => {
-    const source = createSettingSource({ TOKEN_FILE: path })
-    expect([source.value('TOKEN'), source.value('TOKEN')]).toEqual([undefined, undefined])
-    expect(source.isSet('TOKEN')).toBe(true)
-    expect(source.problems()).toEqual([expect.stringContaining(problem)])
-  })
+test.each([
+  ['/nowhere/token', 'TOKEN_FILE names /nowhere/token, which cannot be read (there is no such file); it should hold'],
+  ['/', 'TOKEN_FILE names /, which cannot be read (it is a folder)'],
+  [temporaryFile('\n'), 'which is empty; it should hold the value of TOKEN'],
+])('a value from the file %s is a problem, told once', (path, problem) => {
+  const source = createSettingSource({ TOKEN_FILE: path })
+  expect([source.value('TOKEN'), source.value('TOKEN')]).toEqual([undefined, undefined])
+  expect(source.isSet('TOKEN')).toBe(true)
+  expect(source.problems()).toEqual([expect.stringContaining(problem)])
+})
 
-  test('and one beside it are one too many', () => {
-    const source = createSettingSource({ TOKEN: 'a', TOKEN_FILE: temporaryFile('b') })
-    expect(source.value('TOKEN')).toBeUndefined()
-    expect(source.problems()).toEqual(['TOKEN and TOKEN_FILE are both set; it should be one of them'])
-  })
+test('a value from a file and one beside it are one too many', () => {
+  const source = createSettingSource({ TOKEN: 'a', TOKEN_FILE: temporaryFile('b') })
+  expect(source.value('TOKEN')).toBeUndefined()
+  expect(source.problems()).toEqual(['TOKEN and TOKEN_FILE are both set; it should be one of them'])
 })
 
 test('blank is not set', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
 
 const RECORDS = '/v2/activities/:channel/userRecordList'
@@ -6,37 +6,38 @@ const GIFTS = '/v1/activities/:channel/giftRunning'
 const SIGNUPS = '/v1/activities/:channel/signupRecord'
 const QUESTIONS = '/v1/activities/:channel/getQuestionList'
 
-describe('what is wrong with a request is refused', () => {
-  test.each([
-    ['a date that does not exist', 'POST', RECORDS, { start_time: '2026-02-30 00:00:00' }, 400, 400001],
-    ['a date without seconds', 'POST', RECORDS, { end_time: '2026-02-20 00:00' }, 400, 400001],
-    ['page 0', 'POST', RECORDS, { p: 0 }, 400, 400001],
-    ['a page size in words', 'POST', RECORDS, { perPage: 'all' }, 400, 400001],
-    ['a filter other than 0 and 1', 'POST', RECORDS, { filter_watch_time: 2 }, 400, 400001],
-    ['an unknown direction', 'POST', '/v2/activities/:channel/visitorList', { direction: 'up' }, 400, 400001],
-    ['no gift type', 'POST', GIFTS, {}, 400, 400002],
-    ['a body that is an array', 'POST', RECORDS, [], 400, 400001],
-    ['a body that is not JSON', 'POST', RECORDS, '{"p":', 400, 400001],
-    ['an unknown channel', 'POST', '/v2/activities/9/visitorList', {}, 404, 404002],
-    ['another method', 'GET', RECORDS, undefined, 405, 405001],
-    ['the sibling version of a path', 'POST', '/v1/activities/:channel/userRecordList', {}, 404, 404000],
-  ])('%s', async (_, method, path, body, status, code) => {
-    await using service = await startEmulatedService()
-    const answer = await service.call(method, path, body)
-    expect(answer).toMatchObject({ status, json: { errors: { code, message: expect.any(String) } } })
-  })
+test.each([
+  ['a date that does not exist', 'POST', RECORDS, { start_time: '2026-02-30 00:00:00' }, 400, 400001],
+  ['a date without seconds', 'POST', RECORDS, { end_time: '2026-02-20 00:00' }, 400, 400001],
+  ['page 0', 'POST', RECORDS, { p: 0 }, 400, 400001],
+  ['a page size in words', 'POST', RECORDS, { perPage: 'all' }, 400, 400001],
+  ['a filter other than 0 and 1', 'POST', RECORDS, { filter_watch_time: 2 }, 400, 400001],
+  ['an unknown direction', 'POST', '/v2/activities/:channel/visitorList', { direction: 'up' }, 400, 400001],
+  ['no gift type', 'POST', GIFTS, {}, 400, 400002],
+  ['a body that is an array', 'POST', RECORDS, [], 400, 400001],
+  ['a body that is not JSON', 'POST', RECORDS, '{"p":', 400, 400001],
+  ['an unknown channel', 'POST', '/v2/activities/9/visitorList', {}, 404, 404002],
+  ['another method', 'GET', RECORDS, undefined, 405, 405001],
+  ['the sibling version of a path', 'POST', '/v1/activities/:channel/userRecordList', {}, 404, 404000],
+])('what is wrong with a request is refused: %s', async (_, method, path, body, status, code) => {
+  await using service = await startEmulatedService()
+  const answer = await service.call(method, path, body)
+  expect(answer).toMatchObject({ status, json: { errors: { code, message: expect.any(String) } } })
+})
 
-  test.each([
-    ['no question id', 'POST', SIGNUPS, {}, 400002],
-    ['an unknown question id', 'POST', SIGNUPS, { question_id: 'nothing0' }, 404000],
-    ['a page index in words', 'GET', QUESTIONS, { page_index: 'x' }, 400001],
-    ['an unknown channel', 'GET', '/v1/activities/9/getQuestionList', {}, 404002],
-  ])('4.10 and 4.11 with an errcode: %s', async (_, method, path, body, errcode) => {
+test.each([
+  ['no question id', 'POST', SIGNUPS, {}, 400002],
+  ['an unknown question id', 'POST', SIGNUPS, { question_id: 'nothing0' }, 404000],
+  ['a page index in words', 'GET', QUESTIONS, { page_index: 'x' }, 400001],
+  ['an unknown channel', 'GET', '/v1/activities/9/getQuestionList', {}, 404002],
+])(
+  'what is wrong with a request of 4.10 and 4.11 is refused with an errcode: %s',
+  async (_, method, path, body, errcode) => {
     await using service = await startEmulatedService()
     const hidden = await service.call(method, path, body)
     expect(hidden).toMatchObject({ status: 200, json: { errcode, msg: expect.any(String) } })
     service.emulator.switches.errcodeStatus = 'matching'
     const shown = await service.call(method, path, body)
     expect(shown).toMatchObject({ status: Math.floor(errcode / 1000), json: { errcode } })
-  })
-})
+  },
+)

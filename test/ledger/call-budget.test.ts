@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { sql } from 'kysely'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { errorOf } from '../helpers/connect-client.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
@@ -80,23 +80,21 @@ test('a host a day behind takes nothing of the day of those whose clock is right
   }
 })
 
-describe('another scope on the same day gives no fresh calls:', () => {
-  const byChannel = { v1BudgetScope: 'channel' } as const
+const byChannel = { v1BudgetScope: 'channel' } as const
 
-  test('the account has what its channels have left', async () => {
-    for (const channelId of ['9', '10']) await take('2026-11-20T09:00:00', byChannel, channelId)
-    expect(await take('2026-11-20T12:00:00')).toBe('2026-11-20')
-    expect(await take('2026-11-20T12:00:00')).toBe(FIVE_PAST_TOMORROW)
-    expect(await take('2026-11-21T12:00:00')).toBe('2026-11-21')
-  })
+test('another scope on the same day gives no fresh calls: the account has what its channels have left', async () => {
+  for (const channelId of ['9', '10']) await take('2026-11-20T09:00:00', byChannel, channelId)
+  expect(await take('2026-11-20T12:00:00')).toBe('2026-11-20')
+  expect(await take('2026-11-20T12:00:00')).toBe(FIVE_PAST_TOMORROW)
+  expect(await take('2026-11-21T12:00:00')).toBe('2026-11-21')
+})
 
-  test('each channel has what the account has left', async () => {
-    for (const hour of ['09', '10']) await take(`2026-11-20T${hour}:00:00`)
-    for (const channelId of ['9', '10']) {
-      expect(await take('2026-11-20T12:00:00', byChannel, channelId)).toBe('2026-11-20')
-      expect(await take('2026-11-20T12:00:00', byChannel, channelId)).toBe(FIVE_PAST_TOMORROW)
-    }
-  })
+test('another scope on the same day gives no fresh calls: each channel has what the account has left', async () => {
+  for (const hour of ['09', '10']) await take(`2026-11-20T${hour}:00:00`)
+  for (const channelId of ['9', '10']) {
+    expect(await take('2026-11-20T12:00:00', byChannel, channelId)).toBe('2026-11-20')
+    expect(await take('2026-11-20T12:00:00', byChannel, channelId)).toBe(FIVE_PAST_TOMORROW)
+  }
 })
 
 test('a day that the service calls spent is spent, whatever the count says', async () => {

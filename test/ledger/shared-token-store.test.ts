@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
 import { createSharedTokenStore } from '../../src/ledger/shared-token-store.ts'
@@ -31,27 +31,25 @@ afterAll(async () => {
   await elsewhere.destroy()
 })
 
-describe('the token', () => {
-  test('is there for the other processes, and in the database it is not to be seen', async () => {
-    await createSharedTokenStore(database.db, application).replace(async () => token, signal)
-    expect(await createSharedTokenStore(elsewhere, application).read(signal)).toEqual(token)
-    const { rows } = await sql<{ row: string }>`
-      select a::text || encode(sealed, 'escape') as row from livehouse_ops.access_tokens a`.execute(elsewhere)
-    expect(rows).toHaveLength(1)
-    expect(rows[0]?.row).not.toMatch(/token-1|hush/)
-  })
+test('the token is there for the other processes, and in the database it is not to be seen', async () => {
+  await createSharedTokenStore(database.db, application).replace(async () => token, signal)
+  expect(await createSharedTokenStore(elsewhere, application).read(signal)).toEqual(token)
+  const { rows } = await sql<{ row: string }>`
+    select a::text || encode(sealed, 'escape') as row from livehouse_ops.access_tokens a`.execute(elsewhere)
+  expect(rows).toHaveLength(1)
+  expect(rows[0]?.row).not.toMatch(/token-1|hush/)
+})
 
-  test.each([
-    ['another secret', { appSecret: 'changed' }],
-    ['another app id', { appId: 'app-2' }],
-    ['another address', { authUrl: 'https://other.example' }],
-  ])('counts as none with %s', async (_case, change) => {
-    await createSharedTokenStore(database.db, application).replace(async () => token, signal)
-    const other = createSharedTokenStore(elsewhere, { ...application, ...change })
-    expect(await other.read(signal)).toBeUndefined()
-    await other.replace(async () => token, signal)
-    expect(await other.read(signal)).toEqual(token)
-  })
+test.each([
+  ['another secret', { appSecret: 'changed' }],
+  ['another app id', { appId: 'app-2' }],
+  ['another address', { authUrl: 'https://other.example' }],
+])('the token counts as none with %s', async (_case, change) => {
+  await createSharedTokenStore(database.db, application).replace(async () => token, signal)
+  const other = createSharedTokenStore(elsewhere, { ...application, ...change })
+  expect(await other.read(signal)).toBeUndefined()
+  await other.replace(async () => token, signal)
+  expect(await other.read(signal)).toEqual(token)
 })
 
 test('being alone with the token ends with the process that is', async () => {
@@ -111,33 +109,31 @@ function countCalls({ calls }: Emulator) {
   return { fetched: tokens.length, refused: calls.filter(({ status }) => status === 401).length }
 }
 
-describe('two processes', () => {
-  test('fetch one token and hide it; one more when it ends suddenly, and none when another process has replaced it', async () => {
-    await using given = await startTwo({ switches: { newTokenEndsOld: true } })
-    await given.ask()
-    expect(countCalls(given.emulator)).toEqual({ fetched: 1, refused: 0 })
-    expect(given.secrets[0]).toHaveLength(1)
-    expect(given.secrets[1]).toEqual(given.secrets[0])
-    given.emulator.credentials.revokeTokens()
-    await given.ask()
-    expect(countCalls(given.emulator)).toEqual({ fetched: 2, refused: 6 })
-    await using third = given.open(database.db)
-    await third.accessToken(openContext())
-    await given.ask()
-    expect(countCalls(given.emulator)).toEqual({ fetched: 3, refused: 12 })
-  })
-
-  test.each([false, true])(
-    'live with a validity of three seconds, one fetch in three quarters of it, where a new token ends the old one: %s',
-    async (newTokenEndsOld) => {
-      await using given = await startTwo({ tokenSeconds: 3, switches: { newTokenEndsOld } })
-      const seconds = 30
-      for (; given.time.nowMs < FIXED_NOW + seconds * 1000; given.time.nowMs += 250) await given.ask()
-      const { fetched, refused } = countCalls(given.emulator)
-      expect(fetched).toBeGreaterThan(seconds / 3)
-      expect(fetched).toBeLessThanOrEqual(1 + seconds / 2.25)
-      // Early enough that none runs out under a call; a token that another one ended costs what is on its way.
-      expect(refused).toBeLessThanOrEqual(newTokenEndsOld ? fetched * 6 : 0)
-    },
-  )
+test('two processes fetch one token and hide it; one more when it ends suddenly, and none when another process has replaced it', async () => {
+  await using given = await startTwo({ switches: { newTokenEndsOld: true } })
+  await given.ask()
+  expect(countCalls(given.emulator)).toEqual({ fetched: 1, refused: 0 })
+  expect(given.secrets[0]).toHaveLength(1)
+  expect(given.secrets[1]).toEqual(given.secrets[0])
+  given.emulator.credentials.revokeTokens()
+  await given.ask()
+  expect(countCalls(given.emulator)).toEqual({ fetched: 2, refused: 6 })
+  await using third = given.open(database.db)
+  await third.accessToken(openContext())
+  await given.ask()
+  expect(countCalls(given.emulator)).toEqual({ fetched: 3, refused: 12 })
 })
+
+test.each([false, true])(
+  'two processes live with a validity of three seconds, one fetch in three quarters of it, where a new token ends the old one: %s',
+  async (newTokenEndsOld) => {
+    await using given = await startTwo({ tokenSeconds: 3, switches: { newTokenEndsOld } })
+    const seconds = 30
+    for (; given.time.nowMs < FIXED_NOW + seconds * 1000; given.time.nowMs += 250) await given.ask()
+    const { fetched, refused } = countCalls(given.emulator)
+    expect(fetched).toBeGreaterThan(seconds / 3)
+    expect(fetched).toBeLessThanOrEqual(1 + seconds / 2.25)
+    // Early enough that none runs out under a call; a token that another one ended costs what is on its way.
+    expect(refused).toBeLessThanOrEqual(newTokenEndsOld ? fetched * 6 : 0)
+  },
+)

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Reservation } from '../../src/core/shared-calls.ts'
 import { connectClient, openContext } from '../helpers/connect-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
@@ -31,34 +31,35 @@ async function ask(answers: readonly ScriptedAnswer[]) {
   return { outcome, journal }
 }
 
-describe('the ten calls a day of 4.6', () => {
-  test.each<[string, ScriptedAnswer]>([
-    ['503', { status: 503, text: '' }],
-    ['a lost connection', { raw: (response) => response.destroy() }],
-  ])('%s is repeated once, and each attempt is charged before it is made', async (_case, answer) => {
+test.each<[string, ScriptedAnswer]>([
+  ['503', { status: 503, text: '' }],
+  ['a lost connection', { raw: (response) => response.destroy() }],
+])(
+  'a call of 4.6 that ends with %s is repeated once, and each attempt is charged before it is made',
+  async (_case, answer) => {
     const { journal, outcome } = await ask([answer, answer])
     expect(journal).toEqual(['reserve 9', 'call', 'reserve 9', 'call'])
     expect(String(outcome)).toContain('after 2 attempts')
-  })
+  },
+)
 
-  test('are not spent where the token ends after one was taken, and the next is refused', async () => {
-    const journal: string[] = []
-    const clock = createFakeClock({ isAutomatic: true })
-    await using service = await startScriptedService(({ path }) => {
-      if (path === '/') return { json: {} }
-      journal.push(path.split('/').at(-1) ?? '')
-      if (path !== '/v2/oauth2/token') return { json: [] }
-      const tokens = journal.filter((entry) => entry === 'token').length
-      return tokens === 2 ? { status: 429, text: '' } : { json: { access_token: `t${tokens}`, expire_time: 60 } }
-    })
-    const reserve = async (): Promise<Reservation> => {
-      if (!journal.includes('reserve')) clock.nowMs += 60_000
-      journal.push('reserve')
-      return { scope: 'account', serviceDay: '', resumesAt, spendDay: async () => void journal.push('spend') }
-    }
-    const credentials = { apiToken: null, appId: 'an app', appSecret: 'a secret' }
-    await using connection = connectClient(service.url, { ...credentials, clock, reserve })
-    await connection.fetchPage({ list: listOf('watch_records_v1', { channel: '9' }), ...paging }, openContext())
-    expect(journal).toEqual(['token', 'reserve', 'token', 'token', 'reserve', 'userRecords'])
+test('the ten calls a day of 4.6 are not spent where the token ends after one was taken, and the next is refused', async () => {
+  const journal: string[] = []
+  const clock = createFakeClock({ isAutomatic: true })
+  await using service = await startScriptedService(({ path }) => {
+    if (path === '/') return { json: {} }
+    journal.push(path.split('/').at(-1) ?? '')
+    if (path !== '/v2/oauth2/token') return { json: [] }
+    const tokens = journal.filter((entry) => entry === 'token').length
+    return tokens === 2 ? { status: 429, text: '' } : { json: { access_token: `t${tokens}`, expire_time: 60 } }
   })
+  const reserve = async (): Promise<Reservation> => {
+    if (!journal.includes('reserve')) clock.nowMs += 60_000
+    journal.push('reserve')
+    return { scope: 'account', serviceDay: '', resumesAt, spendDay: async () => void journal.push('spend') }
+  }
+  const credentials = { apiToken: null, appId: 'an app', appSecret: 'a secret' }
+  await using connection = connectClient(service.url, { ...credentials, clock, reserve })
+  await connection.fetchPage({ list: listOf('watch_records_v1', { channel: '9' }), ...paging }, openContext())
+  expect(journal).toEqual(['token', 'reserve', 'token', 'token', 'reserve', 'userRecords'])
 })

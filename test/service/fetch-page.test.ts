@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ListRequest } from '../../src/core/page.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
@@ -28,19 +28,20 @@ function managers(heeded: 'query' | 'body' | 'none', { isText = false, most = 10
 
 const first = { page: 1, pageSize: 10 }
 
-describe('where 4.8 and 4.9 expect their parameters', () => {
-  test('the configured place is used when it works, also with an echo as text', async () => {
-    await using service = await startScriptedService(managers('query', { isText: true }))
-    await using connection = connectClient(service.url)
-    const page = await connection.fetchPage({ list: managerList, ...first }, openContext())
-    expect(page.items).toHaveLength(10)
-    expect(service.requests).toHaveLength(1)
-  })
+test('the configured place of the parameters of 4.8 and 4.9 is used when it works, also with an echo as text', async () => {
+  await using service = await startScriptedService(managers('query', { isText: true }))
+  await using connection = connectClient(service.url)
+  const page = await connection.fetchPage({ list: managerList, ...first }, openContext())
+  expect(page.items).toHaveLength(10)
+  expect(service.requests).toHaveLength(1)
+})
 
-  test.each([
-    ['query', 'body'],
-    ['body', 'query'],
-  ] as const)('configured as %s, it is found to be %s, and remembered', async (listParams, actual) => {
+test.each([
+  ['query', 'body'],
+  ['body', 'query'],
+] as const)(
+  'the place of the parameters of 4.8 and 4.9, configured as %s, is found to be %s, and remembered',
+  async (listParams, actual) => {
     await using service = await startScriptedService(managers(actual))
     await using connection = connectClient(service.url, { listParams })
     const pageOf = async (page: number) =>
@@ -49,8 +50,8 @@ describe('where 4.8 and 4.9 expect their parameters', () => {
     expect(service.requests).toHaveLength(2)
     expect(await pageOf(2)).toEqual(rows.slice(10, 20))
     expect(service.requests).toHaveLength(3)
-  })
-})
+  },
+)
 
 // What a probe asks.
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createHttp, type Http, type HttpOptions } from '../../src/service/http.ts'
 import type { Call } from '../../src/service/send.ts'
 import { hasCode } from '../../src/core/errors.ts'
@@ -55,76 +55,74 @@ test('a proxy that is configured is used, and a host without proxy is reached di
   expect((await around.exchange(call, openContext())).text).toBe('"direct"')
 })
 
-describe('limits', () => {
-  test('a service that never answers', async () => {
-    await using service = await startScriptedService(() => ({ raw: () => {} }))
-    const error = await failureOf(service.url, { timeoutMs: 100 })
-    expect(hasCode(error, 'api.timeout')).toBe(true)
-    expect(String(error)).toContain('GET managers page 1: no complete answer within 0.1 s')
-  })
+test('a service that never answers', async () => {
+  await using service = await startScriptedService(() => ({ raw: () => {} }))
+  const error = await failureOf(service.url, { timeoutMs: 100 })
+  expect(hasCode(error, 'api.timeout')).toBe(true)
+  expect(String(error)).toContain('GET managers page 1: no complete answer within 0.1 s')
+})
 
-  test('an answer that drips is caught, although bytes keep coming', async () => {
-    let drip: NodeJS.Timeout | undefined
-    const raw = (response: ServerResponse) => {
-      response.writeHead(200)
-      drip = setInterval(() => response.write(' '), 10)
-    }
-    await using service = await startScriptedService(() => ({ raw }))
-    const error = await failureOf(service.url, { timeoutMs: 200 })
-    clearInterval(drip)
-    expect(hasCode(error, 'api.timeout')).toBe(true)
-  })
+test('an answer that drips is caught, although bytes keep coming', async () => {
+  let drip: NodeJS.Timeout | undefined
+  const raw = (response: ServerResponse) => {
+    response.writeHead(200)
+    drip = setInterval(() => response.write(' '), 10)
+  }
+  await using service = await startScriptedService(() => ({ raw }))
+  const error = await failureOf(service.url, { timeoutMs: 200 })
+  clearInterval(drip)
+  expect(hasCode(error, 'api.timeout')).toBe(true)
+})
 
-  test('a body over the cap is refused, also without a length', async () => {
-    const raw = (response: ServerResponse) => {
-      response.write('x'.repeat(600))
-      response.end('x'.repeat(600))
-    }
-    await using service = await startScriptedService(() => ({ raw }))
-    expect(await failureOf(service.url, { maxBodyBytes: 1000 })).toMatchObject({ code: 'api.bodyRefused' })
-    await using http = openHttp(service.url, { maxBodyBytes: 1200 })
-    expect((await http.exchange(call, openContext())).text).toHaveLength(1200)
-  })
+test('a body over the cap is refused, also without a length', async () => {
+  const raw = (response: ServerResponse) => {
+    response.write('x'.repeat(600))
+    response.end('x'.repeat(600))
+  }
+  await using service = await startScriptedService(() => ({ raw }))
+  expect(await failureOf(service.url, { maxBodyBytes: 1000 })).toMatchObject({ code: 'api.bodyRefused' })
+  await using http = openHttp(service.url, { maxBodyBytes: 1200 })
+  expect((await http.exchange(call, openContext())).text).toHaveLength(1200)
+})
 
-  const send = (encoding: string, body: Buffer) => (response: ServerResponse) =>
-    void response.writeHead(200, { 'content-encoding': encoding }).end(body)
-  test.each([
-    ['gzip', gzipSync],
-    ['X-GZIP', gzipSync],
-    ['deflate', deflateSync],
-    ['br', brotliCompressSync],
-  ] as const)('a body that is %s although nobody asked is unpacked, as far as the cap', async (encoding, pack) => {
-    await using service = await startScriptedService(() => ({ raw: send(encoding, pack('x'.repeat(2000))) }))
-    await using http = openHttp(service.url)
-    expect((await http.exchange(call, openContext())).text).toHaveLength(2000)
-    expect(await failureOf(service.url, { maxBodyBytes: 1999 })).toMatchObject({ code: 'api.bodyRefused' })
-  })
+const send = (encoding: string, body: Buffer) => (response: ServerResponse) =>
+  void response.writeHead(200, { 'content-encoding': encoding }).end(body)
+test.each([
+  ['gzip', gzipSync],
+  ['X-GZIP', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+] as const)('a body that is %s although nobody asked is unpacked, as far as the cap', async (encoding, pack) => {
+  await using service = await startScriptedService(() => ({ raw: send(encoding, pack('x'.repeat(2000))) }))
+  await using http = openHttp(service.url)
+  expect((await http.exchange(call, openContext())).text).toHaveLength(2000)
+  expect(await failureOf(service.url, { maxBodyBytes: 1999 })).toMatchObject({ code: 'api.bodyRefused' })
+})
 
-  test('a packed body that is cut, or none, is a bad body; one in an unknown encoding is refused', async () => {
-    const packed = gzipSync('x'.repeat(2000))
-    await using cut = await startScriptedService(() => ({ raw: send('gzip', packed.subarray(0, 20)) }))
-    expect(await failureOf(cut.url)).toMatchObject({ code: 'api.badBody' })
-    await using plain = await startScriptedService(() => ({ raw: send('gzip', Buffer.from('{}')) }))
-    const unpacked = await failureOf(plain.url)
-    expect(unpacked).toMatchObject({ code: 'api.badBody' })
-    expect(String(unpacked)).toContain('cannot be unpacked as gzip')
-    await using empty = await startScriptedService(() => ({ raw: send('gzip', Buffer.alloc(0)) }))
-    await using http = openHttp(empty.url)
-    expect(await http.exchange(call, openContext())).toMatchObject({ status: 200, text: '' })
-    await using odd = await startScriptedService(() => ({ raw: send('compress', packed) }))
-    const error = await failureOf(odd.url)
-    expect(error).toMatchObject({ code: 'api.bodyRefused' })
-    expect(String(error)).toContain('the encoding "compress"')
-  })
+test('a packed body that is cut, or none, is a bad body; one in an unknown encoding is refused', async () => {
+  const packed = gzipSync('x'.repeat(2000))
+  await using cut = await startScriptedService(() => ({ raw: send('gzip', packed.subarray(0, 20)) }))
+  expect(await failureOf(cut.url)).toMatchObject({ code: 'api.badBody' })
+  await using plain = await startScriptedService(() => ({ raw: send('gzip', Buffer.from('{}')) }))
+  const unpacked = await failureOf(plain.url)
+  expect(unpacked).toMatchObject({ code: 'api.badBody' })
+  expect(String(unpacked)).toContain('cannot be unpacked as gzip')
+  await using empty = await startScriptedService(() => ({ raw: send('gzip', Buffer.alloc(0)) }))
+  await using http = openHttp(empty.url)
+  expect(await http.exchange(call, openContext())).toMatchObject({ status: 200, text: '' })
+  await using odd = await startScriptedService(() => ({ raw: send('compress', packed) }))
+  const error = await failureOf(odd.url)
+  expect(error).toMatchObject({ code: 'api.bodyRefused' })
+  expect(String(error)).toContain('the encoding "compress"')
+})
 
-  test('the caller ends a call at once, with the reason it gave', async () => {
-    await using service = await startScriptedService(() => ({ raw: () => controller.abort(new Error('enough')) }))
-    const controller = new AbortController()
-    await using http = openHttp(service.url)
-    await expect(http.exchange(call, { signal: controller.signal })).rejects.toThrow('enough')
-    await expect(http.exchange(call, { signal: controller.signal })).rejects.toThrow('enough')
-    expect(service.requests).toHaveLength(1)
-  })
+test('the caller ends a call at once, with the reason it gave', async () => {
+  await using service = await startScriptedService(() => ({ raw: () => controller.abort(new Error('enough')) }))
+  const controller = new AbortController()
+  await using http = openHttp(service.url)
+  await expect(http.exchange(call, { signal: controller.signal })).rejects.toThrow('enough')
+  await expect(http.exchange(call, { signal: controller.signal })).rejects.toThrow('enough')
+  expect(service.requests).toHaveLength(1)
 })
 
 test('a port where nobody listens is named with its setting', async () => {

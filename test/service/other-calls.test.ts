@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { askTicket, connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { type ScriptedAnswer, startScriptedService } from '../helpers/scripted-service.ts'
 import { saveMenu } from '../../src/service/other-calls.ts'
@@ -15,27 +15,25 @@ async function ask(answer: ScriptedAnswer) {
   return { ticket, asked: service.requests.filter(({ path }) => path.endsWith('ticket')).length }
 }
 
-describe('4.2', () => {
-  test.each([
-    [{ tikect: 't1' }, 't1'],
-    [{ ticket: 't1' }, 't1'],
-    [{ tikect: 't1', ticket: 't2' }, 't1'],
-    [{ errcode: 1000, msg: 'invalid scope' }, { code: 'api.badShape' }],
-    [{ tikect: '' }, { code: 'api.badShape' }],
-    [{ tikect: 7 }, { code: 'api.badShape' }],
-    [[], { code: 'api.badShape' }],
-    [null, { code: 'api.badShape' }],
-  ])('the ticket of %j is %j', async (json, ticket) => {
-    expect(await ask({ json })).toMatchObject({ ticket, asked: 1 })
-  })
-
-  test.each([{ status: 502, text: '' }, { status: 429, text: '' }, { json: { errcode: 7, msg: 'busy' } }])(
-    'a failure is not repeated: a ticket may have been issued (%j)',
-    async (answer) => {
-      expect((await ask(answer)).asked).toBe(1)
-    },
-  )
+test.each([
+  [{ tikect: 't1' }, 't1'],
+  [{ ticket: 't1' }, 't1'],
+  [{ tikect: 't1', ticket: 't2' }, 't1'],
+  [{ errcode: 1000, msg: 'invalid scope' }, { code: 'api.badShape' }],
+  [{ tikect: '' }, { code: 'api.badShape' }],
+  [{ tikect: 7 }, { code: 'api.badShape' }],
+  [[], { code: 'api.badShape' }],
+  [null, { code: 'api.badShape' }],
+])('4.2: the ticket of %j is %j', async (json, ticket) => {
+  expect(await ask({ json })).toMatchObject({ ticket, asked: 1 })
 })
+
+test.each([{ status: 502, text: '' }, { status: 429, text: '' }, { json: { errcode: 7, msg: 'busy' } }])(
+  '4.2: a failure is not repeated: a ticket may have been issued (%j)',
+  async (answer) => {
+    expect((await ask(answer)).asked).toBe(1)
+  },
+)
 
 test('4.3 posts the fields of the spec, and is never repeated', async () => {
   await using service = await startScriptedService(() => ({ status: 502, text: '' }))

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createPace, type Pace } from '../../src/service/pace.ts'
 import { createMemoryPaceCell, type PaceCell } from '../../src/core/shared-calls.ts'
 import { errorOf, openContext } from '../helpers/connect-client.ts'
@@ -39,33 +39,31 @@ test('a call that was given up spends no instant of those that wait behind it, w
   expect(left).toEqual([left[0], left[1], left[1]])
 })
 
-describe('the ceiling', () => {
-  test.each([
-    [1, 1],
-    [7, 1],
-    [25, 1],
-    [25, 10],
-    [7, 10],
-  ])('of %d calls a second holds in any second, over %d processes', async (ceiling, processes) => {
-    const { arrivals, answeredBy } = await simulateCalls({ service: 'bucket', seconds: 20, processes, ceiling })
-    expect(mostWithin(arrivals, 1000)).toBeLessThanOrEqual(ceiling)
-    expect(arrivals.length).toBeGreaterThan(20 * ceiling * 0.9)
-    // In turn.
-    expect(Math.min(...answeredBy)).toBeGreaterThan(0.7 * Math.max(...answeredBy) - 2)
-  })
+test.each([
+  [1, 1],
+  [7, 1],
+  [25, 1],
+  [25, 10],
+  [7, 10],
+])('the ceiling of %d calls a second holds in any second, over %d processes', async (ceiling, processes) => {
+  const { arrivals, answeredBy } = await simulateCalls({ service: 'bucket', seconds: 20, processes, ceiling })
+  expect(mostWithin(arrivals, 1000)).toBeLessThanOrEqual(ceiling)
+  expect(arrivals.length).toBeGreaterThan(20 * ceiling * 0.9)
+  // In turn.
+  expect(Math.min(...answeredBy)).toBeGreaterThan(0.7 * Math.max(...answeredBy) - 2)
+})
 
-  test.each<[string, number, Partial<Simulation>]>([
-    ['whose database is 30 ms away', 0.9, { statementMs: () => 30 }],
-    ['whose database is 30 ms away, of one caller each', 0.5, { statementMs: () => 30, callers: 1 }],
-    ['whose database is held up now and then', 0.5, { statementMs: (random) => (random() < 0.1 ? 300 : 1) }],
-    ['of one caller each', 0.7, { processes: 4, callers: 1, latencyMs: 150 }],
-    ['whose database takes longer than a lease', 0.02, { statementMs: () => 400, callers: 1 }],
-  ])('holds and is used by processes %s', async (_, used, simulation) => {
-    const setting = { service: 'bucket', seconds: 20, processes: 2, ceiling: 25 } as const
-    const { arrivals } = await simulateCalls({ ...setting, ...simulation })
-    expect(mostWithin(arrivals, 1000)).toBeLessThanOrEqual(25)
-    expect(arrivals.length).toBeGreaterThan(20 * 25 * used)
-  })
+test.each<[string, number, Partial<Simulation>]>([
+  ['whose database is 30 ms away', 0.9, { statementMs: () => 30 }],
+  ['whose database is 30 ms away, of one caller each', 0.5, { statementMs: () => 30, callers: 1 }],
+  ['whose database is held up now and then', 0.5, { statementMs: (random) => (random() < 0.1 ? 300 : 1) }],
+  ['of one caller each', 0.7, { processes: 4, callers: 1, latencyMs: 150 }],
+  ['whose database takes longer than a lease', 0.02, { statementMs: () => 400, callers: 1 }],
+])('the ceiling holds and is used by processes %s', async (_, used, simulation) => {
+  const setting = { service: 'bucket', seconds: 20, processes: 2, ceiling: 25 } as const
+  const { arrivals } = await simulateCalls({ ...setting, ...simulation })
+  expect(mostWithin(arrivals, 1000)).toBeLessThanOrEqual(25)
+  expect(arrivals.length).toBeGreaterThan(20 * 25 * used)
 })
 
 /** @param database how long an exchange takes after its change has been computed */
@@ -92,58 +90,56 @@ const go = async (pace: Pace, endpoint = 'visitorList') => await through(pace, e
 const refuse = async (pace: Pace, retryAfterMs: number) =>
   await errorOf(through(pace, 'visitorList', async () => await Promise.reject(refusal(retryAfterMs))))
 
-describe('a refusal', () => {
-  test('with Retry-After holds every call of all processes back, to any endpoint, and then all goes on as before', async () => {
-    const { clock, open } = setUp(0)
-    const [refused, other] = [open(), open()]
-    for (let call = 0; call < 20; call += 1) await go(other)
-    await refuse(refused, 5000)
-    const refusedAtMs = clock.now()
-    // The other process hears of it when it looks, once a second while nobody was refused.
-    await clock.advance(1000)
-    const went: number[] = []
-    const going = [other, refused].flatMap((each) =>
-      ['visitorList', 'managers'].map(async (endpoint) => {
-        await go(each, endpoint)
-        went.push(clock.now())
-      }),
-    )
-    await clock.advance(3999)
-    expect(went).toEqual([])
-    await clock.advance(500)
-    await Promise.all(going)
-    expect(Math.min(...went)).toBeGreaterThanOrEqual(refusedAtMs + 5000)
-    for (let call = 0; call < 100; call += 1) await go(refused)
-    expect(clock.now()).toBe(refusedAtMs + 5499)
-  })
+test('a refusal with Retry-After holds every call of all processes back, to any endpoint, and then all goes on as before', async () => {
+  const { clock, open } = setUp(0)
+  const [refused, other] = [open(), open()]
+  for (let call = 0; call < 20; call += 1) await go(other)
+  await refuse(refused, 5000)
+  const refusedAtMs = clock.now()
+  // The other process hears of it when it looks, once a second while nobody was refused.
+  await clock.advance(1000)
+  const went: number[] = []
+  const going = [other, refused].flatMap((each) =>
+    ['visitorList', 'managers'].map(async (endpoint) => {
+      await go(each, endpoint)
+      went.push(clock.now())
+    }),
+  )
+  await clock.advance(3999)
+  expect(went).toEqual([])
+  await clock.advance(500)
+  await Promise.all(going)
+  expect(Math.min(...went)).toBeGreaterThanOrEqual(refusedAtMs + 5000)
+  for (let call = 0; call < 100; call += 1) await go(refused)
+  expect(clock.now()).toBe(refusedAtMs + 5499)
+})
 
-  test('has the pace shared four times a second, which is once a second before', async () => {
-    const { clock, count, open } = setUp(0)
-    const pace = open()
-    const calls = async () => {
-      const before = count.exchanges
-      for (let call = 0; call < 40; call += 1) {
-        await go(pace)
-        await clock.advance(50)
-      }
-      return count.exchanges - before
+test('a refusal has the pace shared four times a second, which is once a second before', async () => {
+  const { clock, count, open } = setUp(0)
+  const pace = open()
+  const calls = async () => {
+    const before = count.exchanges
+    for (let call = 0; call < 40; call += 1) {
+      await go(pace)
+      await clock.advance(50)
     }
-    expect(await calls()).toBeLessThanOrEqual(4)
-    await refuse(pace, 0)
-    expect(await calls()).toBeGreaterThanOrEqual(7)
-  })
+    return count.exchanges - before
+  }
+  expect(await calls()).toBeLessThanOrEqual(4)
+  await refuse(pace, 0)
+  expect(await calls()).toBeGreaterThanOrEqual(7)
+})
 
-  test('with Retry-After holds back what has its instant already', async () => {
-    const { clock, count, open } = setUp(20)
-    const pace = open()
-    let went = 0
-    const calls = [refuse(pace, 5000), ...Array.from({ length: 4 }, () => go(pace).then(() => (went += 1)))]
-    await clock.advance(4999)
-    expect(went).toBe(0)
-    await clock.advance(1000)
-    await Promise.all(calls)
-    expect(count.exchanges).toBeLessThan(40)
-  })
+test('a refusal with Retry-After holds back what has its instant already', async () => {
+  const { clock, count, open } = setUp(20)
+  const pace = open()
+  let went = 0
+  const calls = [refuse(pace, 5000), ...Array.from({ length: 4 }, () => go(pace).then(() => (went += 1)))]
+  await clock.advance(4999)
+  expect(went).toBe(0)
+  await clock.advance(1000)
+  await Promise.all(calls)
+  expect(count.exchanges).toBeLessThan(40)
 })
 
 test('errors that are no refusals change no rate', async () => {

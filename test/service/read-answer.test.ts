@@ -1,5 +1,5 @@
 import { assert, jsonValue, property } from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { LivehouseError } from '../../src/core/errors.ts'
 import { parseExact } from '../../src/service/read-answer.ts'
 import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
@@ -74,77 +74,75 @@ async function judge(answer: ScriptedAnswer) {
   return { error, attempts: service.requests.length, elapsedMs: clock.now() - startMs }
 }
 
-describe('each family of errors becomes its own code', () => {
-  test.each<[string, ScriptedAnswer, string, number]>([
-    ['401', { status: 401, json: {} }, 'api.unauthorized', 1],
-    ['401001', { status: 401, json: { errors: { code: 401001, message: 'Unauthorized' } } }, 'api.unauthorized', 1],
-    ['401001 with status 200', { json: { errors: { code: 401001, message: 'no' } } }, 'api.unauthorized', 1],
-    ['401001 as errcode', { json: { errcode: 401001, msg: 'no' } }, 'api.unauthorized', 1],
-    ['403', { status: 403, text: 'no' }, 'api.forbidden', 1],
-    ['403001 as text', { json: { errors: { code: '403001', message: 'no' } } }, 'api.forbidden', 1],
-    ['403002', { json: { errcode: '403002', msg: 'no' } }, 'api.forbidden', 1],
-    ['404002', { status: 404, json: { errors: { code: 404002, message: 'no' } } }, 'api.channelUnknown', 1],
-    ['a msg about the channel', { json: { errcode: 2001, msg: 'activity does not exist' } }, 'api.channelUnknown', 1],
-    ['the same in Chinese', { json: { errcode: 2001, msg: '频道不存在' } }, 'api.channelUnknown', 1],
-    ['404 alone', { status: 404, text: 'not found' }, 'api.status', 1],
-    ['400001', { status: 400, json: { errors: { code: 400001, message: 'Invalid' } } }, 'api.status', 1],
-    ['408', { status: 408, text: '' }, 'api.status', 5],
-    ['425', { status: 425, text: '' }, 'api.status', 5],
-    ['500001 with status 200', { json: { errors: { code: 500001, message: 'logic' } } }, 'api.status', 5],
-    ['502 with a page', { status: 502, text: '<html>bad gateway</html>' }, 'api.status', 5],
-    ['an unknown errcode', { json: { errcode: 1024, msg: 'busy' } }, 'api.refused', 3],
-    ['an unknown code', { json: { errors: { code: 7, message: 'seven' } } }, 'api.refused', 3],
-    ['errors without a code', { json: { errors: { message: 'seven' } } }, 'api.refused', 3],
-    ['status n', { json: { status: 'n', msg: 'no', flag: 101 } }, 'api.refused', 3],
-    ['an HTML page', { text: '<!doctype html><p>maintenance' }, 'api.badBody', 5],
-    ['an empty body', { text: '' }, 'api.badBody', 5],
-    ['a lost connection', { raw: (response) => response.destroy() }, 'api.unreachable', 5],
-    ['JSON that is cut', { text: '{"total_num":1,"results":[{"user' }, 'api.badBody', 5],
-    ['an object without a list', { json: { errcode: 1000, msg: 'OK' } }, 'api.badShape', 1],
-    ['an array in place of the envelope', { json: [] }, 'api.badShape', 1],
-    ['null', { json: null }, 'api.badShape', 1],
-  ])('%s', async (_name, answer, code, attempts) => {
-    expect(await judge(answer)).toMatchObject({ error: { code }, attempts })
-  })
+test.each<[string, ScriptedAnswer, string, number]>([
+  ['401', { status: 401, json: {} }, 'api.unauthorized', 1],
+  ['401001', { status: 401, json: { errors: { code: 401001, message: 'Unauthorized' } } }, 'api.unauthorized', 1],
+  ['401001 with status 200', { json: { errors: { code: 401001, message: 'no' } } }, 'api.unauthorized', 1],
+  ['401001 as errcode', { json: { errcode: 401001, msg: 'no' } }, 'api.unauthorized', 1],
+  ['403', { status: 403, text: 'no' }, 'api.forbidden', 1],
+  ['403001 as text', { json: { errors: { code: '403001', message: 'no' } } }, 'api.forbidden', 1],
+  ['403002', { json: { errcode: '403002', msg: 'no' } }, 'api.forbidden', 1],
+  ['404002', { status: 404, json: { errors: { code: 404002, message: 'no' } } }, 'api.channelUnknown', 1],
+  ['a msg about the channel', { json: { errcode: 2001, msg: 'activity does not exist' } }, 'api.channelUnknown', 1],
+  ['the same in Chinese', { json: { errcode: 2001, msg: '频道不存在' } }, 'api.channelUnknown', 1],
+  ['404 alone', { status: 404, text: 'not found' }, 'api.status', 1],
+  ['400001', { status: 400, json: { errors: { code: 400001, message: 'Invalid' } } }, 'api.status', 1],
+  ['408', { status: 408, text: '' }, 'api.status', 5],
+  ['425', { status: 425, text: '' }, 'api.status', 5],
+  ['500001 with status 200', { json: { errors: { code: 500001, message: 'logic' } } }, 'api.status', 5],
+  ['502 with a page', { status: 502, text: '<html>bad gateway</html>' }, 'api.status', 5],
+  ['an unknown errcode', { json: { errcode: 1024, msg: 'busy' } }, 'api.refused', 3],
+  ['an unknown code', { json: { errors: { code: 7, message: 'seven' } } }, 'api.refused', 3],
+  ['errors without a code', { json: { errors: { message: 'seven' } } }, 'api.refused', 3],
+  ['status n', { json: { status: 'n', msg: 'no', flag: 101 } }, 'api.refused', 3],
+  ['an HTML page', { text: '<!doctype html><p>maintenance' }, 'api.badBody', 5],
+  ['an empty body', { text: '' }, 'api.badBody', 5],
+  ['a lost connection', { raw: (response) => response.destroy() }, 'api.unreachable', 5],
+  ['JSON that is cut', { text: '{"total_num":1,"results":[{"user' }, 'api.badBody', 5],
+  ['an object without a list', { json: { errcode: 1000, msg: 'OK' } }, 'api.badShape', 1],
+  ['an array in place of the envelope', { json: [] }, 'api.badShape', 1],
+  ['null', { json: null }, 'api.badShape', 1],
+])('each family of errors becomes its own code: %s', async (_name, answer, code, attempts) => {
+  expect(await judge(answer)).toMatchObject({ error: { code }, attempts })
+})
 
-  test('429001 with status 200, which uses up no attempt for ten minutes', async () => {
-    const result = await judge({ json: { errors: { code: 429001, message: 'slow' } } })
-    expect(result.error.code).toBe('api.rateLimited')
-    expect(result.attempts).toBeGreaterThan(100)
-    expect(result.elapsedMs).toBe(600_000)
-  })
+test('429001 with status 200, which uses up no attempt for ten minutes', async () => {
+  const result = await judge({ json: { errors: { code: 429001, message: 'slow' } } })
+  expect(result.error.code).toBe('api.rateLimited')
+  expect(result.attempts).toBeGreaterThan(100)
+  expect(result.elapsedMs).toBe(600_000)
+})
 
-  test('refusals leave a call as many attempts as it had: after ten of them it may fail four times', async () => {
-    const json = { total_num: 0, results: [] }
-    await using service = await startScriptedService((_request, index) =>
-      index < 14 ? { status: index < 10 ? 429 : 502, text: '' } : { json },
-    )
-    await using connection = connectClient(service.url)
-    expect(await connection.fetchPage(visitorPage, openContext())).toMatchObject({ items: [] })
-  })
+test('refusals leave a call as many attempts as it had: after ten of them it may fail four times', async () => {
+  const json = { total_num: 0, results: [] }
+  await using service = await startScriptedService((_request, index) =>
+    index < 14 ? { status: index < 10 ? 429 : 502, text: '' } : { json },
+  )
+  await using connection = connectClient(service.url)
+  expect(await connection.fetchPage(visitorPage, openContext())).toMatchObject({ items: [] })
+})
 
-  test('the message names call, page, status and attempts, and the details an unknown channel', async () => {
-    const { error } = await judge({ status: 502, text: 'bad gateway' })
-    expect(error.message).toBe('POST visitorList channel 9 page 3: 502 after 5 attempts')
-    const unknown = await judge({ json: { errcode: 404002, msg: 'No such activity' } })
-    expect(unknown.error.details).toMatchObject({ channelId: '9' })
-  })
+test('the message names call, page, status and attempts, and the details an unknown channel', async () => {
+  const { error } = await judge({ status: 502, text: 'bad gateway' })
+  expect(error.message).toBe('POST visitorList channel 9 page 3: 502 after 5 attempts')
+  const unknown = await judge({ json: { errcode: 404002, msg: 'No such activity' } })
+  expect(unknown.error.details).toMatchObject({ channelId: '9' })
+})
 
-  test('the service is quoted with its code, on one line and not at length', async () => {
-    const { error } = await judge({ json: { errcode: 12, msg: `first\nsecond ${'x'.repeat(5000)}` } })
-    expect(error.message).toContain('code 12 "first second x')
-    expect(error.message.length).toBeLessThan(400)
-    const quoting = await judge({ json: { errcode: 12, msg: 'no viewer "a" of b' } })
-    expect(quoting.error.message).toContain(String.raw`code 12 "no viewer \"a\" of b"`)
-  })
+test('the service is quoted with its code, on one line and not at length', async () => {
+  const { error } = await judge({ json: { errcode: 12, msg: `first\nsecond ${'x'.repeat(5000)}` } })
+  expect(error.message).toContain('code 12 "first second x')
+  expect(error.message.length).toBeLessThan(400)
+  const quoting = await judge({ json: { errcode: 12, msg: 'no viewer "a" of b' } })
+  expect(quoting.error.message).toContain(String.raw`code 12 "no viewer \"a\" of b"`)
+})
 
-  test('errcode 1000 as text is success, and empty errors are none', async () => {
-    await using service = await startScriptedService(() => ({
-      json: { errcode: '1000', errors: null, total_num: '0', results: [] },
-    }))
-    await using connection = connectClient(service.url)
-    expect(await connection.fetchPage(visitorPage, openContext())).toMatchObject({ items: [], total: 0 })
-  })
+test('errcode 1000 as text is success, and empty errors are none', async () => {
+  await using service = await startScriptedService(() => ({
+    json: { errcode: '1000', errors: null, total_num: '0', results: [] },
+  }))
+  await using connection = connectClient(service.url)
+  expect(await connection.fetchPage(visitorPage, openContext())).toMatchObject({ items: [], total: 0 })
 })
 
 test('redirects are not followed, and the message names host and reason but no query', async () => {
@@ -158,46 +156,44 @@ test('redirects are not followed, and the message names host and reason but no q
   expect(error.message).not.toContain('next=')
 })
 
-describe('numbers keep every digit', () => {
-  test.each<[string, unknown]>([
-    ['9007199254740991', 9007199254740991],
-    ['9007199254740993', 9007199254740993n],
-    ['-12345678901234567890', -12345678901234567890n],
-    ['0.30000000000000004', 0.30000000000000004],
-    ['0.1000000000000000055', '0.1000000000000000055'],
-    ['12345678901.123456789', '12345678901.123456789'],
-    ['1.50000000000000000000', 1.5],
-    ['1e400', '1e400'],
-    ['1e-400', '1e-400'],
-    ['0e400', 0],
-  ])('%s', (source, value) => {
-    expect(parseExact(`{"a":[${source}]}`)).toEqual({ a: [value] })
-  })
+test.each<[string, unknown]>([
+  ['9007199254740991', 9007199254740991],
+  ['9007199254740993', 9007199254740993n],
+  ['-12345678901234567890', -12345678901234567890n],
+  ['0.30000000000000004', 0.30000000000000004],
+  ['0.1000000000000000055', '0.1000000000000000055'],
+  ['12345678901.123456789', '12345678901.123456789'],
+  ['1.50000000000000000000', 1.5],
+  ['1e400', '1e400'],
+  ['1e-400', '1e-400'],
+  ['0e400', 0],
+])('a number keeps every digit: %s', (source, value) => {
+  expect(parseExact(`{"a":[${source}]}`)).toEqual({ a: [value] })
+})
 
-  test.each(['9007199254740993', '-9007199254740993', '1e400', '-1.5E+400'])(
-    '%s is found behind everything that a number may stand behind',
-    (source) => {
-      const found = source.includes('9') ? BigInt(source) : source
-      for (const space of ['', ' ', '\n', '\r', '\t']) {
-        for (const prefix of ['', '[', '[0,', '{"a":', '["a",']) {
-          const end = prefix.startsWith('[') ? ']' : prefix === '' ? '' : '}'
-          const parsed = parseExact(`${space}${prefix}${space}${source}${end}`)
-          expect(prefix === '' ? parsed : Object.values(Object(parsed)).at(-1)).toBe(found)
-        }
+test.each(['9007199254740993', '-9007199254740993', '1e400', '-1.5E+400'])(
+  '%s is found behind everything that a number may stand behind',
+  (source) => {
+    const found = source.includes('9') ? BigInt(source) : source
+    for (const space of ['', ' ', '\n', '\r', '\t']) {
+      for (const prefix of ['', '[', '[0,', '{"a":', '["a",']) {
+        const end = prefix.startsWith('[') ? ']' : prefix === '' ? '' : '}'
+        const parsed = parseExact(`${space}${prefix}${space}${source}${end}`)
+        expect(prefix === '' ? parsed : Object.values(Object(parsed)).at(-1)).toBe(found)
       }
-    },
-  )
+    }
+  },
+)
 
-  test('any other JSON reads as the plain parser reads it', () => {
-    assert(
-      property(jsonValue(), (value) => {
-        const text = JSON.stringify(value)
-        // A long number beside it forces the slower way.
-        const parsed = parseExact(`[1234567890123456789,${text}]`)
-        expect(JSON.stringify(parsed, roundBigints)).toBe(JSON.stringify([1234567890123456789n, value], roundBigints))
-      }),
-    )
-  })
+test('any other JSON reads as the plain parser reads it', () => {
+  assert(
+    property(jsonValue(), (value) => {
+      const text = JSON.stringify(value)
+      // A long number beside it forces the slower way.
+      const parsed = parseExact(`[1234567890123456789,${text}]`)
+      expect(JSON.stringify(parsed, roundBigints)).toBe(JSON.stringify([1234567890123456789n, value], roundBigints))
+    }),
+  )
 })
 
 function roundBigints(_key: string, value: unknown): unknown {

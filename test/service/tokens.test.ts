@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { ConnectOptions } from '../../src/service/connect.ts'
 import { askTicket, connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
 import { listOf } from '../helpers/emulated-client.ts'
@@ -52,32 +52,30 @@ async function setUp(
   }
 }
 
-describe('a fetched token', () => {
-  test('is asked for once with the app id and secret, and carried by all calls that wait for it', async () => {
-    await using given = await setUp()
-    await Promise.all(Array.from({ length: 20 }, given.ask))
-    expect(given.fetched()).toBe(1)
-    expect(given.service.requests[0]).toMatchObject({
-      method: 'GET',
-      query: { grant_type: 'client_credential', appid: 'app-1', secret: 'secret-of-the-app' },
-    })
-    expect(given.service.requests[0]?.headers.authorization).toBeUndefined()
-    expect(new Set(given.bearers())).toEqual(new Set(['Bearer token-1']))
+test('a fetched token is asked for once with the app id and secret, and carried by all calls that wait for it', async () => {
+  await using given = await setUp()
+  await Promise.all(Array.from({ length: 20 }, given.ask))
+  expect(given.fetched()).toBe(1)
+  expect(given.service.requests[0]).toMatchObject({
+    method: 'GET',
+    query: { grant_type: 'client_credential', appid: 'app-1', secret: 'secret-of-the-app' },
   })
+  expect(given.service.requests[0]?.headers.authorization).toBeUndefined()
+  expect(new Set(given.bearers())).toEqual(new Set(['Bearer token-1']))
+})
 
-  test.each([
-    ['five minutes before the end of a long validity', 7200, 7200 - 301, 7200 - 300],
-    ['when a quarter of a short validity is left', 60, 44, 45],
-  ])('is renewed %s', async (_case, validSeconds, still, due) => {
-    await using given = await setUp({ expire_time: validSeconds })
-    await given.ask()
-    await given.clock.sleep(still * 1000)
-    await given.ask()
-    expect(given.fetched()).toBe(1)
-    await given.clock.sleep((due - still) * 1000)
-    await given.ask()
-    expect(given.fetched()).toBe(2)
-  })
+test.each([
+  ['five minutes before the end of a long validity', 7200, 7200 - 301, 7200 - 300],
+  ['when a quarter of a short validity is left', 60, 44, 45],
+])('a fetched token is renewed %s', async (_case, validSeconds, still, due) => {
+  await using given = await setUp({ expire_time: validSeconds })
+  await given.ask()
+  await given.clock.sleep(still * 1000)
+  await given.ask()
+  expect(given.fetched()).toBe(1)
+  await given.clock.sleep((due - still) * 1000)
+  await given.ask()
+  expect(given.fetched()).toBe(2)
 })
 
 test.each([0, -5, '0'])('a token of %j seconds is good for the call that asked', async (expire_time) => {
@@ -86,96 +84,90 @@ test.each([0, -5, '0'])('a token of %j seconds is good for the call that asked',
   expect(given.bearers()).toEqual(['Bearer token-1'])
 })
 
-describe('a refusal under a code that nobody knows', () => {
-  const denial = { json: { errcode: 1001, msg: '请重新登录' } }
-  test('renews the token where call after call is refused', async () => {
-    await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1', denial })
-    await given.ask()
-    expect(given.fetched()).toBe(2)
-    expect(given.bearers()).toHaveLength(4)
-  })
-
-  test('is no reason to renew it again and again, nor where other calls are answered', async () => {
-    let answered = 0
-    await using given = await setUp({ accepts: () => answered++ % 3 === 2, denial })
-    for (let call = 0; call < 10; call++) await given.ask()
-    expect(given.fetched()).toBe(1)
-    await using refused = await setUp({ accepts: () => false, denial })
-    for (let call = 0; call < 10; call++) expect(await errorOf(refused.ask())).toMatchObject({ code: 'api.refused' })
-    expect(refused.fetched()).toBe(2)
-  })
-
-  test('keeps the old token where no other comes', async () => {
-    let isWell = true
-    await using given = await setUp({ accepts: () => isWell, denial })
-    await given.ask()
-    isWell = false
-    given.service.requests.length = 0
-    given.refuseTokens({ json: { errcode: 1001 } })
-    expect(await errorOf(given.ask())).toMatchObject({ code: 'api.refused' })
-    isWell = true
-    await given.ask()
-    expect(given.bearers().at(-1)).toBe('Bearer token-1')
-    expect(given.fetched()).toBe(1)
-  })
+const denial = { json: { errcode: 1001, msg: '请重新登录' } }
+test('a refusal under a code that nobody knows renews the token where call after call is refused', async () => {
+  await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1', denial })
+  await given.ask()
+  expect(given.fetched()).toBe(2)
+  expect(given.bearers()).toHaveLength(4)
 })
 
-describe('401', () => {
-  test.each<ScriptedAnswer | undefined>([
-    undefined,
-    { json: { errcode: 40001, msg: 'invalid access_token' } },
-    { status: 403, json: { errors: { code: 403001, message: 'The access token has expired' } } },
-    { json: { errcode: 7, msg: 'token已过期' } },
-  ])('renews the token once, in other words too: %o', async (denial) => {
-    await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1', denial })
-    await given.ask()
-    expect(given.bearers()).toEqual(['Bearer token-1', 'Bearer token-2'])
-    await given.ask()
-    expect(given.fetched()).toBe(2)
-  })
-
-  test('with a fresh token too is the end, and says what to check', async () => {
-    await using given = await setUp({ accepts: () => false })
-    const error = await errorOf(given.ask())
-    expect(error).toMatchObject({ code: 'api.unauthorized' })
-    expect(String(error)).toContain('LIVEHOUSE_API_TOKEN')
-    expect(given.bearers()).toHaveLength(2)
-  })
-
-  test('with a fixed token is the end at once', async () => {
-    await using given = await setUp({ accepts: () => false }, { apiToken: 'fixed-token', appId: null, appSecret: null })
-    await expect(given.ask()).rejects.toMatchObject({ code: 'api.unauthorized' })
-    expect(given.service.requests).toHaveLength(1)
-  })
-
-  test('for a ticket renews as well: nothing was issued', async () => {
-    await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1' })
-    expect(await askTicket(given.connection, ticketRequest)).toBe('ticket-1')
-  })
+test('a refusal under a code that nobody knows is no reason to renew it again and again, nor where other calls are answered', async () => {
+  let answered = 0
+  await using given = await setUp({ accepts: () => answered++ % 3 === 2, denial })
+  for (let call = 0; call < 10; call++) await given.ask()
+  expect(given.fetched()).toBe(1)
+  await using refused = await setUp({ accepts: () => false, denial })
+  for (let call = 0; call < 10; call++) expect(await errorOf(refused.ask())).toMatchObject({ code: 'api.refused' })
+  expect(refused.fetched()).toBe(2)
 })
 
-describe('with both kinds configured', () => {
-  test('reading uses the fixed token, and 4.2 the fetched one', async () => {
-    await using given = await setUp({}, { apiToken: 'fixed-token' })
-    await given.ask()
-    expect(given.bearers()).toEqual(['Bearer fixed-token'])
-    expect(given.fetched()).toBe(0)
-    await askTicket(given.connection, ticketRequest)
-    const ticketCall = given.service.requests.at(-1)
-    expect(ticketCall?.query).toMatchObject({ appid: 'app-1', token: 'token-1', scope: 'guest' })
-    expect(ticketCall?.headers.authorization).toBeUndefined()
-  })
+test('a refusal under a code that nobody knows keeps the old token where no other comes', async () => {
+  let isWell = true
+  await using given = await setUp({ accepts: () => isWell, denial })
+  await given.ask()
+  isWell = false
+  given.service.requests.length = 0
+  given.refuseTokens({ json: { errcode: 1001 } })
+  expect(await errorOf(given.ask())).toMatchObject({ code: 'api.refused' })
+  isWell = true
+  await given.ask()
+  expect(given.bearers().at(-1)).toBe('Bearer token-1')
+  expect(given.fetched()).toBe(1)
+})
 
-  test('without credentials 4.1 and 4.2 name the settings that are missing', async () => {
-    await using given = await setUp({}, { apiToken: 'fixed-token', appId: null, appSecret: null })
-    const { connection } = given
-    for (const call of [connection.accessToken(openContext()), askTicket(connection, ticketRequest)]) {
-      const error = await errorOf(call)
-      expect(error).toMatchObject({ code: 'config.invalid' })
-      expect(String(error)).toContain('LIVEHOUSE_APP_ID')
-    }
-    expect(given.service.requests).toHaveLength(0)
-  })
+test.each<ScriptedAnswer | undefined>([
+  undefined,
+  { json: { errcode: 40001, msg: 'invalid access_token' } },
+  { status: 403, json: { errors: { code: 403001, message: 'The access token has expired' } } },
+  { json: { errcode: 7, msg: 'token已过期' } },
+])('401 renews the token once, in other words too: %o', async (denial) => {
+  await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1', denial })
+  await given.ask()
+  expect(given.bearers()).toEqual(['Bearer token-1', 'Bearer token-2'])
+  await given.ask()
+  expect(given.fetched()).toBe(2)
+})
+
+test('401 with a fresh token too is the end, and says what to check', async () => {
+  await using given = await setUp({ accepts: () => false })
+  const error = await errorOf(given.ask())
+  expect(error).toMatchObject({ code: 'api.unauthorized' })
+  expect(String(error)).toContain('LIVEHOUSE_API_TOKEN')
+  expect(given.bearers()).toHaveLength(2)
+})
+
+test('401 with a fixed token is the end at once', async () => {
+  await using given = await setUp({ accepts: () => false }, { apiToken: 'fixed-token', appId: null, appSecret: null })
+  await expect(given.ask()).rejects.toMatchObject({ code: 'api.unauthorized' })
+  expect(given.service.requests).toHaveLength(1)
+})
+
+test('401 for a ticket renews as well: nothing was issued', async () => {
+  await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1' })
+  expect(await askTicket(given.connection, ticketRequest)).toBe('ticket-1')
+})
+
+test('with both kinds configured, reading uses the fixed token, and 4.2 the fetched one', async () => {
+  await using given = await setUp({}, { apiToken: 'fixed-token' })
+  await given.ask()
+  expect(given.bearers()).toEqual(['Bearer fixed-token'])
+  expect(given.fetched()).toBe(0)
+  await askTicket(given.connection, ticketRequest)
+  const ticketCall = given.service.requests.at(-1)
+  expect(ticketCall?.query).toMatchObject({ appid: 'app-1', token: 'token-1', scope: 'guest' })
+  expect(ticketCall?.headers.authorization).toBeUndefined()
+})
+
+test('without credentials 4.1 and 4.2 name the settings that are missing', async () => {
+  await using given = await setUp({}, { apiToken: 'fixed-token', appId: null, appSecret: null })
+  const { connection } = given
+  for (const call of [connection.accessToken(openContext()), askTicket(connection, ticketRequest)]) {
+    const error = await errorOf(call)
+    expect(error).toMatchObject({ code: 'config.invalid' })
+    expect(String(error)).toContain('LIVEHOUSE_APP_ID')
+  }
+  expect(given.service.requests).toHaveLength(0)
 })
 
 test.each<[string, ScriptedAnswer]>([

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
@@ -34,39 +34,37 @@ test('connections that never end their request are closed, and make room for the
   }
 })
 
-describe('everybody', () => {
-  const pages = ['/', '/channels', '/channels/none', '/runs', '/runs/1', '/quarantine']
-  const paths = [...pages, '/healthz', '/readyz', '/metrics', '/nothing', '/assets/x']
+const pages = ['/', '/channels', '/channels/none', '/runs', '/runs/1', '/quarantine']
+const paths = [...pages, '/healthz', '/readyz', '/metrics', '/nothing', '/assets/x']
 
-  test.each(paths)('%s is answered with the headers that keep a browser safe', async (path) => {
-    const { headers } = await open.get(path)
-    const policy = headers.get('content-security-policy') ?? ''
-    expect(policy).toContain("default-src 'none'")
-    expect(policy).toContain("script-src 'self'; style-src 'self'")
-    expect(policy).toContain("frame-ancestors 'none'")
-    expect(policy).not.toMatch(/unsafe|data:|\*|http/)
-    expect(headers.get('x-content-type-options')).toBe('nosniff')
-    expect(headers.get('referrer-policy')).toBe('no-referrer')
-    expect(headers.get('cache-control')).toBe('no-store')
-  })
+test.each(paths)('%s is answered with the headers that keep a browser safe', async (path) => {
+  const { headers } = await open.get(path)
+  const policy = headers.get('content-security-policy') ?? ''
+  expect(policy).toContain("default-src 'none'")
+  expect(policy).toContain("script-src 'self'; style-src 'self'")
+  expect(policy).toContain("frame-ancestors 'none'")
+  expect(policy).not.toMatch(/unsafe|data:|\*|http/)
+  expect(headers.get('x-content-type-options')).toBe('nosniff')
+  expect(headers.get('referrer-policy')).toBe('no-referrer')
+  expect(headers.get('cache-control')).toBe('no-store')
+})
 
-  test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s is not allowed anywhere', async (method) => {
-    for (const path of [...paths, '/login', '/actions/run']) {
-      const answer = await open.get(path, {}, method)
-      expect([path, answer.status, answer.headers.get('allow')]).toEqual([path, 405, 'GET, HEAD'])
-    }
-  })
+test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s is not allowed anywhere', async (method) => {
+  for (const path of [...paths, '/login', '/actions/run']) {
+    const answer = await open.get(path, {}, method)
+    expect([path, answer.status, answer.headers.get('allow')]).toEqual([path, 405, 'GET, HEAD'])
+  }
+})
 
-  test('a page without data says so, loads nothing from elsewhere, and has no script or style of its own', async () => {
-    const page = await open.text('/')
-    expect(page).toContain('Nothing has run yet')
-    expect(page).not.toMatch(/<script(?![^>]* src="\/assets\/)|<style|\son\w+=|\sstyle=|https?:\/\//)
-    for (const [, path = ''] of page.matchAll(/(?:src|href)="(\/assets\/[^"]*)"/g)) {
-      const asset = await open.get(path)
-      expect([path, asset.status]).toEqual([path, 200])
-      expect(asset.headers.get('cache-control')).toContain('immutable')
-    }
-  })
+test('a page without data says so, loads nothing from elsewhere, and has no script or style of its own', async () => {
+  const page = await open.text('/')
+  expect(page).toContain('Nothing has run yet')
+  expect(page).not.toMatch(/<script(?![^>]* src="\/assets\/)|<style|\son\w+=|\sstyle=|https?:\/\//)
+  for (const [, path = ''] of page.matchAll(/(?:src|href)="(\/assets\/[^"]*)"/g)) {
+    const asset = await open.get(path)
+    expect([path, asset.status]).toEqual([path, 200])
+    expect(asset.headers.get('cache-control')).toContain('immutable')
+  }
 })
 
 test('on loopback without a token a page under another name sees nothing: it would be somebody else’s', async () => {
