@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { allStreams } from '../src/streams/registry.ts'
 import type { Stream } from '../src/core/stream.ts'
@@ -31,18 +30,6 @@ async function readServed(stream: Stream) {
 }
 
 describe.each(allStreams.map((stream) => [stream.name, stream] as const))('%s', (_name, stream) => {
-  test('every field beside the key may be NULL', async () => {
-    const { rows } = await sql<{ name: string }>`
-      select attname as name from pg_attribute
-      where attrelid = ${`livehouse.${stream.table}`}::regclass and attnum > 0 and not attnotnull`.execute(
-      pipeline.database.db,
-    )
-    const optional = Object.entries(stream.columns).flatMap(([name, { source }]) =>
-      source.kind === 'field' && !stream.key.includes(name) ? [name] : [],
-    )
-    expect(rows.map(({ name }) => name)).toEqual(expect.arrayContaining(optional))
-  })
-
   test('the emulator serves it: every item is a row, every field has its place, and every key is its own', async () => {
     const { page, read } = await readServed(stream)
     expect(page.items.length).toBeGreaterThan(0)

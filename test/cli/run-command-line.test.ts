@@ -68,7 +68,6 @@ test('--version tells the version', async () => {
 
 test.each([
   [[], 'no command is given'],
-  [['synk'], 'there is no command "synk"; did you mean sync?'],
   [['stat'], 'there is no command "stat"; did you mean status?'],
   [['frobnicate'], 'there is no command "frobnicate"\n'],
   [['constructor'], 'there is no command "constructor"\n'],

@@ -41,7 +41,6 @@ test('a call that was given up spends no instant of those that wait behind it, w
 
 test.each([
   [1, 1],
-  [7, 1],
   [25, 1],
   [25, 10],
   [7, 10],
