@@ -13,8 +13,6 @@ import {
 } from '../helpers/status-facts.ts'
 import type { Facts, JobView } from '../../src/web/facts.ts'
 
-const HOUR_MS = 3_600_000
-
 function makeJob(overrides: Partial<JobView>): JobView {
   const nightly = { name: 'nightly', cron: '15 2 * * *', timeZone: 'UTC', next: undefined } as const
   return { ...nightly, streams: [], channels: 'all', last: undefined, ...overrides }
@@ -32,11 +30,6 @@ test('a night that is read, proven and fresh is complete until where its least p
   const facts = makeFacts()
   expect(judge(facts)).toMatchObject({ status: 'complete', findings: [], isRunning: false })
   expect(completeUntil(facts)).toBe(THIS_NIGHT)
-})
-
-test('while the first run goes on, what is not there yet is no finding to be read', () => {
-  const runs = [makeRun({ status: 'running', finishedAt: null, startedAt: new Date(NOW_MS - HOUR_MS) })]
-  expect(judge(makeFacts({ runs, units: [] }))).toMatchObject({ status: 'first', isRunning: true })
 })
 
 test('what is older than a night and two hours is late, with the channels and since when', () => {

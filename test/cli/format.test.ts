@@ -15,10 +15,7 @@ test('columns are aligned, numbers to the right, Chinese characters two places w
   ])
 })
 
-test('words beside numbers keep a column to the left', () => {
+test('words beside numbers keep a column to the left, and line feeds and escape codes cannot break the table', () => {
   expect(formatTable(['id'], [['9'], ['ab'], ['10']])).toEqual(['id', '9', 'ab', '10'])
-})
-
-test('line feeds and escape codes cannot break the table', () => {
   expect(formatTable(['a', 'b'], [['x\n\u001b[2Jy', 'z']])).toEqual(['a       b', 'x [2Jy  z'])
 })

@@ -9,9 +9,10 @@ import { ofFile } from '../helpers/of-file.ts'
 const lists = `export default { cron: '15 2 * * *', streams: ['managers'] }`
 const berlin = `export default { enabled: false, cron: '@weekly', timezone: 'Europe/Berlin' }`
 const settings = { LIVEHOUSE_JOBS_DIR: createJobsFolder({ lists, berlin }) }
-const account = ofFile(() => startAccount({ isMigrated: false }))
+const account = ofFile(startAccount)
 
 test('jobs are listed before anything has run', async () => {
+  await using account = await startAccount({ isMigrated: false })
   const { code, printed } = await account.run(jobs, [], settings)
   expect(code).toBe(0)
   expect(printed.map((line) => line.split(/ {2,}/))).toEqual([

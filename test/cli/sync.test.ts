@@ -14,7 +14,7 @@ test('--until begins nothing after that time: what has landed stays, the rest wa
   const time = { nowMs: FIXED_NOW }
   const clock = { now: () => time.nowMs, sleep: async () => {} }
   const ofService = { now: () => FIXED_NOW, sleep: async () => {} }
-  await using emulator = await startEmulator({ channels: 2, viewers: 60, clock: ofService })
+  await using emulator = await startEmulator({ channels: 2, viewers: 20, clock: ofService })
   const environment = { ...environmentOf(emulator, database), LIVEHOUSE_CONCURRENCY: '1' }
   // It is 14:30 in Shanghai; when the first slice has ended it is 15:30, and another one is under way.
   const debug = (event: string) => void (event === 'slice.ended' && (time.nowMs = FIXED_NOW + HOUR_MS))

@@ -28,17 +28,12 @@ test.each([
   expect(source.problems()).toEqual([expect.stringContaining(problem)])
 })
 
-test('a value from a file and one beside it are one too many', () => {
-  const source = createSettingSource({ TOKEN: 'a', TOKEN_FILE: temporaryFile('b') })
-  expect(source.value('TOKEN')).toBeUndefined()
-  expect(source.problems()).toEqual(['TOKEN and TOKEN_FILE are both set; it should be one of them'])
-})
-
-test('blank is not set', () => {
-  const source = createSettingSource({ TOKEN: ' ', TOKEN_FILE: '' })
-  expect(source.value('TOKEN')).toBeUndefined()
-  expect(source.isSet('TOKEN')).toBe(false)
-  expect(source.problems()).toEqual([])
+test('a value and a file of it are one too many, and blank is not set', () => {
+  const both = createSettingSource({ TOKEN: 'a', TOKEN_FILE: temporaryFile('b') })
+  expect(both.value('TOKEN')).toBeUndefined()
+  expect(both.problems()).toEqual(['TOKEN and TOKEN_FILE are both set; it should be one of them'])
+  const blank = createSettingSource({ TOKEN: ' ', TOKEN_FILE: '' })
+  expect([blank.value('TOKEN'), blank.isSet('TOKEN'), blank.problems()]).toEqual([undefined, false, []])
 })
 
 test('what everybody may change is refused for root, and for nobody else', () => {

@@ -55,19 +55,14 @@ test.each([
 
 // What a probe asks.
 
-test('a refusal is an answer: it is not asked again', async () => {
-  await using service = await startScriptedService(() => ({ json: { errcode: 2001, msg: 'page' } }))
+test.each<[string, number, ScriptedAnswer, object]>([
+  ['a refusal is an answer', 1, { json: { errcode: 2001, msg: 'page' } }, { code: 'api.refused' }],
+  ['a failure of transport', 2, { status: 502, text: '' }, { code: 'api.status' }],
+])('%s: it is asked for %i times and no more', async (_, times, answer, error) => {
+  await using service = await startScriptedService(() => answer)
   await using connection = connectClient(service.url)
-  const asking = connection.ask({ list: signups, page: 9, pageSize: 50 }, openContext())
-  expect(await errorOf(asking)).toMatchObject({ code: 'api.refused' })
-  expect(service.requests).toHaveLength(1)
-})
-
-test('a failure of transport is repeated once, and no more', async () => {
-  await using service = await startScriptedService(() => ({ status: 502, text: '' }))
-  await using connection = connectClient(service.url)
-  await errorOf(connection.ask({ list: managerList, ...first }, openContext()))
-  expect(service.requests).toHaveLength(2)
+  expect(await errorOf(connection.ask({ list: signups, page: 9, pageSize: 50 }, openContext()))).toMatchObject(error)
+  expect(service.requests).toHaveLength(times)
 })
 
 test('the list parameters stand where they are told to, and no other place is tried', async () => {

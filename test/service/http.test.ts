@@ -55,23 +55,21 @@ test('a proxy that is configured is used, and a host without proxy is reached di
   expect((await around.exchange(call, openContext())).text).toBe('"direct"')
 })
 
-test('a service that never answers', async () => {
-  await using service = await startScriptedService(() => ({ raw: () => {} }))
-  const error = await failureOf(service.url, { timeoutMs: 100 })
-  expect(hasCode(error, 'api.timeout')).toBe(true)
-  expect(String(error)).toContain('GET managers page 1: no complete answer within 0.1 s')
-})
-
-test('an answer that drips is caught, although bytes keep coming', async () => {
+test.each<[string, number]>([
+  ['never answers', Infinity],
+  ['drips, so that bytes keep coming', 10],
+])('a service that %s is given up', async (_, everyMs) => {
   let drip: NodeJS.Timeout | undefined
   const raw = (response: ServerResponse) => {
+    if (everyMs === Infinity) return
     response.writeHead(200)
-    drip = setInterval(() => response.write(' '), 10)
+    drip = setInterval(() => response.write(' '), everyMs)
   }
   await using service = await startScriptedService(() => ({ raw }))
-  const error = await failureOf(service.url, { timeoutMs: 200 })
+  const error = await failureOf(service.url, { timeoutMs: 100 })
   clearInterval(drip)
   expect(hasCode(error, 'api.timeout')).toBe(true)
+  expect(String(error)).toContain('GET managers page 1: no complete answer within 0.1 s')
 })
 
 test('a body over the cap is refused, also without a length', async () => {

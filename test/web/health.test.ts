@@ -4,8 +4,11 @@ import { systemClock } from '../../src/core/clock.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { Leases } from '../../src/ledger/leases/leases.ts'
 import { openRun, startRun } from '../../src/ledger/runs/runs.ts'
+import { createFactsSource } from '../../src/web/facts.ts'
+import { createFakeClock } from '../helpers/fake-clock.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { createTestDatabase, onServer } from '../helpers/postgres.ts'
+import { silentLog } from '../helpers/silent-log.ts'
 import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 import { movableClock, startTestStatusServer } from '../helpers/status-server.ts'
 
@@ -101,4 +104,28 @@ test('a database that hangs is told of within seconds by readiness and metrics, 
   haste = 1
   await vi.waitFor(async () => expect(await status.text('/metrics')).toContain('livehouse_database_up 1'), 120_000)
   expect((await status.get('/readyz')).status).toBe(200)
+})
+
+test('an outage that took 10 s to show is over on the page 3 s after it is over', async () => {
+  await using database = await createTestDatabase()
+  let isAway = true
+  const clock = createFakeClock()
+  const readFacts = createFactsSource({
+    db: database.db,
+    clock,
+    log: silentLog,
+    budget: { v1Budget: 10, v1BudgetScope: 'account' },
+    readJobs: async () => {
+      if (!isAway) return []
+      clock.nowMs += 10_000
+      throw new Error('connect ETIMEDOUT')
+    },
+  })
+  expect(await readFacts()).toMatchObject({
+    facts: undefined,
+    failure: { error: { message: 'connect ETIMEDOUT' }, sinceMs: clock.nowMs - 10_000 },
+  })
+  isAway = false
+  await clock.runTo(clock.nowMs + 3000)
+  expect(await readFacts()).toMatchObject({ facts: { open: [] }, failure: undefined })
 })
