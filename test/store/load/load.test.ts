@@ -4,6 +4,7 @@ import type { Row } from '../../../src/core/column.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { visitors } from '../../../src/streams/visitors.ts'
 import { copyBatch, loadRows, prepareToLoad, transact } from '../../../src/store/load/load.ts'
+import { rowsOf } from '../../../src/store/load/row-texts.ts'
 import { createVisitorGate } from '../../helpers/visitor-gate.ts'
 import { untilBlocked } from '../../helpers/own-locks.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
@@ -116,3 +117,12 @@ test('a copy that waits for a session which waits for it gives way, and ends wel
 async function looksForDeadlocksAfter(trx: Transaction<Database>, time: string): Promise<void> {
   await sql`select set_config('deadlock_timeout', ${time}, true)`.execute(trx)
 }
+
+test.each([
+  ['of a few letters', 'gift'],
+  ['with quotes, commas, backslashes and line ends', '"a", \\b\\\n\\"'],
+  ['of twelve megabytes', 'x'.repeat(12_000_000)],
+])('a copied text %s is read back', (_, text) => {
+  const line = `1,"${text.replaceAll(/["\\]/g, '\\$&')}",null\n`
+  expect(rowsOf(line, ['id', 'text', 'none'])).toEqual([{ id: '1', text, none: null }])
+})
