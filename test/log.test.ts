@@ -100,16 +100,9 @@ test.each([
 
 test('what is no secret stays', () => {
   const { log, lines } = createTestLog()
-  log.info('slice.ended', { appId: '7', hasToken: true, token: null, rows: 3, url: 'https://h/v2/a?p=2' })
-  expect(JSON.parse(lines.join(''))).toMatchObject({
-    level: 'info',
-    event: 'slice.ended',
-    appId: '7',
-    hasToken: true,
-    token: null,
-    rows: 3,
-    url: 'https://h/v2/a?p=2',
-  })
+  const fields = { appId: '7', hasToken: true, token: null, rows: 3, url: 'https://h/v2/a?p=2' }
+  log.info('slice.ended', fields)
+  expect(JSON.parse(lines.join(''))).toMatchObject({ level: 'info', event: 'slice.ended', ...fields })
 })
 
 test('a line for people tells errors of ours by message and causes, others with their stack', () => {

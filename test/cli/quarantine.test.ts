@@ -38,12 +38,9 @@ async function run(...argv: string[]): Promise<readonly string[]> {
   return printed
 }
 
-test('an empty quarantine says so', async () => {
+test('list shows each stream and reason with a sample of 80 characters; an empty quarantine says so', async () => {
   expect(await run()).toEqual(['nothing is in quarantine'])
   expect(await run('retry')).toEqual(['nothing to retry: no item is unreadable'])
-})
-
-test('list shows each stream and reason with a sample of 80 characters', async () => {
   for (const channel of ['1', '2', '3', '4', '5']) await keep(`channel=${channel}`, [long], 'user_id is missing')
   await keep('channel=9', ['7'], 'the item is 7,\nnot an object')
   expect(await run('list', '--stream', 'visitors')).toEqual([

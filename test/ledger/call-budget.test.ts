@@ -80,20 +80,16 @@ test('a host a day behind takes nothing of the day of those whose clock is right
   }
 })
 
-const byChannel = { v1BudgetScope: 'channel' } as const
-
-test('another scope on the same day gives no fresh calls: the account has what its channels have left', async () => {
+test('another scope on the same day gives no fresh calls: the account has what its channels have left, each of them what it has', async () => {
+  const byChannel = { v1BudgetScope: 'channel' } as const
   for (const channelId of ['9', '10']) await take('2026-11-20T09:00:00', byChannel, channelId)
   expect(await take('2026-11-20T12:00:00')).toBe('2026-11-20')
   expect(await take('2026-11-20T12:00:00')).toBe(FIVE_PAST_TOMORROW)
-  expect(await take('2026-11-21T12:00:00')).toBe('2026-11-21')
-})
 
-test('another scope on the same day gives no fresh calls: each channel has what the account has left', async () => {
-  for (const hour of ['09', '10']) await take(`2026-11-20T${hour}:00:00`)
+  for (const hour of ['09', '10']) expect(await take(`2026-11-21T${hour}:00:00`)).toBe('2026-11-21')
   for (const channelId of ['9', '10']) {
-    expect(await take('2026-11-20T12:00:00', byChannel, channelId)).toBe('2026-11-20')
-    expect(await take('2026-11-20T12:00:00', byChannel, channelId)).toBe(FIVE_PAST_TOMORROW)
+    expect(await take('2026-11-21T12:00:00', byChannel, channelId)).toBe('2026-11-21')
+    expect(await take('2026-11-21T12:00:00', byChannel, channelId)).toBe('until 2026-11-21T16:05:00.000Z')
   }
 })
 

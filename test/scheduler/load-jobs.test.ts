@@ -56,14 +56,9 @@ test('a job says everything that it can', async () => {
   })
   mkdirSync(join(folder, 'folder'))
   const [again, all] = await loadJobs({ folder, timeZone })
-  expect(all).toMatchObject({
-    name: 'all-of-it',
-    kind: 'sync',
-    timeZone: 'Europe/Berlin',
-    isEnabled: false,
-    catchUp: 'never',
-  })
-  expect(all?.definition).toMatchObject({ lookbackDays: { watch_records: 7 } })
+  const definition = { lookbackDays: { watch_records: 7 } }
+  const expected = { kind: 'sync', timeZone: 'Europe/Berlin', isEnabled: false, catchUp: 'never', definition }
+  expect(all).toMatchObject({ name: 'all-of-it', ...expected })
   expect(again).toMatchObject({ name: 'again', kind: 'backfill', timeZone, isEnabled: true, catchUp: 'once' })
 })
 

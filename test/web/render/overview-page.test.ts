@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { channelsPage } from '../../../src/web/render/channels-page.ts'
 import { overviewPage } from '../../../src/web/render/overview-page.ts'
 import { makeChannel, makeFacts, makeReading, makeRun, makeUnit, makeView } from '../../helpers/status-facts.ts'
@@ -45,46 +45,43 @@ test('until when a stream is there that is read where it is asked for is said of
   expect(overview({ ...facts, units: [...facts.units, ...units.slice(-1)] })).not.toContain('channels until')
 })
 
-describe('with a thousand channels', () => {
-  const channels = Array.from({ length: 1000 }, (_, index) =>
-    makeChannel({ channelId: `${index + 1}`, name: `频道 ${index + 1}`, group: index % 2 ? '甲' : '乙' }),
-  )
-  const units = channels.flatMap(({ channelId }) =>
-    makeFacts().units.map((unit) => ({ ...unit, channelId, gaps: channelId === '777' && unit.isWindowed ? 1 : 0 })),
-  )
-  const facts = makeFacts({ channels, units, open: [makeReading({ kind: 'gap', channelId: '777' })] })
-  const list = (filter: Partial<typeof noFilter>) =>
-    channelsPage(makeView(facts), { ...noFilter, ...filter }).toString()
-  const shown = (markup: string) => [...markup.matchAll(/href="\/channels\/(\d+)"/g)].map(([, id]) => id)
+const channels = Array.from({ length: 1000 }, (_, index) =>
+  makeChannel({ channelId: `${index + 1}`, name: `频道 ${index + 1}`, group: index % 2 ? '甲' : '乙' }),
+)
+const units = channels.flatMap(({ channelId }) =>
+  makeFacts().units.map((unit) => ({ ...unit, channelId, gaps: channelId === '777' && unit.isWindowed ? 1 : 0 })),
+)
+const facts = makeFacts({ channels, units, open: [makeReading({ kind: 'gap', channelId: '777' })] })
+const list = (filter: Partial<typeof noFilter>) => channelsPage(makeView(facts), { ...noFilter, ...filter }).toString()
+const shown = (markup: string) => [...markup.matchAll(/href="\/channels\/(\d+)"/g)].map(([, id]) => id)
 
-  test('the overview adds them up, and stays small', () => {
-    const page = overview(facts)
-    expect(page.length).toBeLessThan(90_000)
-    expect(page).toContain('1,000 verified')
-    expect(page).toContain('Watch records, Gifts: gaps in 1 of 1,000 channels: <span')
-    const gaps = makeFacts({ ...facts, units: facts.units.map((unit) => ({ ...unit, gaps: 1 })) })
-    const chinese = verdictSection(makeView(gaps, 'zh-CN')).toString()
-    expect(chinese).toMatch(/（1,000 个频道中的 1,000 个）：<span/)
-    // No line begins with what stands between two names.
-    expect(chinese).toContain('频道 1</bdi></a>、</span><wbr>')
-  })
+test('with a thousand channels the overview adds them up, and stays small', () => {
+  const page = overview(facts)
+  expect(page.length).toBeLessThan(90_000)
+  expect(page).toContain('1,000 verified')
+  expect(page).toContain('Watch records, Gifts: gaps in 1 of 1,000 channels: <span')
+  const gaps = makeFacts({ ...facts, units: facts.units.map((unit) => ({ ...unit, gaps: 1 })) })
+  const chinese = verdictSection(makeView(gaps, 'zh-CN')).toString()
+  expect(chinese).toMatch(/（1,000 个频道中的 1,000 个）：<span/)
+  // No line begins with what stands between two names.
+  expect(chinese).toContain('频道 1</bdi></a>、</span><wbr>')
+})
 
-  test('the list comes fifty at a time, those with open points first', () => {
-    const first = list({})
-    expect(first.length).toBeLessThan(120_000)
-    expect(shown(first)).toHaveLength(50)
-    expect(shown(first).slice(0, 3)).toEqual(['777', '1', '2'])
-    expect(first).toContain('Page 1')
-    expect(shown(list({ page: 20 })).at(-1)).toBe('1000')
-    expect(shown(list({ page: 99 })).at(-1)).toBe('1000')
-    expect(shown(list({ page: -3 }))[0]).toBe('777')
-  })
+test('with a thousand channels the list comes fifty at a time, those with open points first', () => {
+  const first = list({})
+  expect(first.length).toBeLessThan(120_000)
+  expect(shown(first)).toHaveLength(50)
+  expect(shown(first).slice(0, 3)).toEqual(['777', '1', '2'])
+  expect(first).toContain('Page 1')
+  expect(shown(list({ page: 20 })).at(-1)).toBe('1000')
+  expect(shown(list({ page: 99 })).at(-1)).toBe('1000')
+  expect(shown(list({ page: -3 }))[0]).toBe('777')
+})
 
-  test('it can be searched and filtered, and keeps that from page to page', () => {
-    expect(shown(list({ q: '频道 77' }))).toHaveLength(11)
-    expect(shown(list({ show: 'open' }))).toEqual(['777'])
-    expect(list({ q: '甲' })).toContain('500 of 1,000 channels')
-    expect(list({ q: '甲' })).toContain('href="/channels?q=%E7%94%B2&amp;page=2"')
-    expect(list({ q: 'nobody' })).toContain('No channel matches.')
-  })
+test('with a thousand channels the list can be searched and filtered, and keeps that from page to page', () => {
+  expect(shown(list({ q: '频道 77' }))).toHaveLength(11)
+  expect(shown(list({ show: 'open' }))).toEqual(['777'])
+  expect(list({ q: '甲' })).toContain('500 of 1,000 channels')
+  expect(list({ q: '甲' })).toContain('href="/channels?q=%E7%94%B2&amp;page=2"')
+  expect(list({ q: 'nobody' })).toContain('No channel matches.')
 })
