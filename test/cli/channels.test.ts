@@ -2,15 +2,15 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { channels } from '../../src/cli/channels.ts'
-import { createTestContext } from '../helpers/cli-context.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
+import { runVerb } from '../helpers/run-verb.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 async function run(environment: Readonly<Record<string, string>>, nowMs: number, ...argv: readonly string[]) {
   const clock = { now: () => nowMs, sleep: async () => {} }
-  const { context, printed } = createTestContext({ clock, environment })
-  expect(await channels.run(context, argv)).toBe(0)
+  const { code, printed } = await runVerb(channels, argv, { clock, environment })
+  expect(code).toBe(0)
   return printed
 }
 

@@ -4,15 +4,13 @@ import { expect, test } from 'vitest'
 import { migrate } from '../../src/cli/migrate.ts'
 import { worker } from '../../src/cli/worker.ts'
 import { loadMigrations } from '../../src/store/migrate.ts'
-import { createTestContext } from '../helpers/cli-context.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
 import { silentLog } from '../helpers/silent-log.ts'
 
-/** Runs `livehouse migrate …` and returns what it printed. */
-async function run(url: string, ...argv: string[]): Promise<readonly string[]> {
-  const { context, printed } = createTestContext({ environment: { DATABASE_URL: url } })
-  expect(await migrate.run(context, argv)).toBe(0)
+async function run(url: string, ...argv: string[]) {
+  const { code, printed } = await runVerb(migrate, argv, { environment: { DATABASE_URL: url } })
+  expect(code).toBe(0)
   return printed
 }
 

@@ -5,9 +5,9 @@ import { quarantineItems } from '../../src/ledger/quarantine/quarantine.ts'
 import { readRunReports } from '../../src/ledger/runs/run-reports.ts'
 import { startRun } from '../../src/ledger/runs/runs.ts'
 import { claimSource } from '../../src/ledger/source.ts'
-import { createTestContext } from '../helpers/cli-context.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
+import { runVerb } from '../helpers/run-verb.ts'
 
 const timeZone = 'Asia/Shanghai'
 const seenAt = new Date('2026-11-20T06:30:00Z')
@@ -32,9 +32,9 @@ async function keep(partition: string, raws: readonly string[], reason: string, 
   return runId
 }
 
-async function run(...argv: string[]): Promise<readonly string[]> {
-  const { context, printed } = createTestContext({ environment: { DATABASE_URL: database.url } })
-  expect(await quarantine.run(context, argv)).toBe(0)
+async function run(...argv: string[]) {
+  const { code, printed } = await runVerb(quarantine, argv, { environment: { DATABASE_URL: database.url } })
+  expect(code).toBe(0)
   return printed
 }
 

@@ -6,8 +6,8 @@ import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { fieldValue, foreignRow, html, missingRow, refusal, status as httpStatus } from '../helpers/fault-effects.ts'
 import { forgetCoverage } from '../../src/ledger/slices/forget-coverage.ts'
 import { streams } from '../../src/streams/registry.ts'
-import { createTestContext } from '../helpers/cli-context.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
+import { runVerb } from '../helpers/run-verb.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
@@ -15,9 +15,8 @@ const HOUR_MS = 3_600_000
 
 async function run(url: string, nowMs: number, ...argv: string[]) {
   const clock = { now: () => nowMs, sleep: async () => {} }
-  const { context, printed, remarked } = createTestContext({ clock, environment: { DATABASE_URL: url } })
-  const code = await status.run(context, argv)
-  return { code, out: printed.join('\n'), remarked }
+  const { code, printed } = await runVerb(status, argv, { clock, environment: { DATABASE_URL: url } })
+  return { code, out: printed.join('\n') }
 }
 
 async function runOn({ database, clock }: TestPipeline, ...argv: string[]) {

@@ -1,8 +1,7 @@
-import { type Kysely, sql } from 'kysely'
-import { beforeAll, beforeEach, expect, test } from 'vitest'
+import { sql } from 'kysely'
+import { beforeEach, expect, test } from 'vitest'
 import { parseExact } from '../../src/service/read-answer.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
-import type { Database } from '../../src/store/database.ts'
 import { retryQuarantine } from '../../src/sync/retry-quarantine.ts'
 import { readGaps } from '../../src/ledger/slices/coverage.ts'
 import { conflictItem, quarantineItems } from '../../src/ledger/quarantine/quarantine.ts'
@@ -16,18 +15,13 @@ const timeZone = 'Asia/Shanghai'
 const seenAt = new Date('2026-11-20T16:30:00Z')
 
 const database = ofFile(createTestDatabase)
-let db: Kysely<Database>
-
-beforeAll(async () => {
-  db = database.db
-})
 
 beforeEach(async () => {
   await sql`truncate livehouse_ops.quarantine, livehouse_ops.slices, livehouse.visitors, livehouse.watch_records,
-    livehouse.manager_usage`.execute(db)
+    livehouse.manager_usage`.execute(database.db)
 })
 
-const newRun = async () => await startRun(db, { command: 'sync', settings: {}, startedAt: seenAt })
+const newRun = async () => await startRun(database.db, { command: 'sync', settings: {}, startedAt: seenAt })
 
 /** Puts items into quarantine as a new run would have. @returns that run */
 async function keep(
@@ -38,7 +32,7 @@ async function keep(
 ): Promise<string> {
   const runId = await newRun()
   const items = raws.map((raw) => ({ raw, headers, reason: 'it was not understood', path: '' }))
-  await quarantineItems(db, { stream, partition, runId, seenAt, timeZone }, items)
+  await quarantineItems(database.db, { stream, partition, runId, seenAt, timeZone }, items)
   return runId
 }
 
@@ -48,7 +42,7 @@ const visitor = (userId: string, fields: Readonly<Record<string, unknown>> = {})
 const retry = async (names?: readonly string[]) =>
   await retryQuarantine(
     {
-      db,
+      db: database.db,
       streams: allStreams,
       parse: parseExact,
       timeZone,
@@ -60,16 +54,19 @@ const retry = async (names?: readonly string[]) =>
 
 const insertVisitor = async (runId: string, nickname: string, lastOnlineAt: string | null = null) =>
   await sql`insert into livehouse.visitors (channel_id, user_id, nickname, last_online_at, run_id)
-    values ('9', 'a', ${nickname}, ${lastOnlineAt}::timestamp at time zone ${timeZone}, ${runId}::bigint)`.execute(db)
+    values ('9', 'a', ${nickname}, ${lastOnlineAt}::timestamp at time zone ${timeZone}, ${runId}::bigint)`.execute(
+    database.db,
+  )
 
 const readVisitors = async () =>
   (
     await sql<{ user_id: string; nickname: string; run_id: string }>`
-      select user_id, nickname, run_id from livehouse.visitors order by user_id`.execute(db)
+      select user_id, nickname, run_id from livehouse.visitors order by user_id`.execute(database.db)
   ).rows
 
 const countUnresolved = async () =>
-  (await db.selectFrom('livehouse_ops.quarantine').select('raw').where('resolved_at', 'is', null).execute()).length
+  (await database.db.selectFrom('livehouse_ops.quarantine').select('raw').where('resolved_at', 'is', null).execute())
+    .length
 
 test('a row that was written after the item was received, or by the same run, is not overwritten', async () => {
   const runId = await keep('visitors', 'channel=9', [visitor('a', { nick: 'stale' })])
@@ -78,8 +75,8 @@ test('a row that was written after the item was received, or by the same run, is
   expect(await readVisitors()).toMatchObject([{ nickname: 'later' }])
   expect(await countUnresolved()).toBe(0)
 
-  await sql`update livehouse.visitors set run_id = ${runId}::bigint`.execute(db)
-  await sql`update livehouse_ops.quarantine set resolved_at = null`.execute(db)
+  await sql`update livehouse.visitors set run_id = ${runId}::bigint`.execute(database.db)
+  await sql`update livehouse_ops.quarantine set resolved_at = null`.execute(database.db)
   await retry()
   expect(await readVisitors()).toMatchObject([{ nickname: 'later' }])
 })
@@ -103,14 +100,14 @@ test('a signup that can be read is not loaded: it is resolved, and its minute is
   const runId = await keep('signups', 'channel=9/question=q1', [row], headers)
   await sql`insert into livehouse_ops.slices (run_id, stream, partition, covers, status, proof, distinct_rows, quarantined_rows,
     calls, retries, started_at, finished_at) select ${runId}::bigint, stream, partition, '[2026-11-01,2026-11-02)', 'landed',
-    'verified', 0, 1, 1, 0, now(), now() from livehouse_ops.quarantine`.execute(db)
+    'verified', 0, 1, 1, 0, now(), now() from livehouse_ops.quarantine`.execute(database.db)
   const { streams: counts, readAgain } = await retry()
   expect(counts.get('signups')).toMatchObject({ extracted: 1, inserted: 0, quarantined: 0 })
   expect(readAgain).toEqual([{ stream: 'signups', partition: 'channel=9/question=q1' }])
   expect(await countUnresolved()).toBe(0)
   const wall = (text: string) => parseWallTime(text) ?? 0
   const window = { from: wall('2026-11-01'), to: wall('2026-11-02') }
-  const gaps = await readGaps(db, 'signups', [{ partition: 'channel=9/question=q1', window }])
+  const gaps = await readGaps(database.db, 'signups', [{ partition: 'channel=9/question=q1', window }])
   const minute = { from: wall('2026-11-01 12:00'), to: wall('2026-11-01 12:01') }
   expect(gaps.get('channel=9/question=q1')).toEqual([minute])
 })
@@ -126,10 +123,10 @@ test('a record whose id version 2 has for another stays, and one that turns out 
     seenAt,
     timeZone,
   }
-  await quarantineItems(db, unread, [conflictItem(record({ user_id: 'u2' }), 'record_id', ['user_id'])])
+  await quarantineItems(database.db, unread, [conflictItem(record({ user_id: 'u2' }), 'record_id', ['user_id'])])
   await keep('watch_records_v1', 'channel=9', [record({ user_id: 'u3' }), record({ nick: 'A' })])
   expect((await retry()).streams.get('watch_records_v1')).toMatchObject({ extracted: 3, updated: 0, unchanged: 3 })
   const { rows } = await sql<{ raw: string }>`
-    select raw from livehouse_ops.quarantine where resolved_at is null`.execute(db)
+    select raw from livehouse_ops.quarantine where resolved_at is null`.execute(database.db)
   expect(new Set(rows.map(({ raw }) => JSON.parse(raw).user_id))).toEqual(new Set(['u2', 'u3']))
 })
