@@ -19,9 +19,7 @@ beforeAll(async () => {
   await claimSource(database.db, { baseUrl: 'https://api.example.com', appId: null, timeZone })
 })
 
-beforeEach(async () => {
-  await database.db.deleteFrom('livehouse_ops.quarantine').execute()
-})
+beforeEach(async () => void (await database.db.deleteFrom('livehouse_ops.quarantine').execute()))
 
 /** Puts items into quarantine as a new run would have. @returns that run */
 async function keep(partition: string, raws: readonly string[], reason: string, stream = 'visitors'): Promise<string> {

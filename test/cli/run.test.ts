@@ -20,9 +20,7 @@ const folder = createJobsFolder({
 })
 const settings = { LIVEHOUSE_JOBS_DIR: folder }
 
-beforeEach(async () => {
-  await sql`delete from livehouse_ops.job_runs`.execute(account.database.db)
-})
+beforeEach(async () => void (await sql`delete from livehouse_ops.job_runs`.execute(account.database.db)))
 
 test('a job runs now, whatever else is wrong in its folder, and says what its command would', async () => {
   expect(await runJson(account, run, ['lists'], settings)).toMatchObject({

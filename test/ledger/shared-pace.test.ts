@@ -22,9 +22,7 @@ import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 const database = ofFile(createTestDatabase)
 const host = 'service.example'
 
-beforeEach(async () => {
-  await emptyTables(database.db)
-})
+beforeEach(async () => await emptyTables(database.db))
 
 /** Adds one to what is kept. */
 const addOne = (pace: unknown) => ({ pace: { count: countOf(pace) + 1 } })

@@ -23,9 +23,7 @@ beforeAll(async () => {
   elsewhere = await openDatabase(database.url, { maxConnections: 1 })
 })
 
-beforeEach(async () => {
-  await emptyTables(database.db)
-})
+beforeEach(async () => await emptyTables(database.db))
 
 afterAll(async () => {
   await elsewhere.destroy()

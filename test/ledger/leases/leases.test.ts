@@ -9,9 +9,7 @@ import { ofFile } from '../../helpers/of-file.ts'
 import { readLeases } from '../../../src/ledger/leases/lease-rows.ts'
 
 const database = ofFile(createTestDatabase)
-beforeEach(async () => {
-  await database.db.deleteFrom('livehouse_ops.leases').execute()
-})
+beforeEach(async () => void (await database.db.deleteFrom('livehouse_ops.leases').execute()))
 
 const often = { renewMs: 5, expiresMs: 20_000 }
 /** As time would. */

@@ -11,9 +11,7 @@ import { createTestDatabase } from '../../helpers/postgres.ts'
 import { ofFile } from '../../helpers/of-file.ts'
 
 const database = ofFile(createTestDatabase)
-beforeEach(async () => {
-  await sql`truncate livehouse.visitors`.execute(database.db)
-})
+beforeEach(async () => void (await sql`truncate livehouse.visitors`.execute(database.db)))
 
 const visitor = (userId: string, fields: Row = {}): Row => ({
   channel_id: '9',
