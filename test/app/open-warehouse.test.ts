@@ -18,7 +18,7 @@ function settingsFor(url: string, isAutoMigrated = true): DatabaseSettings {
   return { target: { kind: 'url', url }, dataDir: '/nowhere', isAutoMigrated }
 }
 
-test('told not to migrate it stops before anything is made; else it migrates, claims nothing and says which database it is, without the password', async () => {
+test('told not to migrate it makes nothing; else it migrates, claims nothing and names the database without its password', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const { context, printed, remarked } = createTestContext()
   const opening = openWarehouse(context, { settings: settingsFor(database.url, false), source })

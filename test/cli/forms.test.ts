@@ -81,7 +81,7 @@ test('headers of every kind become columns, masked for analysts, whole in the co
   await expect(sql`select * from livehouse_ops.published_forms`.execute(analyst.db)).rejects.toThrow('denied')
 })
 
-test('a question that is cleared, and none with the same header, is seen by analysts at once, in every view, until that is undone or its header changes', async () => {
+test('a question that is cleared, it alone, is seen by analysts in every view until that is undone or its header changes', async () => {
   await addForm('9', 'q', ['城市', '爱好', '城市', ''])
   await run('publish', 'q')
   await using analyst = await openAs('livehouse_analyst', database)

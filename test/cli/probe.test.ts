@@ -5,7 +5,7 @@ import { refusal } from '../helpers/fault-effects.ts'
 import { readSourceFacts } from '../../src/ledger/source.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
-test('the findings are kept, and the next sync tries the place that was found; each run is on record: one without an answer is partial, one whose token is refused failed', async () => {
+test('the findings are kept, and the next sync tries the place that was found; partial and failed probes are on record', async () => {
   await using account = await startAccount({ switches: { listParams: 'body' } })
   const { emulator, database, run } = account
   const { code, printed } = await run(probe)

@@ -20,7 +20,7 @@ test('posts JSON, asks with GET, and gives what came back', async () => {
   expect(asked).toMatchObject({ method: 'GET' })
 })
 
-test('one that hangs is given up, one that is not there is said, a redirect is not followed, a status without the end of its body is an answer', async () => {
+test('one that hangs or is not there is said, a redirect is not followed, a status without the end of its body is an answer', async () => {
   const begun = (path: string): ScriptedAnswer => ({
     raw: (response) => {
       if (path === '/hang') return
