@@ -54,12 +54,10 @@ test('told not to migrate, commands leave the views of analysts alone and say wh
   await using account = await startAccount({ isPublished: false })
   const { db } = account.database
   const seen = async () => {
-    const { rows } = await sql<{
-      schemas: string[]
-      masked: string[]
-    }>`select array(select nspname::text from pg_namespace
-      where nspname in ('livehouse_bi', 'livehouse_forms')
-      order by 1) as schemas, masked from livehouse_ops.bi_settings`.execute(db)
+    const { rows } = await sql<{ schemas: string[]; masked: string[] }>`
+      select array(select nspname::text from pg_namespace
+        where nspname in ('livehouse_bi', 'livehouse_forms') order by 1) as schemas, masked
+      from livehouse_ops.bi_settings`.execute(db)
     return rows[0]
   }
   const look = async (settings: Readonly<Record<string, string>>) => {

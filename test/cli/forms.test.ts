@@ -114,9 +114,8 @@ test('after a sync that brings other headers the view has them, with the answers
     from livehouse.signup_answers group by 1, 2 order by count(*) desc limit 1`.execute(db)
   const [{ channel, question } = { channel: '', question: '' }] = found
   expect(await account.run(forms, ['publish', question, '--channel', channel])).toMatchObject({ code: 0 })
-  const { rows: views } = await sql<{
-    view: string
-  }>`select view_name as view from livehouse_ops.published_forms`.execute(db)
+  const { rows: views } = await sql<{ view: string }>`
+    select view_name as view from livehouse_ops.published_forms`.execute(db)
   const view = `livehouse_forms.${views[0]?.view}`
   // As if it had been read, and published, under other headers.
   await setHeaders(db, channel, question, ['bygone'])
