@@ -14,8 +14,11 @@ import { quarantineItems } from '../../src/ledger/quarantine/quarantine.ts'
 import { runQuery } from '../../src/store/pool.ts'
 import { expectKeptDays } from '../helpers/expect-kept-days.ts'
 import { openTransaction } from '../helpers/own-locks.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
+
+const database = ofTest(createTestDatabase)
 
 /** A record as a reading writes it: new, or over the one with its id. */
 const written = fc.record({
@@ -65,7 +68,6 @@ async function play(db: Kysely<Database>, change: typeof changes extends fc.Arbi
 }
 
 test('days and broadcasts are what their records add up to, whatever has changed since they were kept', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
   await sql`insert into livehouse.channels (channel_id, run_id) values ('1', 1), ('2', 1)`.execute(db)
   let kept = 0
@@ -85,7 +87,6 @@ test('days and broadcasts are what their records add up to, whatever has changed
 })
 
 test('a record that tells of a leave in the year 9999, and not for how long it was online, lasts a day', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
   await sql`insert into livehouse.channels (channel_id, run_id) values ('1', 1)`.execute(db)
   await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, api_version, run_id)
@@ -122,7 +123,6 @@ const oddChanges: readonly string[] = [
 ]
 
 test('what is kept of a channel is what its rows add up to, whichever table alone has changed since', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
   await publishBi(db)
   await sql`insert into livehouse.channels (channel_id, is_test, state, run_id)
@@ -136,7 +136,6 @@ test('what is kept of a channel is what its rows add up to, whichever table alon
 })
 
 test('days are kept beside slices that are still being written, and by two at once, and lose no record', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
   await sql`insert into livehouse.channels (channel_id, run_id) values ('1', 1)`.execute(db)
   await using open = new AsyncDisposableStack()

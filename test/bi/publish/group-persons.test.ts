@@ -9,7 +9,10 @@ import type { Database } from '../../../src/store/database.ts'
 import { lockName } from '../../../src/store/lock-name.ts'
 import { openDatabase } from '../../../src/store/pool.ts'
 import { openTransaction, untilBlocked } from '../../helpers/own-locks.ts'
+import { ofTest } from '../../helpers/of-file.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
+
+const database = ofTest(createTestDatabase)
 
 /** A viewer as a reading writes it: few ids, so that many share one. */
 const written = fc.record({
@@ -49,7 +52,6 @@ async function readPersons(db: Kysely<Database>): Promise<readonly unknown[]> {
 }
 
 test('who is one person is the same after many nights as where all are put together at once', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
   await fc.assert(
     fc.asyncProperty(changes, async (history) => {
@@ -67,7 +69,6 @@ test('who is one person is the same after many nights as where all are put toget
 })
 
 test('many viewers who come to a warehouse that knows all of its own are grouped without a look through all for each', async () => {
-  await using database = await createTestDatabase()
   const { db, name } = database
   await sql.raw(`alter database ${name} set statement_timeout = '10s'`).execute(db)
   const addViewers = async (channel: string, count: number) =>
@@ -86,7 +87,6 @@ test('many viewers who come to a warehouse that knows all of its own are grouped
 })
 
 test('where no viewer has changed nothing of persons is looked at', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
   await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id)
     values ('1', 'a', '13900000001', 1)`.execute(db)
@@ -103,7 +103,6 @@ const threeOfOne = sql`insert into livehouse.visitors (channel_id, user_id, oute
   ('1', 'a', 'x', 'old', '2026-01-01', 1), ('2', 'b', 'x', 'new', '2026-11-01', 1), ('3', 'c', 'x', 'middle', '2026-06-01', 1)`
 
 test('a person is told as the viewer who came last, kept and as the viewers are now', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
   const readNames = async () => (await sql`select nickname from livehouse_bi.dim_person`.execute(db)).rows
   await threeOfOne.execute(db)
@@ -114,7 +113,6 @@ test('a person is told as the viewer who came last, kept and as the viewers are 
 })
 
 test('whose viewers are all truncated is known no more', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
   await threeOfOne.execute(db)
   await groupPersons(db)
@@ -124,7 +122,6 @@ test('whose viewers are all truncated is known no more', async () => {
 })
 
 test('other ignored ids wait until persons have been put together', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
   await threeOfOne.execute(db)
   await groupPersons(db)

@@ -7,7 +7,10 @@ import type { Database } from '../../../src/store/database.ts'
 import { openDatabase } from '../../../src/store/pool.ts'
 import { lockName } from '../../../src/store/lock-name.ts'
 import { openTransaction, untilBlocked, untilRow } from '../../helpers/own-locks.ts'
+import { ofTest } from '../../helpers/of-file.ts'
 import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+
+const database = ofTest(createTestDatabase)
 
 /** A channel in each table whose rows figures are of, and one of them in two. */
 const writeChannels = (db: Kysely<Database>) =>
@@ -32,7 +35,6 @@ const becomeAnother = (notes: string) =>
 const forgetViews = sql`update livehouse_ops.bi_settings set fingerprint = 'older'`
 
 test('figures are worked out by the livehouse alone that has made the views, and anew by the next that makes them', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
   await writeChannels(db)
   await becomeAnother('changed_channels').execute(db)
@@ -53,7 +55,6 @@ test('figures are worked out by the livehouse alone that has made the views, and
 })
 
 test('persons are put together by the livehouse alone that has made the views', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
   await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id)
     values ('1', 'a', '13900000001', 1)`.execute(db)
@@ -67,7 +68,6 @@ test('persons are put together by the livehouse alone that has made the views', 
 })
 
 test('figures of tables that were just filled are worked out without a look through one for each row of another', async () => {
-  await using database = await createTestDatabase()
   const { db, name } = database
   await sql.raw(`alter database ${name} set statement_timeout = '10s'`).execute(db)
   await sql`insert into livehouse.visitors (channel_id, user_id, run_id)
@@ -94,7 +94,6 @@ test.each([
 ] as const)(
   'a stop ends what is being worked out of %s, and what a deadlock ends is done again',
   async (notes, work) => {
-    await using database = await createTestDatabase()
     const { db } = database
     await writeChannels(db)
     const noted = await readChanged(db, notes)
@@ -124,7 +123,6 @@ test.each([
 )
 
 test('a stop that comes late ends no later statement of the same session', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
   await writeChannels(db)
   // As a request that takes its time on the way to the server.
@@ -160,7 +158,6 @@ test('a stop that comes late ends no later statement of the same session', async
 })
 
 test('two that end together work out each channel once', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
   await sql`insert into livehouse.visitors (channel_id, user_id, run_id) select n, 'a', 1
     from generate_series(1, 80) n`.execute(db)
@@ -176,7 +173,6 @@ test('two that end together work out each channel once', async () => {
 })
 
 test('weeks and months that are kept are the same whatever the date style of the server', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
   await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, api_version, run_id)
     values ('1', 1, 'a', '2026-11-03Z', 2, 1), ('1', 2, 'a', '2026-11-10Z', 2, 1)`.execute(db)

@@ -10,8 +10,11 @@ import { claimSource } from '../../../src/ledger/source.ts'
 import { noteChanges } from '../../../src/bi/views/note-changes.ts'
 import { openTransaction, untilBlocked } from '../../helpers/own-locks.ts'
 import { describeSchema } from '../../helpers/describe-schema.ts'
+import { ofTest } from '../../helpers/of-file.ts'
 import { createTestDatabase, databaseUrl } from '../../helpers/postgres.ts'
 import { createTestRole } from '../../helpers/test-role.ts'
+
+const database = ofTest(createTestDatabase)
 
 const source = { baseUrl: 'https://api.example.com', appId: null, timeZone: 'America/New_York' }
 
@@ -32,9 +35,7 @@ test('several databases of one server publish at once, roles included', async ()
 })
 
 test("the views show the days of the source's zone, also when it is claimed after they were made", async () => {
-  await using database = await createTestDatabase()
   const { db } = database
-  await publishBi(db)
   await claimSource(db, source)
   expect(await publishBi(db)).toEqual({ status: 'published' })
   await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, api_version, run_id)
@@ -88,7 +89,6 @@ test('a view of somebody else on ours outlives an update that only adds columns,
   await using role = await createTestRole()
   await using database = await createTestDatabase()
   const { db } = database
-  await publishBi(db)
   await pretendOlder(db, 'dim_channel', 'channel_id, channel_title')
   await sql`grant select on livehouse_bi.dim_channel to ${sql.id(role.name)}`.execute(db)
   await sql`create view public.mine as select channel_title from livehouse_bi.dim_channel`.execute(db)
@@ -101,9 +101,7 @@ test('a view of somebody else on ours outlives an update that only adds columns,
 })
 
 test('a view of somebody else on a column that goes stops the update and is named with what to do; nothing has changed', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
-  await publishBi(db)
   await pretendOlder(db, 'dim_channel', `channel_id, 'x'::text as bygone`)
   await sql`create view public.mine as select bygone from livehouse_bi.dim_channel`.execute(db)
   const before = await describeSchema(db)
@@ -123,9 +121,7 @@ test('a view of somebody else on a column that goes stops the update and is name
 })
 
 test('a view that is no longer declared goes', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
-  await publishBi(db)
   await sql`create view livehouse_bi.bygone as select 1 as one`.execute(db)
   await sql`update livehouse_ops.bi_settings set fingerprint = 'older', views = views || 'bygone'::text`.execute(db)
   expect(await publishBi(db)).toEqual({ status: 'published' })
@@ -134,9 +130,7 @@ test('a view that is no longer declared goes', async () => {
 })
 
 test('migrating down takes the views along, up and publishing makes the same again', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
-  await publishBi(db)
   const before = await describeSchema(db)
   await migrateDown(db)
   const { rows } = await sql`select from pg_views where schemaname = 'livehouse_bi'`.execute(db)
@@ -147,15 +141,13 @@ test('migrating down takes the views along, up and publishing makes the same aga
 })
 
 test('the SQL for a DBA leaves what publishing leaves, and nothing is pending then', async () => {
-  await using published = await createTestDatabase()
-  await publishBi(published.db)
   await using byHand = await createTestDatabase({ isMigrated: false })
   const script = await migrationSql(await loadMigrations(), await planForDba(byHand.db, 'Asia/Shanghai'))
   const client = new Client({ connectionString: byHand.url })
   await client.connect()
   await client.query(script)
   await client.end()
-  expect(await describeSchema(byHand.db)).toEqual(await describeSchema(published.db))
+  expect(await describeSchema(byHand.db)).toEqual(await describeSchema(database.db))
   expect(await planForDba(byHand.db, 'Asia/Shanghai')).toEqual([])
   expect(await publishBi(byHand.db)).toEqual({ status: 'unchanged' })
 })
@@ -190,9 +182,7 @@ async function pretendOlder(db: Parameters<typeof publishBi>[0], view: string, c
 }
 
 test('analysts are not kept waiting while publishing waits for those who write', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
-  await publishBi(db)
   await sql`comment on function livehouse_ops.note_changed_days() is 'another'`.execute(db)
   await pretendOlder(db, 'dim_channel', 'channel_id, channel_title')
   await using writer = await openTransaction(db)
@@ -209,9 +199,7 @@ test('analysts are not kept waiting while publishing waits for those who write',
 })
 
 test('all days are noted without a look at all records, those that records last into as well', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
-  await publishBi(db)
   await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, left_at, online_seconds, api_version, run_id)
     select n % 2, n, timestamptz '2026-11-01 12:00Z' + make_interval(days => n % 3), timestamptz '2026-11-06Z', nullif(n, 9) % 2 * 86400, 2, 1
     from generate_series(1, 5000) n`.execute(db)
