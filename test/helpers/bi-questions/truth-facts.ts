@@ -3,36 +3,6 @@ import type { Truth, TruthRow } from '../../../src/emulator/truth.ts'
 const ZONE_MS = 8 * 3_600_000
 const DAY_MS = 86_400_000
 
-/** A visit as the service tells it, with what follows from it on the wall clock of Asia/Shanghai. */
-export interface Visit {
-  readonly channel: string
-  readonly viewer: string
-  readonly person: string
-  readonly enteredMs: number
-  readonly leftMs: number
-  readonly day: string
-  readonly hour: number
-  readonly online: number
-  readonly watch: number
-  readonly live: number
-  readonly replay: number
-  readonly source: string | null
-  readonly device: string | null
-}
-
-export interface Viewer {
-  readonly channel: string
-  readonly viewer: string
-  readonly person: string
-  readonly basis: string
-  readonly phone: string | null
-  readonly address: string | null
-  readonly firstDay: string
-  readonly visits: number
-  readonly watch: number
-  readonly comments: number
-}
-
 /** A gift or signup and whom it belongs to, by its viewer id or by a phone that one viewer of the channel has. */
 export interface Owned {
   readonly channel: string
@@ -42,16 +12,12 @@ export interface Owned {
   readonly row: TruthRow
 }
 
-/** The world of the emulator in plain numbers, from which the answers are computed without SQL. */
-export interface TruthFacts {
-  readonly visits: readonly Visit[]
-  readonly viewers: readonly Viewer[]
-  readonly gifts: readonly Owned[]
-  readonly signups: readonly Owned[]
-  readonly truth: Truth
-}
+export type TruthFacts = ReturnType<typeof readTruthFacts>
+export type Visit = ReturnType<typeof visitOf>
+export type Viewer = ReturnType<typeof viewerOf>
 
-export function readTruthFacts(truth: Truth): TruthFacts {
+/** The world of the emulator in plain numbers, from which the answers are computed without SQL. */
+export function readTruthFacts(truth: Truth) {
   const personOf = personsOf(truth.visitors)
   const viewers = truth.visitors.map((row) => viewerOf(row, personOf(viewerKey(row))))
   const byKey = new Map(viewers.map((viewer) => [viewer.viewer, viewer]))
@@ -91,7 +57,7 @@ function personsOf(rows: readonly TruthRow[]): (viewer: string) => string {
   }
 }
 
-function viewerOf(row: TruthRow, person: string): Viewer {
+function viewerOf(row: TruthRow, person: string) {
   return {
     channel: textIn(row, 'channel_id') ?? '',
     viewer: viewerKey(row),
@@ -106,7 +72,8 @@ function viewerOf(row: TruthRow, person: string): Viewer {
   }
 }
 
-function visitOf(row: TruthRow, viewers: ReadonlyMap<string, Viewer>): Visit {
+/** A visit as the service tells it, with what follows from it on the wall clock of Asia/Shanghai. */
+function visitOf(row: TruthRow, viewers: ReadonlyMap<string, Viewer>) {
   const channel = textIn(row, 'channel_id') ?? ''
   const viewer = `${channel}:${textIn(row, 'user_id')}`
   const enteredMs = msIn(row, 'entered_at')
