@@ -8,9 +8,9 @@ import { startFilled } from '../helpers/start-filled.ts'
 
 const DAY_MS = 86_400_000
 
-test('an account that is new or edited since the last sync is no difference', async () => {
+test('an account that is new since the last sync is no difference; what there is nothing to compare with is not compared, and has no numbers', async () => {
   await using account = await startFilled()
-  const { emulator, audited, text } = account
+  const { emulator, audited, text, clock } = account
   const { managers } = emulator.world
   const [known] = managers.rows
   if (!known) throw new Error('the world is empty')
@@ -18,12 +18,8 @@ test('an account that is new or edited since the last sync is no difference', as
   expect(await text('--streams', 'managers,manager_usage')).toMatchObject({ code: 0 })
   const notes = ['new or still changing since the last reading: 1']
   expect(await audited('--streams', 'managers,manager_usage')).toMatchObject([{ notes }, { notes }])
-})
-
-test('what there is nothing to compare with is said to be not compared, and has no numbers that read as no rows', async () => {
-  await using account = await startFilled()
-  account.clock.nowMs += DAY_MS
-  const { code, out } = await account.text('--streams', 'manager_usage')
+  clock.nowMs += DAY_MS
+  const { code, out } = await text('--streams', 'manager_usage')
   expect(code).toBe(0)
   expect(out).toMatch(/^manager_usage +account +whole list +– +– +0 +not compared$/m)
 })
