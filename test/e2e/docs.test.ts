@@ -47,7 +47,7 @@ test('every command of the docs is what a shell reads', () => {
 })
 
 test('every command of the docs runs as it stands there, one after the other', async () => {
-  await using emulator = await startEmulator({ channels: 2, viewers: 60 })
+  await using emulator = await startEmulator({ channels: 1, viewers: 20 })
   await using server = await createTestDatabase({ isMigrated: false })
   const folder = await createPassableFolder('docs')
   const dataDirs = ['.livehouse', 'restored'].map((name) => join(folder, name))
@@ -76,7 +76,7 @@ test('every command of the docs runs as it stands there, one after the other', a
   for (const line of new Set([...blocks, ...others])) {
     const isEndless = / (serve|worker|emulate)$/.test(line)
     const here = line
-      .replace(/livehouse demo$/, '$& --viewers 100') // of its own size it is run when a package is checked
+      .replace(/livehouse demo$/, '$& --viewers 20') // of its own size it is run when a package is checked
       .replace('PGPASSWORD=…', `PGPASSWORD=${password}`)
       .replace(/postgres:[^']*db\.example[^']*/, own)
       // So that it is the command and not its shell that gets the signal.
@@ -146,7 +146,7 @@ test.skipIf(newest === undefined)(
     expect(dump).toContain('pg_dump')
     expect(drop).toContain('drop schema')
     expect(others).toEqual([...asSuperuser, restore])
-    await using emulator = await startEmulator({ channels: 2, viewers: 60 })
+    await using emulator = await startEmulator({ channels: 1, viewers: 20 })
     const [old, fresh] = [await startCluster(folder, 'old'), await startCluster(folder, 'fresh')]
     for (const line of asSuperuser) old.runLine(line)
     const runSync = async (url: string) =>
