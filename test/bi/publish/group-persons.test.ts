@@ -102,7 +102,7 @@ test('where no viewer has changed nothing of persons is looked at', async () => 
 const threeOfOne = sql`insert into livehouse.visitors (channel_id, user_id, outer_id, nickname, last_online_at, run_id) values
   ('1', 'a', 'x', 'old', '2026-01-01', 1), ('2', 'b', 'x', 'new', '2026-11-01', 1), ('3', 'c', 'x', 'middle', '2026-06-01', 1)`
 
-test('a person is told as the viewer who came last, kept and as the viewers are now', async () => {
+test('a person is told as the viewer who came last, kept and as the viewers are now, and known no more when all are truncated', async () => {
   const { db } = database
   const readNames = async () => (await sql`select nickname from livehouse_bi.dim_person`.execute(db)).rows
   await threeOfOne.execute(db)
@@ -110,12 +110,6 @@ test('a person is told as the viewer who came last, kept and as the viewers are 
   expect(await readNames()).toEqual([{ nickname: 'new' }])
   await sql`update livehouse.visitors set run_id = 2`.execute(db)
   expect(await readNames()).toEqual([{ nickname: 'new' }])
-})
-
-test('whose viewers are all truncated is known no more', async () => {
-  const { db } = database
-  await threeOfOne.execute(db)
-  await groupPersons(db)
   await sql`truncate livehouse.visitors`.execute(db)
   await groupPersons(db)
   expect((await sql`select from livehouse_ops.viewer_persons`.execute(db)).rows).toEqual([])
