@@ -1,21 +1,18 @@
 import { type RawBuilder, sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { audit } from '../../src/cli/audit.ts'
-import { ledger } from '../../src/cli/ledger.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { formatWallTime } from '../../src/core/wall-clock.ts'
-import { firstRows } from '../helpers/first-rows.ts'
-import { runJson } from '../helpers/run-json.ts'
-import { startAccount } from '../helpers/start-account.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { startFilled } from '../helpers/start-filled.ts'
 
 const HOUR = 3600
+
+const account = ofTest(startFilled)
 
 const deleteRecord = (channelId: string, recordId: RawBuilder<unknown>) =>
   sql`delete from livehouse.watch_records where (channel_id, record_id) = (${channelId}, ${recordId})`
 
 test('a row that was always at the source and is not here is found; one that is new since the last sync is no difference', async () => {
-  await using account = await startFilled()
   const { channel, record, visitor, text, audited, clock } = account
   const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
   // Both within what is covered by their entry, but still there when they were last read.
@@ -36,7 +33,6 @@ test('a row that was always at the source and is not here is found; one that is 
 })
 
 test('by the time that moves, a viewer who stays on is no difference', async () => {
-  await using account = await startFilled()
   const { channel, text, emulator, clock } = account
   emulator.switches.recordFilterTime = 'leave'
   const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
@@ -57,7 +53,6 @@ test.each([
 ] as const)(
   'beside a viewer who stays for days all is equal, and one row that is lost is found, counted by %s, %i minutes later',
   async (recordFilterTime, minutes) => {
-    await using account = await startFilled()
     const { channel, record, text, audited, emulator, clock, change, run } = account
     emulator.switches.recordFilterTime = recordFilterTime
     const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
@@ -76,7 +71,6 @@ test.each([
 )
 
 test('what the count does not show is said to be not proven, and what is lost elsewhere is found', async () => {
-  await using account = await startFilled()
   const { channel, text, audited, emulator, clock, change, run } = account
   emulator.switches.recordFilterTime = 'entry'
   const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
@@ -107,7 +101,6 @@ test('what the count does not show is said to be not proven, and what is lost el
 })
 
 test('a row at the very beginning of a range, which the filter leaves out, does not stand in for one that is lost', async () => {
-  await using account = await startFilled()
   const { channel, record, audited, emulator, clock, change, run } = account
   Object.assign(emulator.switches, { recordFilterTime: 'entry', filterEnds: 'exclusive' })
   const from = Math.floor(clock.nowMs / 60_000) * 60 + (8 - 30) * HOUR
@@ -120,7 +113,6 @@ test('a row at the very beginning of a range, which the filter leaves out, does 
 })
 
 test('hundreds of visits that show only when they have ended are read, and are no difference', async () => {
-  await using account = await startFilled()
   const { channel, record, text, clock } = account
   const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
   // They came in one minute of what the last sync covers, and had not left by then.
@@ -133,54 +125,3 @@ test('hundreds of visits that show only when they have ended are read, and are n
   expect(out).toMatch(/new or still changing since the last reading: \d+/)
   expect(code).toBe(0)
 })
-
-test('a past range that no sync has covered differs where the source has rows, gifts too, and is equal once it is read', async () => {
-  await using account = await startAccount()
-  const { run } = account
-  const verdicts = async (...argv: string[]) => {
-    const { code, audit: found } = await runJson(account, audit, ['--streams', 'watch_records,gifts', ...argv])
-    const partitions: readonly { stream: string; verdict: string }[] = found.partitions
-    const of = (name: string) => partitions.flatMap(({ stream, verdict }) => (stream === name ? [verdict] : []))
-    return { code, records: [...new Set(of('watch_records'))], gifts: [...new Set(of('gifts'))] }
-  }
-  const past = ['--from', '2026-10-01', '--to', '2026-11-10']
-  const different = { code: 3, records: ['different'], gifts: expect.arrayContaining(['different']) }
-  const equal = { code: 0, records: ['equal'], gifts: ['equal'] }
-  expect(await verdicts(...past)).toEqual(different)
-  expect(await verdicts()).toEqual(different)
-  await run(sync, [], { LIVEHOUSE_HISTORY_FROM: '2026-11-05' })
-  expect(await verdicts()).toEqual(equal)
-  expect(await verdicts(...past)).toEqual(different)
-  expect(await verdicts('--from', '2025-01-01', '--to', '2025-02-01')).toEqual(equal)
-  await run(sync)
-  expect(await verdicts(...past)).toEqual(equal)
-  // What has come since the last sync is no fault.
-  account.clock.nowMs += 26 * HOUR * 1000
-  expect(await verdicts('--from', '2026-11-01')).toMatchObject({ code: 0 })
-})
-
-test.each([
-  [150, 0, 'unverifiable'],
-  [50, 300, 'different'],
-])(
-  'of gifts that no reading covers any more page 1 is known: of %i and %i more it is %s',
-  async (many, more, verdict) => {
-    await using account = await startAccount({ channels: 1, viewers: 5 })
-    const { emulator, clock, run } = account
-    const { channel, gift } = firstRows(emulator)
-    for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
-    const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
-    const give = (from: number, count: number) => {
-      const ids = Array.from({ length: count }, (_, index) => from + index)
-      channel.gifts.add(...ids.map((giftId) => ({ ...gift, type: 'cash' as const, giftId, givenAt: now - 90 * HOUR })))
-    }
-    give(1, many)
-    expect(await run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
-    const range = ['--streams', 'gifts', '--from', '2026-11-10', '--to', '2026-11-20']
-    expect(await run(ledger, ['forget', ...range])).toMatchObject({ code: 0 })
-    give(1000, more)
-    const [cash] = (await runJson(account, audit, range)).audit.partitions
-    const note = expect.stringContaining('the service tells no total, but at least 100 rows')
-    expect(cash).toMatchObject({ verdict, notes: [note] })
-  },
-)
