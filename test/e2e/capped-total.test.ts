@@ -25,6 +25,7 @@ test.each([
   expect(streams.visitors.slices).toMatchObject({ verified: 0, moving: 1 })
   expect([streams.watch_records.slices.moving, streams.signups.slices.moving]).toEqual([0, 0])
   await expectTruth(account, ['visitors', 'watch_records', 'signups'])
+  expect(await account.run(audit, ['--streams', 'visitors'])).toMatchObject({ code: 0 })
 
   const { channel, visitor } = firstRows(account.emulator)
   channel.visitors.remove(visitor)
@@ -35,9 +36,8 @@ test.each([
 test.each(['empty', 'error'] as const)(
   'of lists that show no more than 1,000 rows, none is lost; a page behind them is %s',
   async (beyondLastPage) => {
-    await using account = await startLists(1000, 2, 1300)
+    await using account = await startLists(1000, 2, 1300, Infinity)
     Object.assign(account.emulator.switches, { hidesBehindTotal: true, beyondLastPage })
-    account.emulator.faults.splice(0)
     const { code, errors, streams } = await syncStreams(account, 'watch_records,questionnaires,signups')
     expect([code, errors]).toEqual([0, []])
     expect([streams.watch_records.slices.moving, streams.signups.slices.moving]).toEqual([0, 0])
@@ -45,16 +45,9 @@ test.each(['empty', 'error'] as const)(
   },
 )
 
-test('a viewer list with more viewers than it counts is no difference to the audit', async () => {
-  await using account = await startLists(100, 2)
-  expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0 })
-  expect(await account.run(audit, ['--streams', 'visitors'])).toMatchObject({ code: 0 })
-})
-
 test('of a range of few days that shows no more than 500 records, none is lost', async () => {
-  await using account = await startLists(500, 2, 700)
+  await using account = await startLists(500, 2, 700, Infinity)
   Object.assign(account.emulator.switches, { hidesBehindTotal: true })
-  account.emulator.faults.splice(0)
   const from = formatWallDate(wallTimeAt(account.clock.nowMs, 'Asia/Shanghai') - 5 * DAY)
   expect(await account.run(backfill, ['--streams', 'watch_records', '--from', from])).toMatchObject({ code: 0 })
   const held = (await readStreamTable(account.database.db, 'watch_records')).map(({ record_id: id }) => Number(id))
@@ -62,17 +55,15 @@ test('of a range of few days that shows no more than 500 records, none is lost',
 })
 
 test('of a minute of which fewer visits are counted, in an order of each page, none is lost', async () => {
-  await using account = await startLists(20, 101, 101)
+  await using account = await startLists(20, 101, 101, Infinity)
   account.emulator.switches.ties = 'by-page'
-  account.emulator.faults.splice(0)
   expect(await syncStreams(account, 'watch_records')).toMatchObject({ code: 0, errors: [] })
   await expectTruth(account, ['watch_records'])
 })
 
 test('a round total that has grown by the next call is no limit: a visit across the middle lands at once', async () => {
-  await using account = await startLists(10_000, 2, 1)
+  await using account = await startLists(10_000, 2, 1, Infinity)
   const { emulator, clock, run } = account
-  emulator.faults.splice(0)
   const { channel, record } = firstRows(emulator)
   for (const each of channel.records.rows.slice()) channel.records.remove(each)
   emulator.switches.recordFilterTime = 'both'
@@ -93,9 +84,8 @@ test('a round total that has grown by the next call is no limit: a visit across 
 })
 
 test('a range of which a round number of rows is counted, and comes, is not cut', async () => {
-  await using account = await startLists(10_000, 2, 1000)
+  await using account = await startLists(10_000, 2, 1000, Infinity)
   const { emulator, run } = account
-  emulator.faults.splice(0)
   const { records } = firstRows(emulator).channel
   const others = records.rows.filter(({ recordId }) => Math.floor(Number(recordId) / 10_000) !== 90)
   for (const each of others) records.remove(each)

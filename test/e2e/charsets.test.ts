@@ -27,7 +27,7 @@ function written(contentType: string, encode: (text: string) => Buffer): FaultEf
 }
 
 const streams = ['--streams', 'visitors']
-const account = ofTest(() => startAccount({ channels: 1 }))
+const account = ofTest(() => startAccount({ channels: 1, viewers: 5 }))
 
 test.each<[string, (text: string) => Buffer]>([
   ['application/json', utf8],

@@ -19,7 +19,7 @@ import { startTestStatusServer } from '../helpers/status-server.ts'
 
 const DAY_MS = 86_400_000
 
-const account = ofTest(startAccount)
+const account = ofTest(() => startAccount({ viewers: 30 }))
 
 /** What page, metrics, analysts' view and `status` say of the signups, a second account after the other. */
 async function look() {

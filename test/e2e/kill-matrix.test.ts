@@ -1,9 +1,10 @@
+import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Answer } from '../../src/emulator/answer.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
+import { atFirstList } from '../helpers/fault-effects.ts'
 import { startKillBench } from '../helpers/kill-bench.ts'
 import { ofFile } from '../helpers/of-file.ts'
-import { sql } from 'kysely'
 import { untilExpired, untilSilent } from '../helpers/own-locks.ts'
 import type { Child } from '../helpers/start-child.ts'
 import { readLeases } from '../../src/ledger/leases/lease-rows.ts'
@@ -63,7 +64,7 @@ function sample(last: number, most: number): readonly number[] {
 test.each(['before', 'after'] as const)(
   'a process killed %s an answer: the next run leaves what an undisturbed one would',
   async (moment) => {
-    for (const number of sample(points.request, 3)) {
+    for (const number of sample(points.request, moment === 'before' ? 2 : 3)) {
       await bench.reset()
       const child = bench.startChild()
       atRequest(number, (answer) => {
@@ -106,6 +107,11 @@ test.each([
   },
 )
 
+async function readStatuses(): Promise<readonly string[]> {
+  const runs = await bench.database.db.selectFrom('livehouse_ops.runs').select('status').orderBy('run_id').execute()
+  return runs.map(({ status }) => status)
+}
+
 test('what a killed process held is waited for until it has expired, and its run is interrupted', async () => {
   const { db } = bench.database
   const child = await startHanging(2)
@@ -119,8 +125,7 @@ test('what a killed process held is waited for until it has expired, and its run
   await expectRepaired(untilSilent)
   // By now the lease of the killed run has expired too, which was still held when this one began.
   expect(await bench.syncHere()).toBe(0)
-  const runs = await db.selectFrom('livehouse_ops.runs').select('status').orderBy('run_id').execute()
-  expect(runs.map(({ status }) => status)).toEqual(['interrupted', 'ok', 'ok'])
+  expect(await readStatuses()).toEqual(['interrupted', 'ok', 'ok'])
   expect(await readLeases(db)).toEqual([])
 })
 
@@ -145,3 +150,41 @@ test('two runs of one process at once share the work too', async () => {
   await expectTruth(bench)
   expect(await bench.readCoverage()).toEqual(coverage)
 })
+
+/** As time does, also to a run that is not renewed meanwhile. */
+const later = {
+  'the partition alone': sql`update livehouse_ops.leases
+    set expires_at = now() + case when name like 'run %' then interval '1 hour' else '0' end`,
+  'the partition and the run': sql`update livehouse_ops.leases set expires_at = now()`,
+} as const
+
+test.each([
+  ['the partition alone', 'running'],
+  ['the partition and the run', 'interrupted'],
+] as const)(
+  'a process that was stopped with an older reading in hand, and lost %s, overwrites nothing; meanwhile it is shown as %s',
+  async (lost, shown) => {
+    const { emulator, database } = bench
+    const child = bench.startChild('--streams', 'visitors')
+    const stopped = Promise.withResolvers<void>()
+    const effect = atFirstList(() => {
+      child.process.kill('SIGSTOP')
+      stopped.resolve()
+    })
+    emulator.faults.push({ effect })
+    await child.whileRunning(stopped.promise)
+    await later[lost].execute(database.db)
+    for (const { visitors } of emulator.world.channels.values()) {
+      for (const visitor of visitors.rows) visitors.replace(visitor, { ...visitor, nick: `${visitor.nick} II` })
+    }
+    expect(await bench.syncHere()).toBe(0)
+    await expectTruth(bench, ['visitors'])
+    expect(await readStatuses()).toEqual([shown, 'ok'])
+
+    child.process.kill('SIGCONT')
+    const { code, error } = await child.ended
+    expect(code, error).toBe(0)
+    await expectTruth(bench, ['visitors'])
+    expect(await readStatuses()).toEqual(['ok', 'ok'])
+  },
+)

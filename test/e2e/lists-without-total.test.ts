@@ -96,7 +96,7 @@ test('a minute with more than the service serves is an error that is named, and 
 describe.each(['empty', 'repeat-first', 'repeat-last', 'error'] as const)('past the end: %s', (beyondLastPage) => {
   beforeEach(() => Object.assign(account.emulator.switches, { beyondLastPage }))
 
-  test.each([3, 100, 230])('a list of %i gifts is read to its end', async (count) => {
+  test.each([100, 230])('a list of %i gifts is read to its end', async (count) => {
     addGifts(count)
     await expectWhole(count)
   })
@@ -150,7 +150,7 @@ test.each(['time-desc', 'time-asc'] as const)(
 )
 
 test.each(
-  [1, 7, 10, 20, 40, 100, 200, 235, 250].flatMap((count) => [
+  [1, 20, 100, 200, 235].flatMap((count) => [
     [count, 'error' as const],
     [count, 'repeat-last' as const],
   ]),
