@@ -20,9 +20,7 @@ async function readShown(db: Kysely<Database>) {
  * Holds what analysts see of days, channels and persons against what they would see if nothing of it were kept; leaves all as it was.
  * @returns how many days are kept, and how many days and channels have been noted as changed since
  */
-export async function expectKeptDays(
-  db: Kysely<Database>,
-): Promise<{ readonly kept: number; readonly changed: number }> {
+export async function expectKeptDays(db: Kysely<Database>) {
   return await db.transaction().execute(async (trx) => {
     const { rows } = await sql<{ kept: number; changed: number }>`
       select (select count(*)::integer from livehouse_ops.channel_days) as kept,

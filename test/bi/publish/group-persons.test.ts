@@ -73,9 +73,8 @@ test('many viewers who come to a warehouse that knows all of its own are grouped
   await sql.raw(`alter database ${name} set statement_timeout = '10s'`).execute(db)
   const addViewers = async (channel: string, count: number) =>
     await sql`insert into livehouse.visitors (channel_id, user_id, outer_id, assign_id, run_id)
-      select ${channel}, 'viewer ' || n, 'o' || n / 2, 'a' || n / 2, 1 from generate_series(1, ${count}::integer) n`.execute(
-      db,
-    )
+      select ${channel}, 'viewer ' || n, 'o' || n / 2, 'a' || n / 2, 1
+      from generate_series(1, ${count}::integer) n`.execute(db)
   await addViewers('1', 3000)
   await groupPersons(db)
   await sql`analyze livehouse.visitors, livehouse_ops.viewer_persons`.execute(db)

@@ -54,9 +54,8 @@ test("the views show the days of the source's zone, also when it is claimed afte
   await visit('7', 1, '2026-11-01T05:30:00Z', 3600)
   for (const [id, hour] of [5, 6, 8].entries()) await visit('8', id, `2026-11-01T0${hour}:10:00Z`, 700)
   await sql`insert into livehouse.channels (channel_id, run_id) values ('7', 1)`.execute(db)
-  await sql`insert into livehouse_ops.runs (command, status, settings, started_at) values ('test', 'ok', '{}', now())`.execute(
-    db,
-  )
+  await sql`insert into livehouse_ops.runs (command, status, settings, started_at)
+    values ('test', 'ok', '{}', now())`.execute(db)
   for (const [until, isComplete] of [['2026-11-01 01:40', false] as const, ['2026-11-02', true] as const]) {
     await sql`insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, status, proof, distinct_rows, quarantined_rows, calls,
         retries, started_at, finished_at)

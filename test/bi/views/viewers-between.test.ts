@@ -23,14 +23,13 @@ test('viewers of any days are those that count(distinct) finds, also of a channe
   await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, api_version, run_id)
     values ('2', 999, 'u1', '2026-02-28 23:59:59+08', 2, 1), ('2', 998, 'u2', '2026-03-01 00:00+08', 2, 1)`.execute(db)
   await using analyst = await openAs('livehouse_analyst', database)
-  const periods = await runQuery(
-    analyst.db,
+  const read = async (text: string) => await runQuery(analyst.db, text)
+  const periods = await read(
     `select f::date::text as f, t::date::text as t from generate_series(timestamp '2025-12-30', '2026-07-05', '3 days 1 hour') f,
       lateral generate_series(f, '2026-07-06', '5 days 1 hour') t`,
   )
   expect(periods.length).toBeGreaterThan(900)
-  const [row] = await runQuery(
-    analyst.db,
+  const [row] = await read(
     `select count(*) as compared, count(*) filter (where a.viewers is distinct from b.viewers
         or a.is_test is distinct from b.is_test) as different, sum(a.viewers) as viewers
       from (values ${periods.map(({ f, t }) => `(date '${f}', date '${t}')`).join(', ')}) p (f, t)
@@ -42,9 +41,9 @@ test('viewers of any days are those that count(distinct) finds, also of a channe
   )
   expect(row).toMatchObject({ compared: `${periods.length * 2}`, different: '0' })
   expect(Number(row?.viewers)).toBeGreaterThan(10_000)
-  expect(await runQuery(analyst.db, counted(`'-infinity'`, `'infinity'`))).toMatchObject([{ viewers: '38' }, {}])
+  expect(await read(counted(`'-infinity'`, `'infinity'`))).toMatchObject([{ viewers: '38' }, {}])
   for (const none of [counted('null', 'current_date'), counted(`'2026-03-02'`, `'2026-03-01'`)])
-    expect(await runQuery(analyst.db, none)).toEqual([])
+    expect(await read(none)).toEqual([])
 })
 
 test('it is for readers of the views alone, and looks at nothing of theirs', async () => {
@@ -53,9 +52,8 @@ test('it is for readers of the views alone, and looks at nothing of theirs', asy
   await using pii = await openAs('livehouse_pii', database)
   const { rows } = await sql<{ who: string }>`select a.grantee::regrole::text as who
     from pg_proc p cross join aclexplode(p.proacl) a
-    where p.oid = 'livehouse_bi.viewers_between(date, date)'::regprocedure and a.grantee <> p.proowner order by 1`.execute(
-    database.db,
-  )
+    where p.oid = 'livehouse_bi.viewers_between(date, date)'::regprocedure
+      and a.grantee <> p.proowner order by 1`.execute(database.db)
   expect(rows.map(({ who }) => who)).toEqual(['livehouse_analyst', 'livehouse_pii'])
   expect(await runQuery(pii.db, counted('current_date', 'current_date'))).toEqual([])
   await expect(

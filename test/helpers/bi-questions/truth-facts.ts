@@ -3,18 +3,10 @@ import type { Truth, TruthRow } from '../../../src/emulator/truth.ts'
 const ZONE_MS = 8 * 3_600_000
 const DAY_MS = 86_400_000
 
-/** A gift or signup and whom it belongs to, by its viewer id or by a phone that one viewer of the channel has. */
-export interface Owned {
-  readonly channel: string
-  readonly viewer: string | null
-  readonly match: string
-  readonly day: string
-  readonly row: TruthRow
-}
-
 export type TruthFacts = ReturnType<typeof readTruthFacts>
 export type Visit = ReturnType<typeof visitOf>
 export type Viewer = ReturnType<typeof viewerOf>
+export type Owned = ReturnType<typeof ownedOf>
 
 /** The world of the emulator in plain numbers, from which the answers are computed without SQL. */
 export function readTruthFacts(truth: Truth) {
@@ -94,7 +86,8 @@ function visitOf(row: TruthRow, viewers: ReadonlyMap<string, Viewer>) {
   }
 }
 
-function ownedOf(row: TruthRow, id: string, time: string, viewers: readonly Viewer[]): Owned {
+/** A gift or signup and whom it belongs to, by its viewer id or by a phone that one viewer of the channel has. */
+function ownedOf(row: TruthRow, id: string, time: string, viewers: readonly Viewer[]) {
   const channel = textIn(row, 'channel_id') ?? ''
   const [user, phone] = [textIn(row, id), textIn(row, 'phone')]
   const day = dayOf(msIn(row, time))

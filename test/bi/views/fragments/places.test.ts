@@ -50,8 +50,7 @@ test('province and city are split where they can be', async () => {
   await using database = await createTestDatabase()
   const { rows } = await sql<{ address: string; province: string | null; city: string | null }>`
       select a.address, ${sql.raw(province('a.address'))} as province, ${sql.raw(city('a.address'))} as city
-      from unnest(${cases.map(([address]) => address)}::text[]) with ordinality a (address, place) order by a.place`.execute(
-    database.db,
-  )
+      from unnest(${cases.map(([address]) => address)}::text[]) with ordinality a (address, place)
+      order by a.place`.execute(database.db)
   expect(rows.map((row) => [row.address, row.province, row.city])).toEqual(cases)
 })
