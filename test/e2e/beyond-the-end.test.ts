@@ -5,16 +5,17 @@ import { sync } from '../../src/cli/sync.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
-import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { status, withheldRows } from '../helpers/fault-effects.ts'
+import { ignoredPage, status, withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { meanwhile } from '../helpers/numbered-lists.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
+import { whereAsked } from '../helpers/where-asked.ts'
+import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 test('rows that are gone are marked where full pages are left, and the service gives page 1 again behind them', async () => {
   await using account = await startAccount({ channels: 1, viewers: 201 })
@@ -119,13 +120,12 @@ test.each([100, 250])(
       ...Array.from({ length: count }, (_, n) => ({ ...gift, giftId: n, givenAt: gift.givenAt + n * 60 })),
     )
     const failed = status(500)
-    let page = 1
-    const query = (asked: ListQuery) => ({ ...asked, page: (page = asked.page) })
     const answer = (given: Answer) => {
-      const isBehind = page > 1 && given.body.kind === 'list' && given.body.items().length === 0
+      const isBehind = given.body.kind === 'list' && given.body.items().length === 0
       return isBehind ? (failed.answer?.(given) ?? given) : given
     }
-    emulator.faults.push({ effect: { name: 'fails behind the end', query, answer }, endpoint: 'giftRunning' })
+    const effect = whereAsked(({ page }) => page > 1, { name: 'fails behind the end', answer })
+    emulator.faults.push({ effect, endpoint: 'giftRunning' })
     expect(await run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
     await expectTruth(account, ['gifts'])
     expect(emulator.calls.length).toBeLessThan(40)
@@ -151,4 +151,27 @@ test('a viewer list of which no more than a round number is counted and served i
   Object.assign(emulator.switches, { largestTotal: 320, hidesBehindTotal: false })
   expect(await run(sync, lists)).toMatchObject({ code: 0 })
   await expectTruth(account, ['visitors'])
+})
+
+const LISTS = ['managers', 'manager_usage'] as const
+
+test.each([
+  [1, 'query'],
+  [7, 'body'],
+] as const)('a page size that is clamped to %i is used, parameters in the %s', async (most, listParams) => {
+  await using account = await startAccount({ viewers: 1 })
+  account.emulator.switches.listParams = listParams
+  account.emulator.faults.push({ effect: clampedTo(most) })
+  for (let night = 0; night < 2; night++) {
+    expect(await runJson(account, sync, ['--streams', LISTS.join(',')])).toMatchObject({ code: 0, errors: [] })
+    await expectTruth(account, LISTS)
+  }
+})
+
+test('a page parameter that has no effect is an error of both lists', async () => {
+  await using account = await startAccount({ viewers: 1 })
+  account.emulator.faults.push({ effect: ignoredPage(true) }, { effect: clampedTo(5) })
+  const ignored = { code: 'paging.ignored' }
+  const result = await runJson(account, sync, ['--streams', LISTS.join(',')])
+  expect(result).toMatchObject({ code: 3, errors: [ignored, ignored] })
 })

@@ -20,12 +20,6 @@ const withSecret = ({ appId, appSecret }: TestAccount['emulator'], authUrl: stri
   LIVEHOUSE_APP_SECRET: appSecret,
 })
 
-test('a token service that is busy for a moment is asked again, and the run loses nothing by it', async () => {
-  await using account = await startAccount()
-  expect(await syncBusy(account, 2)).toMatchObject({ code: 0 })
-  await expectTruth(account)
-})
-
 test.each([
   ['busy once', errcode(5000, 'system busy')],
   ['429 once', status(429)],

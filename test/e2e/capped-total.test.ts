@@ -13,6 +13,7 @@ import { firstRows } from '../helpers/first-rows.ts'
 import { meanwhile } from '../helpers/numbered-lists.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount } from '../helpers/start-account.ts'
+import { whereAsked } from '../helpers/where-asked.ts'
 
 test.each([
   [10, 10],
@@ -144,16 +145,14 @@ test.each([
 /** Only the first page tells how many rows there are. */
 function laterPagesWithoutTotal(): FaultEffect {
   const isTotal = (name: string) => ['total_num', 'total', 'count'].includes(name)
-  let page = 1
-  const query = (asked: ListQuery) => ({ ...asked, page: (page = asked.page) })
   const answer = (given: Answer): Answer => {
     const { body } = given
-    if (body.kind !== 'list' || page === 1) return given
+    if (body.kind !== 'list') return given
     const envelope = body.envelope(body.items(), body.total)
     const text = JSON.stringify(envelope, (name, value: unknown) => (isTotal(name) ? undefined : value))
     return answerWith({ kind: 'text', contentType: 'application/json', text })
   }
-  return { name: 'later pages without total', query, answer }
+  return whereAsked(({ page }) => page > 1, { name: 'later pages without total', answer })
 }
 
 test('lists of which only the first page tells the total are read and proven by it', async () => {

@@ -5,7 +5,6 @@ import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
-import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
@@ -16,6 +15,7 @@ import { readStreamTable } from '../helpers/read-table.ts'
 import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
+import { whereAsked } from '../helpers/where-asked.ts'
 
 const DAY_MS = 86_400_000
 
@@ -136,13 +136,8 @@ test('a questionnaire that is closed leaves the list: its last signups land, and
   const { emulator, clock, run } = account
   const { form: closed, signup } = firstRows(emulator)
   // A service may refuse to be asked for a single row.
-  let size = 0
-  const query = (asked: ListQuery) => {
-    size = asked.pageSize
-    return asked
-  }
-  const answer = (given: Answer) => (size === 1 ? (refusal(400001).answer?.(given) ?? given) : given)
-  emulator.faults.push({ effect: { name: 'no single rows', query, answer }, endpoint: 'signupRecord' })
+  const effect = whereAsked(({ pageSize }) => pageSize === 1, refusal(400001))
+  emulator.faults.push({ effect, endpoint: 'signupRecord' })
   expect((await run(sync)).code).toBe(0)
   leaveList((questionId) => questionId === closed.questionId)
   for (let day = 1; day < 10; day++) {
@@ -164,13 +159,8 @@ test('a refusal that does not say that a questionnaire is unknown is no green: i
   clock.nowMs += DAY_MS
   form.signups.add({ ...signup, userId: 'last', signedUpAt: wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600 })
   leaveList((questionId) => questionId === form.questionId)
-  let isAsked = false
-  const query = (asked: ListQuery) => {
-    isAsked = asked.filters?.questionId === form.questionId
-    return asked
-  }
-  const answer = (given: Answer) => (isAsked ? (errcode(5000, 'system busy').answer?.(given) ?? given) : given)
-  emulator.faults.push({ effect: { name: 'busy', query, answer }, endpoint: 'signupRecord' })
+  const effect = whereAsked(({ filters }) => filters?.questionId === form.questionId, errcode(5000, 'system busy'))
+  emulator.faults.push({ effect, endpoint: 'signupRecord' })
   expect((await run(sync, ['--streams', 'questionnaires,signups'])).code).toBe(3)
   emulator.faults.pop()
   expect((await run(sync, ['--streams', 'questionnaires,signups'])).code).toBe(0)

@@ -74,13 +74,17 @@ test.runIf(isRoot)('what another user has put among the data is not read', async
   expectRefused(start, "is not the server's own")
 })
 
-test('a password that an earlier version kept among the data is taken over', async () => {
-  const [former, password] = [join(pgdata, 'livehouse.password'), join(dataDir, 'private', 'password')]
+test('a password that an earlier version kept among the data is taken over into a folder that is of livehouse alone', async () => {
+  const own = join(dataDir, 'private')
+  const [former, password] = [join(pgdata, 'livehouse.password'), join(own, 'password')]
+  await chmod(own, 0o755)
   await rename(password, former)
   await giveToServer(former)
   expect(await run('start')).toMatchObject({ code: 0 })
   await expect(stat(former)).rejects.toMatchObject({ code: 'ENOENT' })
-  expect((await stat(password)).uid).toBe(process.geteuid?.())
+  for (const path of [own, password]) expect((await stat(path)).uid).toBe(process.geteuid?.())
+  expect((await stat(own)).mode & 0o777).toBe(0o700)
+  expect((await stat(password)).mode & 0o077).toBe(0)
   await run('stop')
 })
 
@@ -130,14 +134,13 @@ test.runIf(process.platform === 'linux').each([
   expect(heard).not.toContain('md5')
 })
 
-test('a private folder that is a link is refused', async () => {
+test('a private folder that is a link is refused, and root keeps nothing in a folder that everybody may write', async () => {
   const other = join(folder, 'linked')
   await mkdir(other)
   await symlink(folder, join(other, 'private'))
   expect((await run('start', other)).reason).toContain('private is no folder of this user')
-})
 
-test('root keeps nothing in a folder that everybody may write; whoever else does owns what is in it', async () => {
+  // Whoever else keeps something there owns it.
   const open = join(folder, 'open')
   await mkdir(open)
   await chmod(open, 0o777)
@@ -145,13 +148,4 @@ test('root keeps nothing in a folder that everybody may write; whoever else does
   await run('stop', open)
   const refused = { code: undefined, reason: expect.stringMatching(/may be changed by others.*chmod go-w/) }
   expect({ code, reason }).toMatchObject(isRoot ? refused : { code: 0 })
-})
-
-test('what only livehouse may know is in a folder of its own', async () => {
-  const own = join(dataDir, 'private')
-  await chmod(own, 0o755)
-  await run('start')
-  expect((await stat(own)).mode & 0o777).toBe(0o700)
-  expect((await stat(own)).uid).toBe(process.geteuid?.())
-  expect((await stat(join(own, 'password'))).mode & 0o077).toBe(0)
 })

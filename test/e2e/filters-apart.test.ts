@@ -2,10 +2,8 @@ import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
 import { DAY, MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
-import { createRowList } from '../../src/emulator/world/row-list.ts'
-import type { Gift } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { firstRows } from '../helpers/first-rows.ts'
+import { addRowsAt, first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { runJson } from '../helpers/run-json.ts'
@@ -15,15 +13,12 @@ import { clampedTo } from '../helpers/worlds/furnish.ts'
 const account = ofTest(() => startAccount({ channels: 1, viewers: 5 }))
 
 /** So many gifts and signups, each twenty minutes before the one before. */
-function addRows(count: number): readonly Gift[] {
-  const { channel, gift, form, signup } = firstRows(account.emulator)
+function addRows(count: number): void {
   const newest = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai') - 60 * MINUTE
-  const times = Array.from({ length: count }, (_, n) => newest - n * 20 * MINUTE)
-  const gifts = times.map((givenAt, n) => ({ ...gift, giftId: 900_000 + n, givenAt }))
-  channel.gifts.add(...gifts)
-  const signups = createRowList(times.map((signedUpAt, n) => ({ ...signup, userId: `s${n}`, signedUpAt })))
-  channel.questionnaires.replace(form, { ...form, signups })
-  return gifts
+  addRowsAt(
+    account.emulator,
+    Array.from({ length: count }, (_, n) => newest - n * 20 * MINUTE),
+  )
 }
 
 /** The service reads the bounds of a range in another zone than that in which it shows times, or by an earlier time. */
@@ -65,13 +60,14 @@ test('a list that is too long to be read at once is not cut by a filter that goe
 })
 
 test('where no longer range is served, a withdrawn gift is marked all the same', async () => {
-  const [, withdrawn] = addRows(60)
+  addRows(60)
   const { emulator, clock, database } = account
+  const { gifts } = firstChannel(emulator)
   emulator.switches.longestWindowDays = 1.5
   for (let night = 0; night < 4; night++) {
     const history = { LIVEHOUSE_HISTORY_FROM: '2026-11-15' }
     expect(await account.run(sync, ['--streams', 'gifts'], history)).toMatchObject({ code: 0 })
-    if (night === 0 && withdrawn) firstRows(emulator).channel.gifts.remove(withdrawn)
+    if (night === 0) gifts.remove(first(gifts.rows.filter(({ giftId }) => giftId === 900_001)))
     clock.nowMs += DAY * 500
   }
   expect(await readStreamTable(database.db, 'gifts', { isRemoved: true })).toHaveLength(1)

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { status } from '../../src/cli/status.ts'
@@ -7,6 +9,7 @@ import { expectTruth } from '../helpers/expect-truth.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
+import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 const DAY_MS = 86_400_000
 const account = ofTest(() => startAccount({ viewers: 10 }))
@@ -105,4 +108,34 @@ test('one that is gone is asked for whatever a run reads, and is read where the 
   expect(await account.run(sync, wanted)).toMatchObject({ code: 0 })
   expect(await states()).toEqual(['active', 'active'])
   await expectTruth(account, ['watch_records', 'gifts'])
+})
+
+test('a CSV file of channels lands with labels, groups, dates and test flag; taken out they are retired, put back active', async () => {
+  const { db } = account.database
+  const [first = '', second = ''] = account.emulator.channelIds
+  const path = join(createTemporaryFolder('csv'), 'channels.csv')
+  const run = async (...lines: readonly string[]) => {
+    writeFileSync(path, ['channel_id,label,group,from,until,is_test', ...lines].join('\n'))
+    const argv = ['--streams', 'visitors,watch_records']
+    expect(await account.run(sync, argv, { LIVEHOUSE_CHANNELS: `@${path}` })).toMatchObject({ code: 0 })
+    return await db
+      .selectFrom('livehouse.channels')
+      .select(['channel_id', 'label', 'channel_group', 'is_test', 'state'])
+      .orderBy('channel_id')
+      .execute()
+  }
+  const one = { channel_id: first, label: 'Town hall, "big"', channel_group: '内部', is_test: true, state: 'active' }
+  const two = { channel_id: second, label: null, channel_group: null, is_test: false, state: 'active' }
+  const lineOne = `${first},"Town hall, ""big""",内部,2026-11-17,2026-11-18,yes`
+  expect(await run(lineOne, `${second},,,,,`)).toEqual([one, two])
+
+  const watched = db.selectFrom('livehouse_ops.slices').where('stream', '=', 'watch_records').orderBy('covers')
+  const readRanges = async (channel: string) =>
+    (await watched.select('covers').where('partition', '=', `channel=${channel}`).execute()).map(({ covers }) => covers)
+  expect(await readRanges(first)).toEqual(['["2026-11-17 00:00:00","2026-11-19 00:00:00")'])
+  expect((await readRanges(second))[0]).toMatch(/^\["2015-01-01 00:00:00"/)
+
+  const renamed = { ...two, label: 'Renamed', is_test: true }
+  expect(await run(`${second},Renamed,,,,yes`)).toEqual([{ ...one, state: 'retired' }, renamed])
+  expect(await run(lineOne, `${second},,,,,`)).toEqual([one, two])
 })

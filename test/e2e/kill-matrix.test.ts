@@ -83,7 +83,7 @@ test.each(['write', 'commit'] as const)(
   async (at) => {
     for (const number of sample(points[at], at === 'write' ? 5 : 3)) {
       await bench.reset()
-      const gate = await bench.closeGate({ at, number })
+      const gate = await bench.closeGate(at, number)
       const child = bench.startChild()
       await gate.reached(child)
       child.process.kill('SIGKILL')
@@ -131,7 +131,7 @@ test('what a killed process held is waited for until it has expired, and its run
 
 test('two processes at once: one waits for what the other holds, and both end right', async () => {
   // Whoever lands first waits there until the other one wants the partition.
-  const gate = await bench.closeGate({ at: 'landing', number: 1 })
+  const gate = await bench.closeGate('landing', 1)
   // Not visitors: a run that lands them holds the row of the channel, which the other one registers.
   const walks = ['managers', 'manager_usage'] as const
   const children = [1, 2].map(() => bench.startChild('--streams', walks.join(',')))

@@ -18,12 +18,6 @@ const TIME_ZONE = 'Asia/Shanghai'
 /** An advisory lock that the test holds while a process is to wait at a point. */
 const GATE = 4242
 
-/** Where in the database a process stops: before the n-th write, in the n-th commit of a run or slice, before the n-th landing. */
-export interface StopPoint {
-  readonly at: 'write' | 'commit' | 'landing'
-  readonly number: number
-}
-
 /** A small account that has ended long ago, so that what is covered does not depend on when a run is. */
 export async function startKillBench() {
   const now = floorToMinute(wallTimeAt(systemClock.now(), TIME_ZONE))
@@ -59,8 +53,8 @@ export async function startKillBench() {
     startChild: (...flags: readonly string[]) => startChild(['sync', ...flags], environment),
     /** The same in this process. @returns its exit code */
     syncHere: async () => (await runVerb(sync, [], { environment, clock: systemClock })).code,
-    /** Whoever comes to the point waits there until the gate is opened. */
-    closeGate: async ({ at, number }: StopPoint) => {
+    /** Before the n-th write or landing, or in the n-th commit of a run or slice, a process waits until the gate is opened. */
+    closeGate: async (at: 'write' | 'commit' | 'landing', number: number) => {
       openGate = await holdLock(db, GATE)
       await sql`update public.stop_at set point = ${at}, number = ${number}`.execute(db)
       return {

@@ -4,24 +4,22 @@ import { emptyTables } from './empty-tables.ts'
 import { firstRows } from './first-rows.ts'
 import { startPipeline } from './start-pipeline.ts'
 
-/** One channel with numbered visitors and gifts, and the pipeline. */
+/** One channel with numbered visitors, and the pipeline. */
 export async function startNumberedLists() {
   const pipeline = await startPipeline({ channels: 1, days: 1 })
   const { emulator, database } = pipeline
-  const { channel, visitor, gift } = firstRows(emulator)
+  const { channel, visitor } = firstRows(emulator)
   return {
     pipeline,
     emulator,
     channel,
     /** What the numbered ones are made of. */
     visitor,
-    gift,
     /** Empties the lists and the tables, and ends every fault. */
     reset: async () => {
       emulator.faults.length = 0
       Object.assign(emulator.switches, defaultSwitches)
       for (const row of channel.visitors.rows.slice()) channel.visitors.remove(row)
-      for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
       await emptyTables(database.db)
     },
     /** `v0` was online last: lists begin with it. */
