@@ -5,25 +5,33 @@ import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { html, missingRow, status as answers } from '../helpers/fault-effects.ts'
 import { first } from '../helpers/first-rows.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { runJson } from '../helpers/run-json.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { startAccount } from '../helpers/start-account.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 
 const MINUTE_MS = 60_000
 
-async function countWalks({ database }: TestAccount): Promise<number> {
+const account = ofTest(startAccount)
+
+/** A new one each time, which has nothing in its cache. */
+const openPage = async () => {
+  const clock = { now: () => account.clock.nowMs, sleep: systemClock.sleep }
+  return await startTestStatusServer(account.database, { clock })
+}
+
+async function countWalks(): Promise<number> {
   const { rows } = await sql<{ n: string }>`
-    select count(*) as n from livehouse_ops.slices where stream = 'visitors'`.execute(database.db)
+    select count(*) as n from livehouse_ops.slices where stream = 'visitors'`.execute(account.database.db)
   return Number(rows[0]?.n)
 }
 
-async function showStatus(account: TestAccount) {
+async function showStatus() {
   const { streams, gap_count, shortfalls, shortfall_count, acceptances } = await runJson(account, status)
   return { visitors: streams.visitors, gap_count, shortfalls, shortfall_count, acceptances }
 }
 
 test('a list that is read every ten minutes leaves no more rows in the ledger the longer it goes on', async () => {
-  await using account = await startAccount()
   const { emulator, clock, run, database } = account
   const [broken = '', channelId = ''] = emulator.channelIds
   const walk = async () => {
@@ -31,31 +39,29 @@ test('a list that is read every ten minutes leaves no more rows in the ledger th
     return await run(sync, ['--streams', 'visitors'])
   }
   for (let round = 0; round < 3; round += 1) expect(await walk()).toMatchObject({ code: 0 })
-  const calm = await countWalks(account)
+  const calm = await countWalks()
 
   const visitors = emulator.world.channels.get(channelId)?.visitors
   visitors?.remove(first(visitors.rows))
   for (let round = 0; round < 3; round += 1) expect(await walk()).toMatchObject({ code: 0 })
-  expect(await countWalks(account)).toBe(calm)
-  const { rows } = await sql`select channel_id from livehouse.visitors where removed_at is not null`.execute(
-    database.db,
-  )
+  expect(await countWalks()).toBe(calm)
+  const { rows } = await sql`
+    select channel_id from livehouse.visitors where removed_at is not null`.execute(database.db)
   expect(rows).toEqual([{ channel_id: channelId }])
 
   emulator.faults.push({ effect: missingRow(), endpoint: 'visitorList', channelId: broken })
   for (let round = 0; round < 2; round += 1) expect(await walk()).toMatchObject({ code: 3 })
-  const short = await countWalks(account)
+  const short = await countWalks()
   for (let round = 0; round < 3; round += 1) expect(await walk()).toMatchObject({ code: 3 })
-  expect(await countWalks(account)).toBe(short)
-  expect(await showStatus(account)).toMatchObject({
+  expect(await countWalks()).toBe(short)
+  expect(await showStatus()).toMatchObject({
     visitors: { partitions: { verified: 1, short: 1 } },
     shortfalls: [{ stream: 'visitors', partition: `channel=${broken}`, proof: 'short' }],
   })
 })
 
 test('what status, page and metrics say of a list is the same before and after its readings and old runs are pruned', async () => {
-  await using account = await startAccount()
-  const { emulator, clock, run, database } = account
+  const { emulator, run, database } = account
   const [channelId = ''] = emulator.channelIds
   expect(await run(sync, ['--streams', 'visitors,watch_records'])).toMatchObject({ code: 0 })
   // As an older livehouse left it: four days, on the last of which nothing came to its end, and on the one before only one reading at noon.
@@ -73,36 +79,31 @@ test('what status, page and metrics say of a list is the same before and after i
       started_at, finished_at)
     select run_id, stream, partition, status, proof, distinct_rows, 0, 1, 0, started_at, finished_at
     from livehouse_ops.slices where run_id = 1 and stream = 'visitors' and slice_id < 100 and status = 'landed' and proof = 'verified'
-      and finished_at = (select max(finished_at) from livehouse_ops.slices where stream = 'visitors' and status = 'landed')`.execute(
-    database.db,
-  )
+      and finished_at = (select max(finished_at) from livehouse_ops.slices
+        where stream = 'visitors' and status = 'landed')`.execute(database.db)
   await sql`insert into livehouse_ops.runs (command, status, settings, started_at, finished_at)
     select command, status, settings, started_at - interval '500 days', finished_at - interval '500 days'
     from livehouse_ops.runs`.execute(database.db)
-  const before = await countWalks(account)
+  const before = await countWalks()
   const show = async () => {
-    // A new one each time, which has nothing in its cache.
-    await using server = await startTestStatusServer(database, {
-      clock: { now: () => clock.nowMs, sleep: systemClock.sleep },
-    })
+    await using server = await openPage()
     const channel = await server.text(`/channels/${channelId}`)
     // Without those of the last run, which is another one by then.
     const ofList = (line: string) => line.includes('stream="visitors"') && !line.startsWith('livehouse_last_run_')
     const metrics = (await server.text('/metrics')).split('\n').filter(ofList)
-    return { status: await showStatus(account), channel, metrics }
+    return { status: await showStatus(), channel, metrics }
   }
   const shown = await show()
   expect(shown.metrics).not.toEqual([])
   expect(await run(sync, ['--streams', 'managers'])).toMatchObject({ code: 0 })
-  expect(await countWalks(account)).toBeLessThan(before / 50)
+  expect(await countWalks()).toBeLessThan(before / 50)
   expect(await show()).toEqual(shown)
   const runs = await database.db.selectFrom('livehouse_ops.runs').select('run_id').orderBy('run_id').execute()
   expect(runs.map(({ run_id: id }) => id)).toEqual(['1', '3'])
 })
 
 test('a problem behind 500 newer ones shows with its channel and in the counts, and the page says what it does not mark', async () => {
-  await using account = await startAccount()
-  const { emulator, database, clock, run } = account
+  const { emulator, database, run } = account
   const [first = '', second = ''] = emulator.channelIds
   emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId: first })
   expect((await run(sync)).code).toBe(3)
@@ -111,9 +112,7 @@ test('a problem behind 500 newer ones shows with its channel and in the counts, 
     select run_id, 'watch_records', ${`channel=${second}`}, 'failed', 'failed', 0, 0, 1, 0, 'a newer problem',
       tsrange('1990-01-01'::timestamp + n * interval '1 hour', '1990-01-01'::timestamp + (n + 1) * interval '1 hour'), now(), now()
     from livehouse_ops.runs, generate_series(1, 600) as n`.execute(database.db)
-  await using page = await startTestStatusServer(database, {
-    clock: { now: () => clock.nowMs, sleep: systemClock.sleep },
-  })
+  await using page = await openPage()
 
   expect(await page.text('/')).toContain('Watch records: short or failed in 2 of 2 channels')
   expect(await page.text('/')).toContain('Only the newest 500 of 601 open points are marked.')
@@ -126,7 +125,6 @@ test('a problem behind 500 newer ones shows with its channel and in the counts, 
 })
 
 test('a part that fails night after night is one open point, with its newest reading, until it is read', async () => {
-  await using account = await startAccount()
   const { emulator, clock, run } = account
   const [first = ''] = emulator.channelIds
   const readOpen = async () => await runJson(account, status)
