@@ -49,19 +49,29 @@ function addLive(number: number): void {
 }
 
 describe("bounds are the service's time, whatever this machine's clock shows", () => {
-  test.each([96, -25])('%i hours ahead in one run loses no late gift and no grown watch record', async (hours) => {
-    const { channel, gift, record } = firstRows(account.emulator)
-    const now = shanghaiNow()
-    const young = { ...record, recordId: '77001', enteredAt: now - 60 * HOUR, leftAt: now - 59 * HOUR }
-    channel.records.add(young)
-    await syncGreen()
-    await withOwnAhead(hours, syncGreen)
-    channel.gifts.add({ ...gift, giftId: 77, givenAt: now - 20 * HOUR })
-    channel.records.replace(young, { ...young, leftAt: young.leftAt + HOUR, onlineSeconds: young.onlineSeconds + HOUR })
-    account.clock.nowMs += HOUR_MS
-    await syncGreen()
-    await expectTruth(account)
-  })
+  test.each([96, -25])(
+    '%i hours ahead in one run loses no late gift and no grown watch record, and no usage is of another day',
+    async (hours) => {
+      const { channel, gift, record } = firstRows(account.emulator)
+      const now = shanghaiNow()
+      const young = { ...record, recordId: '77001', enteredAt: now - 60 * HOUR, leftAt: now - 59 * HOUR }
+      channel.records.add(young)
+      await syncGreen()
+      await withOwnAhead(hours, async () => {
+        await syncGreen()
+        await expectTruth(account, ['manager_usage'])
+      })
+      channel.gifts.add({ ...gift, giftId: 77, givenAt: now - 20 * HOUR })
+      channel.records.replace(young, {
+        ...young,
+        leftAt: young.leftAt + HOUR,
+        onlineSeconds: young.onlineSeconds + HOUR,
+      })
+      account.clock.nowMs += HOUR_MS
+      await syncGreen()
+      await expectTruth(account)
+    },
+  )
 
   test("a service's clock that is 40 days ahead for some runs claims nothing of the days to come", async () => {
     await syncGreen()
@@ -123,11 +133,10 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
     expect(await account.run(status, ['--max-age', '26h'])).toMatchObject({ code: 0 })
   })
 
-  test("a machine whose clock is ten days behind, or ahead, backfills, audits and dates usage by the service's time", async () => {
+  test('a machine whose clock is ten days behind, or ahead, backfills and audits what has passed at the service', async () => {
     const from = ['--from', '2026-11-18']
     await withOwnAhead(-240, async () => {
       await syncGreen()
-      await expectTruth(account, ['manager_usage'])
       expect(await account.run(backfill, from)).toMatchObject({ code: 0 })
       const clocks = /the service's clock shows 2026-11-20 .*, and this machine's 2026-11-10/
       expect((await account.run(audit, from)).problems).toEqual([expect.stringMatching(clocks)])
@@ -190,7 +199,7 @@ describe('the run says once', () => {
   })
 })
 
-test('where the service does not tell its time, a clock far behind forgets nothing, and what was read by one ten days ahead is read again', async () => {
+test('a clock that is far behind for a night forgets nothing, where the service does not tell its time', async () => {
   const { clock, emulator, database } = account
   emulator.conditions.tellsTime = false
   for (let night = 0; night < 3; night++) {
@@ -202,6 +211,12 @@ test('where the service does not tell its time, a clock far behind forgets nothi
   expect(await forgotten.execute()).toEqual([])
   await syncGreen()
   await expectTruth(account, ['gifts', 'watch_records', 'signups'])
+})
+
+test('what was read with a clock ten days ahead of a service that does not tell its time is read again when it is right', async () => {
+  const { clock, emulator } = account
+  emulator.conditions.tellsTime = false
+  await syncGreen()
   clock.nowMs += 10 * DAY_MS
   emulator.conditions.clockAheadMs = -10 * DAY_MS
   await syncGreen()

@@ -46,10 +46,15 @@ async function plantLink(name: string): Promise<void> {
   await giveToServer(join(pgdata, name))
 }
 
-test('a link among the data makes nobody write outside of them', async () => {
+test('a link among the data makes nobody write outside of them, and what only livehouse may know is in a folder of its own', async () => {
+  const own = join(dataDir, 'private')
+  await chmod(own, 0o755)
   for (const name of ['livehouse.port', 'livehouse.password']) await plantLink(name)
   expect(await run('start')).toMatchObject({ code: 0 })
   expect(await readFile(victim, 'utf8')).toBe('precious')
+  expect((await stat(own)).mode & 0o777).toBe(0o700)
+  expect((await stat(own)).uid).toBe(process.geteuid?.())
+  expect((await stat(join(own, 'password'))).mode & 0o077).toBe(0)
   await run('stop')
 })
 
@@ -74,17 +79,13 @@ test.runIf(isRoot)('what another user has put among the data is not read', async
   expectRefused(start, "is not the server's own")
 })
 
-test('a password that an earlier version kept among the data is taken over into a folder that is of livehouse alone', async () => {
-  const own = join(dataDir, 'private')
-  const [former, password] = [join(pgdata, 'livehouse.password'), join(own, 'password')]
-  await chmod(own, 0o755)
+test('a password that an earlier version kept among the data is taken over', async () => {
+  const [former, password] = [join(pgdata, 'livehouse.password'), join(dataDir, 'private', 'password')]
   await rename(password, former)
   await giveToServer(former)
   expect(await run('start')).toMatchObject({ code: 0 })
   await expect(stat(former)).rejects.toMatchObject({ code: 'ENOENT' })
-  for (const path of [own, password]) expect((await stat(path)).uid).toBe(process.geteuid?.())
-  expect((await stat(own)).mode & 0o777).toBe(0o700)
-  expect((await stat(password)).mode & 0o077).toBe(0)
+  expect((await stat(password)).uid).toBe(process.geteuid?.())
   await run('stop')
 })
 
