@@ -73,26 +73,6 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
     },
   )
 
-  test("a service's clock that is 40 days ahead for some runs claims nothing of the days to come", async () => {
-    await syncGreen()
-    for (let run = 0; run < 3; run++) {
-      account.emulator.conditions.clockAheadMs = 40 * DAY_MS
-      await syncGreen()
-      account.emulator.conditions.clockAheadMs = 0
-      account.clock.nowMs += HOUR_MS + 60_000
-    }
-    const streams = ['gifts', 'signups', 'questionnaires', 'watch_records', 'visitors'] as const
-    for (const skipped of [0, 6]) {
-      for (let day = 0; day < skipped; day++) {
-        account.clock.nowMs += DAY_MS
-        addLive(78 + day)
-      }
-      addLive(90 + skipped)
-      await syncGreen()
-      await expectTruth(account, streams)
-    }
-  })
-
   const gaps = ['--only-gaps', '--from', '2026-11-20', '--to', '2026-11-28', '--streams', 'gifts,watch_records,signups']
   test.each<[string, string, Command, readonly string[]]>([
     ['all of a run', 'sync', sync, []],
