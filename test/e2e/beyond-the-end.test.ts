@@ -2,39 +2,17 @@ import { expect, test } from 'vitest'
 import { accept } from '../../src/cli/accept.ts'
 import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
-import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { ignoredPage, status, withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { meanwhile } from '../helpers/numbered-lists.ts'
-import { readStreamTable } from '../helpers/read-table.ts'
 import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { whereAsked } from '../helpers/where-asked.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
-
-test('rows that are gone are marked where full pages are left, and the service gives page 1 again behind them', async () => {
-  await using account = await startAccount({ channels: 1, viewers: 201 })
-  const { emulator, clock, database, run } = account
-  emulator.switches.beyondLastPage = 'repeat-first'
-  const { channel, visitor, form, signup } = firstRows(emulator)
-  const signedUpAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600
-  const signups = createRowList(Array.from({ length: 101 }, (_, n) => ({ ...signup, userId: `u${n}`, signedUpAt })))
-  channel.questionnaires.replace(form, { ...form, signups })
-  for (let night = 0; night < 3; night++) {
-    expect(await run(sync, ['--streams', 'visitors,signups'])).toMatchObject({ code: 0 })
-    clock.nowMs += 7_200_000
-    if (night > 0) continue
-    channel.visitors.remove(visitor)
-    for (const each of signups.rows.slice(100)) signups.remove(each)
-  }
-  for (const stream of ['visitors', 'signups'])
-    expect(await readStreamTable(database.db, stream, { isRemoved: true }), stream).toHaveLength(1)
-})
 
 test('a list that gets a row with every call, and of which page 1 is given behind the end, has an end', async () => {
   await using account = await startAccount({ channels: 1, viewers: 100 })

@@ -1,14 +1,12 @@
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
-import { startEmulator } from '../../src/emulator/server.ts'
 import { runQuery } from '../../src/store/pool.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { ofFile } from '../helpers/of-file.ts'
-import { createTestDatabase } from '../helpers/postgres.ts'
-import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+import { runJson } from '../helpers/run-json.ts'
+import { startAccount } from '../helpers/start-account.ts'
 
-const database = ofFile(createTestDatabase)
-const emulator = ofFile(() => startEmulator({ channels: 1, viewers: 50, days: 2 }))
+const account = ofFile(() => startAccount({ channels: 1, viewers: 50, days: 2 }))
 
 /** As the server answers when its disk is full while rows are written (SQLSTATE 53100). */
 const fillDisk = (table: string) => `
@@ -23,17 +21,16 @@ test.each([
   ['livehouse_ops.slices', 1],
 ])(
   'a disk that is full while %s is written is named with its mend, and with room the next sync brings all',
-  async (table, code) => {
-    await runQuery(database.db, fillDisk(table))
-    const environment = environmentOf(emulator, database)
-    const full = await runVerb(sync, ['--json'], { environment })
-    expect(full.code).toBe(code)
-    const { errors } = JSON.parse(full.printed.join())
+  async (table, ended) => {
+    const { db } = account.database
+    await runQuery(db, fillDisk(table))
+    const { code, errors } = await runJson(account, sync)
+    expect(code).toBe(ended)
     const said = /No space left.* \(53100\)\. Its disk is full: make room there, then run again/
     const error = { code: 'db.refused', message: expect.stringMatching(said) }
     expect(errors).toContainEqual(expect.objectContaining(error))
-    await runQuery(database.db, 'drop function public.disk_full() cascade')
-    expect((await runVerb(sync, [], { environment })).code).toBe(0)
-    await expectTruth({ emulator, database })
+    await runQuery(db, 'drop function public.disk_full() cascade')
+    expect((await account.run(sync)).code).toBe(0)
+    await expectTruth(account)
   },
 )
