@@ -92,7 +92,7 @@ export async function extractKeyed(
         reportPage(page.items.length, lastPage)
         // A short page may be all there is: the pages behind it show that.
         const isAlone = walk.summary().received === page.items.length && page.items.length < pageSize
-        if (exceedsTotal(walk.summary()) && mayBeSearched(slice) && (slice.search || !isAlone)) break
+        if (exceedsTotal(walk.summary()) && mayBeSearched(slice) && !isAlone) break
       }
     } catch (error) {
       // Some services serve a list only to some depth: after page 1 that may be the reason.

@@ -135,10 +135,18 @@ function planGaps(
 ): readonly PartitionPlan[] {
   return wanted.map(({ of, partition, window: whole }) => {
     const gaps = gapsOf?.get(partition) ?? [whole]
+    const search = stream.identity ? undefined : { cuts: 0, proven: 0 }
     const slices = gaps
       .toReversed()
       .flatMap((gap) => cutAtLookback(gap, stream, now))
-      .map((window) => ({ stream, partition: of, window, covers: partUntil(window, claimableUntil(now)), ...more }))
+      .map((window) => ({
+        stream,
+        partition: of,
+        window,
+        covers: partUntil(window, claimableUntil(now)),
+        search,
+        ...more,
+      }))
     return { stream, partition: of, slices }
   })
 }

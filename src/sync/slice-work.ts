@@ -33,7 +33,10 @@ export interface Slice {
   readonly isShortened?: boolean
   /** Whether the longer slice that it was cut from has shown that rows without an id are found by their time. */
   readonly isFound?: boolean
-  /** Where a list came in one answer and proved nothing, and this is a part of it: the search that they share. */
+  /**
+   * The search for rows that keep an answer from its proof. Rows with an id have landed all the same: their list has
+   * one in each run. Of others the parts of an answer share one, which goes on while it proves some.
+   */
   readonly search?: { cuts: number; proven: number } | undefined
 }
 

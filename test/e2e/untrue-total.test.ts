@@ -115,3 +115,14 @@ test.each([
   expect(await syncStreams(account, `questionnaires,${stream}`)).toMatchObject({ code: 0, errors: [] })
   await expectTruth(account, [stream])
 })
+
+test('where each total of visits is one too small, all have landed after few calls, and none is proven', async () => {
+  await using account = await startLists(1000, 1, 400, 100)
+  account.emulator.faults.push({ effect: falseTotal(-1), endpoint: 'userRecordList' })
+  for (let night = 0; night < 2; night++) {
+    account.emulator.calls.length = 0
+    expect(await syncStreams(account, 'watch_records')).toMatchObject({ code: 3 })
+    expect(account.emulator.calls.length).toBeLessThan(800)
+    await expectTruth(account, ['watch_records'])
+  }
+})
