@@ -65,6 +65,12 @@ test('live visits with short pauses are one broadcast, told with its minutes and
     { who: '5:d', visits: '1', stay: '600', share: '0.125', cash: '0', props: '0', signups: '0', is_new: false },
   ])
 
+  // Of two visits that begin at once, the first is that of the smaller id.
+  await read(`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, device, api_version, run_id)
+    select '5', no, 'f', '2026-11-01 20:30+08', '2026-11-01 20:31+08', 60, 60, device, 2, 1 from (values (21, 'tv'), (20, 'phone')) v (no, device)`)
+  const deviceOf = `select device from livehouse_bi.fct_broadcast_viewer ${first} and viewer_key = '5:f'`
+  expect(await read(deviceOf)).toEqual([{ device: 'phone' }])
+
   await read(`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, api_version, run_id)
     select '5', 100 + n, 'e', at, at + interval '1 hour', 3600, 3600, 2, 1
     from generate_series(timestamptz '2026-10-31 20:00+08', '2026-11-02 20:00+08', '2 days') with ordinality g (at, n)`)

@@ -7,7 +7,8 @@ import { province } from './fragments/places.ts'
 import { isTest, namedViewer } from './fragments/shared-columns.ts'
 import { bigint, type BiView, bool, double, instant, text } from '../view.ts'
 
-const first = (sql: string) => `(array_agg(${sql} order by w.from_no) filter (where ${sql} is not null))[1]`
+const first = (sql: string) =>
+  `(array_agg(${sql} order by w.entered_at, w.record_id) filter (where ${sql} is not null))[1]`
 
 /** What viewers did while a broadcast ran, from a fact view that may name its viewer. */
 const during = (view: string, at: string, sums: string) => `(
