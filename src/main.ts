@@ -23,10 +23,15 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
       controller.abort(error)
     })
   }
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', endQuietlyOnClosedPipe)
-  // Node ends a process that has nothing to wait for, even within a verb: that is a bug, not a success.
-  process.exitCode = 1
-  process.exitCode = await runCommandLine({
+  const isUnwritten = watchOutput()
+  let hasEnded = false
+  // Node ends a process that has nothing to wait for, even within a verb, and a job file may end it: no success either.
+  process.on('exit', (code) => {
+    if (!hasEnded && code === 0) process.exitCode = 1
+    if (!hasEnded && !controller.signal.aborted)
+      process.stderr.write('livehouse: the program was ended before its work was done, perhaps by a job file\n')
+  })
+  const exitCode = await runCommandLine({
     argv: process.argv.slice(2),
     version: readVersion(),
     commands: verbs,
@@ -38,12 +43,36 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
     writeError: (text) => void process.stderr.write(text),
     isTerminal: process.stderr.isTTY,
   })
+  hasEnded = true
+  process.exitCode = exitCode || Number(isUnwritten())
+  // A job file may have left something open, such as a connection.
+  callIfStillRunning(GRACE_MS, endProcess)
   // What still runs after a bug or after the grace period is not waited for; everything else ends by itself.
   emergency.promise.catch(() => {
     process.exitCode ||= 1
-    // oxlint-disable-next-line node/no-process-exit, unicorn/no-process-exit
-    process.exit()
+    endProcess()
   })
+}
+
+/** Says so where the output cannot be written, such as on a full disk. @returns whether that was so */
+function watchOutput(): () => boolean {
+  let isUnwritten = false
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    // `livehouse status | head -1` closes our output: there is nowhere left to write.
+    if (code === 'EPIPE' || isUnwritten) return
+    isUnwritten = true
+    process.stderr.write(`livehouse: the output cannot be written: ${message}. What the command has done stays done.\n`)
+    process.exitCode ||= 1
+  })
+  // Where a log cannot be written, nobody can be told, and the work goes on.
+  process.stderr.on('error', () => {})
+  return () => isUnwritten
+}
+
+/** With the exit code that is set. */
+function endProcess(): void {
+  // oxlint-disable-next-line node/no-process-exit, unicorn/no-process-exit
+  process.exit()
 }
 
 /** Within this time a repeated signal is the same one: a terminal sends it to the launcher too, which passes it on. */
@@ -66,11 +95,6 @@ function listenToSignals(controller: AbortController, endNow: (error: unknown) =
       callIfStillRunning(GRACE_MS, () => endNow(error))
     })
   }
-}
-
-/** `livehouse status | head -1` closes our output: there is nowhere left to write. */
-function endQuietlyOnClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
 }
 
 function readVersion(): string {

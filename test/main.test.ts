@@ -1,15 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 const testVerbs = fileURLToPath(new URL('helpers/main-with-test-verbs.ts', import.meta.url))
+// Without a type in package.json only the launcher tells Node that .ts files are modules.
+const args = ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', testVerbs]
 
 function start(verb: string) {
-  // Without a type in package.json only the launcher tells Node that .ts files are modules.
-  const child = spawn(process.execPath, ['--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', testVerbs, verb], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(process.execPath, [...args, verb], { stdio: ['ignore', 'pipe', 'pipe'] })
   const text = { out: '', err: '' }
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (text.out += chunk))
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (text.err += chunk))
@@ -60,9 +61,26 @@ test('the program ends quietly when nobody reads on', async () => {
   expect(await ended).toMatchObject({ code: 0, err: '' })
 })
 
-test('the program does not end well when its verb waits for something that never comes', async () => {
-  expect(await start('stuck').ended).toMatchObject({ code: 1, out: '' })
+test.each(['stuck', 'leaver'])('the program does not end well before its verb has (%s)', async (verb) => {
+  const err = 'livehouse: the program was ended before its work was done, perhaps by a job file\n'
+  expect(await start(verb).ended).toMatchObject({ code: 1, out: '', err })
 })
+
+test('the program ends though its verb has left something open', async () => {
+  expect(await start('untidy').ended).toMatchObject({ code: 0, out: 'done\n', err: '' })
+})
+
+test.runIf(existsSync('/dev/full'))(
+  'the program says where its output cannot be written, and needs no log',
+  async () => {
+    await using full = await open('/dev/full', 'w')
+    const run = (out: 'pipe' | number, err: 'pipe' | number) =>
+      spawnSync(process.execPath, [...args, 'brief'], { stdio: ['ignore', out, err], encoding: 'utf8' })
+    const message = expect.stringMatching(/^\nlivehouse: the output cannot be written: ENOSPC/)
+    expect(run(full.fd, 'pipe')).toMatchObject({ status: 1, stderr: message })
+    expect(run('pipe', full.fd)).toMatchObject({ status: 0, stdout: 'done\n' })
+  },
+)
 
 test.each([
   ['broken', 'internal error: '],

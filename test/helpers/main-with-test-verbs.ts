@@ -36,6 +36,17 @@ const verbs: Readonly<Record<string, Act>> = {
     await systemClock.sleep(60_000)
   },
   stuck: async () => await new Promise(() => {}),
+  // As a job file may.
+  leaver: async () => process.exit(0),
+  brief: async ({ print }) => {
+    print('done')
+    // A log line.
+    process.stderr.write('\n')
+  },
+  untidy: async ({ print }) => {
+    setInterval(() => {}, 1000)
+    print('done')
+  },
 }
 
 const commands = Object.entries(verbs).map(([verb, act]) => {
