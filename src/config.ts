@@ -177,7 +177,10 @@ function readEnvFile(path: string): Environment {
   if (problem !== undefined)
     throw new LivehouseError('config.invalid', 'the settings are not read', { problems: [problem] })
   try {
-    return parseEnv(readFileSync(path, 'utf8'))
+    const text = readFileSync(path, 'utf8')
+    if (text.includes('\0')) throw new Error('it is not text in UTF-8')
+    // Without a byte order mark, which would be part of the first name.
+    return parseEnv(text.trim())
   } catch (error) {
     const reason = reasonOf(error)
     if (reason === 'there is no such file') return {}

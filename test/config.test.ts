@@ -36,7 +36,7 @@ function problemsOf<T>(environment: Environment, read: SettingsReader<T>): reado
 }
 
 test('the environment takes from .env what the process does not set, in either form, and needs none', () => {
-  const path = temporaryFile('.env', '# settings\nA=file\nB="two words"\nC=file\nD_FILE=/from/file\n')
+  const path = temporaryFile('.env', '\u{feff}A=file\n# settings\nB="two words"\nC=file\nD_FILE=/from/file\n')
   const environment = readEnvironment({ A: 'process', C_FILE: '/c', D: 'process' }, join(path, '..'))
   expect(environment).toEqual({ A: 'process', B: 'two words', C_FILE: '/c', D: 'process' })
   expect(readEnvironment({ A: '1' }, createTemporaryFolder('config'))).toEqual({ A: '1' })

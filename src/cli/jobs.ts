@@ -33,7 +33,8 @@ livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,
       settings: readDatabaseSettings(source),
     }))
     const { jobs: loaded, problems } = await tryJobs(options)
-    const refused = [...problems, ...loaded.flatMap((job) => findRefusal(job, channels))]
+    // A job file may tell a setting in its error.
+    const refused = [...problems, ...loaded.flatMap((job) => findRefusal(job, channels))].map(context.redact)
     await using database = await openAsItIs(context, settings)
     const now = context.clock.now()
     // A database of an older livehouse may lack their table.

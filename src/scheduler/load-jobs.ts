@@ -8,7 +8,8 @@ import { LivehouseError, messageOf } from '../core/errors.ts'
 import { moduleEnding, programFolder } from '../core/program-files.ts'
 import { checkDefinition } from './job-schema.ts'
 
-const JOB_FILE = /^(.+)\.(?:[mc]?[jt]s)$/
+/** None that is hidden: other systems keep what they know of a file in `._NAME`. */
+const JOB_FILE = /^([^.].*)\.(?:[mc]?[jt]s)$/
 const JOB_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/
 /** What a job file imports `defineJob` from, wherever it lies. */
 const PACKAGE = 'livehouse'

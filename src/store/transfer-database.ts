@@ -22,18 +22,24 @@ type Part = string | { readonly table: string; readonly rows: AsyncIterable<Buff
 /**
  * Writes all that livehouse keeps, from one snapshot, into a new file: a script for psql that creates the schema and
  * fills it in one transaction. A failure leaves no file. Every migration must be applied.
- * @throws db.copyRefused where it holds nothing yet, or a table is not livehouse's own; db.refused, db.unreachable,
- * errors of the file system
+ * @throws db.copyRefused where it holds nothing yet, a table is not livehouse's own, or the file cannot be written;
+ * db.refused, db.unreachable
  */
 export async function dumpDatabase(url: string, file: string, signal: AbortSignal): Promise<void> {
   await readDatabase(url, signal, async (parts) => {
-    // It holds personal data in clear text.
-    const handle = await open(file, 'wx', 0o600)
     try {
-      await pipeline(textOf(parts), handle.createWriteStream(), { signal })
+      // It holds personal data in clear text.
+      const handle = await open(file, 'wx', 0o600)
+      try {
+        await pipeline(textOf(parts), handle.createWriteStream(), { signal })
+      } catch (error) {
+        await rm(file)
+        throw error
+      }
     } catch (error) {
-      await rm(file)
-      throw error
+      if (!(error instanceof Error) || !('syscall' in error)) throw error
+      const repair = 'Name one in a folder that this user may write, with room left'
+      throw refused(`${file} cannot be written (${error.message})`, repair, error)
     }
   })
 }
@@ -204,6 +210,6 @@ function cutShort(file: string): LivehouseError<'db.copyRefused'> {
   return refused(`${file} was cut short`, 'Use another dump')
 }
 
-function refused(reason: string, repair: string): LivehouseError<'db.copyRefused'> {
-  return new LivehouseError('db.copyRefused', `Nothing was copied: ${reason}. ${repair}.`, { reason })
+function refused(reason: string, repair: string, cause?: unknown): LivehouseError<'db.copyRefused'> {
+  return new LivehouseError('db.copyRefused', `Nothing was copied: ${reason}. ${repair}.`, { reason }, { cause })
 }

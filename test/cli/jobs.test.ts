@@ -47,16 +47,20 @@ test('a job that would be refused is marked, beside those that are right', async
   const mixed = createJobsFolder({
     right: lists,
     broken: `export default {\n  cron: '15 2 * * *',\n  streams: ['gifts'\n}`,
+    leaky: `throw new Error('a secret')`,
     elsewhere: `export default { cron: '15 2 * * *', channels: ['77'] }`,
+    '._right': 'what another system keeps beside a file',
     mistyped: `export default { cron: '15 2 * * *', stream: ['gifts'] }`,
   })
-  const { code, printed } = await account.run(jobs, [], { LIVEHOUSE_JOBS_DIR: mixed })
+  const redact = (text: string) => text.replaceAll('secret', '[redacted]')
+  const { code, printed } = await account.run(jobs, [], { LIVEHOUSE_JOBS_DIR: mixed }, { redact })
   expect(code).toBe(2)
   expect(printed.map((line) => line.split(/ {2,}/)[0])).toEqual([
     'job',
     'elsewhere',
     'right',
     expect.stringMatching(/^✗ .*broken\.ts: it does not load: /),
+    expect.stringMatching(/^✗ .*leaky\.ts: it does not load: a \[redacted\]$/),
     expect.stringMatching(/^✗ .*mistyped\.ts: there is no field stream; did you mean streams\?$/),
     '✗ job elsewhere: channels names "77", which is not among LIVEHOUSE_CHANNELS',
   ])
