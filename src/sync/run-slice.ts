@@ -200,7 +200,8 @@ async function judgeHidden(extraction: Extraction, reading: SliceReading): Promi
   const { totals } = extraction.summary
   if (hidden === 0 || totals === undefined) return extraction
   const told = `the source says ${totals.largest}, and as many came`
-  const reason = `${told}, but in its other order ${hidden} others come first: it serves no more rows of a list`
+  const others = `in its other order ${hidden} others come first`
+  const reason = `${told}, but ${others}: it serves no more rows of a list, or some left meanwhile`
   const summary = { ...extraction.summary, totals: { ...totals, largest: totals.largest + hidden } }
   return { ...extraction, summary, verdict: { proof: 'short', reason } }
 }

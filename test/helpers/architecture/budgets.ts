@@ -3,25 +3,25 @@ import { allStreams } from '../../../src/streams/registry.ts'
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
   app: 2903,
-  bi: 3957,
-  cli: 3388,
+  bi: 3958,
+  cli: 3389,
   config: 572,
   core: 1259,
   emulator: 1752 + 60 * allStreams.length,
   ledger: 3455,
   log: 73,
-  scheduler: 1306,
+  scheduler: 1307,
   service: 1769,
-  store: 2867,
+  store: 2873,
   streams: 101 + 68 * allStreams.length,
-  sync: 5353,
+  sync: 5354,
   transform: 242,
   web: 2851,
   // The files beside the folders.
-  '': 359,
+  '': 386,
 }
 /** SQL that is written as such, or sent without the builder, beside the load path and the views for analysts. */
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_194 + 128 * allStreams.length, test: 25_765 }
+export const MOST_LINES = { src: 32_231 + 128 * allStreams.length, test: 25_804 }
