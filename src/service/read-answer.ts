@@ -157,7 +157,8 @@ function hasLongRun(text: string): boolean {
  */
 function findExcess(text: string): string | undefined {
   // With so few brackets it is not too deep. Counting them is quicker than looking at every character.
-  if (text.length < LARGE_BODY && countOf('{', text) + countOf('[', text) <= DEEPEST) return undefined
+  const brackets = (open: string) => text.split(open).length - 1
+  if (text.length < LARGE_BODY && brackets('{') + brackets('[') <= DEEPEST) return undefined
   let values = 0
   let depth = 0
   for (let place = 0; place < text.length; place += 1) {
@@ -183,12 +184,6 @@ function findExcess(text: string): string | undefined {
     if (depth > DEEPEST) return `its values are nested deeper than ${DEEPEST} levels`
   }
   return undefined
-}
-
-function countOf(part: string, text: string): number {
-  let count = 0
-  for (let place = text.indexOf(part); place >= 0; place = text.indexOf(part, place + 1)) count += 1
-  return count
 }
 
 /** Where the string that begins at `place` ends; the end of the text where it does not. */

@@ -11,7 +11,7 @@ export const budgets: Readonly<Record<string, number>> = {
   ledger: 3455,
   log: 73,
   scheduler: 1307,
-  service: 1769,
+  service: 1764,
   store: 2873,
   streams: 101 + 68 * allStreams.length,
   sync: 5354,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_231 + 128 * allStreams.length, test: 25_804 }
+export const MOST_LINES = { src: 32_226 + 128 * allStreams.length, test: 25_804 }
