@@ -53,6 +53,18 @@ test('a day tells nothing happened from not read and not known, and a viewer who
   expect(visits).toEqual([{ is_live: null }, { is_live: true }])
 })
 
+test('gifts of a kind that has not been read are unknown beside those of the other, and so is what no visit tells', async () => {
+  const gifts = `select cash_gifts, cash_amount, prop_gifts, prop_amount from livehouse_bi.daily_channel where channel_id = '8' and day = '2026-11-07'`
+  expect(await read(gifts)).toEqual([{ cash_gifts: null, cash_amount: null, prop_gifts: '1', prop_amount: '1.00' }])
+  await read(`update livehouse.gifts set amount = null where channel_id = '8'`)
+  expect(await read(gifts)).toMatchObject([{ prop_gifts: '1', prop_amount: null }])
+  await read(`update livehouse.watch_records set watch_seconds = null where channel_id = '8' and record_id = 1`)
+  const watched = `select is_watched, is_over_one_minute from livehouse_bi.fct_viewer_day where channel_id = '8' order by day`
+  expect((await read(watched))[0]).toEqual({ is_watched: null, is_over_one_minute: null })
+  await read(`update livehouse.gifts set amount = 1 where channel_id = '8';
+    update livehouse.watch_records set watch_seconds = 600 where channel_id = '8' and record_id = 1`)
+})
+
 test('a retired channel has its days to the last entry, whatever a wrong clock or the visitor list says', async () => {
   await read(`insert into livehouse.channels (channel_id, state, run_id) values ('2', 'retired', 1);
     insert into livehouse.visitors (channel_id, user_id, last_online_at, run_id) values ('2', 'a', '2026-11-05 10:00+08', 1);

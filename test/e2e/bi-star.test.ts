@@ -89,7 +89,7 @@ test('each query of the dashboard for Grafana has an answer for an analyst', asy
 test('removed gifts and signups are left out, removed viewers stay and are marked', async () => {
   const count = async () => {
     const [counts] =
-      await read(`select (select count(*) from livehouse_bi.fct_gift) as gifts, (select sum(cash_gifts + prop_gifts) from livehouse_bi.daily_channel) as daily,
+      await read(`select (select count(*) from livehouse_bi.fct_gift) as gifts, (select sum(coalesce(cash_gifts, 0) + coalesce(prop_gifts, 0)) from livehouse_bi.daily_channel) as daily,
       (select count(*) from livehouse_bi.dim_viewer) as viewers, (select count(*) from livehouse_bi.dim_viewer where is_removed) as removed`)
     return counts
   }
@@ -194,4 +194,23 @@ test('a step of the funnel has no number of viewers where fewer than 80 % of its
   expect(await givers()).toEqual([{ viewers: 4, events: 10, unmatched: 2 }])
   await sql`update livehouse.gifts set visitor_id = null where channel_id = '7' and gift_key = '0'`.execute(db)
   expect(await givers()).toEqual([{ viewers: null, events: 10, unmatched: 3 }])
+
+  // Who watched is told by the visits, most of which name nobody here, or one in forty.
+  const month = async (visits: number, named: number) => {
+    await read(`delete from livehouse.watch_records where channel_id = '7';
+      insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, watch_seconds, api_version, run_id)
+      select '7', n, case when n <= ${named} then 'giver ' || n % 4 end, now() - interval '1 hour', 600, 2, 1 from generate_series(1, ${visits}) n`)
+    const rows =
+      await read(`select viewers, events::integer, unmatched_events::integer as unmatched from livehouse_bi.viewer_funnel_month
+      where channel_id = '7' and step in ('visited', 'watched') order by step_no`)
+    return rows.map((row) => Object.values(row))
+  }
+  expect(await month(100, 10)).toEqual([
+    [null, 100, 90],
+    [null, 4, 0],
+  ])
+  expect(await month(40, 39)).toEqual([
+    ['4', 40, 1],
+    ['4', 4, 0],
+  ])
 })

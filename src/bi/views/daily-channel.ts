@@ -12,15 +12,12 @@ export const newViewers: Figure = {
     from livehouse.visitors where channel_id = c.channel_id and first_login_at is not null group by 1`,
 }
 
-/** Both kinds of gift, for each day that has any. */
+/** Each kind of gift, for the days that have any of it. */
 export const dailyGifts: Figure = {
   name: 'gifts',
-  sql: (dayOf) => `select g.day, k.kind, count(*) filter (where g.gift_type = k.kind),
-      coalesce(sum(g.amount) filter (where g.gift_type = k.kind), 0), null::numeric
-    from (
-      select ${dayOf('given_at')} as day, gift_type, amount
-      from livehouse.gifts where channel_id = c.channel_id and given_at is not null and removed_at is null
-    ) g cross join (values ('cash'), ('prop')) k (kind) group by 1, 2`,
+  sql: (dayOf) => `select ${dayOf('given_at')}, gift_type, count(*), sum(amount), null::numeric
+    from livehouse.gifts
+    where channel_id = c.channel_id and given_at is not null and removed_at is null group by 1, 2`,
 }
 
 export const dailySignups: Figure = {
@@ -33,6 +30,8 @@ export const dailySignups: Figure = {
 /** The measures that come from one relation. A day that the relation lacks gives NULL. */
 interface Source {
   readonly sums: Readonly<Record<string, string>>
+  /** The measure that is not NULL where there is a row of another one; the first of all when not given. */
+  readonly counterOf?: (measure: string) => string
   readonly from: string
   /** A condition: which of its rows make a day of the channel; by default all. */
   readonly isDay?: string
@@ -59,6 +58,7 @@ const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> 
       prop_gifts: `case when x.item = 'prop' then x.number end`,
       prop_amount: `case when x.item = 'prop' then x.left_value end`,
     },
+    counterOf: (measure) => measure.replace('_amount', '_gifts'),
     from: kept(dailyGifts),
     isComplete: holdsDay('c.gift_covers', 'd.day'),
   },
@@ -106,8 +106,9 @@ const totals = measures.map((name) => `max(u.${name}) as ${name}`)
 
 /** NULL where it is not known: the source does not have it, or nothing came of a day that has not been read whole. */
 function known(name: string): string {
-  const [part, { sums }] = Object.entries(sources).find(([, source]) => name in source.sums) ?? ['watch', sources.watch]
-  return `coalesce(d.${name}, case when k.${part} and d.${Object.keys(sums)[0]} is null then 0 end)`
+  const [part, source] = Object.entries(sources).find(([, each]) => name in each.sums) ?? ['watch', sources.watch]
+  const counter = source.counterOf?.(name) ?? Object.keys(source.sums)[0]
+  return `coalesce(d.${name}, case when k.${part} and d.${counter} is null then 0 end)`
 }
 
 const count = (name: string, en: string, zh: string): Readonly<Record<string, BiColumn>> => ({

@@ -19,8 +19,8 @@ export const dimQuestionnaire: BiView = {
     position: questionnaire('position'),
     question_count: integer(
       'jsonb_array_length(h.title) - 4',
-      'Number of questions, as last seen; NULL where no signups have been read',
-      '题目数（以最近一次为准）；尚未读取报名时为 NULL',
+      'Number of questions, as last seen; NULL until an answer has shown its headers',
+      '题目数（以最近一次为准）；尚未读到表头时为 NULL',
     ),
     is_before_watching: bool('q.position = 1', 'Whether it stands before the watch page', '是否在观看页之前'),
     is_open: questionnaire('is_open'),

@@ -70,8 +70,8 @@ export const fctBroadcast: BiView = {
       'average_stay',
       bigint(
         '(v.stay_seconds / nullif(v.viewers, 0))::bigint',
-        'Mean stay of viewers, in seconds',
-        '平均在场时长（秒）',
+        'Time of its visits, divided by its viewers, in seconds; visits of one viewer at once add up',
+        '访问在场时长之和除以观众数（秒）；同一观众的重叠访问累加',
       ),
     ),
     ...duration('live', bigint('v.live_seconds::bigint', 'Watched live, in seconds', '直播观看时长（秒）')),

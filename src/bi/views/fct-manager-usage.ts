@@ -74,11 +74,11 @@ export const fctManagerUsage: BiView = {
     is_limit_notified: usage('cost_limit_notification'),
     is_redpack_enabled: usage('redpack_enabled'),
     is_live_notify_enabled: usage('live_notify_enabled'),
-    is_gap: bool(`coalesce(${daysBefore} > 1, false)`, 'Whether the day before was not read', '之前是否有漏读的日期'),
+    is_gap: bool(`coalesce(${daysBefore} > 1, false)`, 'Whether the day before was not read', '前一天是否未读取'),
     is_complete: bool(
       `coalesce(${daysBefore} = 1, false) and ${spanOneDay.join(' and ')}`,
-      'Whether the deltas are known and span one day',
-      '增量是否已知且恰为一天',
+      'Whether the deltas are known and span one day, of the counters that the account has ever had',
+      '增量是否已知且恰为一天（仅计该账号有过的计数）',
     ),
     is_final: bool(`u.snapshot_date < (now() at time zone '{zone}')::date`, 'Whether the day is over', '当日已结束'),
     is_reset: bool(

@@ -41,7 +41,7 @@ export const viewerCohortWeek: BiView = {
   name: 'viewer_cohort_week',
   grain: {
     en: 'The viewers of a channel who came in one week and had first come in another, or the same',
-    zh: '同一周首次到访的频道观众再次到访的一周',
+    zh: '同一周首次到访的频道观众，在该周或之后某一周到访',
   },
   remarks: {
     en:

@@ -6,12 +6,19 @@ import { bigint, type BiView, date, smallint, text } from '../view.ts'
 
 /** Where a smaller share of the records can be matched, a number of viewers would mislead. */
 const LEAST_MATCHED = 0.8
+const isUnmatched = `f.right_value > f.left_value * ${(1 - LEAST_MATCHED).toFixed(1)}`
 
 /** Number and name, the step that includes it, whether a viewer took it, and the events that are counted for it. */
 const steps = [
   [1, 'visited', null, 'true', 'v.visits'],
-  [2, 'watched', 'visited', 'v.watch_seconds > 0', '(v.watch_seconds > 0)::integer'],
-  [3, 'watched_one_minute', 'watched', 'v.watch_seconds >= 60', '(v.watch_seconds >= 60)::integer'],
+  [2, 'watched', 'visited', 'v.watch_seconds > 0', '(v.user_id is not null and v.watch_seconds > 0)::integer'],
+  [
+    3,
+    'watched_one_minute',
+    'watched',
+    'v.watch_seconds >= 60',
+    '(v.user_id is not null and v.watch_seconds >= 60)::integer',
+  ],
   [4, 'commented', 'visited', 'v.comments > 0', 'v.comments'],
   [5, 'signed_up', 'visited', 'v.signups > 0', 'v.signups'],
   [6, 'gave_gift', 'visited', 'v.gifts > 0', 'v.gifts'],
@@ -28,9 +35,11 @@ function columnsOf(period: BiView['columns']): BiView['columns'] {
       '步骤：visited、watched、watched_one_minute、commented、signed_up、gave_gift',
     ),
     viewers: bigint(
-      `case when f.right_value <= f.left_value * ${(1 - LEAST_MATCHED).toFixed(1)} then f.number end`,
-      'Distinct viewers of the first step who took this one; NULL where too few records could be matched',
-      '第一步的观众中到达该步的人数（去重）；匹配率不足时为 NULL',
+      `case when not ${isUnmatched} and not bool_or(f.item = 'visited' and ${isUnmatched})
+        over (partition by f.channel_id, f.day) then f.number end`,
+      'Distinct viewers of the first step who took this one; NULL where too few of its records, or of those of the ' +
+        'first step, could be matched',
+      '第一步的观众中到达该步的人数（去重）；该步或第一步的匹配率不足时为 NULL',
     ),
     visited_viewers: bigint(
       `max(f.number) filter (where f.item = 'visited') over (partition by f.channel_id, f.day)`,
@@ -41,7 +50,7 @@ function columnsOf(period: BiView['columns']): BiView['columns'] {
       'f.left_value::bigint',
       'Visits, chat messages, signups or gifts of the step, by anybody; viewers where there is nothing else ' +
         'to count',
-      '该步对应的访问、聊天、报名或礼物次数（无论何人）',
+      '该步对应的访问、聊天、报名或礼物次数（无论何人）；没有可计的次数时为观众数',
     ),
     unmatched_events: bigint(
       'f.right_value::bigint',
