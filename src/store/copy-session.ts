@@ -1,23 +1,17 @@
 import { Socket } from 'node:net'
-import type { Client, QueryResultRow } from 'pg'
+import type { QueryResultRow } from 'pg'
 import { describeTarget, translateConnectError, translateStatementError } from './translate-error.ts'
 import { connectionOptions, createClient } from './driver.ts'
 
 /** One connection, for what a pool cannot do: COPY as a stream, within a transaction. */
-export interface Session extends AsyncDisposable {
-  /** The driver's own connection, which takes COPY streams. */
-  readonly client: Client
-  readonly query: <Row extends QueryResultRow>(text: string, values?: readonly unknown[]) => Promise<readonly Row[]>
-  /** Translates an error of a COPY stream of this connection, as `query` does with its own. */
-  readonly translate: (error: unknown) => unknown
-}
+export type Session = Awaited<ReturnType<typeof openSession>>
 
 /**
  * Connects; `setting` names the database in its errors. The formats of values are set, so that both sides of a copy
  * have the same.
  * @throws db.unreachable, db.refused, also from each statement
  */
-export async function openSession(url: string, setting: string, signal: AbortSignal): Promise<Session> {
+export async function openSession(url: string, setting: string, signal: AbortSignal) {
   signal.throwIfAborted()
   const named = { target: describeTarget(url), setting }
   const socket = new Socket()
@@ -41,6 +35,7 @@ export async function openSession(url: string, setting: string, signal: AbortSig
     throw signal.aborted ? signal.reason : translateConnectError(error, named)
   }
   return {
+    /** The driver's own connection, which takes COPY streams. */
     client,
     query: async <Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) => {
       try {
@@ -49,6 +44,7 @@ export async function openSession(url: string, setting: string, signal: AbortSig
         throw translate(error)
       }
     },
+    /** Translates an error of a COPY stream of this connection, as `query` does with its own. */
     translate,
     [Symbol.asyncDispose]: close,
   }

@@ -25,11 +25,7 @@ const LOG_FILE = 'server.log'
 const OPTIONS_FILE = 'postmaster.opts'
 
 /** A running embedded PostgreSQL. */
-export interface EmbeddedServer {
-  readonly port: number
-  /** With the password: for connecting, never for a log or a message. */
-  readonly url: (database: string) => string
-}
+export type EmbeddedServer = ReturnType<typeof serverAt>
 
 /**
  * Starts PostgreSQL 18 in a data directory, or finds it running. It outlives this process, so that psql and BI tools
@@ -117,11 +113,12 @@ async function launch(home: Home, earlierStarts: number, signal: AbortSignal): P
   await runProgram(home, pgCtl, args, { signal, isDaemonStarter: true })
 }
 
-function serverAt(port: number, password: string): EmbeddedServer {
+/** `url`: with the password, for connecting, never for a log or a message. */
+function serverAt(port: number, password: string) {
   const address = `postgresql://${ROLE}:${encodeURIComponent(password)}@127.0.0.1:${port}`
   // This server has no TLS, which PGSSLMODE may ask for.
   const options = 'sslmode=disable&require_auth=scram-sha-256'
-  return { port, url: (database) => `${address}/${encodeURIComponent(database)}?${options}` }
+  return { port, url: (database: string) => `${address}/${encodeURIComponent(database)}?${options}` }
 }
 
 async function takesConnections(server: EmbeddedServer, home: Home): Promise<boolean> {

@@ -14,12 +14,6 @@ const LIST = 'livehouse_ops.migrations'
 
 type Migrations = Readonly<Record<string, Migration>>
 
-export interface MigrationStatus {
-  readonly name: string
-  /** ISO instant; null while it is pending. */
-  readonly appliedAt: string | null
-}
-
 /** What every function here takes besides the database. */
 export interface MigrateOptions {
   readonly signal?: AbortSignal
@@ -69,10 +63,7 @@ export async function readPending(db: Db, options: MigrateOptions = {}): Promise
 }
 
 /** Every migration of the code, in order. @throws db.newer when others have been applied */
-export async function readMigrationStatus(
-  db: Db,
-  { signal, migrations }: MigrateOptions = {},
-): Promise<readonly MigrationStatus[]> {
+export async function readMigrationStatus(db: Db, { signal, migrations }: MigrateOptions = {}) {
   const names = migrations ? Object.keys(migrations) : await readMigrationNames()
   const applied = await readApplied(db, signal)
   const unknown = [...applied.keys()].filter((name) => !names.includes(name))
@@ -81,6 +72,7 @@ export async function readMigrationStatus(
     const message = `${problem}: a newer one made them. Update livehouse, or use another database.`
     throw new LivehouseError('db.newer', message, { unknown })
   }
+  // `appliedAt`: ISO instant; null while it is pending.
   return names.map((name) => ({ name, appliedAt: applied.get(name) ?? null }))
 }
 

@@ -5,20 +5,13 @@ import { embeddedError } from './embedded-error.ts'
 import type { Home } from './home.ts'
 import { runProgram } from './run-program.ts'
 
-/** Absolute paths of the programs of PostgreSQL. */
-export interface Binaries {
-  readonly initdb: string
-  readonly pgCtl: string
-  readonly postgres: string
-}
-
 /**
  * Finds programs that the server's user can run: those of the platform's package, or a copy in the home, where
  * `node_modules` cannot be entered by that user or the package's libraries lack their links (npm's `ignore-scripts`).
  * `root`: the folder of the package; that of this platform when not given.
  * @throws db.embedded when there are none for this platform, or they do not run here
  */
-export async function findBinaries(home: Home, signal: AbortSignal, root = packageRoot(home)): Promise<Binaries> {
+export async function findBinaries(home: Home, signal: AbortSignal, root = packageRoot(home)) {
   const native = join(root, 'native')
   if ((await failureOf(native, home, signal)) === undefined) return programsIn(native)
   const { version } = Object(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')))
@@ -42,7 +35,8 @@ function packageRoot(home: Home): string {
   }
 }
 
-function programsIn(native: string): Binaries {
+/** Absolute paths of the programs of PostgreSQL. */
+function programsIn(native: string) {
   const programAt = (name: string) => join(native, 'bin', name)
   return { initdb: programAt('initdb'), pgCtl: programAt('pg_ctl'), postgres: programAt('postgres') }
 }
