@@ -3,7 +3,7 @@ import { allStreams } from '../../../src/streams/registry.ts'
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
   app: 2903,
-  bi: 3958,
+  bi: 3977,
   cli: 3389,
   config: 572,
   core: 1259,
@@ -12,7 +12,7 @@ export const budgets: Readonly<Record<string, number>> = {
   log: 73,
   scheduler: 1307,
   service: 1764,
-  store: 2873,
+  store: 2852,
   streams: 101 + 68 * allStreams.length,
   sync: 5354,
   transform: 242,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_226 + 128 * allStreams.length, test: 25_804 }
+export const MOST_LINES = { src: 32_224 + 128 * allStreams.length, test: 25_835 }
