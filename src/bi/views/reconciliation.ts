@@ -108,8 +108,8 @@ export const reconciliation: BiView = {
       'Viewers who are known from version 1 of the interface alone are left out of what it does not have, such as ' +
       'live seconds.',
     zh:
-      'viewer_…：访客列表合计与列表中观众的观看记录之和；text_…：文本时长与秒数字段；account_…：全部管理员用量（最近一次）与库中的记录。合计相等而观众可不同。读取时间不同、早于历史范围或频道未配置时会有差异。' +
-      '仅有接口第 1 版记录的观众不计入其没有的项（如直播秒数）。',
+      'viewer_…：访客列表合计与列表中观众的观看记录之和；text_…：文本时长与秒数字段；account_…：全部管理员用量（最近一次）与库中的记录。合计相等而观众可不同。读取时间不同、早于历史范围或' +
+      '频道未配置时会有差异。仅有接口第 1 版记录的观众不计入其没有的项（如直播秒数）。',
   },
   key: ['check_name', 'channel_id'],
   columns: {
