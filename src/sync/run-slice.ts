@@ -183,11 +183,11 @@ export async function extractSlice(
   loader: BatchLoader,
 ): Promise<Extracted> {
   const read = await readOrCut(slice, reading, deps, loader)
-  const { window, search, stream } = slice
+  const { window, search } = slice
   if (read.kind === 'cut' || !isConclusive(read.extraction.verdict)) return read
   const isRound = mayBeLimit(read.extraction.summary.totals?.largest ?? 0)
   if (window === undefined) return isRound ? { ...read, extraction: await judgeHidden(read.extraction, reading) } : read
-  if (search && stream.identity && read.extraction.found.count > 0) search.proven++
+  if (search && read.extraction.found.count > 0) search.proven++
   const parts = await cutShortened({ ...slice, window }, { ...read.extraction.summary, rows: read.rows }, reading, deps)
   if (parts === undefined) return read
   await loader.drain()

@@ -25,10 +25,12 @@ const LONGEST_SEARCH = 16
 /**
  * Whether a slice that proves nothing may be cut. A list of several answers always may: its parts move less. Among the
  * rows of one answer cutting finds those that keep it from its proof, or ends soon: where the service's total is never
- * true, or each answer repeats a row, no part proves itself, and to go on would cost some forty calls a row.
+ * true, or each answer repeats a row, no part proves itself, and to go on would cost some forty calls a row. Rows
+ * without an id land only where they are proven: for each part that is, two more cuts are worth it.
  */
-export function mayBeSearched({ window, search }: Slice): boolean {
-  return mayBeHalved(window) && (search === undefined || search.cuts < LONGEST_SEARCH + 2 * search.proven)
+export function mayBeSearched({ window, search, stream }: Slice): boolean {
+  if (search === undefined) return mayBeHalved(window)
+  return mayBeHalved(window) && search.cuts < LONGEST_SEARCH + (stream.identity ? 2 : 1) * search.proven
 }
 
 /** Parts of a slice that was cut as it proved nothing. @param isOneAnswer whether all of its rows came in one answer */
