@@ -45,8 +45,9 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
   })
   hasEnded = true
   process.exitCode = exitCode || Number(isUnwritten())
-  // A job file may have left something open, such as a connection.
-  callIfStillRunning(GRACE_MS, endProcess)
+  // A job file may have left something open, such as a connection. What was printed is waited for: a pipe may be slow.
+  const endLater = () => callIfStillRunning(GRACE_MS, endProcess)
+  process.stdout.write('', () => process.stderr.write('', endLater))
   // What still runs after a bug or after the grace period is not waited for; everything else ends by itself.
   emergency.promise.catch(() => {
     process.exitCode ||= 1

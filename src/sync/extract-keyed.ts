@@ -92,7 +92,7 @@ export async function extractKeyed(
         reportPage(page.items.length, lastPage)
         // A short page may be all there is: the pages behind it show that.
         const isAlone = walk.summary().received === page.items.length && page.items.length < pageSize
-        if (exceedsTotal(walk.summary()) && mayBeSearched(slice) && !isAlone) break
+        if (exceedsTotal(walk.summary()) && mayBeHalved(window) && !isAlone) break
       }
     } catch (error) {
       // Some services serve a list only to some depth: after page 1 that may be the reason.
@@ -121,13 +121,14 @@ export async function extractKeyed(
 
     // A live list moves where its rows are too young to count as covered: the others are read apart.
     const hasYoungRows = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined
-    const isStuck = attempt === MOST_READINGS && verdict.isStill === true && mayBeSearched(slice)
+    const isOneAnswer = largest === walk.summary().received && largest < pageSize
+    const mayBeCut = mayBeSearched(slice, isOneAnswer)
+    const isStuck = attempt === MOST_READINGS && verdict.isStill === true && mayBeCut
     const whole =
       !isUntrue && (hasYoungRows || isStuck) ? await halveWhole(end.totals?.largest ?? 0, hasYoungRows) : undefined
-    const halves = isUntrue && mayBeSearched(slice) ? splitSlice(slice, timesOfWalk, deps) : whole
+    const halves = isUntrue && mayBeCut ? splitSlice(slice, timesOfWalk, deps) : whole
     if (halves) {
       await loader.flush()
-      const isOneAnswer = largest === walk.summary().received && largest < pageSize
       return { kind: 'cut', parts: hasYoungRows ? halves : searchWithin(slice, halves, isOneAnswer) }
     }
     if (attempt >= MOST_READINGS && verdict.proof === 'moving') await readHead(pages, walk, add)

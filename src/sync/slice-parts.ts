@@ -19,18 +19,22 @@ export function toSlices(slice: Slice, windows: readonly Window[]): readonly Sli
   return windows.length < 2 ? undefined : windows.map((window) => partOf(slice, window))
 }
 
-/** Enough to find one row among those of a page, also where all of its parts are cut before one of them is proven. */
+/** Cuts: enough to find one row among those of a page, also where all parts are cut before one of them is proven. */
 const LONGEST_SEARCH = 16
+/** Such rows that may be found in one list in a run. */
+const MOST_FOUND = 4
 
 /**
- * Whether a slice that proves nothing may be cut. A list of several answers always may: its parts move less. Among the
+ * Whether a slice that proves nothing may be cut. One of several answers always may: its parts move less. Among the
  * rows of one answer cutting finds those that keep it from its proof, or ends soon: where the service's total is never
- * true, or each answer repeats a row, no part proves itself, and to go on would cost some forty calls a row. Rows
- * without an id land only where they are proven: for each part that is, two more cuts are worth it.
+ * true, or each answer repeats a row, no part proves itself, and to go on would cost some forty calls a row. Parts that
+ * are proven allow more cuts; rows without an id land only there, so of these twice as many.
  */
-export function mayBeSearched({ window, search, stream }: Slice): boolean {
-  if (search === undefined) return mayBeHalved(window)
-  return mayBeHalved(window) && search.cuts < LONGEST_SEARCH + (stream.identity ? 2 : 1) * search.proven
+export function mayBeSearched({ window, search, stream }: Slice, isOneAnswer = true): boolean {
+  if (search === undefined || !isOneAnswer) return mayBeHalved(window)
+  const { cuts, proven } = search
+  const most = stream.identity ? LONGEST_SEARCH + 2 * proven : LONGEST_SEARCH * MOST_FOUND + proven
+  return mayBeHalved(window) && cuts < most
 }
 
 /** Parts of a slice that was cut as it proved nothing. @param isOneAnswer whether all of its rows came in one answer */

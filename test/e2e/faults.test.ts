@@ -60,6 +60,11 @@ test('a token that is refused ends the run: failed, told once', async () => {
   expect(result).toMatchObject({ status: 'failed', errors: [{ code: 'api.unauthorized' }] })
 })
 
+test('a service out of reach ends the run: failed, told once', async () => {
+  await pipeline.emulator[Symbol.asyncDispose]()
+  expect(await pipeline.sync()).toMatchObject({ status: 'failed', errors: [{ code: 'api.unreachable' }] })
+})
+
 test('too many unreadable rows fail the slice with samples, and are kept; where an operator expects as many, the others land', async () => {
   breakVisitors(changedRows((item, index) => (index < 30 ? { ...Object(item), user_id: '' } : item)))
   const options = { streams: ['visitors'] }

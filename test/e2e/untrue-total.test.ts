@@ -5,7 +5,7 @@ import type { ListQuery } from '../../src/emulator/params.ts'
 import { ROWS, startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { falseTotal, noRows, refusal, repeatedPage, withheldRows } from '../helpers/fault-effects.ts'
-import { firstChannel } from '../helpers/first-rows.ts'
+import { addRowsAt, firstChannel } from '../helpers/first-rows.ts'
 import { meanwhile } from '../helpers/numbered-lists.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
@@ -122,7 +122,30 @@ test('where each total of visits is one too small, all have landed after few cal
   for (let night = 0; night < 2; night++) {
     account.emulator.calls.length = 0
     expect(await syncStreams(account, 'watch_records')).toMatchObject({ code: 3 })
-    expect(account.emulator.calls.length).toBeLessThan(800)
+    expect(account.emulator.calls.length).toBeLessThan(1500)
     await expectTruth(account, ['watch_records'])
   }
+})
+
+test('five visits in five days that are never counted make no run red', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 5 })
+  const now = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai')
+  addRowsAt(
+    account.emulator,
+    Array.from({ length: 1200 }, (_, n) => now - 3600 - n * 7 * MINUTE),
+  )
+  const uncounted = [200, 400, 600, 800, 1000].map((n) => now - 3600 - n * 7 * MINUTE)
+  let missing = 0
+  const query = (asked: ListQuery) => {
+    missing = uncounted.filter((at) => (asked.from ?? 0) <= at && (asked.to ?? Infinity) >= at).length
+    return asked
+  }
+  const answer: FaultEffect['answer'] = (given) => falseTotal(-missing).answer?.(given) ?? given
+  account.emulator.faults.push({ effect: { name: 'uncounted', query, answer }, endpoint: 'userRecordList' })
+  for (let night = 0; night < 2; night++) {
+    account.emulator.calls.length = 0
+    expect(await syncStreams(account, 'watch_records')).toMatchObject({ code: 0 })
+    expect(account.emulator.calls.length).toBeLessThan(900)
+  }
+  await expectTruth(account, ['watch_records'])
 })

@@ -14,14 +14,14 @@ export const budgets: Readonly<Record<string, number>> = {
   service: 1764,
   store: 2852,
   streams: 101 + 68 * allStreams.length,
-  sync: 5356,
+  sync: 5361,
   transform: 242,
   web: 2851,
   // The files beside the folders.
-  '': 386,
+  '': 387,
 }
 /** SQL that is written as such, or sent without the builder, beside the load path and the views for analysts. */
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_226 + 128 * allStreams.length, test: 25_835 }
+export const MOST_LINES = { src: 32_232 + 128 * allStreams.length, test: 25_863 }
