@@ -2,6 +2,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
@@ -52,6 +53,12 @@ test('the program ends at once at a second Ctrl-C', async () => {
   expect(end).toMatchObject({ code: 130, signal: null })
   // Nor after the time of grace, which is told.
   expect(end.err).not.toContain('livehouse stubborn')
+})
+
+test('what a slow reader has not taken yet is not cut off', async () => {
+  const child = spawn(process.execPath, [...args, 'patient'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  await Promise.race([once(child.stderr, 'data'), once(child, 'exit')])
+  expect((await text(child.stdout)).trimEnd().split('\n')).toHaveLength(20_000)
 })
 
 test('the program ends quietly when nobody reads on', async () => {

@@ -27,6 +27,10 @@ const verbs: Readonly<Record<string, Act>> = {
       if (line % 1000 === 0) await new Promise(setImmediate)
     }
   },
+  patient: async ({ print }) => {
+    for (let line = 0; line < 20_000; line += 1) print(`line ${line}`)
+    setTimeout(() => process.stderr.write('still open\n'), 11_000)
+  },
   broken: async () => {
     process.nextTick(() => JSON.parse('{'))
     await systemClock.sleep(60_000)
