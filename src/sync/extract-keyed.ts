@@ -122,11 +122,11 @@ export async function extractKeyed(
     // A live list moves where its rows are too young to count as covered: the others are read apart.
     const hasYoungRows = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined
     const isOneAnswer = largest === walk.summary().received && largest < pageSize
-    const mayBeCut = mayBeSearched(slice, isOneAnswer)
-    const isStuck = attempt === MOST_READINGS && verdict.isStill === true && mayBeCut
+    const mayBeCut = () => mayBeSearched(slice, isOneAnswer)
+    const isStuck = attempt === MOST_READINGS && verdict.isStill === true && mayBeCut()
     const whole =
       !isUntrue && (hasYoungRows || isStuck) ? await halveWhole(end.totals?.largest ?? 0, hasYoungRows) : undefined
-    const halves = isUntrue && mayBeCut ? splitSlice(slice, timesOfWalk, deps) : whole
+    const halves = isUntrue && mayBeCut() ? splitSlice(slice, timesOfWalk, deps) : whole
     if (halves) {
       await loader.flush()
       return { kind: 'cut', parts: hasYoungRows ? halves : searchWithin(slice, halves, isOneAnswer) }
