@@ -40,7 +40,7 @@ export function mayBeSearched({ window, search, stream }: Slice, isOneAnswer = t
 /** Parts of a slice that was cut as it proved nothing. @param isOneAnswer whether all of its rows came in one answer */
 export function searchWithin(slice: Slice, parts: readonly Slice[], isOneAnswer: boolean): readonly Slice[] {
   const search = slice.search ?? (isOneAnswer ? { cuts: 0, proven: 0 } : undefined)
-  if (search && isOneAnswer) search.cuts++
+  if (search && (isOneAnswer || slice.stream.identity)) search.cuts++
   return parts.map((part) => ({ ...part, search }))
 }
 
