@@ -50,7 +50,8 @@ test('a service that ignores the time filter of a large list is asked no more, n
   const result = await large.sync({ streams: ['watch_records'], pageSize: 10 })
   expect(result.status).toBe('partial')
   expect(new Set(result.errors.map(({ code }) => code))).toEqual(new Set(['paging.ignored']))
-  expect(large.emulator.calls.length).toBeLessThan(30)
+  // Of some 400 pages. How many are asked for ahead by then depends on how busy the machine is: 18 to 32 calls were seen.
+  expect(large.emulator.calls.length).toBeLessThan(50)
 })
 
 test('one endpoint that resets its connections does not end the run of the others', async () => {
