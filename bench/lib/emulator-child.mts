@@ -1,6 +1,7 @@
 import process from 'node:process'
 import { systemClock } from '../../src/core/clock.ts'
 import { floorToMinute, wallTimeAt } from '../../src/core/wall-clock.ts'
+import type { PageCache } from '../../src/emulator/http.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/server.ts'
 import type { Command, Reply } from './emulator.mts'
 import { benchWorld, changeVisitors } from './world.mts'
@@ -13,7 +14,7 @@ async function obey(command: Command): Promise<Reply> {
   if (command.kind === 'start') {
     const endsAt = floorToMinute(wallTimeAt(systemClock.now(), 'Asia/Shanghai'))
     const { world, ...options } = command.options
-    emulator = await startEmulator({ ...options, world: benchWorld(world, endsAt) })
+    emulator = await startEmulator({ ...options, pages: keepPages(), world: benchWorld(world, endsAt) })
     const { baseUrl, apiToken, channelIds } = emulator
     return { kind: 'started', baseUrl, apiToken, channelIds }
   }
@@ -27,6 +28,19 @@ async function obey(command: Command): Promise<Reply> {
   // Taken out: a bench makes some hundred thousand calls.
   const seen = emulator.calls.splice(0).map(({ at, status }) => ({ at, status }))
   return { kind: 'use', cpuUs: user + system, calls: command.isDetailed ? seen : [], count: seen.length }
+}
+
+const MOST_PAGES = 50_000
+
+/** Keeps pages: a benchmark should not measure how they are rendered. */
+function keepPages(): PageCache {
+  const bodies = new Map<string, Buffer>()
+  return (key, render) => {
+    const body = bodies.get(key ?? '') ?? render()
+    if (bodies.size === MOST_PAGES) bodies.clear()
+    if (key !== undefined) bodies.set(key, body)
+    return body
+  }
 }
 
 process.on('message', (command: Command) => {

@@ -9,7 +9,7 @@ import type { WorldSize } from './world.mts'
 export type Command =
   | {
       readonly kind: 'start'
-      readonly options: Omit<EmulatorOptions, 'world' | 'clock'> & { readonly world: WorldSize }
+      readonly options: Omit<EmulatorOptions, 'world' | 'clock' | 'pages'> & { readonly world: WorldSize }
     }
   | { readonly kind: 'change'; readonly share: number }
   | { readonly kind: 'set'; readonly conditions: Partial<Conditions> }

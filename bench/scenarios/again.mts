@@ -23,7 +23,7 @@ export const again: Scenario = {
 async function repeat(bench: Bench, rows: number): Promise<readonly Measure[]> {
   const { server, signal, folder, say } = bench
   const world = { channels: CHANNELS, visitors: rows / CHANNELS, isWhole: false }
-  await using emulator = await openEmulator({ world, cacheBytes: 4e9 }, signal)
+  await using emulator = await openEmulator({ world }, signal)
   await emulator.warm()
   const name = databaseName('again', rows)
   const file = join(folder, `${name}.copy`)

@@ -20,7 +20,7 @@ async function firstLoad(bench: Bench): Promise<readonly Measure[]> {
   const world = bench.isQuick
     ? { channels: 1, visitors: 1000, isWhole: true, gifts: 2000, signups: 1000 }
     : { channels: 1, visitors: 45_000, isWhole: true, gifts: 100_000, signups: 100_000 }
-  await using emulator = await openEmulator({ world, cacheBytes: 4e9 }, bench.signal)
+  await using emulator = await openEmulator({ world }, bench.signal)
   const measures: Measure[] = []
   for (const stream of STREAMS) {
     const databaseUrl = await bench.server.fresh(databaseName('calls', stream))

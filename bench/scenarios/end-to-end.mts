@@ -37,7 +37,7 @@ interface Round {
 async function loadRows(bench: Bench, rows: number): Promise<readonly Measure[]> {
   const { server, signal, folder, say } = bench
   const world = { channels: CHANNELS, visitors: rows / CHANNELS, isWhole: false }
-  await using emulator = await openEmulator({ world, cacheBytes: 4e9 }, signal)
+  await using emulator = await openEmulator({ world }, signal)
   await emulator.warm()
   const name = databaseName('end-to-end', rows)
   const file = join(folder, `${name}.copy`)

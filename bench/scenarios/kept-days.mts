@@ -14,7 +14,7 @@ export const keptDays: Scenario = {
   title: 'a first load with figures kept ÷ without',
   run: async (bench) => {
     const world = { channels: CHANNELS, visitors: bench.isQuick ? 50 : 3000, isWhole: true }
-    await using emulator = await openEmulator({ world, cacheBytes: 4e9 }, bench.signal)
+    await using emulator = await openEmulator({ world }, bench.signal)
     const measures: Measure[] = []
     for (const stream of STREAMS) measures.push(...describe(bench, stream, await measurePairs(bench, emulator, stream)))
     return measures

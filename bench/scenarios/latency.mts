@@ -25,7 +25,7 @@ export const latency: Scenario = {
 async function walk(bench: Bench, channels: number, pages: number): Promise<readonly Measure[]> {
   // Not full: the last page then ends the list, and no call is spent on looking beyond it.
   const world = { channels, visitors: pages * 100 - 1, isWhole: false }
-  const options = { world, conditions: { latencyMs: LATENCY_MS, jitterMs: JITTER_MS }, cacheBytes: 4e9 }
+  const options = { world, conditions: { latencyMs: LATENCY_MS, jitterMs: JITTER_MS } }
   await using emulator = await openEmulator(options, bench.signal)
   const rounds: MeasuredRun[] = []
   for (let round = 0; round < (bench.isQuick ? 1 : 3); round += 1) {
@@ -53,10 +53,7 @@ async function walk(bench: Bench, channels: number, pages: number): Promise<read
 /** Watch records have a time filter, so a long list is cut; a walk over the whole of it would pay for its depth. */
 async function deep(bench: Bench): Promise<readonly Measure[]> {
   const world = { channels: 1, visitors: bench.isQuick ? 2000 : 30_000, isWhole: true }
-  await using emulator = await openEmulator(
-    { world, conditions: { deepPageMs: DEEP_PAGE_MS }, cacheBytes: 4e9 },
-    bench.signal,
-  )
+  await using emulator = await openEmulator({ world, conditions: { deepPageMs: DEEP_PAGE_MS } }, bench.signal)
   const databaseUrl = await bench.server.fresh(databaseName('deep'))
   const env = { LIVEHOUSE_CONCURRENCY: String(CONCURRENCY) }
   const run = await measureSync(bench, emulator, { databaseUrl, streams: 'watch_records', env })

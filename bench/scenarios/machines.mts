@@ -112,7 +112,7 @@ async function startTeam(
 async function share(bench: Bench, workers: number): Promise<Measure> {
   const pages = bench.isQuick ? 5 : 24
   const world = { channels: CHANNELS_A_WORKER * workers, visitors: pages * 100 - 1, isWhole: false }
-  await using emulator = await openEmulator({ world, conditions, cacheBytes: 4e9 }, bench.signal)
+  await using emulator = await openEmulator({ world, conditions }, bench.signal)
   const team = await startTeam(bench, emulator, 'share', workers, SHARE_CONCURRENCY)
   await emulator.use()
   const before = { workers: await cpuOf(team), wires: cpuUsage() }
@@ -159,7 +159,7 @@ async function keepLimit(bench: Bench): Promise<readonly Measure[]> {
   const visitors = (100 * LIMIT * seconds * 2) / CHANNELS_A_WORKER
   const world = { channels: CHANNELS_A_WORKER, visitors, isWhole: false }
   await using emulator = await openEmulator(
-    { world, conditions: { ...conditions, callsPerSecond: LIMIT }, cacheBytes: 4e9 },
+    { world, conditions: { ...conditions, callsPerSecond: LIMIT } },
     bench.signal,
   )
   const team = await startTeam(bench, emulator, 'limit', workers)
@@ -199,7 +199,7 @@ async function keepBudget(bench: Bench): Promise<readonly Measure[]> {
 async function takeOver(bench: Bench): Promise<Measure> {
   // As many partitions as one worker reads side by side: the other one has room for all.
   const world = { channels: PARTITIONS, visitors: 20_000, isWhole: false }
-  await using emulator = await openEmulator({ world, conditions, cacheBytes: 4e9 }, bench.signal)
+  await using emulator = await openEmulator({ world, conditions }, bench.signal)
   const team = await startTeam(bench, emulator, 'take over', 2)
   const running = team.sync('visitors')
   await using db = await bench.server.open(team.databaseUrl)

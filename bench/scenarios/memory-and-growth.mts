@@ -56,7 +56,7 @@ export const manyPartitions: Scenario = {
 async function load(bench: Bench, channels: number, visitors: number): Promise<MeasuredRun> {
   const rows = channels * visitors
   const world = { channels, visitors, isWhole: false }
-  await using emulator = await openEmulator({ world, cacheBytes: 4e9 }, bench.signal)
+  await using emulator = await openEmulator({ world }, bench.signal)
   await emulator.warm()
   const databaseUrl = await bench.server.fresh(databaseName('growth'))
   const run = await measureSync(bench, emulator, { databaseUrl, streams: 'visitors' })

@@ -24,7 +24,7 @@ export const planning: Scenario = {
   run: async (bench) => {
     const url = await bench.server.fresh(databaseName('planning'))
     const world = { channels: 10, visitors: 1, isWhole: true }
-    await using emulator = await openEmulator({ world, cacheBytes: 1e8 }, bench.signal)
+    await using emulator = await openEmulator({ world }, bench.signal)
     const db = await bench.server.open(url)
     try {
       return await measureLedger(bench, emulator, db, url)

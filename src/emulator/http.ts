@@ -60,24 +60,5 @@ function renderBody({ body }: Answer, pages: PageCache): Buffer {
   }
 }
 
-/** The body that is kept for this key, or what `render` returns, which is kept where there is a key. */
+/** The body that was kept under this key, or what `render` returns. Without a key, none is kept. */
 export type PageCache = (key: string | undefined, render: () => Buffer) => Buffer
-
-/** Keeps up to `maxBytes` of bodies: a benchmark should not measure how pages are rendered. */
-export function createPageCache(maxBytes: number): PageCache {
-  const bodies = new Map<string, Buffer>()
-  let bytes = 0
-  return (key, render) => {
-    const kept = bodies.get(key ?? '')
-    if (kept !== undefined) return kept
-    const body = render()
-    if (key === undefined) return body
-    if (bytes + body.length > maxBytes) {
-      bodies.clear()
-      bytes = 0
-    }
-    bodies.set(key, body)
-    bytes += body.length
-    return body
-  }
-}

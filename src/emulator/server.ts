@@ -7,7 +7,7 @@ import { LivehouseError } from '../core/errors.ts'
 import { type Conditions, createDayBudget, createRateLimit, defaultConditions } from './conditions.ts'
 import { type ClientSettings, createCredentials } from './credentials.ts'
 import { AUTH_PREFIX, dispatch } from './dispatch.ts'
-import { createPageCache, readRequest, respond } from './http.ts'
+import { type PageCache, readRequest, respond } from './http.ts'
 import { defaultSwitches, type Switches } from './switches.ts'
 import { readTruth, type Truth } from './truth.ts'
 import { createWorld } from './world/create-world.ts'
@@ -31,8 +31,8 @@ export interface EmulatorOptions extends Optional<ClientSettings> {
   readonly clock?: Clock | undefined
   /** Default `Asia/Shanghai`. */
   readonly timeZone?: string | undefined
-  /** Bytes of rendered pages that are kept, so that serving them again is cheap; default 256 MiB. */
-  readonly cacheBytes?: number | undefined
+  /** Keeps rendered pages, for benchmarks; by default none are kept. */
+  readonly pages?: PageCache | undefined
   /** In place of a generated one. */
   readonly world?: World | undefined
 }
@@ -57,7 +57,7 @@ const KEEP_ALIVE_MS = 120_000
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   const { seed = 1, channels = 10, viewers = 1000, days = 30, timeZone = 'Asia/Shanghai' } = options
   const { appId = 'emulator-app', appSecret = 'emulator-secret', apiToken = 'emulator-token' } = options
-  const { clock: given = systemClock, tokenSeconds = 7200, cacheBytes = 256 * 1024 * 1024 } = options
+  const { clock: given = systemClock, tokenSeconds = 7200, pages = (_key, render) => render() } = options
   const conditions: Conditions = { ...defaultConditions, ...options.conditions }
   const switches: Switches = { ...defaultSwitches, ...options.switches }
   const clock: Clock = { now: () => given.now() + conditions.clockAheadMs, sleep: given.sleep }
@@ -78,7 +78,6 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   }
   const ended = new AbortController()
   const random = createRandom(seed, 'jitter')
-  const pages = createPageCache(cacheBytes)
   /** @param signal aborts when the client has gone or the emulator stops */
   const answerRequest = async (request: IncomingMessage, response: ServerResponse, signal: AbortSignal) => {
     const wait = async (ms: number) => {
