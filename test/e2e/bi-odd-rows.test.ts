@@ -22,7 +22,7 @@ const edited = [
   `insert into livehouse.signups (channel_id, question_id, signup_key, signed_up_at, answers, occurrence, run_id)
     values ('8', 'q', 's', '2026-11-07 10:00+08', '[]', 1, 1)`,
   `insert into livehouse.signup_answers (channel_id, question_id, signup_key, question_no, question, answer, run_id)
-    values ('8', 'q', 's', 1, 'a', 'b||c', 1)`,
+    values ('8', 'q', 's', 1, 'a', 'b||c', 1), ('8', 'q', 's', 2, 'd', 'e||', 1)`,
   `insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, status, proof, distinct_rows, quarantined_rows, calls, retries,
       started_at, finished_at)
     select max(run_id), 'watch_records', 'channel=8', r, r, r, 'landed', 'verified', 1, 0, 1, 0, now(), now()
@@ -58,11 +58,21 @@ test('gifts of a kind that has not been read are unknown beside those of the oth
   expect(await read(gifts)).toEqual([{ cash_gifts: null, cash_amount: null, prop_gifts: '1', prop_amount: '1.00' }])
   await read(`update livehouse.gifts set amount = null where channel_id = '8'`)
   expect(await read(gifts)).toMatchObject([{ prop_gifts: '1', prop_amount: null }])
-  await read(`update livehouse.watch_records set watch_seconds = null where channel_id = '8' and record_id = 1`)
-  const watched = `select is_watched, is_over_one_minute from livehouse_bi.fct_viewer_day where channel_id = '8' order by day`
-  expect((await read(watched))[0]).toEqual({ is_watched: null, is_over_one_minute: null })
+  await read(`update livehouse.watch_records set watch_seconds = null, online_seconds = null, left_at = null, live_seconds = 1
+    where channel_id = '8' and record_id = 1`)
+  const watched = `select is_watched, is_over_one_minute, watched_visit_count, watched_viewers, viewers_over_one_minute,
+      watched_visits, viewers, live_viewers, estimated_peak_live_viewers
+    from livehouse_bi.fct_viewer_day v join livehouse_bi.daily_channel d using (channel_id, day)
+    where channel_id = '8' order by day limit 1`
+  expect(Object.values((await read(watched))[0] ?? {})).toEqual([...Array(6).fill(null), '1', '1', null])
   await read(`update livehouse.gifts set amount = 1 where channel_id = '8';
-    update livehouse.watch_records set watch_seconds = 600 where channel_id = '8' and record_id = 1`)
+    update livehouse.watch_records set watch_seconds = 600, online_seconds = 600, left_at = '2026-11-02 10:10+08',
+      live_seconds = null where channel_id = '8' and record_id = 1`)
+})
+
+test('an answer of one option and a separator is one choice', async () => {
+  const choices = `select question_no, is_multiple from livehouse_bi.fct_signup_answer where channel_id = '8' order by 1`
+  expect((await read(choices)).map(({ is_multiple }) => is_multiple)).toEqual([true, false])
 })
 
 test('a retired channel has its days to the last entry, whatever a wrong clock or the visitor list says', async () => {

@@ -111,6 +111,9 @@ function known(name: string): string {
   return `coalesce(d.${name}, case when k.${part} and d.${counter} is null then 0 end)`
 }
 
+/** 0 where nobody came, and NULL where somebody did whose visits do not tell when. */
+const peak = (name: string, who: string) => `coalesce(d.${name}, case when ${known(who)} = 0 then 0 end)`
+
 const count = (name: string, en: string, zh: string): Readonly<Record<string, BiColumn>> => ({
   [name]: bigint(known(name), en, zh),
 })
@@ -133,11 +136,11 @@ export const dailyChannel: BiView = {
       'Sums that can be added up over days and channels, except viewers (a viewer of two days counts on both: ' +
       'use fct_viewer_day) and peaks. Numerators and denominators, no ratios. A measure is 0 where its day has ' +
       'been read whole and had none, and NULL where that is not known: the day has not been read whole, ' +
-      'or only version 1 of the interface delivered it, without live seconds. Gifts and signups that the ' +
+      'or no visit tells (those of version 1 of the interface have no live seconds). Gifts and signups that the ' +
       'service no longer has are left out; a viewer who has left the list stays new on the day of entry.',
     zh:
       '可按日期和频道相加；但观众数（跨日会重复计，去重请用 fct_viewer_day）和峰值不可相加。只给分子分母，不给比率。已完整读取而没有发生的为 0；未完整读取，' +
-      '或仅有接口第 1 版数据（无直播秒数）时为 NULL。服务端已不存在的礼物与报名不计入；已离开访客列表的观众仍计为其首次进入日的新观众。',
+      '或当日访问均未提供时（接口第 1 版无直播秒数）为 NULL。服务端已不存在的礼物与报名不计入；已离开访客列表的观众仍计为其首次进入日的新观众。',
   },
   key: ['channel_id', 'day'],
   columns: {
@@ -154,12 +157,12 @@ export const dailyChannel: BiView = {
     ...duration('live', bigint(known('live_seconds'), 'Watched live, in seconds', '直播观看时长（秒）')),
     ...duration('replay', bigint(known('replay_seconds'), 'Watched on demand, in seconds', '点播观看时长（秒）')),
     estimated_peak_live_viewers: bigint(
-      `coalesce(d.peak_live_viewers, 0 * ${known('live_viewers')})`,
+      peak('peak_live_viewers', 'live_viewers'),
       'Largest estimated_live_viewers of a minute of the day (fct_audience_minute)',
       '当日各分钟直播在线人数估计的最大值（见 fct_audience_minute）',
     ),
     estimated_peak_viewers: bigint(
-      `coalesce(d.peak_viewers, 0 * ${known('viewers')})`,
+      peak('peak_viewers', 'visits'),
       'Largest estimated_all_viewers of a minute of the day (fct_audience_minute)',
       '当日各分钟在线人数估计的最大值（见 fct_audience_minute）',
     ),

@@ -2,7 +2,7 @@ import { broadcastColumns, giftColumns, giftSums, liveSum, ranAt } from './fct-b
 import { broadcasts, visitsOfBroadcast } from './fragments/broadcasts.ts'
 import { joinPerson, viewerKey } from './fragments/identity.ts'
 import { duration, moment } from './fragments/local-time.ts'
-import { bareLink, link } from './fragments/masks.ts'
+import { bareLink, personal } from './fragments/masks.ts'
 import { province } from './fragments/places.ts'
 import { isTest, namedViewer } from './fragments/shared-columns.ts'
 import { bigint, type BiView, bool, double, instant, text } from '../view.ts'
@@ -50,7 +50,14 @@ export const fctBroadcastViewer: BiView = {
     ),
     ...giftColumns,
     signups: bigint('coalesce(u.signups, 0)', 'Signups while it ran', '期间的报名次数'),
-    access_source: link(text('w.access_source', 'Link of the first visit with one', '首个有来源的访问的来源')),
+    access_source: personal(
+      'access_source',
+      text(
+        'w.access_source',
+        'Link of the first visit with one, without its query',
+        '首个有来源的访问的来源（不含查询参数）',
+      ),
+    ),
     device: text('w.device', 'Device of the first visit with one', '首个有设备的访问的设备'),
     province: text('w.province', 'Province of the first visit with one', '首个有省份的访问的省份'),
     is_new: bool(

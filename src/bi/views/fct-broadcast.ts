@@ -1,7 +1,7 @@
 import { broadcastKey, broadcasts, visitsOfBroadcast } from './fragments/broadcasts.ts'
 import { channelCoverage } from './fragments/coverage.ts'
 import { duration, local, localDay, moment } from './fragments/local-time.ts'
-import { bareLink, link } from './fragments/masks.ts'
+import { bareLink, personal } from './fragments/masks.ts'
 import { province } from './fragments/places.ts'
 import { channelId, currency, isTest } from './fragments/shared-columns.ts'
 import { bigint, type BiView, bool, date, instant, numeric, text } from '../view.ts'
@@ -79,7 +79,10 @@ export const fctBroadcast: BiView = {
     ...giftColumns,
     currency,
     signups: bigint('u.signups', 'Signups while it ran', '期间的报名次数'),
-    top_access_source: link(text('v.access_source', 'Most frequent link of its visits', '最多访问的来源')),
+    top_access_source: personal(
+      'access_source',
+      text('v.access_source', 'Most frequent link of its visits, without its query', '最多访问的来源（不含查询参数）'),
+    ),
     top_device: text('v.device', 'Most frequent device of its visits', '最多访问的设备'),
     top_province: text('v.province', 'Most frequent province of its visits', '最多访问的省份'),
     is_complete: bool(isWithin('c.watch_covers'), 'Whether its records have all been read', '记录是否已完整读取'),

@@ -43,6 +43,9 @@ export const answersFrom = `from livehouse.signup_answers a
     and c.question_no = a.question_no and c.question = coalesce(a.question, '')
   ${joinViewer('u', 'user_id')}`
 
+/** The options that the answer of a row `a` chose. */
+export const options = `array_remove(string_to_array(a.answer, '||'), '')`
+
 export const fctSignupAnswer: BiView = {
   name: 'fct_signup_answer',
   grain: { en: 'A question of a signup, answered or not', zh: '一次报名中的一道题（无论是否作答）' },
@@ -57,7 +60,7 @@ export const fctSignupAnswer: BiView = {
     ...answererColumns,
     answer: answerText('a.answer', 'Answer as it came', '答案原文'),
     is_answered: bool('a.answer is not null', 'Whether the question was answered', '是否作答'),
-    is_multiple: bool(`coalesce(position('||' in a.answer) > 0, false)`, 'Whether it has several choices', '是否多选'),
+    is_multiple: bool(`coalesce(cardinality(${options}) > 1, false)`, 'Whether it has several choices', '是否多选'),
     is_cleared: isCleared,
     ...isTest('a.channel_id'),
   },

@@ -1,6 +1,6 @@
 import { type BiView, smallint } from '../view.ts'
 import { isTest } from './fragments/shared-columns.ts'
-import { answererColumns, answersFrom, answerText, isCleared, questionColumns } from './fct-signup-answer.ts'
+import { answererColumns, answersFrom, answerText, isCleared, options, questionColumns } from './fct-signup-answer.ts'
 
 export const fctSignupChoice: BiView = {
   name: 'fct_signup_choice',
@@ -16,15 +16,11 @@ export const fctSignupChoice: BiView = {
     option_no: smallint('o.number::smallint', 'Number of the option, from 1', '选项在答案中的序号（从 1 起）'),
     ...answererColumns,
     option: answerText('o.option', 'The option', '选项'),
-    option_count: smallint(
-      `cardinality(array_remove(string_to_array(a.answer, '||'), ''))::smallint`,
-      'How many options the answer has',
-      '该答案的选项数',
-    ),
+    option_count: smallint(`cardinality(${options})::smallint`, 'How many options the answer has', '该答案的选项数'),
     is_cleared: isCleared,
     ...isTest('a.channel_id'),
   },
   from: `${answersFrom}
-  cross join lateral unnest(array_remove(string_to_array(a.answer, '||'), '')) with ordinality o (option, number)
+  cross join lateral unnest(${options}) with ordinality o (option, number)
   where u.removed_at is null and a.answer is not null`,
 }

@@ -48,12 +48,17 @@ export const fctViewerDay: BiView = {
     is_complete: bool(holdsDay('c.watch_covers', 'w.day'), 'Whether its records have all been read', '是否已完整读取'),
     is_final: bool(holdsDay('c.watch_settled', 'w.day'), 'Whether they no longer change', '是否不再变化'),
     visit_count: bigint('w.visit_count', 'Visits', '访问次数'),
-    watched_visit_count: bigint('w.watched_visit_count', 'Visits in which anything was watched', '有观看的访问次数'),
+    watched_visit_count: bigint(
+      'w.watched_visit_count',
+      'Visits in which anything was watched; NULL if unknown',
+      '有观看的访问次数；未知为 NULL',
+    ),
     ...isTest('w.channel_id'),
   },
   from: `from (
     select ${localDay('entered_at')} as day, channel_id, user_id, count(*) as visit_count,
-      count(*) filter (where watch_seconds > 0) as watched_visit_count, sum(online_seconds) as online_seconds,
+      case when count(watch_seconds) > 0 then count(*) filter (where watch_seconds > 0) end as watched_visit_count,
+      sum(online_seconds) as online_seconds,
       sum(watch_seconds) as watch_seconds, sum(live_seconds) as live_seconds, sum(vod_seconds) as replay_seconds,
       min(entered_at) as first_entered_at, max(left_at) as last_left_at
     from livehouse.watch_records where entered_at is not null group by 1, 2, 3

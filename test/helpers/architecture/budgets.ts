@@ -3,11 +3,11 @@ import { allStreams } from '../../../src/streams/registry.ts'
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
   app: 2903,
-  bi: 3977,
+  bi: 3996,
   cli: 3389,
   config: 572,
   core: 1259,
-  emulator: 1752 + 60 * allStreams.length,
+  emulator: 1727 + 60 * allStreams.length,
   ledger: 3455,
   log: 73,
   scheduler: 1307,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_232 + 128 * allStreams.length, test: 25_875 }
+export const MOST_LINES = { src: 32_231 + 128 * allStreams.length, test: 25_885 }
