@@ -19,7 +19,7 @@ interface Held {
 interface TakeOptions {
   /** Takes it only where no other process wants it, and does not mark it as wanted; false when not given. */
   readonly yieldsToOthers?: boolean
-  /** A transaction that it is to be part of. */
+  /** A transaction that it is to be part of; `keep` has it renewed once that is committed. */
   readonly db?: Db
   /** The run that it is taken for, shown on the page of that run. */
   readonly forRun?: string | null
@@ -76,11 +76,17 @@ export class Leases implements AsyncDisposable {
     if (row !== undefined) {
       const held = { name, epoch: row.epoch, lost: new AbortController() }
       this.#held.set(name, held)
-      this.#renewed.add(held)
+      if (db === this.#db) this.#renewed.add(held)
       return held.lost.signal
     }
     if (!yieldsToOthers) await this.markWanted(name, db)
     return undefined
+  }
+
+  /** Renews a lease that was taken in a transaction, from its commit on: before, no renewal would find its row. */
+  keep(name: string): void {
+    const held = this.#held.get(name)
+    if (held !== undefined) this.#renewed.add(held)
   }
 
   /** Marks a lease as wanted. @returns false where no process holds it */

@@ -54,12 +54,14 @@ export async function openRun(db: Db, run: NewRun, leases: Leases): Promise<stri
     .returning('runId')
     .execute()
   await deleteRunLeases(db, closed)
-  return await db.transaction().execute(async (trx) => {
-    const runId = await startRun(trx, run)
-    const lost = await leases.tryTake(`run ${runId}`, { db: trx })
+  const runId = await db.transaction().execute(async (trx) => {
+    const id = await startRun(trx, run)
+    const lost = await leases.tryTake(`run ${id}`, { db: trx })
     assert(lost !== undefined, 'the number of a run is its own')
-    return runId
+    return id
   })
+  leases.keep(`run ${runId}`)
+  return runId
 }
 
 /** Records a run. @returns its id, decimal text */

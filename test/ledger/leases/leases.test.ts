@@ -57,3 +57,20 @@ test('it is renewed while it is held, and its holder hears when another has take
   expect(lost?.reason).toMatchObject({ code: 'lease.lost' })
   expect(ours.holds('a')).toBe(false)
 })
+
+test('one that is taken in a transaction is not lost to a renewal before the commit, and is renewed after it', async () => {
+  await using ours = new Leases(database.db, often)
+  await ours.tryTake('b')
+  const isRenewed = async (name: string) =>
+    await untilRow(database.db, sql`select from livehouse_ops.leases where name = ${name} and expires_at > now()`)
+  const lost = await database.db.transaction().execute(async (db) => {
+    const taken = await ours.tryTake('a', { db })
+    await expire()
+    await isRenewed('b')
+    return taken
+  })
+  ours.keep('a')
+  await expire()
+  await isRenewed('a')
+  expect(lost?.aborted).toBe(false)
+})
