@@ -1,11 +1,11 @@
 import { cleanText } from '../core/text.ts'
 import type { Db } from '../store/database.ts'
-import { ops } from './ops.ts'
+import { ops, ROWS_A_STATEMENT } from './ops.ts'
 
 /** An index cannot hold longer names; `extra` of the row has the whole name. */
 const LONGEST_NAME = 255
 
-/** Remembers fields that the spec does not know. @returns those that are new */
+/** Remembers fields that the spec does not know, of one slice a thousand at most. @returns those that are new */
 export async function rememberUnknownFields(
   db: Db,
   stream: string,
@@ -13,8 +13,8 @@ export async function rememberUnknownFields(
   runId: string,
   seenAt: Date,
 ): Promise<readonly string[]> {
-  const names = new Set([...fields].map((field) => cleanText(field.slice(0, LONGEST_NAME))))
-  const rows = [...names].map((field) => ({ stream, field, firstSeenAt: seenAt, runId }))
+  const names = [...new Set([...fields].map((field) => cleanText(field.slice(0, LONGEST_NAME))))]
+  const rows = names.slice(0, ROWS_A_STATEMENT).map((field) => ({ stream, field, firstSeenAt: seenAt, runId }))
   if (rows.length === 0) return []
   const fresh = await ops(db)
     .insertInto('unknown_fields')

@@ -50,9 +50,9 @@ export function translateStatementError(error: unknown, named: NamedTarget): unk
     const message = `Database ${target} refuses: ${error.message} (${code}). ${advice}.`
     return new LivehouseError('db.refused', message, { reason: error.message, sqlState: code }, { cause: error })
   }
-  return lostCodes.has(code) || code.startsWith('08') || lostMessages.test(error.message)
-    ? unreachable(error, named)
-    : error
+  // 08P01 is a message that the server does not understand: a bug of the sender.
+  const isLost = lostCodes.has(code) || (code.startsWith('08') && code !== '08P01') || lostMessages.test(error.message)
+  return isLost ? unreachable(error, named) : error
 }
 
 /** An error while connecting: `db.refused` for a refusal of the server, else `db.unreachable`. */
