@@ -1,4 +1,5 @@
 import type { DatabaseTarget, ServiceSettings } from '../app/settings.ts'
+import { decodePercent } from '../core/text.ts'
 import type { SettingSource } from './setting-source.ts'
 import { isSafeAddress, readValue, show } from './values.ts'
 
@@ -60,7 +61,7 @@ export function readProxyUrl(source: SettingSource, name: string): string | null
   )
 }
 
-const POSTGRES_URL = 'a Postgres URL such as postgres://USER@HOST:5432/NAME'
+const POSTGRES_URL = 'a Postgres URL such as postgres://USER@HOST:5432/NAME, with %25 for a %'
 const EMBEDDED = `${POSTGRES_URL}, or the word embedded for the PostgreSQL that livehouse keeps itself`
 
 /** `DATABASE_URL`: it may carry a password, so it is never shown. */
@@ -77,7 +78,11 @@ export function readQueueUrl(source: SettingSource): string | undefined {
 }
 
 function readPostgresUrl(source: SettingSource, name: string, expected: string): string | undefined {
-  return readValue(source, name, { fallback: undefined, expected, isSecret: true }, (given) =>
-    /^postgres(ql)?:$/.test(URL.parse(given)?.protocol ?? '') ? given : undefined,
-  )
+  return readValue(source, name, { fallback: undefined, expected, isSecret: true }, (given) => {
+    const url = URL.parse(given)
+    // The driver takes a bare % of a password as it is, but fails with one of a name.
+    const parts = [url?.pathname ?? '', given.replace(/%(?![\da-f]{2})/gi, '%25')]
+    const isReadable = parts.every((part) => decodePercent(part) !== undefined)
+    return isReadable && /^postgres(ql)?:$/.test(url?.protocol ?? '') ? given : undefined
+  })
 }

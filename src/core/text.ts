@@ -15,12 +15,12 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** A mainland mobile number by itself. */
-const PHONE = /(?<![\w.])1[3-9]\d{9}(?!\w)/g
+/** A mainland mobile number by itself or behind the country's code. */
+const PHONE = /(?<![\w.])((?:\+?86[ -]?)?1[3-9]\d)\d{8}(?!\w)/g
 
 /** A service's words or values as a message may quote them: of phone numbers only the first three digits stay. */
 export function withoutPhones(text: string): string {
-  return text.replace(PHONE, (phone) => `${phone.slice(0, 3)}********`)
+  return text.replace(PHONE, '$1********')
 }
 
 /** What percent-encoding stands for (RFC 3986); undefined where it is not UTF-8. */

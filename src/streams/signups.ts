@@ -1,7 +1,7 @@
 import type { ColumnTypes, FieldParser, Row } from '../core/column.ts'
 import { type ChildTable, defineStream, type ItemFields, type Rejection } from '../core/stream.ts'
 import { exactJson } from '../core/text.ts'
-import { rejection, shown, text } from '../transform/read-item.ts'
+import { kindOf, rejection, text } from '../transform/read-item.ts'
 import { channelColumn, computedColumn, field, questionColumn, required } from './columns.ts'
 import { byPageIndex, errcodeEnvelope } from './wire.ts'
 
@@ -109,7 +109,7 @@ export const signups = defineStream({
 
 /** A row of cells in the order of the headers; the first three and the last are fixed, the others are questions. */
 function readSignup(item: unknown, title: readonly unknown[] = []): ItemFields | Rejection {
-  if (!Array.isArray(item)) return rejection('', `the row is ${shown(item)}, not an array of cells`)
+  if (!Array.isArray(item)) return rejection('', `the row is ${kindOf(item)}, not an array of cells`)
   const cells: readonly unknown[] = item
   if (cells.length !== title.length || cells.length < LEADING_CELLS + TRAILING_CELLS) {
     return rejection('', `the row has ${cells.length} cells under ${title.length} headers`)

@@ -81,8 +81,14 @@ export function shown(value: unknown): string {
   return json.length > 80 ? `${json.slice(0, 77)}…` : json
 }
 
+/** What an item is, without showing it: it may hold anybody's data, and reasons go into logs. */
+export function kindOf(item: unknown): string {
+  if (Array.isArray(item)) return 'an array'
+  return item === null ? 'null' : typeof item === 'object' ? 'an object' : `a ${typeof item}`
+}
+
 function asObject(item: unknown): ItemFields | Rejection {
-  return isObject(item) ? { kind: 'fields', fields: item } : rejection('', `the item is ${shown(item)}, not an object`)
+  return isObject(item) ? { kind: 'fields', fields: item } : rejection('', `the item is ${kindOf(item)}, not an object`)
 }
 
 function givenValue({ source }: Column, context: ItemContext): Cell {

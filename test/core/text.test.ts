@@ -14,6 +14,7 @@ test('JSON text means the same afterwards', () => {
 test.each([
   ['no user 13800138000 here', 'no user 138******** here'],
   ['"13800138000"', '"138********"'],
+  ['+8613800138000, 86 13800138000', '+86138********, 86 138********'],
   ['id 138001380001, 0.13800138000, a13800138000', 'id 138001380001, 0.13800138000, a13800138000'],
 ])('phone numbers of %j are not quoted', (text, quoted) => expect(withoutPhones(text)).toBe(quoted))
 

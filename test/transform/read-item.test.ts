@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
+import { allStreams } from '../../src/streams/registry.ts'
 import * as values from '../../src/transform/read-item.ts'
 
 /** By their names. */
 const parsers = { ...values }
 const long = 9_007_199_254_740_993n
 
-type Name = Exclude<keyof typeof values, 'fieldNames' | 'identifier' | 'itemReader' | 'rejection' | 'shown'>
+type Helper = 'fieldNames' | 'identifier' | 'itemReader' | 'kindOf' | 'rejection' | 'shown'
+type Name = Exclude<keyof typeof values, Helper>
 
 test.each<[Name, unknown, unknown]>([
   ['text', '009', '009'],
@@ -92,4 +94,14 @@ test.each<[Name, readonly unknown[]]>([
 ])('%s is null where it is empty or missing, and keeps what it cannot read raw rather than guess', (name, others) => {
   for (const raw of ['', null, undefined]) expect(parsers[name](raw)).toBeNull()
   for (const raw of others) expect(parsers[name](raw), String(raw)).toBeUndefined()
+})
+
+test.each([
+  ['signups', { nickname: '张三' }, 'the row is an object, not an array of cells'],
+  ['gifts', ['张三'], 'the item is an array, not an object'],
+  ['visitors', null, 'the item is null, not an object'],
+])('the reason why an item of %s is no row, which goes into logs, shows nobody', (name, item, reason) => {
+  const stream = allStreams.find((each) => each.name === name)
+  const read = stream && values.itemReader(stream, { partition: {}, serviceDay: '2026-11-20' })
+  expect(read?.(item, { title: ['a', 'b', 'c', 'd'] })).toMatchObject({ kind: 'rejected', reason })
 })
