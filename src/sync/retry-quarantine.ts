@@ -1,7 +1,7 @@
 import type { Row } from '../core/column.ts'
 import { addCounts, type Counts, noCounts, parsePartition, type Place, placeOf } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
+import { floorToDay, formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
 import { forgetCoverage } from '../ledger/slices/forget-coverage.ts'
 import { isSuperseded, type KeptItem, readKeptItems, resolveItems } from '../ledger/quarantine/quarantine.ts'
 import { loadRows, prepareToLoad } from '../store/load/load.ts'
@@ -33,7 +33,8 @@ export type RetryResult = Awaited<ReturnType<typeof retryQuarantine>>
  * written, nor, where a column tells which of two rows is fresher, an equally fresh one. The less fresh row of a known
  * duplicate is never loaded and stays in quarantine, so that the next reading knows the key; so does a row whose key
  * belongs to another record of a higher version. A row without an id cannot be loaded alone, as its key depends on all
- * rows of its minute: that minute no longer counts as covered, so that the next sync reads it again.
+ * rows of its minute: that minute no longer counts as covered (of several of a day, the range from the first to the last
+ * does not), so that the next sync reads it again.
  */
 export async function retryQuarantine(deps: RetryDeps, names: readonly string[] | undefined) {
   const { db, timeZone, now, signal } = deps
@@ -59,15 +60,13 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly string[] 
     })
     for (const { stream, partition, items, rows } of readings) {
       if (!stream.identity || items.length === 0) continue
-      const { timeColumn } = stream.identity
-      const minutes = rows.flatMap((row) => minuteOf(row[timeColumn], timeZone) ?? [])
-      // Before they are resolved: a crash in between means that a minute is read twice, and loses nothing.
-      await forgetCoverage(db, {
-        streams: [stream.name],
-        channels: partition.channel === undefined ? undefined : [partition.channel],
-        window: { from: Math.min(...minutes), to: Math.max(...minutes) + MINUTE },
-      })
+      const minutes = rows.flatMap((row) => minuteIn(stream, row, timeZone) ?? [])
       const place = placeOf({ stream, partition })
+      // Before they are resolved: a crash in between means that a minute is read twice, and loses nothing.
+      for (const ofDay of Map.groupBy(minutes, floorToDay).values()) {
+        const window = { from: Math.min(...ofDay), to: Math.max(...ofDay) + MINUTE }
+        await forgetCoverage(db, { streams: [stream.name], channels: undefined, partition: place.partition, window })
+      }
       readAgain.set(`${place.stream} ${place.partition}`, place)
     }
     await db.transaction().execute(async (trx) => {
@@ -96,7 +95,8 @@ function readGroup(items: readonly KeptItem[], { streams, parse, timeZone }: Ret
     // The headers of the answer that it came in.
     const title = item.headers === null ? undefined : parse(item.headers)
     const result = readItem(parse(item.raw), { title: Array.isArray(title) ? title : undefined })
-    return result.kind === 'row' ? [{ item, row: result.row }] : []
+    const isPlaced = result.kind === 'row' && (!stream.identity || minuteIn(stream, result.row, timeZone) !== undefined)
+    return isPlaced ? [{ item, row: result.row }] : []
   })
   return {
     stream,
@@ -105,6 +105,11 @@ function readGroup(items: readonly KeptItem[], { streams, parse, timeZone }: Ret
     items: read.map(({ item }) => item),
     rows: read.map(({ row }) => row),
   }
+}
+
+/** The minute of a row without an id; undefined for a time that no range holds, such as that of a year before 1000. */
+function minuteIn({ identity }: Stream, row: Row, timeZone: string) {
+  return minuteOf(row[identity?.timeColumn ?? ''], timeZone)
 }
 
 /** One row a key: Postgres refuses equal keys in one statement. */

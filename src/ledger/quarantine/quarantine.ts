@@ -238,7 +238,7 @@ export async function hadAsManyQuarantined(
  * not be exact: a list with such duplicates takes a walk more.
  */
 export async function readDuplicates(db: Db, place: Place): Promise<readonly (string | null)[]> {
-  const items = (await readQuarantined(db, place)).filter(isDuplicate)
+  const items = await selectKept(db).where(isAt(place)).where('reason', 'like', `${DUPLICATE}%`).execute()
   return items.map(({ raw, path }) => {
     // Not Postgres' own operator: U+0000, a lone surrogate or great depth anywhere in the item would fail the query.
     const value: unknown = Object(JSON.parse(raw))[path]
