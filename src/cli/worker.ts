@@ -2,7 +2,7 @@ import { openRunConnection } from '../app/open-connection.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readServiceAndDatabase, readSettings } from '../config.ts'
 import { openQueue } from '../scheduler/open-queue.ts'
-import { runWorker } from '../scheduler/run-partition.ts'
+import { workOnPartitions } from '../scheduler/run-partition.ts'
 import { readInteger } from './flags.ts'
 import { defineCommand } from './usage.ts'
 
@@ -26,7 +26,7 @@ livehouse worker --concurrency 16`,
     await using db = await openWarehouse(context, { settings: database, source: service })
     await using queue = await openQueue(context, database, false)
     await using connection = await openRunConnection(context, { service, database }, db)
-    await runWorker(context, { db, service, connection, queue, concurrency })
+    await workOnPartitions(context, { db, service, connection, queue, concurrency })
     return 0
   },
 )

@@ -2,7 +2,6 @@ import type { AppContext } from '../app/context.ts'
 import { readServiceTime } from '../app/open-connection.ts'
 import { createSliceDeps, type RunConnection, SLICES_A_CALL } from '../app/run-extraction.ts'
 import type { ServiceSettings } from '../app/settings.ts'
-import { systemClock } from '../core/clock.ts'
 import { type Partition, placeOf } from '../core/slice.ts'
 import { readLeases } from '../ledger/leases/lease-rows.ts'
 import { Leases, thisProcess } from '../ledger/leases/leases.ts'
@@ -54,34 +53,19 @@ interface WorkerDeps extends Pick<WorkOptions, 'queue' | 'concurrency'> {
   readonly connection: RunConnection
 }
 
-/** For so long the runs under way are taken to be the same: many small partitions may be taken within a second. */
-const LOOK_MS = 1000
-
 /** Works on queued partitions until the signal of the context aborts. */
 export async function workOnPartitions(context: AppContext, deps: WorkerDeps): Promise<void> {
   const { log, signal } = context
   const { db, queue, concurrency } = deps
+  log.info('worker.started', { worker: thisProcess(), concurrency })
   await using leases = new Leases(db)
   const handle = createPartitionHandler(context, deps, leases)
-  let alive: ReadonlySet<string> = new Set()
-  let lookedAtMs = Number.NEGATIVE_INFINITY
   // Jobs of a run that is over, or whose process has died, are no longer wanted.
   const keepWanted = async (attempts: readonly Attempt[]) => {
-    const isAlive = (attempt: Attempt) => alive.has(`run ${jobOf(attempt).runId}`)
-    const isKnown = systemClock.monotonicMs() - lookedAtMs < LOOK_MS && attempts.every(isAlive)
-    if (!isKnown) {
-      lookedAtMs = systemClock.monotonicMs()
-      alive = new Set((await readLeases(db)).map(({ name }) => name))
-    }
-    return attempts.filter(isAlive)
+    const alive = new Set((await readLeases(db)).map(({ name }) => name))
+    return attempts.filter((attempt) => alive.has(`run ${jobOf(attempt).runId}`))
   }
   await workOn({ queue, name: 'partitions', concurrency, log, signal, keepWanted, handle })
-}
-
-/** The same as a process that does nothing else. */
-export async function runWorker(context: AppContext, deps: WorkerDeps): Promise<void> {
-  context.log.info('worker.started', { worker: thisProcess(), concurrency: deps.concurrency })
-  await workOnPartitions(context, deps)
 }
 
 function createPartitionHandler(
