@@ -99,10 +99,13 @@ export class Queue implements AsyncDisposable {
     if (ids.length > 0) await this.#boss.cancel(name, [...ids])
   }
 
+  /** Those of these jobs that have ended. One that is deleted, as it ended long ago, counts as failed. */
   async readEnded(name: QueueName, ids: readonly string[]): Promise<readonly EndedJob[]> {
     const { rows } = await this.#boss.getDb().executeSql(
-      `select id, state, output from ${SCHEMA}.job
-       where name = $1 and id = any($2::uuid[]) and state in ('completed', 'cancelled', 'failed')`,
+      `select asked.id, coalesce(job.state::text, 'failed') as state,
+         case when job.id is null then '{"message": "its job is gone"}' else job.output end as output
+       from unnest($2::uuid[]) as asked (id) left join ${SCHEMA}.job on job.name = $1 and job.id = asked.id
+       where job.id is null or job.state in ('completed', 'cancelled', 'failed')`,
       [name, ids],
     )
     return rows.map(({ id, state, output }): EndedJob => ({ id, state, output }))

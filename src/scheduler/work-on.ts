@@ -80,7 +80,10 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
       }
       const free = signal.aborted ? 0 : Math.min(concurrency, Math.max(1, 2 * lastActiveCount)) - active.size
       const taken = free > 0 ? await queue.take(name, free) : []
-      const kept = await keepWanted(taken)
+      const kept = await keepWanted(taken).catch(async (error: unknown) => {
+        for (const attempt of taken) await queue.giveBack(name, attempt)
+        throw error
+      })
       for (const attempt of kept) {
         const lost = new AbortController()
         active.set(attempt, lost)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { sql } from 'kysely'
 import { Client } from 'pg'
@@ -28,7 +29,14 @@ test('processes that start at the same moment make the schema of the queue once'
   const target = { kind: 'url', url: account.database.url } as const
   const settings = { target, dataDir: '', queueUrl: undefined, isAutoMigrated: true }
   const opened = Array.from({ length: 4 }, async () => await openQueue(createTestContext().context, settings))
-  for (const queue of await Promise.all(opened)) await queue[Symbol.asyncDispose]()
+  const [first, ...others] = await Promise.all(opened)
+  for (const queue of others) await queue[Symbol.asyncDispose]()
+  await using queue = first
+  // A job that pg-boss has deleted before its run looked for its end is not waited for.
+  const [waiting, gone] = [randomUUID(), randomUUID()]
+  await queue?.send('partitions', [{ id: waiting, key: 'a', priority: 1, data: {} }])
+  const output = { message: 'its job is gone' }
+  expect(await queue?.readEnded('partitions', [waiting, gone])).toEqual([{ id: gone, state: 'failed', output }])
 })
 
 test('an attempt whose end is on no record counts in the run, also with the queue in another database', async () => {

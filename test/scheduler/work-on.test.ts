@@ -47,3 +47,8 @@ test('what nobody wants any more is taken away by as many at a time, and at once
   expect(asked.slice(0, 4)).toEqual([1, 2, 4, 8])
   expect(asked.length).toBeLessThan(20)
 })
+
+test('what was taken while the warehouse was away is given back', async () => {
+  const away = async () => await Promise.reject(new Error('away'))
+  expect(await looksFor(1, async () => ({}), away)).toEqual({ asked: [1], givenBack: 1 })
+})
