@@ -149,3 +149,24 @@ test('five visits in five days that are never counted make no run red', async ()
   }
   await expectTruth(account, ['watch_records'])
 })
+
+test('signups whose total is not true, and of whose parts it moves, are cut only so often', async () => {
+  await using account = await startAccount({ channels: 1, viewers: 5 })
+  const now = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai')
+  const times = Array.from({ length: 40 }, (_, index) => now - 2 * 86_400 - index * 7 * MINUTE)
+  addRowsAt(account.emulator, times)
+  let held = 0
+  let answers = 0
+  const query = (asked: ListQuery): ListQuery => {
+    held = times.filter((at) => (asked.from ?? 0) <= at && (asked.to ?? Infinity) >= at).length
+    return held === 0 || held === times.length ? asked : { ...asked, pageSize: 1, echoPageSize: 1 }
+  }
+  const answer: FaultEffect['answer'] = (given) => {
+    const told = held === times.length ? falseTotal(-1) : falseTotal(answers++ % 2)
+    return held === 0 ? given : (told.answer?.(given) ?? given)
+  }
+  account.emulator.faults.push({ effect: { name: 'untrue, then moving', query, answer }, endpoint: 'signupRecord' })
+  expect((await syncStreams(account, 'questionnaires,signups')).code).toBe(3)
+  // Not some 2,300.
+  expect(account.emulator.calls.length).toBeLessThan(1200)
+})
