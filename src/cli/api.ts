@@ -53,6 +53,8 @@ livehouse api menu update --channel 10001589 --menu-id 1234 --name 互动`,
     const needed = neededFlags[action] ?? []
     for (const [name, value] of Object.entries(values))
       if (value === '' && name !== 'rich-text') refuse(`--${name} needs a value`)
+    if (values.channel !== undefined && !/^[\w-]+$/.test(values.channel))
+      refuse(`--channel is ${JSON.stringify(values.channel)}; it should be letters, digits, - and _`)
     for (const name of needed) if (values[name] === undefined) refuse(`--${name} is not given; api ${action} needs it`)
     return {
       action,

@@ -25,7 +25,6 @@ export const WRONG_USE = 2
 /** What stopped a command, as an exit code. A call that is refused before it is sent is wrong use. */
 export function exitCodeOfError(error: unknown): number {
   if (hasCode(error, 'usage.invalid') || hasCode(error, 'config.invalid')) return WRONG_USE
-  if (hasCode(error, 'api.invalidRequest')) return WRONG_USE
   if (hasCode(error, 'run.interrupted')) return codeOfSignal[error.details.signal]
   return 1
 }

@@ -5,7 +5,6 @@ export interface ErrorDetails {
   /** A setting; `problems` name the variable, what was given (never a secret) and what it should be. */
   'config.invalid': { readonly problems: readonly string[] }
   /** A request that cannot be put together, found before it is made. */
-  'api.invalidRequest': { readonly call: string; readonly rule: string; readonly given: string }
   /** No connection: name resolution, refused, reset, TLS. */
   'api.unreachable': { readonly call: string; readonly reason: string }
   /** No complete answer in time. */
@@ -96,7 +95,6 @@ export type Recovery = 'retry' | 'wait' | 'skip' | 'abort'
 export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
   'usage.invalid': 'abort',
   'config.invalid': 'abort',
-  'api.invalidRequest': 'skip',
   'api.unreachable': 'retry',
   'api.timeout': 'retry',
   'api.status': 'skip',

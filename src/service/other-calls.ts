@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { CallContext } from '../core/page.ts'
-import { badShape, channelIn } from './fetch-page.ts'
+import { badShape } from './fetch-page.ts'
 import type { Send } from './send.ts'
 
 export const ticketScopes = ['sub_manager', 'guest', 'emcee', 'outer_visitor', 'act_assistant'] as const
@@ -50,8 +50,7 @@ const menuEnvelope = z.object({
 
 /**
  * API 4.3, or 4.4 where a menu id is given. Adding is not idempotent, changing is. Ids beyond 2^53 stay exact.
- * @throws LivehouseError `api.invalidRequest` for a channel id that could not stand in a path, `api.badShape` when the
- * answer does not say which menu was saved, and others of calls
+ * @throws LivehouseError `api.badShape` when the answer does not say which menu was saved, and others of calls
  */
 export async function saveMenu(
   send: Send,
@@ -66,7 +65,7 @@ export async function saveMenu(
     name,
     method: isNew ? 'POST' : 'PUT',
     host: 'base',
-    path: `/v1/activities/${channelIn(channelId, name)}/saveMenu${isNew ? '' : `/${menuId}`}`,
+    path: `/v1/activities/${encodeURIComponent(channelId)}/saveMenu${isNew ? '' : `/${menuId}`}`,
     body: { ...menu },
     channelId,
     authorization: 'bearer',

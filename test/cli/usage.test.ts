@@ -133,7 +133,7 @@ test.each([
   ['api menu update --channel 9 --menu-id 1 --rich-text', '--rich-text needs a value'],
   ['api menu create --channel 9 --vid 1.5', '--vid is "1.5"'],
   ['api menu create --channel 9 --type 5', '--type is "5"; it should be a whole number from 1 to 4'],
-  ['api menu create --channel ../9', 'a channel id consists of'],
+  ['api menu create --channel ../9', '--channel is "../9"; it should be letters'],
   ['api menu delete', 'there is no action "menu"; did you mean menu create?'],
   ['audit --from 2026-01-02 --to 2026-01-01', 'is not before'],
   ['audit --from yesterday', '--from is "yesterday"'],

@@ -123,18 +123,6 @@ test.each<[ListRequest, string, string, object]>([
   expect(asked).toMatchObject([{ method, path, query: {}, body, headers: { authorization: 'Bearer fixed-token' } }])
 })
 
-test.each(['', '..', 'a/b', '9?x=1', '频道'])(
-  'a channel id that could lead elsewhere is not sent: %j',
-  async (channel) => {
-    await using service = await startScriptedService(() => ({ json: empty }))
-    await using connection = connectClient(service.url)
-    const list = listOf('questionnaires', { channel })
-    const error = await errorOf(connection.fetchPage({ list, ...first }, openContext()))
-    expect(error).toMatchObject({ code: 'api.invalidRequest' })
-    expect(service.requests).toHaveLength(0)
-  },
-)
-
 test.each<[string, ListRequest, unknown, page?: number]>([
   ['an object for a bare array', gifts, {}],
   ['null by a name', gifts, { data: null }],
