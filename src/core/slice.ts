@@ -71,6 +71,7 @@ export function subtractWindows({ from, to }: Window, others: readonly Window[])
   return [...left, { from: start, to }].filter((part) => !isEmptyWindow(part))
 }
 
+/** A window for people, and as `tsrange` text. */
 export function formatWindow({ from, to }: Window): string {
   return `[${formatWallTime(from)}, ${formatWallTime(to)})`
 }
@@ -80,14 +81,9 @@ export function sliceName({ partition, window }: { partition: Partition; window:
   return window === undefined ? partitionKey(partition) : `${partitionKey(partition)} ${formatWindow(window)}`
 }
 
-/** A window as `tsrange` text. */
-export function formatRange({ from, to }: Window): string {
-  return `[${formatWallTime(from)},${formatWallTime(to)})`
-}
-
 /** Windows as `tsmultirange` text, which joins those that touch or overlap. */
 export function formatRanges(windows: readonly Window[]): string {
-  return `{${windows.map(formatRange).join(',')}}`
+  return `{${windows.map(formatWindow).join(',')}}`
 }
 
 /** A range as Postgres writes it, `["2026-11-20 14:03:00","2026-11-20 15:00:00")`; undefined where it has no ends. */

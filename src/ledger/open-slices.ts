@@ -1,5 +1,5 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
-import { formatRange, parseRange, type Place, type Window } from '../core/slice.ts'
+import { formatWindow, parseRange, type Place, type Window } from '../core/slice.ts'
 import { DAY } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { isAt, type Ops, ops, type Row } from './ops.ts'
@@ -60,8 +60,8 @@ export async function saveOpenSlice(
   const row = {
     ...slice,
     ...place,
-    reads: formatRange(window),
-    covers: covers ? formatRange(covers) : null,
+    reads: formatWindow(window),
+    covers: covers ? formatWindow(covers) : null,
     backfillId: slice.backfillId ?? null,
     keys: [...keys],
     lastPageKeys: [...slice.lastPageKeys],

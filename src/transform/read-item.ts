@@ -118,13 +118,11 @@ export const text = orNone<string>((raw) => {
 
 /** An index holds some thousand bytes a row; no id that the spec describes comes near. */
 const LONGEST_ID = 255
-const PLAIN_ID = /^[\w-]{1,255}$/
 
 /** Text that is part of a key. Longer than 255 characters, or with characters that no terminal may show, it is none. */
 export const identifier: FieldParser<string> = (raw) => {
   const id = text(raw)
-  if (typeof id !== 'string' || PLAIN_ID.test(id)) return id
-  return id.length > LONGEST_ID || printable(id) !== id ? undefined : id
+  return typeof id === 'string' && (id.length > LONGEST_ID || printable(id) !== id) ? undefined : id
 }
 
 const MAX_SMALLINT = 32_767

@@ -1,5 +1,5 @@
 import { jsonBuildObject } from 'kysely/helpers/postgres'
-import { formatRange, parseRange, parseRanges, type Place, type Window } from '../../core/slice.ts'
+import { formatWindow, parseRange, parseRanges, type Place, type Window } from '../../core/slice.ts'
 import type { Db } from '../../store/database.ts'
 import type { LedgerPlace } from './forget-coverage.ts'
 import { isAt, ops, type Statement } from '../ops.ts'
@@ -46,9 +46,9 @@ export async function readEarlierCoverage(
   const { seen, compared } = await ops(db)
     .selectFrom('slices')
     .where((slice) => slice.and({ stream, partition, status: 'landed' }))
-    .where('covers', '&&', formatRange(window))
+    .where('covers', '&&', formatWindow(window))
     .select((eb) => {
-      const covered = eb.fn.agg<string | null>('range_agg', [eb('covers', '*', formatRange(window))])
+      const covered = eb.fn.agg<string | null>('range_agg', [eb('covers', '*', formatWindow(window))])
       const isOfOtherSize = eb('pageSize', 'is', null).or('pageSize', 'is distinct from', pageSize ?? null)
       const isComparable = eb('finishedAt', '<=', endedBy).and(isOfOtherSize)
       return [covered.as('seen'), covered.filterWhere(isComparable).as('compared')]
@@ -69,7 +69,7 @@ export async function readLastPageSizes(db: Db, { window, ...place }: LedgerPlac
     .select(({ fn }) => fn.max('pageSize').as('size'))
     .where(isAt(place))
     .where('status', '=', 'landed')
-    .where('covers', '&&', formatRange(window))
+    .where('covers', '&&', formatWindow(window))
     .where('pageSize', 'is not', null)
     .groupBy('runId')
     .orderBy('runId', 'desc')
@@ -104,7 +104,7 @@ export async function findAgreeing(
     .select(['sliceId', 'pieceOf', 'isDrop', 'distinctRows', 'finishedAt', 'reads', 'proof'])
     .where(isAt(place))
     .where((slice) => slice('status', 'in', ['landed', 'moving']).or('proof', '=', 'short').or('isDrop', '=', true))
-    .where((slice) => (window ? slice('reads', '&&', formatRange(window)) : slice('reads', 'is', null)))
+    .where((slice) => (window ? slice('reads', '&&', formatWindow(window)) : slice('reads', 'is', null)))
     .execute()
   const readings = slices.map(({ reads, distinctRows, ...row }) => {
     const read = parseRange(reads)

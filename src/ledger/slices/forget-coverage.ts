@@ -1,5 +1,5 @@
 import { type ExpressionBuilder, type SelectQueryBuilder, sql } from 'kysely'
-import { formatRange, parseRanges, type Place, subtractWindows, type Window } from '../../core/slice.ts'
+import { formatWindow, parseRanges, type Place, subtractWindows, type Window } from '../../core/slice.ts'
 import type { Db } from '../../store/database.ts'
 import { forgetMissedRows } from '../../store/load/table-part.ts'
 import { lockName } from '../../store/lock-name.ts'
@@ -30,7 +30,7 @@ export type ForgottenPartition = Awaited<ReturnType<typeof forgetCoverage>>[numb
  * @returns the partitions that had a part in it, in order
  */
 export async function forgetCoverage(db: Db, { streams, channels, partition, window }: Forgotten) {
-  const range = formatRange(window)
+  const range = formatWindow(window)
   const place = (eb: ExpressionBuilder<Ops, 'slices' | 'open_slices'>) => {
     const channel = eb.fn<string>('split_part', ['partition', eb.val('/'), eb.lit(1)])
     const inChannels = channels && eb(channel, '=', anyOf(channels.map((id) => `channel=${id}`)))
@@ -65,7 +65,7 @@ export async function forgetCoverage(db: Db, { streams, channels, partition, win
 
 /** Takes a range out of what is settled, after a reading found it changed: it stays covered, and is read again. */
 export async function unsettle(trx: Db, { stream, partition, window }: LedgerPlace): Promise<void> {
-  const range = formatRange(window)
+  const range = formatWindow(window)
   const isChanged = (eb: ExpressionBuilder<Ops, 'slices'>) =>
     eb.and([eb.and({ stream, partition, status: 'landed' }), eb('settled', '&&', range)])
   const changed = ops(trx).selectFrom('slices').select('sliceId').where(isChanged)
@@ -132,7 +132,7 @@ export async function forgetReadingsAfter(db: Db, time: Date): Promise<number> {
 
 /** Notes that an audit has reopened a range: until it has been read again, no audit finds the partition equal. */
 export async function recordReopened(db: Db, place: Place, window: Window, at: Date): Promise<void> {
-  const row = { ...place, range: formatRange(window), reopenedAt: at }
+  const row = { ...place, range: formatWindow(window), reopenedAt: at }
   await ops(db)
     .insertInto('reopened_ranges')
     .values(row)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { formatRange, isGreen, type Partition, partitionKey, type Place, type Window } from '../../core/slice.ts'
+import { formatWindow, isGreen, type Partition, partitionKey, type Place, type Window } from '../../core/slice.ts'
 import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
 import { isAt, ops, type Row, type Statement } from '../ops.ts'
@@ -37,9 +37,9 @@ export function recordSlices(db: Db, slices: readonly SliceRecord[]): Statement 
   const rows = slices.map(({ partition, window, covers, settled, totals, error, ...slice }) => ({
     ...slice,
     partition: partitionKey(partition),
-    reads: window ? formatRange(window) : null,
-    covers: covers ? formatRange(covers) : null,
-    settled: settled ? formatRange(settled) : null,
+    reads: window ? formatWindow(window) : null,
+    covers: covers ? formatWindow(covers) : null,
+    settled: settled ? formatWindow(settled) : null,
     // Only what has landed counts as covered. A list that moved has been read, but is read again.
     status: slice.proof === 'moving' ? slice.proof : isGreen(slice.proof) ? ('landed' as const) : ('failed' as const),
     firstTotal: totals?.first,
@@ -125,5 +125,5 @@ export function selectLandedBefore(db: Db, place: Place, window: Window | undefi
   return landed
     .select(({ fn }) => fn.max('finishedAt').as('at'))
     .where('runId', '!=', runId)
-    .where((slice) => (window ? slice('reads', '&&', formatRange(window)) : slice('reads', 'is', null)))
+    .where((slice) => (window ? slice('reads', '&&', formatWindow(window)) : slice('reads', 'is', null)))
 }
