@@ -175,7 +175,7 @@ export function readSecrets(source: SettingSource): readonly string[] {
 function readEnvFile(path: string): Environment {
   const problem = describeOpenFile(path)
   if (problem !== undefined)
-    throw new LivehouseError('config.invalid', 'the settings are not read', { problems: [problem] })
+    throw new LivehouseError('config.invalid', 'the settings cannot be read', { problems: [problem] })
   try {
     const text = readFileSync(path, 'utf8')
     if (text.includes('\0')) throw new Error('it is not text in UTF-8')

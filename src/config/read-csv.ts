@@ -63,7 +63,7 @@ export function readTable(
   const isKnown = (name: string, index: number) =>
     [...needed, ...optional].includes(name) && names.indexOf(name) === index
   if (!names.every(isKnown) || needed.some((name) => !names.includes(name))) {
-    const expected = `${needed.join(', ')} and, if you like, ${optional.join(', ')}`
+    const expected = `${needed.join(', ')} and optionally ${optional.join(', ')}`
     refuse(`${file} has the header ${show(names.join(','))}; it should have ${expected}`)
     return undefined
   }

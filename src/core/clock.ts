@@ -23,7 +23,7 @@ export const systemClock: Required<Clock> = {
   },
 }
 
-/** Lets other events be handled, which work without waits does not. Two rounds: a reused connection waits for one. */
+/** Lets waiting events be handled. Two rounds, as a reused connection is free only after one. */
 export async function yieldToEventLoop(): Promise<void> {
   await nextRound()
   await nextRound()
@@ -31,7 +31,7 @@ export async function yieldToEventLoop(): Promise<void> {
 
 /**
  * Calls `action` after `ms` of real time, if the process is still there then: it is not kept alive for it.
- * @returns calls it off
+ * @returns cancels it
  */
 export function callIfStillRunning(ms: number, action: () => void): () => void {
   const timer = setTimeout(action, ms).unref()
@@ -41,8 +41,8 @@ export function callIfStillRunning(ms: number, action: () => void): () => void {
 /**
  * Calls `action` once the signal aborts. The runtime chains the listeners of a signal, and a removed one still points
  * to those after it: what they hold, such as whole answers, would stay in memory until a full collection. So a listener
- * that is called off drops its action.
- * @returns calls it off
+ * that is cancelled drops its action.
+ * @returns cancels it
  */
 export function whenAborted(signal: AbortSignal, action: () => void): () => void {
   let wanted: (() => void) | undefined = action

@@ -46,12 +46,12 @@ export type Reserve = (channelId: string, atMs: number, signal: AbortSignal) => 
  * Changes the pace of calls that all processes share, null at first. `change` gets the time by a clock that they share,
  * in milliseconds since some start, and is called again where another process was faster.
  */
-export type PaceCell = <T extends Paced>(change: Change<T>) => Promise<T>
-export type Paced = { readonly pace: unknown }
-export type Change<T extends Paced> = (pace: unknown, nowMs: number) => T
+export type UpdatePace = <T extends WithPace>(change: PaceChange<T>) => Promise<T>
+export type WithPace = { readonly pace: unknown }
+export type PaceChange<T extends WithPace> = (pace: unknown, nowMs: number) => T
 
 /** For this process alone. */
-export function createMemoryPaceCell({ now, monotonicMs = now }: Clock): PaceCell {
-  let kept: Paced = { pace: null }
+export function createMemoryPace({ now, monotonicMs = now }: Clock): UpdatePace {
+  let kept: WithPace = { pace: null }
   return async (change) => (kept = change(kept.pace, monotonicMs()))
 }

@@ -23,7 +23,7 @@ export interface RowIdentity {
   readonly occurrenceColumn: string
   /** Columns that never change. Where one cannot be read, the item goes to quarantine: it is no row yet. */
   readonly of: readonly string[]
-  /** One of these, by which a row belongs to a window. It counts to the minute: the service may give seconds or not. */
+  /** One of these, by which a row belongs to a window. Compared by the minute: the service may leave out seconds. */
   readonly timeColumn: string
 }
 

@@ -134,7 +134,7 @@ function countCalls(charged: Awaited<ReturnType<typeof readCharged>>, scope: str
 export type CallBudget = Awaited<ReturnType<typeof readCallBudget>>
 
 /** Calls left today; where each channel has its own, those of the channel with the fewest. */
-export function smallestLeft({ budget, scopes }: CallBudget): number {
+export function fewestCallsLeft({ budget, scopes }: CallBudget): number {
   return Math.min(budget, ...scopes.map(({ left }) => left))
 }
 

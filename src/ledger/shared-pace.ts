@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Clock } from '../core/clock.ts'
-import { type Change, createMemoryPaceCell, type PaceCell, type Paced } from '../core/shared-calls.ts'
+import { type PaceChange, createMemoryPace, type UpdatePace, type WithPace } from '../core/shared-calls.ts'
 import type { Db } from '../store/database.ts'
 
 /**
@@ -8,28 +8,32 @@ import type { Db } from '../store/database.ts'
  * change is computed again where the version has changed meanwhile. While the database does not answer, this process
  * keeps a pace of its own, from the last one that it saw.
  */
-export function createSharedPace(db: Db, host: string, clock: Clock): PaceCell {
+export function createSharedPace(db: Db, host: string, clock: Clock): UpdatePace {
   const { now, monotonicMs = now } = clock
   let offsetMs = now() - monotonicMs()
-  const alone = createMemoryPaceCell({ ...clock, monotonicMs: () => monotonicMs() + offsetMs })
+  const updateLocally = createMemoryPace({ ...clock, monotonicMs: () => monotonicMs() + offsetMs })
 
-  const go = async <T extends Paced>(change: Change<T>, version: string | null, tried?: T): Promise<T> => {
+  const update = async <T extends WithPace>(
+    change: PaceChange<T>,
+    version: string | null,
+    proposed?: T,
+  ): Promise<T> => {
     const askedAtMs = monotonicMs()
     // Writing and reading in one statement is plainer in SQL. The clock is read also where there is no row.
-    const { rows } = await sql<{ version: string | null; pace: unknown; nowMs: number; isTaken: boolean }>`
+    const { rows } = await sql<{ version: string | null; pace: unknown; nowMs: number; isAccepted: boolean }>`
       with taken as (insert into livehouse_ops.call_paces as paces (host, version, pace)
-        select ${host}::text, 1, ${JSON.stringify(tried?.pace)}::jsonb where ${tried !== undefined}::boolean
+        select ${host}::text, 1, ${JSON.stringify(proposed?.pace)}::jsonb where ${proposed !== undefined}::boolean
         on conflict (host) do update set version = paces.version + 1, pace = excluded.pace
         where paces.version = ${version}::bigint returning host)
-      select version, pace, exists (select from taken) as "isTaken",
+      select version, pace, exists (select from taken) as "isAccepted",
         (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"
       from (select) as one left join livehouse_ops.call_paces on host = ${host}`.execute(db)
-    const [kept = { version, pace: null, nowMs: askedAtMs + offsetMs, isTaken: false }] = rows
+    const [kept = { version, pace: null, nowMs: askedAtMs + offsetMs, isAccepted: false }] = rows
     // The database read its clock after the request was sent and before the answer came.
     offsetMs = Math.max(kept.nowMs - monotonicMs(), Math.min(offsetMs, kept.nowMs - askedAtMs))
-    if (tried !== undefined && kept.isTaken) return await alone(() => tried)
-    const isOld = tried !== undefined && kept.version === version
-    return await go(change, kept.version, isOld ? undefined : change(kept.pace, monotonicMs() + offsetMs))
+    if (proposed !== undefined && kept.isAccepted) return await updateLocally(() => proposed)
+    const isOld = proposed !== undefined && kept.version === version
+    return await update(change, kept.version, isOld ? undefined : change(kept.pace, monotonicMs() + offsetMs))
   }
-  return async (change) => await go(change, null).catch(() => alone(change))
+  return async (change) => await update(change, null).catch(() => updateLocally(change))
 }

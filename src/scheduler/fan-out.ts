@@ -109,7 +109,7 @@ function queuedAs(plan: PartitionPlan, turn: number, afterSlice: string, { deps,
   return { key, priority: PRIORITIES[yieldsToOthers ? 'backfill' : 'sync'] - turn, data }
 }
 
-/** Adds the result of a partition. An error that would meet them all, such as refused credentials, ends the run. */
+/** Adds the result of a partition. An error that concerns all of them, such as refused credentials, ends the run. */
 function addEnded({ stream, partition, slices }: PartitionPlan, { state, output }: EndedJob, run: FannedRun): void {
   const { tally, options, deps } = run
   const { name } = stream

@@ -78,8 +78,8 @@ async function beginDue({ job, tick }: QueuedRun, number: number, deps: PerformD
   if (run === undefined || (later === undefined && !isMissed)) return run
   const what = number > 0 ? 'interrupted' : 'missed'
   const error = later
-    ? `it had not come to its end when it was due again, ${formatWallTime(later.localTime)}`
-    : `it was ${what}, and is not to be made up for`
+    ? `it was still unfinished when it was due again, ${formatWallTime(later.localTime)}`
+    : `it was ${what}, and its job has catchUp: 'never'`
   // One interruption may be an update of livehouse; a run that ends its process again and again has failed.
   const hasFailed = number > (later ? 1 : 0)
   const ended = { runId: null, error, finishedAt: new Date(clock.now()) }

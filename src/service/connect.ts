@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import {
   type AccessToken,
-  createMemoryPaceCell,
+  createMemoryPace,
   createMemoryTokenStore,
   type Reserve,
   type TokenStore,
@@ -68,7 +68,7 @@ export function connect(options: ConnectOptions): Connection {
   const { clock, concurrency, appId, appSecret, apiToken, random = Math.random } = options
   const repeating = { ...options, random }
   const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs })
-  const pace = options.pace ?? createPace(createMemoryPaceCell(clock), options.maxCallsPerSecond, clock)
+  const pace = options.pace ?? createPace(createMemoryPace(clock), options.maxCallsPerSecond, clock)
   const closing = new AbortController()
   const closed = closing.signal
   const { serviceClock, timed } = createServiceClock(

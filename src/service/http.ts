@@ -71,7 +71,7 @@ export function createHttp(options: HttpOptions) {
       const limit = new AbortController()
       const stopListening = whenAborted(signal, () => limit.abort())
       // undici limits only pauses, not an answer that trickles in. By the real clock, as sockets use it.
-      const callOff = callIfStillRunning(options.timeoutMs, () => limit.abort())
+      const cancelTimer = callIfStillRunning(options.timeoutMs, () => limit.abort())
       const received = { bytes: 0, hasHeaders: false }
       try {
         onAttempt?.(1)
@@ -102,7 +102,7 @@ export function createHttp(options: HttpOptions) {
         if (error instanceof LivehouseError) throw error
         throw translate(options, call, error, { ...received, isLate: limit.signal.aborted, url })
       } finally {
-        callOff()
+        cancelTimer()
         stopListening()
       }
     },

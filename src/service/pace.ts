@@ -1,7 +1,7 @@
 import PQueue from 'p-queue'
 import type { Clock } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
-import type { PaceCell } from '../core/shared-calls.ts'
+import type { UpdatePace } from '../core/shared-calls.ts'
 import type { CallContext } from '../core/page.ts'
 import { type EndedCalls, estimateRateLimit, MARGIN, parseCallPace, rateAt } from './call-rate.ts'
 
@@ -32,8 +32,8 @@ function takeInstants({ turn, instants }: Gate, rate: number, firstMs: number): 
   return Array.from({ length: Math.min(waiting, most) }, (_, index) => firstMs + (index * 1000) / rate)
 }
 
-/** Exchanges with all processes that share the cell: which calls have ended, the rates, and the next free instants. */
-function createExchange(cell: PaceCell, maxCallsPerSecond: number, now: () => number) {
+/** Exchanges with all processes that share a pace: which calls have ended, the rates, and the next free instants. */
+function createExchange(updatePace: UpdatePace, maxCallsPerSecond: number, now: () => number) {
   const gates: Record<string, Gate> = {}
   const gateOf = (key: string): Gate => (gates[key] ??= createGate())
   const ceiling = gateOf('ceiling')
@@ -50,7 +50,7 @@ function createExchange(cell: PaceCell, maxCallsPerSecond: number, now: () => nu
 
   const exchange = async (): Promise<void> => {
     const asked = Object.entries(gates).map(([key, gate]) => ({ key, gate, ended: gate.ended.splice(0) }))
-    const { pace, given, aheadMs } = await cell((value, nowMs) => {
+    const { pace, given, aheadMs } = await updatePace((value, nowMs) => {
       const kept = parseCallPace(value, nowMs)
       const aheadMs = nowMs - now()
       // The shared clock was set: instants by the old time are void. Other processes notice at their next exchange.
@@ -86,12 +86,12 @@ function createExchange(cell: PaceCell, maxCallsPerSecond: number, now: () => nu
 }
 
 /**
- * Paces calls together with all processes that share the cell: each endpoint at the rate that `call-rate.ts` finds,
+ * Paces calls together with all processes that share a pace: each endpoint at the rate that `call-rate.ts` finds,
  * all of them below the ceiling (0: none). A process takes instants for waiting calls alone, so processes take turns.
  */
-export function createPace(cell: PaceCell, maxCallsPerSecond: number, clock: Clock): Pace {
+export function createPace(updatePace: UpdatePace, maxCallsPerSecond: number, clock: Clock): Pace {
   const now = clock.monotonicMs ?? clock.now
-  const { gateOf, ceiling, held, share, shareNext } = createExchange(cell, maxCallsPerSecond, now)
+  const { gateOf, ceiling, held, share, shareNext } = createExchange(updatePace, maxCallsPerSecond, now)
 
   const pass = async (gate: Gate, signal: AbortSignal): Promise<void> => {
     for (;;) {

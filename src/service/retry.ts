@@ -66,8 +66,8 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
         context.signal.throwIfAborted()
         if (!(error instanceof LivehouseError)) throw error
         const isOfOldToken = hasCode(error, 'api.unauthorized') && error.details.isRenewable === true
-        const isOdd = hasCode(error, 'api.refused') && call.repeat === 'read'
-        const canRenew: boolean = !isRenewed && (isOfOldToken || (isOdd && (await hasNewToken(context))))
+        const isUnknownRefusal = hasCode(error, 'api.refused') && call.repeat === 'read'
+        const canRenew: boolean = !isRenewed && (isOfOldToken || (isUnknownRefusal && (await hasNewToken(context))))
         const isOfToken = call.name !== TOKEN_CALL && isOfTokenCall(error)
         const repeat = isOfToken ? 'read' : call.repeat
         const isRefused: boolean = hasCode(error, 'api.rateLimited') && MOST_ATTEMPTS[repeat] > 2

@@ -71,7 +71,7 @@ export function fetchTokens(options: TokensOptions) {
   const { appId, requestToken, store, clock, addSecret, closed } = options
   let held: AccessToken | undefined
   let rejected: AccessToken | undefined
-  let flight: Promise<AccessToken> | undefined
+  let pendingFetch: Promise<AccessToken> | undefined
 
   /** A service may issue the same value again while it is valid: that is a new token, and is tried. */
   const isRejected = ({ value, issuedAtMs }: AccessToken): boolean =>
@@ -94,8 +94,8 @@ export function fetchTokens(options: TokensOptions) {
     appId,
     current: async (signal: AbortSignal): Promise<AccessToken> => {
       if (isUsable(held)) return held
-      flight ??= fetch({ signal: closed }, false).finally(() => (flight = undefined))
-      return await orAborted(flight, signal)
+      pendingFetch ??= fetch({ signal: closed }, false).finally(() => (pendingFetch = undefined))
+      return await orAborted(pendingFetch, signal)
     },
     /** Asks for a new token, whatever is there, and shares it. */
     renew: async (context: CallContext): Promise<AccessToken> =>

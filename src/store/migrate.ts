@@ -31,7 +31,7 @@ export async function migrateUp(db: Db, options: MigrateOptions = {}): Promise<r
   // Asked first without the lock: then a user without any right on the schema can work in a migrated database.
   if ((await readPending(db, options)).length === 0) return []
   return changeSchema(db, options, async (transaction, migrations) => {
-    // Another process may have migrated it until now.
+    // Another process may have migrated it meanwhile.
     const pending = await readPending(transaction, { ...options, migrations })
     for (const name of pending) {
       options.signal?.throwIfAborted()

@@ -33,8 +33,8 @@ export type RetryResult = Awaited<ReturnType<typeof retryQuarantine>>
  * written, nor, where a column tells which of two rows is fresher, an equally fresh one. The less fresh row of a known
  * duplicate is never loaded and stays in quarantine, so that the next reading knows the key; so does a row whose key
  * belongs to another record of a higher version. A row without an id cannot be loaded alone, as its key depends on all
- * rows of its minute: that minute no longer counts as covered (of several of a day, the range from the first to the last
- * does not), so that the next sync reads it again.
+ * rows of its minute: that minute no longer counts as covered (of a day's, the range from the first to the last), so
+ * that the next sync reads it again.
  */
 export async function retryQuarantine(deps: RetryDeps, names: readonly string[] | undefined) {
   const { db, timeZone, now, signal } = deps

@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { OnCall } from '../core/page.ts'
 import { wallTimeAt } from '../core/wall-clock.ts'
-import { smallestLeft } from '../ledger/call-budget.ts'
+import { fewestCallsLeft } from '../ledger/call-budget.ts'
 import { lastReading } from '../app/judge-health.ts'
 import type { Facts } from './facts.ts'
 
@@ -94,7 +94,7 @@ function showFacts(metrics: Metrics, facts: Facts, nowMs: number): void {
   const { expectations, verdict } = facts
   metrics.isComplete.set(verdict.status === 'complete' ? 1 : 0)
   metrics.factsAge.set((nowMs - facts.readAtMs) / 1000)
-  metrics.budgetLeft.set(smallestLeft(facts.budget))
+  metrics.budgetLeft.set(fewestCallsLeft(facts.budget))
   const now = wallTimeAt(nowMs, facts.timeZone)
   for (const [stream, units] of Map.groupBy(expectations.units, (unit) => unit.stream)) {
     const verified = units.flatMap(({ verifiedAt }) => verifiedAt?.getTime() ?? [])

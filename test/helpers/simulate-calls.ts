@@ -2,7 +2,7 @@ import PQueue from 'p-queue'
 import { hasCode, LivehouseError } from '../../src/core/errors.ts'
 import { createPace } from '../../src/service/pace.ts'
 import type { Call } from '../../src/service/send.ts'
-import type { PaceCell } from '../../src/core/shared-calls.ts'
+import type { UpdatePace } from '../../src/core/shared-calls.ts'
 import { createRandom } from '../../src/emulator/world/random.ts'
 import type { Clock } from '../../src/core/clock.ts'
 import { openContext } from './connect-client.ts'
@@ -83,7 +83,7 @@ export async function simulateCalls(simulation: Simulation) {
   let row: { readonly pace: unknown } = { pace: null }
   /** As the database: a late change is told what is kept by then. */
   const cellOf =
-    (own: Clock): PaceCell =>
+    (own: Clock): UpdatePace =>
     async (change) => {
       const half = async () => void (processes > 1 && (await own.sleep(statementMs(random) / 2)))
       await half()

@@ -117,13 +117,13 @@ test.each([
 ])('where the next tick has come, one that was begun %i times is %s', async (number, status, outcome) => {
   await attempt({ runJob: stops() })
   await attempt({ number, afterMs: LATE_MS })
-  const error = 'it had not come to its end when it was due again, 2026-11-21 02:15:00'
+  const error = 'it was still unfinished when it was due again, 2026-11-21 02:15:00'
   expect(await readRuns()).toEqual([{ status, outcome, error, attempts: 2 }])
 })
 
 test.each([
-  [0, 'skipped', 'it was missed, and is not to be made up for'],
-  [1, 'ended', 'it was interrupted, and is not to be made up for'],
+  [0, 'skipped', "it was missed, and its job has catchUp: 'never'"],
+  [1, 'ended', "it was interrupted, and its job has catchUp: 'never'"],
 ])('what is not to be caught up ends as such at attempt %i', async (number, status, error) => {
   await attempt({ number, afterMs: 120_000, definition: { ...quarterly, catchUp: 'never' } })
   expect(await readRuns()).toMatchObject([{ status, error }])

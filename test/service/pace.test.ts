@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createPace, type Pace } from '../../src/service/pace.ts'
-import { createMemoryPaceCell, type PaceCell } from '../../src/core/shared-calls.ts'
+import { createMemoryPace, type UpdatePace } from '../../src/core/shared-calls.ts'
 import { errorOf, openContext } from '../helpers/connect-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { mostWithin, refusal, simulateCalls, type Simulation } from '../helpers/simulate-calls.ts'
@@ -68,9 +68,9 @@ test.each<[string, number, Partial<Simulation>]>([
 /** @param database how long an exchange takes after its change has been computed */
 const setUp = (maxCallsPerSecond: number, database = { tookMs: 0 }) => {
   const clock = createFakeClock()
-  const memory = createMemoryPaceCell(clock)
+  const memory = createMemoryPace(clock)
   const count = { exchanges: 0 }
-  const cell: PaceCell = async (change) => {
+  const cell: UpdatePace = async (change) => {
     count.exchanges += 1
     // It is under way while others go on.
     for (let round = 0; round < 100; round += 1) await Promise.resolve()
@@ -203,7 +203,7 @@ test.each([
 ])('a shared clock that is set by %d ms lets no more leave than %d, %d processes', async (byMs, ceiling, processes) => {
   let shiftMs = 0
   const { clock, cell } = setUp(0)
-  const shifted: PaceCell = async (change) => await cell((kept, nowMs) => change(kept, nowMs + shiftMs))
+  const shifted: UpdatePace = async (change) => await cell((kept, nowMs) => change(kept, nowMs + shiftMs))
   const left: number[] = []
   const leftBy = Array.from({ length: processes }, () => 0)
   const goOn = async (process: number, pace: Pace) => {

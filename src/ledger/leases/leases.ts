@@ -144,8 +144,8 @@ export class Leases implements AsyncDisposable {
   }
 
   /**
-   * Deletes the rows, but for those of wanted leases, which expire: a patient process must not come first. These get a
-   * new epoch, so that a renewal that is under way does not find them.
+   * Deletes the rows, but for those of wanted leases, which expire, so that this process cannot take them again first.
+   * These get a new epoch, so that a renewal that is under way does not find them.
    */
   async #giveBack(held: readonly Held[]): Promise<void> {
     for (const each of held) this.#renewed.delete(each)
@@ -201,9 +201,9 @@ export class Leases implements AsyncDisposable {
   /** Waits for the next renewal. @returns false as soon as the leases are closed */
   async #pause(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const callOff = callIfStillRunning(this.#times.renewMs, resolve)
+    const cancelTimer = callIfStillRunning(this.#times.renewMs, resolve)
     await orAborted(promise, this.#closed.signal).catch(() => {})
-    callOff()
+    cancelTimer()
     return !this.#closed.signal.aborted
   }
 }

@@ -181,7 +181,7 @@ export const DUPLICATE = 'duplicate'
 
 /** A row that the source lists beside a fresher one of the same key, for quarantine. */
 export function duplicateItem(raw: string, path: string, rows: number) {
-  const why = `${path} came ${rows} times with different contents in a list that stood still; the latest is kept`
+  const why = `${path} came ${rows} times with different contents in a list that did not change; the latest is kept`
   return setAside(raw, path, `${DUPLICATE}: ${why}`)
 }
 

@@ -40,8 +40,8 @@ export async function readGaps(
   const covered = settledFor
     ? await readSettled(db, stream, names, settledFor)
     : await readCovered(db, stream, names, filter)
-  const also = recent === undefined ? [] : await readRecent(db, stream, recent)
-  const rowsOf = Map.groupBy([...covered, ...also], ({ partition }) => partition)
+  const recentlyCovered = recent === undefined ? [] : await readRecent(db, stream, recent)
+  const rowsOf = Map.groupBy([...covered, ...recentlyCovered], ({ partition }) => partition)
   return new Map(
     wanted.map(({ partition, window }) => {
       return [partition, subtractWindows(window, rowsOf.get(partition)?.flatMap(({ windows }) => windows) ?? [])]

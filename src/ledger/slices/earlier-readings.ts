@@ -92,8 +92,8 @@ const DROP_AGREEMENT_MS = 3_600_000
 
 /**
  * What the readings have read, at least an hour earlier, that agree with so few rows; undefined for a whole list. They
- * found as few, and none since found more, proven or not. A list or window may grow in between, to twice as many at the
- * most: so an empty answer confirms an empty one alone.
+ * found as few rows, and no reading since found more, proven or not. A list or window may grow in between, to twice as
+ * many at the most: so an empty answer confirms an empty one alone.
  */
 export async function findAgreeing(
   db: Db,

@@ -176,32 +176,32 @@ export async function compareWithHeld(
   const isWhole = Number(before.rows[0]?.held) === found.count
   if (isWhole && before.rows[0]?.is_any_missed === false) return nothingDisputed
   const missing = isWhole ? [] : await findAbsent(trx, part, found.has)
-  const back = await sql<{ row_key: string }>`
+  const foundAgain = await sql<{ row_key: string }>`
     delete from livehouse_ops.missed_rows where ${place} and not row_key = any(${missing}::text[])
       and row_key in (select t.${key}::text from ${tableOf(part)} as t where ${isOfPart(part)})
     returning row_key`.execute(trx)
-  const returned = back.rows.map(({ row_key }) => row_key)
+  const returned = foundAgain.rows.map(({ row_key }) => row_key)
   const mayMark = missedBy !== undefined || !stream.marksRemoved
   if (missing.length === 0 || !mayMark) return { removed: 0, disputed: [...returned, ...missing] }
   const { rows } = await sql<{ row_key: string }>`
     delete from livehouse_ops.missed_rows where ${place} and row_key = any(${missing}::text[])
       and missed_at <= ${missedBy ?? null} and not ${mayBeUnread}
     returning row_key`.execute(trx)
-  const twice = rows.map(({ row_key }) => row_key)
-  if (twice.length > 0)
+  const missedTwice = rows.map(({ row_key }) => row_key)
+  if (missedTwice.length > 0)
     await sql`
     update ${tableOf(part)} as t set removed_at = ${at}, run_id = ${runId}::bigint, changed_at = now()
-    where ${isOfPart(part)} and t.${key}::text = any(${twice}::text[])`.execute(trx)
-  const once = await sql<{ row_key: string }>`
+    where ${isOfPart(part)} and t.${key}::text = any(${missedTwice}::text[])`.execute(trx)
+  const missedOnce = await sql<{ row_key: string }>`
     insert into livehouse_ops.missed_rows (stream, partition, row_key, missed_at, run_id)
     select ${stream.name}, ${partitionKey(partition)}, row_key, ${mayBeUnread ? 'infinity' : at}, ${runId}::bigint
-    from unnest(${missing}::text[]) as row_key where not row_key = any(${twice}::text[])
+    from unnest(${missing}::text[]) as row_key where not row_key = any(${missedTwice}::text[])
     on conflict (stream, partition, row_key) do update set missed_at = excluded.missed_at
       where ${mayBeUnread} or missed_rows.missed_at = 'infinity' and ${isAllRead}
     returning row_key`.execute(trx)
   // A row that is never marked stays missed: it is disputed only the first time.
-  const open = stream.marksRemoved ? missing : once.rows.map(({ row_key }) => row_key)
-  return { removed: twice.length, disputed: [...returned, ...open] }
+  const stillMissed = stream.marksRemoved ? missing : missedOnce.rows.map(({ row_key }) => row_key)
+  return { removed: missedTwice.length, disputed: [...returned, ...stillMissed] }
 }
 
 /**

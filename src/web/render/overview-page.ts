@@ -1,4 +1,4 @@
-import { smallestLeft } from '../../ledger/call-budget.ts'
+import { fewestCallsLeft } from '../../ledger/call-budget.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { streamNames } from '../../streams/registry.ts'
@@ -38,7 +38,7 @@ function figures(view: View): Html {
   const [run] = facts.runs
   const quarantined = facts.quarantine.reduce((sum, { items }) => sum + items, 0)
   const next = facts.jobs.flatMap(({ next }) => next ?? []).toSorted((a, b) => a.getTime() - b.getTime())[0]
-  const left = { left: formats.number(smallestLeft(facts.budget)), all: formats.number(facts.budget.budget) }
+  const left = { left: formats.number(fewestCallsLeft(facts.budget)), all: formats.number(facts.budget.budget) }
   const rows = rowCount(view, streamNames)
   const shown: readonly (readonly [string, Content])[] = [
     [messages.columns.coveredUntil, units.some(isKept) ? standing(view, units) : messages.notKnown],
