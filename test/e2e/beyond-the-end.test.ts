@@ -87,28 +87,25 @@ test('a service that refuses every range is asked for a day, and then no more', 
   expect(streams.watch_records.calls).toBe(2)
 })
 
-test.each([100, 250])(
-  'of %i gifts of a service that fails at the page behind the last one, all land',
-  async (count) => {
-    await using account = await startAccount({ channels: 1, viewers: 5 })
-    const { emulator, run } = account
-    const { channel, gift } = firstRows(emulator)
-    for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
-    channel.gifts.add(
-      ...Array.from({ length: count }, (_, n) => ({ ...gift, giftId: n, givenAt: gift.givenAt + n * 60 })),
-    )
-    const failed = status(500)
-    const answer = (given: Answer) => {
-      const isBehind = given.body.kind === 'list' && given.body.items().length === 0
-      return isBehind ? (failed.answer?.(given) ?? given) : given
-    }
-    const effect = whereAsked(({ page }) => page > 1, { name: 'fails behind the end', answer })
-    emulator.faults.push({ effect, endpoint: 'giftRunning' })
-    expect(await run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
-    await expectTruth(account, ['gifts'])
-    expect(emulator.calls.length).toBeLessThan(40)
-  },
-)
+test.each([100, 250])('%i gifts of a service that fails behind the last page all land', async (count) => {
+  await using account = await startAccount({ channels: 1, viewers: 5 })
+  const { emulator, run } = account
+  const { channel, gift } = firstRows(emulator)
+  for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
+  channel.gifts.add(
+    ...Array.from({ length: count }, (_, n) => ({ ...gift, giftId: n, givenAt: gift.givenAt + n * 60 })),
+  )
+  const failed = status(500)
+  const answer = (given: Answer) => {
+    const isBehind = given.body.kind === 'list' && given.body.items().length === 0
+    return isBehind ? (failed.answer?.(given) ?? given) : given
+  }
+  const effect = whereAsked(({ page }) => page > 1, { name: 'fails behind the end', answer })
+  emulator.faults.push({ effect, endpoint: 'giftRunning' })
+  expect(await run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+  await expectTruth(account, ['gifts'])
+  expect(emulator.calls.length).toBeLessThan(40)
+})
 
 test('a viewer list of which no more than a round number is counted and served is red, and may be accepted', async () => {
   await using account = await startAccount({ channels: 1, viewers: 320 })

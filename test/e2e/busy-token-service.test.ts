@@ -23,23 +23,20 @@ const withSecret = ({ appId, appSecret }: TestAccount['emulator'], authUrl: stri
 test.each([
   ['busy once', errcode(5000, 'system busy')],
   ['429 once', status(429)],
-])(
-  'a token service that answers %s and 503 twice uses up no attempt of a call of version 1, and none of the ten',
-  async (_, effect) => {
-    await using account = await startV1Account()
-    const { emulator, run, database } = account
-    account.setRecords(50)
-    // Where both apply, the last one is answered.
-    emulator.faults.push({ effect: status(503), endpoint: 'token', times: 3 }, { effect, endpoint: 'token', times: 1 })
-    emulator.faults.push({ effect: connectionReset(), endpoint: 'userRecords', times: 1 })
-    expect(await run(backfill, V1_BACKFILL, withSecret(emulator, emulator.authUrl))).toMatchObject({ code: 0 })
-    // The lost one, a page, and the empty one that each of two channels ends with.
-    expect(account.callsByDay()).toEqual([4])
-    const taken = await database.db.selectFrom('livehouse_ops.call_budget').select('calls').execute()
-    expect(taken).toEqual([{ calls: 4 }])
-    await expectTruth(account, ['watch_records_v1'])
-  },
-)
+])('a token service that answers %s and 503 twice takes none of the ten calls a day', async (_, effect) => {
+  await using account = await startV1Account()
+  const { emulator, run, database } = account
+  account.setRecords(50)
+  // Where both apply, the last one is answered.
+  emulator.faults.push({ effect: status(503), endpoint: 'token', times: 3 }, { effect, endpoint: 'token', times: 1 })
+  emulator.faults.push({ effect: connectionReset(), endpoint: 'userRecords', times: 1 })
+  expect(await run(backfill, V1_BACKFILL, withSecret(emulator, emulator.authUrl))).toMatchObject({ code: 0 })
+  // The lost one, a page, and the empty one that each of two channels ends with.
+  expect(account.callsByDay()).toEqual([4])
+  const taken = await database.db.selectFrom('livehouse_ops.call_budget').select('calls').execute()
+  expect(taken).toEqual([{ calls: 4 }])
+  await expectTruth(account, ['watch_records_v1'])
+})
 
 test('one that stays busy ends the run as trouble of the service, not as refused credentials', async () => {
   await using account = await startAccount()

@@ -34,17 +34,14 @@ test.each([
   expect(await readStreamTable(account.database.db, 'visitors', { isRemoved: true })).toEqual([])
 })
 
-test.each(['empty', 'error'] as const)(
-  'of lists that show no more than 1,000 rows, none is lost; a page behind them is %s',
-  async (beyondLastPage) => {
-    await using account = await startLists(1000, 2, 1300, Infinity)
-    Object.assign(account.emulator.switches, { hidesBehindTotal: true, beyondLastPage })
-    const { code, errors, streams } = await syncStreams(account, 'watch_records,questionnaires,signups')
-    expect([code, errors]).toEqual([0, []])
-    expect([streams.watch_records.slices.moving, streams.signups.slices.moving]).toEqual([0, 0])
-    await expectTruth(account, ['watch_records', 'signups'])
-  },
-)
+test.each(['empty', 'error'] as const)('no row behind 1,000 is lost; a page there: %s', async (beyondLastPage) => {
+  await using account = await startLists(1000, 2, 1300, Infinity)
+  Object.assign(account.emulator.switches, { hidesBehindTotal: true, beyondLastPage })
+  const { code, errors, streams } = await syncStreams(account, 'watch_records,questionnaires,signups')
+  expect([code, errors]).toEqual([0, []])
+  expect([streams.watch_records.slices.moving, streams.signups.slices.moving]).toEqual([0, 0])
+  await expectTruth(account, ['watch_records', 'signups'])
+})
 
 test('of a range of few days that shows no more than 500 records, none is lost', async () => {
   await using account = await startLists(500, 2, 700, Infinity)
@@ -115,32 +112,29 @@ test.each([
   ['time-desc', 1],
   ['time-desc', 12],
   ['time-asc', 3],
-] as const)(
-  'gifts of which an answer shows a thousand, %s, %i a minute: none is missed or marked',
-  async (order, each) => {
-    await using account = await startAccount({ channels: 1 })
-    const { emulator, clock } = account
-    const { channel, gift } = firstRows(emulator)
-    const at = parseWallTime('2026-11-10 20:00:00') ?? 0
-    for (let n = 0; n < 1700; n++) channel.gifts.add({ ...gift, giftId: n, givenAt: at + Math.floor(n / each) * 60 })
-    emulator.switches.rowOrder = order
-    let left = 0
-    const newest = withheldRows(() => left-- <= 0)
-    const query = (asked: ListQuery) => {
-      left = 1000 - (asked.page - 1) * asked.pageSize
-      return asked
-    }
-    emulator.faults.push({ effect: { ...newest, query }, endpoint: 'giftRunning' })
-    const some = ['--from', '2026-11-05', '--to', '2026-11-13', '--streams', 'gifts']
-    expect(await account.run(backfill, some)).toMatchObject({ code: 0 })
-    expect((await readStreamTable(account.database.db, 'gifts')).length).toBeGreaterThanOrEqual(1700)
-    for (let night = 0; night < 3; night++) {
-      clock.nowMs += 86_400_000
-      expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
-      await expectTruth(account, ['gifts'])
-    }
-  },
-)
+] as const)('of gifts of which an answer shows 1,000, %s, %i a minute, none is missed', async (order, each) => {
+  await using account = await startAccount({ channels: 1 })
+  const { emulator, clock } = account
+  const { channel, gift } = firstRows(emulator)
+  const at = parseWallTime('2026-11-10 20:00:00') ?? 0
+  for (let n = 0; n < 1700; n++) channel.gifts.add({ ...gift, giftId: n, givenAt: at + Math.floor(n / each) * 60 })
+  emulator.switches.rowOrder = order
+  let left = 0
+  const newest = withheldRows(() => left-- <= 0)
+  const query = (asked: ListQuery) => {
+    left = 1000 - (asked.page - 1) * asked.pageSize
+    return asked
+  }
+  emulator.faults.push({ effect: { ...newest, query }, endpoint: 'giftRunning' })
+  const some = ['--from', '2026-11-05', '--to', '2026-11-13', '--streams', 'gifts']
+  expect(await account.run(backfill, some)).toMatchObject({ code: 0 })
+  expect((await readStreamTable(account.database.db, 'gifts')).length).toBeGreaterThanOrEqual(1700)
+  for (let night = 0; night < 3; night++) {
+    clock.nowMs += 86_400_000
+    expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+    await expectTruth(account, ['gifts'])
+  }
+})
 
 /** Only the first page tells how many rows there are. */
 function laterPagesWithoutTotal(): FaultEffect {

@@ -31,50 +31,47 @@ test.each([
   ['visitors', 'visitorList', 'nick', 'nickname'],
   ['watch_records', 'userRecordList', 'phone', 'phone'],
   ['gifts', 'giftRunning', 'phone', 'phone'],
-] as const)(
-  'a field of %s that has another name overwrites nothing, the run is partial, and accept lets it through',
-  async (stream, endpoint, field, column) => {
-    const { emulator, run, clock, database } = account
-    const [channelId = ''] = emulator.channelIds
-    const streams = ['--streams', stream]
-    const { gifts } = firstRows(emulator).channel
-    const more = gifts.rows.flatMap((gift) => [1, 2, 3].map((later) => ({ ...gift, givenAt: gift.givenAt + later })))
-    gifts.add(...more)
-    expect(await run(sync, streams)).toMatchObject({ code: 0 })
-    await expectTruth(account, [stream])
-    const countKnown = async () => {
-      const rows = await readStreamTable(database.db, stream)
-      return rows.filter((row) => row.channel_id === channelId && row[column] !== null).length
-    }
-    const known = await countKnown()
+] as const)('a renamed field of %s overwrites nothing until accepted', async (stream, endpoint, field, column) => {
+  const { emulator, run, clock, database } = account
+  const [channelId = ''] = emulator.channelIds
+  const streams = ['--streams', stream]
+  const { gifts } = firstRows(emulator).channel
+  const more = gifts.rows.flatMap((gift) => [1, 2, 3].map((later) => ({ ...gift, givenAt: gift.givenAt + later })))
+  gifts.add(...more)
+  expect(await run(sync, streams)).toMatchObject({ code: 0 })
+  await expectTruth(account, [stream])
+  const countKnown = async () => {
+    const rows = await readStreamTable(database.db, stream)
+    return rows.filter((row) => row.channel_id === channelId && row[column] !== null).length
+  }
+  const known = await countKnown()
 
-    rename(endpoint, field, 'renamed')
-    const readAll = async () => {
-      clock.nowMs += HOUR_MS
-      if (stream === 'visitors') return await runJson(account, sync, streams)
-      return await runJson(account, backfill, ['--from', '2026-10-01', '--to', '2026-11-20', ...streams])
-    }
-    const { code, errors } = await readAll()
-    expect(code).toBe(3)
-    const message = expect.stringContaining(`has ${field} any more`)
-    expect(errors[0]).toMatchObject({ code: 'interface.changed', message })
-    expect(await countKnown()).toBe(known)
-    await expectTruth(account, [stream])
+  rename(endpoint, field, 'renamed')
+  const readAll = async () => {
+    clock.nowMs += HOUR_MS
+    if (stream === 'visitors') return await runJson(account, sync, streams)
+    return await runJson(account, backfill, ['--from', '2026-10-01', '--to', '2026-11-20', ...streams])
+  }
+  const { code, errors } = await readAll()
+  expect(code).toBe(3)
+  const message = expect.stringContaining(`has ${field} any more`)
+  expect(errors[0]).toMatchObject({ code: 'interface.changed', message })
+  expect(await countKnown()).toBe(known)
+  await expectTruth(account, [stream])
 
-    const argv = ['--stream', stream, '--channel', channelId, '--reason', 'it is called renamed now']
-    const printed = [expect.stringContaining(`goes on without ${field}`)]
-    expect(await run(accept, argv)).toMatchObject({ code: 0, printed })
-    expect(await readAll()).toMatchObject({ code: 0 })
-    expect(await countKnown()).toBeLessThan(known)
+  const argv = ['--stream', stream, '--channel', channelId, '--reason', 'it is called renamed now']
+  const printed = [expect.stringContaining(`goes on without ${field}`)]
+  expect(await run(accept, argv)).toMatchObject({ code: 0, printed })
+  expect(await readAll()).toMatchObject({ code: 0 })
+  expect(await countKnown()).toBeLessThan(known)
 
-    // Back again, it is expected again.
-    emulator.faults.length = 0
-    expect(await readAll()).toMatchObject({ code: 0 })
-    expect(await countKnown()).toBe(known)
-    rename(endpoint, field, 'renamed')
-    expect(await readAll()).toMatchObject({ code: 3 })
-  },
-)
+  // Back again, it is expected again.
+  emulator.faults.length = 0
+  expect(await readAll()).toMatchObject({ code: 0 })
+  expect(await countKnown()).toBe(known)
+  rename(endpoint, field, 'renamed')
+  expect(await readAll()).toMatchObject({ code: 3 })
+})
 
 test('a renamed field overwrites nothing of a list that is longer than what is written at once', async () => {
   const { emulator, run, clock, database } = account

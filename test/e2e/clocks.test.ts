@@ -49,58 +49,52 @@ function addLive(number: number): void {
 }
 
 describe("bounds are the service's time, whatever this machine's clock shows", () => {
-  test.each([96, -25])(
-    '%i hours ahead in one run loses no late gift and no grown watch record, and no usage is of another day',
-    async (hours) => {
-      const { channel, gift, record } = firstRows(account.emulator)
-      const now = shanghaiNow()
-      const young = { ...record, recordId: '77001', enteredAt: now - 60 * HOUR, leftAt: now - 59 * HOUR }
-      channel.records.add(young)
+  test.each([96, -25])('%i hours ahead in one run loses no late gift, grown visit or usage', async (hours) => {
+    const { channel, gift, record } = firstRows(account.emulator)
+    const now = shanghaiNow()
+    const young = { ...record, recordId: '77001', enteredAt: now - 60 * HOUR, leftAt: now - 59 * HOUR }
+    channel.records.add(young)
+    await syncGreen()
+    await withOwnAhead(hours, async () => {
       await syncGreen()
-      await withOwnAhead(hours, async () => {
-        await syncGreen()
-        await expectTruth(account, ['manager_usage'])
-      })
-      channel.gifts.add({ ...gift, giftId: 77, givenAt: now - 20 * HOUR })
-      channel.records.replace(young, {
-        ...young,
-        leftAt: young.leftAt + HOUR,
-        onlineSeconds: young.onlineSeconds + HOUR,
-      })
-      account.clock.nowMs += HOUR_MS
-      await syncGreen()
-      await expectTruth(account)
-    },
-  )
+      await expectTruth(account, ['manager_usage'])
+    })
+    channel.gifts.add({ ...gift, giftId: 77, givenAt: now - 20 * HOUR })
+    channel.records.replace(young, {
+      ...young,
+      leftAt: young.leftAt + HOUR,
+      onlineSeconds: young.onlineSeconds + HOUR,
+    })
+    account.clock.nowMs += HOUR_MS
+    await syncGreen()
+    await expectTruth(account)
+  })
 
   const gaps = ['--only-gaps', '--from', '2026-11-20', '--to', '2026-11-28', '--streams', 'gifts,watch_records,signups']
   test.each<[string, string, Command, readonly string[]]>([
     ['all of a run', 'sync', sync, []],
     ['what is left of a run', 'sync', sync, []],
     ['all of a run', 'backfill of gaps', backfill, gaps],
-  ])(
-    "a service's clock that is four days ahead for %s hides nothing of these days from a %s a week later",
-    async (part, _, verb, argv) => {
-      const { form, signup } = firstRows(account.emulator)
-      const { conditions, faults } = account.emulator
-      const jump = () => void (conditions.clockAheadMs = 4 * DAY_MS)
-      if (part === 'all of a run') jump()
-      // Signups are read after the lists of questionnaires.
-      else faults.push({ effect: meanwhile(jump), endpoint: 'getQuestionList' })
-      const young = { ...signup, userId: 'young', signedUpAt: shanghaiNow() - 20 * HOUR }
-      form.signups.add(young)
-      await syncGreen()
-      conditions.clockAheadMs = 0
-      faults.splice(0)
-      if (verb === sync) form.signups.replace(young, { ...young, nick: 'changed' })
-      for (let day = 1; day <= 7; day++) {
-        account.clock.nowMs += DAY_MS
-        addLive(day)
-      }
-      expect(await account.run(verb, argv)).toMatchObject({ code: 0 })
-      await expectTruth(account, ['gifts', 'watch_records', 'signups'])
-    },
-  )
+  ])('a service four days ahead for %s hides nothing from a %s a week later', async (part, _, verb, argv) => {
+    const { form, signup } = firstRows(account.emulator)
+    const { conditions, faults } = account.emulator
+    const jump = () => void (conditions.clockAheadMs = 4 * DAY_MS)
+    if (part === 'all of a run') jump()
+    // Signups are read after the lists of questionnaires.
+    else faults.push({ effect: meanwhile(jump), endpoint: 'getQuestionList' })
+    const young = { ...signup, userId: 'young', signedUpAt: shanghaiNow() - 20 * HOUR }
+    form.signups.add(young)
+    await syncGreen()
+    conditions.clockAheadMs = 0
+    faults.splice(0)
+    if (verb === sync) form.signups.replace(young, { ...young, nick: 'changed' })
+    for (let day = 1; day <= 7; day++) {
+      account.clock.nowMs += DAY_MS
+      addLive(day)
+    }
+    expect(await account.run(verb, argv)).toMatchObject({ code: 0 })
+    await expectTruth(account, ['gifts', 'watch_records', 'signups'])
+  })
 
   test('what is dated days ahead is not fresh, until a sync has read it at the right time', async () => {
     account.emulator.conditions.clockAheadMs = 4 * DAY_MS

@@ -134,31 +134,28 @@ async function startCluster(folder: string, name: string) {
   return { url, runLine }
 }
 
-test.skipIf(newest === undefined)(
-  'a backup is restored on the same server, and on an empty one, by the lines of the docs',
-  async () => {
-    const folder = await createPassableFolder('backup')
-    onTestFinished(() => rm(folder, { recursive: true, force: true }))
-    symlinkSync(join(root, 'docs'), join(folder, 'docs'))
-    const lines = commands.filter((line) => /^(pg_dump|pg_restore|psql) /.test(line))
-    const asSuperuser = lines.filter((line) => line.includes('--dbname postgres'))
-    const [dump = '', drop = '', restore = '', ...others] = lines
-    expect(dump).toContain('pg_dump')
-    expect(drop).toContain('drop schema')
-    expect(others).toEqual([...asSuperuser, restore])
-    await using emulator = await startEmulator({ channels: 1, viewers: 20 })
-    const [old, fresh] = [await startCluster(folder, 'old'), await startCluster(folder, 'fresh')]
-    for (const line of asSuperuser) old.runLine(line)
-    const runSync = async (url: string) =>
-      await runVerb(sync, ['--json'], { environment: environmentOf(emulator, { url }), clock: systemClock })
-    expect(await runSync(old.url)).toMatchObject({ code: 0 })
-    for (const line of [dump, drop, restore]) old.runLine(line)
-    for (const line of others) fresh.runLine(line)
-    for (const { url } of [old, fresh]) {
-      await using db = await openDatabase(url)
-      await expectTruth({ emulator, database: { db } })
-      const { code, printed } = await runSync(url)
-      expect([code, JSON.parse(printed.join('')).streams.visitors.inserted]).toEqual([0, 0])
-    }
-  },
-)
+test.skipIf(newest === undefined)('a backup is restored on its server and on an empty one by the docs', async () => {
+  const folder = await createPassableFolder('backup')
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  symlinkSync(join(root, 'docs'), join(folder, 'docs'))
+  const lines = commands.filter((line) => /^(pg_dump|pg_restore|psql) /.test(line))
+  const asSuperuser = lines.filter((line) => line.includes('--dbname postgres'))
+  const [dump = '', drop = '', restore = '', ...others] = lines
+  expect(dump).toContain('pg_dump')
+  expect(drop).toContain('drop schema')
+  expect(others).toEqual([...asSuperuser, restore])
+  await using emulator = await startEmulator({ channels: 1, viewers: 20 })
+  const [old, fresh] = [await startCluster(folder, 'old'), await startCluster(folder, 'fresh')]
+  for (const line of asSuperuser) old.runLine(line)
+  const runSync = async (url: string) =>
+    await runVerb(sync, ['--json'], { environment: environmentOf(emulator, { url }), clock: systemClock })
+  expect(await runSync(old.url)).toMatchObject({ code: 0 })
+  for (const line of [dump, drop, restore]) old.runLine(line)
+  for (const line of others) fresh.runLine(line)
+  for (const { url } of [old, fresh]) {
+    await using db = await openDatabase(url)
+    await expectTruth({ emulator, database: { db } })
+    const { code, printed } = await runSync(url)
+    expect([code, JSON.parse(printed.join('')).streams.visitors.inserted]).toEqual([0, 0])
+  }
+})

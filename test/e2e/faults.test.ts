@@ -37,22 +37,19 @@ test.each<[string, FaultEffect, string]>([
   ['a server error', status(503), 'api.status'],
   ['a channel that the service does not know', refusal(404002), 'api.channelUnknown'],
   ['an account without the right', refusal(403002), 'api.forbidden'],
-])(
-  '%s that lasts fails its partition alone: the rest lands, and the next run mends it',
-  async (_name, effect, code) => {
-    breakVisitors(effect)
-    const result = await pipeline.sync()
-    const [channelId = ''] = pipeline.emulator.channelIds
-    expect(result.status).toBe('partial')
-    expect(result.errors).toMatchObject([{ stream: 'visitors', partition: `channel=${channelId}`, code }])
-    expect(result.streams.visitors?.slices).toMatchObject({ verified: 1, failed: 1 })
-    await expectTruth(pipeline, ['watch_records'])
+])('%s that lasts fails its partition alone, and the next run mends it', async (_name, effect, code) => {
+  breakVisitors(effect)
+  const result = await pipeline.sync()
+  const [channelId = ''] = pipeline.emulator.channelIds
+  expect(result.status).toBe('partial')
+  expect(result.errors).toMatchObject([{ stream: 'visitors', partition: `channel=${channelId}`, code }])
+  expect(result.streams.visitors?.slices).toMatchObject({ verified: 1, failed: 1 })
+  await expectTruth(pipeline, ['watch_records'])
 
-    pipeline.emulator.faults.length = 0
-    expect(await pipeline.sync()).toMatchObject({ status: 'ok', errors: [] })
-    await expectTruth(pipeline)
-  },
-)
+  pipeline.emulator.faults.length = 0
+  expect(await pipeline.sync()).toMatchObject({ status: 'ok', errors: [] })
+  await expectTruth(pipeline)
+})
 
 test('a token that is refused ends the run: failed, told once', async () => {
   pipeline.emulator.faults.push({ effect: refusal(401001) })

@@ -61,51 +61,42 @@ function sample(last: number, most: number): readonly number[] {
   return Array.from({ length: Math.min(last, most) }, (_, index) => 1 + Math.round(index * step))
 }
 
-test.each(['before', 'after'] as const)(
-  'a process killed %s an answer: the next run leaves what an undisturbed one would',
-  async (moment) => {
-    for (const number of sample(points.request, moment === 'before' ? 2 : 3)) {
-      await bench.reset()
-      const child = bench.startChild()
-      atRequest(number, (answer) => {
-        if (moment === 'before') child.process.kill('SIGKILL')
-        else setImmediate(() => child.process.kill('SIGKILL'))
-        return moment === 'before' ? hang(answer) : answer
-      })
-      expect(await child.ended, `request ${number} of ${points.request}`).toMatchObject({ signal: 'SIGKILL' })
-      await expectRepaired()
-    }
-  },
-)
+test.each(['before', 'after'] as const)('a process killed %s an answer: the next run repairs it', async (moment) => {
+  for (const number of sample(points.request, moment === 'before' ? 2 : 3)) {
+    await bench.reset()
+    const child = bench.startChild()
+    atRequest(number, (answer) => {
+      if (moment === 'before') child.process.kill('SIGKILL')
+      else setImmediate(() => child.process.kill('SIGKILL'))
+      return moment === 'before' ? hang(answer) : answer
+    })
+    expect(await child.ended, `request ${number} of ${points.request}`).toMatchObject({ signal: 'SIGKILL' })
+    await expectRepaired()
+  }
+})
 
-test.each(['write', 'commit'] as const)(
-  'a process killed in a %s: the next run leaves what an undisturbed one would',
-  async (at) => {
-    for (const number of sample(points[at], at === 'write' ? 5 : 3)) {
-      await bench.reset()
-      const gate = await bench.closeGate(at, number)
-      const child = bench.startChild()
-      await gate.reached(child)
-      child.process.kill('SIGKILL')
-      expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
-      await gate.open()
-      await expectRepaired()
-    }
-  },
-)
+test.each(['write', 'commit'] as const)('a process killed in a %s: the next run repairs it', async (at) => {
+  for (const number of sample(points[at], at === 'write' ? 5 : 3)) {
+    await bench.reset()
+    const gate = await bench.closeGate(at, number)
+    const child = bench.startChild()
+    await gate.reached(child)
+    child.process.kill('SIGKILL')
+    expect(await child.ended).toMatchObject({ signal: 'SIGKILL' })
+    await gate.open()
+    await expectRepaired()
+  }
+})
 
 test.each([
   ['SIGINT', 130],
   ['SIGHUP', 143],
-] as const)(
-  '%s in the middle of a run ends it with %i, although an answer never comes, and the next run resumes',
-  async (signal, code) => {
-    const child = await startHanging(Math.ceil(points.request / 2))
-    child.process.kill(signal)
-    expect(await child.ended).toMatchObject({ code, signal: null })
-    await expectRepaired()
-  },
-)
+] as const)('%s ends a run with %i, although an answer never comes; the next resumes', async (signal, code) => {
+  const child = await startHanging(Math.ceil(points.request / 2))
+  child.process.kill(signal)
+  expect(await child.ended).toMatchObject({ code, signal: null })
+  await expectRepaired()
+})
 
 async function readStatuses(): Promise<readonly string[]> {
   const runs = await bench.database.db.selectFrom('livehouse_ops.runs').select('status').orderBy('run_id').execute()
@@ -161,30 +152,27 @@ const later = {
 test.each([
   ['the partition alone', 'running'],
   ['the partition and the run', 'interrupted'],
-] as const)(
-  'a process that was stopped with an older reading in hand, and lost %s, overwrites nothing; meanwhile it is shown as %s',
-  async (lost, shown) => {
-    const { emulator, database } = bench
-    const child = bench.startChild('--streams', 'visitors')
-    const stopped = Promise.withResolvers<void>()
-    const effect = atFirstList(() => {
-      child.process.kill('SIGSTOP')
-      stopped.resolve()
-    })
-    emulator.faults.push({ effect })
-    await child.whileRunning(stopped.promise)
-    await later[lost].execute(database.db)
-    for (const { visitors } of emulator.world.channels.values()) {
-      for (const visitor of visitors.rows) visitors.replace(visitor, { ...visitor, nick: `${visitor.nick} II` })
-    }
-    expect(await bench.syncHere()).toBe(0)
-    await expectTruth(bench, ['visitors'])
-    expect(await readStatuses()).toEqual([shown, 'ok'])
+] as const)('a process stopped with an older reading, losing %s, overwrites nothing: %s', async (lost, shown) => {
+  const { emulator, database } = bench
+  const child = bench.startChild('--streams', 'visitors')
+  const stopped = Promise.withResolvers<void>()
+  const effect = atFirstList(() => {
+    child.process.kill('SIGSTOP')
+    stopped.resolve()
+  })
+  emulator.faults.push({ effect })
+  await child.whileRunning(stopped.promise)
+  await later[lost].execute(database.db)
+  for (const { visitors } of emulator.world.channels.values()) {
+    for (const visitor of visitors.rows) visitors.replace(visitor, { ...visitor, nick: `${visitor.nick} II` })
+  }
+  expect(await bench.syncHere()).toBe(0)
+  await expectTruth(bench, ['visitors'])
+  expect(await readStatuses()).toEqual([shown, 'ok'])
 
-    child.process.kill('SIGCONT')
-    const { code, error } = await child.ended
-    expect(code, error).toBe(0)
-    await expectTruth(bench, ['visitors'])
-    expect(await readStatuses()).toEqual(['ok', 'ok'])
-  },
-)
+  child.process.kill('SIGCONT')
+  const { code, error } = await child.ended
+  expect(code, error).toBe(0)
+  await expectTruth(bench, ['visitors'])
+  expect(await readStatuses()).toEqual(['ok', 'ok'])
+})

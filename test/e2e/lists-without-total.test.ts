@@ -130,34 +130,28 @@ describe('a service that serves few rows a page, whatever is asked for', () => {
   })
 })
 
-test.each(['time-desc', 'time-asc'] as const)(
-  'a page of which every row is hidden is no end of the others, %s',
-  async (rowOrder) => {
-    account.emulator.switches.rowOrder = rowOrder
-    addGifts(930)
-    breakGifts(withheldRows((item) => Object(item).gift_id > 300 && Object(item).gift_id <= 430))
-    expect(await syncGifts()).toMatchObject({ code: 0, inserted: 800 })
-    expect(await syncGifts(2)).toMatchObject(nothingNew)
-  },
-)
+test.each(['time-desc', 'time-asc'] as const)('a page of hidden rows is no end of the others, %s', async (rowOrder) => {
+  account.emulator.switches.rowOrder = rowOrder
+  addGifts(930)
+  breakGifts(withheldRows((item) => Object(item).gift_id > 300 && Object(item).gift_id <= 430))
+  expect(await syncGifts()).toMatchObject({ code: 0, inserted: 800 })
+  expect(await syncGifts(2)).toMatchObject(nothingNew)
+})
 
 test.each(
   [1, 20, 100, 200, 235].flatMap((count) => [
     [count, 'error' as const],
     [count, 'repeat-last' as const],
   ]),
-)(
-  'a service that takes no sizes but those of the interface: %i gifts are read and agreed, past the end: %s',
-  async (count, beyondLastPage) => {
-    Object.assign(account.emulator.switches, { beyondLastPage })
-    addGifts(count, { every: 2000 })
-    breakGifts(whereAsked(({ pageSize }) => ![10, 20, 50, 100].includes(pageSize), status(400)))
-    await expectWhole(count)
-    const { code, slices, errors } = await syncGifts(30)
-    expect([code, errors]).toEqual([0, []])
-    expect(slices.agreed).toBeGreaterThan(0)
-  },
-)
+)('where no other sizes are taken, %i gifts are read and agreed, past them: %s', async (count, beyondLastPage) => {
+  Object.assign(account.emulator.switches, { beyondLastPage })
+  addGifts(count, { every: 2000 })
+  breakGifts(whereAsked(({ pageSize }) => ![10, 20, 50, 100].includes(pageSize), status(400)))
+  await expectWhole(count)
+  const { code, slices, errors } = await syncGifts(30)
+  expect([code, errors]).toEqual([0, []])
+  expect(slices.agreed).toBeGreaterThan(0)
+})
 
 test('a list that does not fill its first page is asked for one page more', async () => {
   addGifts(50)

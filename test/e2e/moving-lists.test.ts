@@ -65,28 +65,25 @@ test('an empty answer after a first reading that moved is not believed at once',
 test.each([
   ['the latest comes first', 'last-online'],
   ['the latest comes last', 'user-id'],
-] as const)(
-  'real duplicates in a still list, %s: it counts, the other is kept, and reading again writes nothing',
-  async (_name, order) => {
-    lists.addVisitors(30)
-    lists.emulator.switches.visitorOrder = order
-    const newest = first(lists.channel.visitors.rows)
-    const older = { ...newest, nick: 'older', lastOnlineAt: newest.lastOnlineAt - 90 }
-    lists.channel.visitors.add(older)
-    const versions = async () => await readRowVersions(lists.pipeline.database.db)
-    await expectGreen({ slices: { verified: 1 }, counts: { inserted: 30, quarantined: 1 } })
-    expect(await lists.readQuarantine()).toMatchObject([{ raw: expect.stringContaining('older'), resolved_at: null }])
-    const before = await versions()
-    await expectGreen({ slices: { verified: 1 }, counts: { inserted: 0, updated: 0, unchanged: 30 } })
-    expect(await versions()).toEqual(before)
-    expect(await lists.readQuarantine()).toHaveLength(1)
+] as const)('of real duplicates in a still list, %s: it counts, and the other is kept', async (_name, order) => {
+  lists.addVisitors(30)
+  lists.emulator.switches.visitorOrder = order
+  const newest = first(lists.channel.visitors.rows)
+  const older = { ...newest, nick: 'older', lastOnlineAt: newest.lastOnlineAt - 90 }
+  lists.channel.visitors.add(older)
+  const versions = async () => await readRowVersions(lists.pipeline.database.db)
+  await expectGreen({ slices: { verified: 1 }, counts: { inserted: 30, quarantined: 1 } })
+  expect(await lists.readQuarantine()).toMatchObject([{ raw: expect.stringContaining('older'), resolved_at: null }])
+  const before = await versions()
+  await expectGreen({ slices: { verified: 1 }, counts: { inserted: 0, updated: 0, unchanged: 30 } })
+  expect(await versions()).toEqual(before)
+  expect(await lists.readQuarantine()).toHaveLength(1)
 
-    lists.channel.visitors.remove(older)
-    await lists.pipeline.sync({ streams: ['visitors'] })
-    await expectTruth(lists.pipeline, ['visitors'])
-    expect(await lists.readQuarantine()).not.toMatchObject([{ resolved_at: null }])
-  },
-)
+  lists.channel.visitors.remove(older)
+  await lists.pipeline.sync({ streams: ['visitors'] })
+  await expectTruth(lists.pipeline, ['visitors'])
+  expect(await lists.readQuarantine()).not.toMatchObject([{ resolved_at: null }])
+})
 
 test('a row that comes twice as it is proves no duplicate', async () => {
   lists.addVisitors(30)

@@ -88,24 +88,21 @@ test.each([
   ['oldest', 20],
   ['oldest', 316],
   ['none of', 30],
-] as const)(
-  'of a service that serves the %s %i days of a longer range, the whole history is read',
-  async (which, days) => {
-    await using account = await startHistory()
-    const { emulator, database, run } = account
-    if (which === 'oldest') emulator.switches.rowOrder = 'time-asc'
-    filterBy(account, shortenedTo(days, which))
-    expect(await run(backfill, ['--from', '2026-10-06', ...onlyVisits])).toMatchObject({ code: 0 })
-    const rows = await readStreamTable(database.db, 'watch_records')
-    expect(rows.filter((row) => Math.floor(Number(row.record_id) / 1000) === 900)).toHaveLength(23)
-    for (let night = 0; night < 3; night++) {
-      passDay(account)
-      expect(await run(sync, wanted, { LIVEHOUSE_HISTORY_FROM: '2026-01-01' })).toMatchObject({ code: 0 })
-      await expectTruth(account, STREAMS)
-    }
-    expect(await run(audit, wanted)).toMatchObject({ code: 0 })
-  },
-)
+] as const)('of a service that serves the %s %i days of a longer range, all is read', async (which, days) => {
+  await using account = await startHistory()
+  const { emulator, database, run } = account
+  if (which === 'oldest') emulator.switches.rowOrder = 'time-asc'
+  filterBy(account, shortenedTo(days, which))
+  expect(await run(backfill, ['--from', '2026-10-06', ...onlyVisits])).toMatchObject({ code: 0 })
+  const rows = await readStreamTable(database.db, 'watch_records')
+  expect(rows.filter((row) => Math.floor(Number(row.record_id) / 1000) === 900)).toHaveLength(23)
+  for (let night = 0; night < 3; night++) {
+    passDay(account)
+    expect(await run(sync, wanted, { LIVEHOUSE_HISTORY_FROM: '2026-01-01' })).toMatchObject({ code: 0 })
+    await expectTruth(account, STREAMS)
+  }
+  expect(await run(audit, wanted)).toMatchObject({ code: 0 })
+})
 
 test('of a service that serves only the newest 90 days of a range, what is older than a longer pause is not marked', async () => {
   await using account = await startHistory()
@@ -225,17 +222,14 @@ test('a round number of visits on one day is no limit where the service goes by 
 })
 
 // Rounded, it may be the most that the service counts; a large one has the list cut.
-test.each([300, 1000, 30_000])(
-  'a total of %i of another range than was asked for is told with few calls',
-  async (total) => {
-    await using account = await startEvenings(60, 5)
-    for (const endpoint of ['userRecordList', 'signupRecord'])
-      account.emulator.faults.push({ effect: constantTotal(total), endpoint })
-    for (const stream of ['watch_records', 'signups']) {
-      const before = account.emulator.calls.length
-      const code = total === 300 ? 0 : 3
-      expect(await account.run(sync, ['--streams', `questionnaires,${stream}`])).toMatchObject({ code })
-      expect(account.emulator.calls.length - before).toBeLessThan(200)
-    }
-  },
-)
+test.each([300, 1000, 30_000])('a total of %i of another range is told with few calls', async (total) => {
+  await using account = await startEvenings(60, 5)
+  for (const endpoint of ['userRecordList', 'signupRecord'])
+    account.emulator.faults.push({ effect: constantTotal(total), endpoint })
+  for (const stream of ['watch_records', 'signups']) {
+    const before = account.emulator.calls.length
+    const code = total === 300 ? 0 : 3
+    expect(await account.run(sync, ['--streams', `questionnaires,${stream}`])).toMatchObject({ code })
+    expect(account.emulator.calls.length - before).toBeLessThan(200)
+  }
+})

@@ -12,22 +12,19 @@ import { startQueueAccount, stop } from '../helpers/queue-account.ts'
 
 const pgbouncer = ['/usr/sbin/pgbouncer', '/usr/bin/pgbouncer', '/opt/homebrew/bin/pgbouncer'].find(existsSync)
 
-test.skipIf(pgbouncer === undefined)(
-  'schema, workers and a run need no session that lasts: PgBouncer in transaction mode',
-  async () => {
-    await using account = await startQueueAccount(await createTestDatabase({ isMigrated: false }))
-    const settings = { DATABASE_URL: await startPooler(account.database.url), LIVEHOUSE_AUTO_MIGRATE: '1' }
-    const [first, second] = [await account.startWorker(settings), await account.startWorker(settings)]
-    const killed = account.atFirstList(() => first.process.kill('SIGKILL'))
-    const running = account.sync([], { settings })
-    await killed
-    await first.ended
-    await account.expireHeld()
-    expect(await running).toMatchObject({ code: 0, outcome: { status: 'ok' } })
-    await expectTruth(account)
-    await stop(second)
-  },
-)
+test.skipIf(pgbouncer === undefined)('workers and a run go through PgBouncer in transaction mode', async () => {
+  await using account = await startQueueAccount(await createTestDatabase({ isMigrated: false }))
+  const settings = { DATABASE_URL: await startPooler(account.database.url), LIVEHOUSE_AUTO_MIGRATE: '1' }
+  const [first, second] = [await account.startWorker(settings), await account.startWorker(settings)]
+  const killed = account.atFirstList(() => first.process.kill('SIGKILL'))
+  const running = account.sync([], { settings })
+  await killed
+  await first.ended
+  await account.expireHeld()
+  expect(await running).toMatchObject({ code: 0, outcome: { status: 'ok' } })
+  await expectTruth(account)
+  await stop(second)
+})
 
 /** For a test. Five connections carry all. @returns the URL through it */
 async function startPooler(url: string): Promise<string> {

@@ -44,28 +44,25 @@ test('an empty answer for a part of a range is not believed that was cut when it
 test.each([
   ['watch_records', 'userRecordList'],
   ['signups', 'signupRecord'],
-] as const)(
-  'parts of %s are held against what the service announced for them when they were cut out',
-  async (stream, endpoint) => {
-    const { emulator } = account
-    fill[stream](firstChannel(emulator), { count: 1200, minutes: 400 })
-    let [whole, isHiding]: [number?, boolean?] = []
-    const query = (asked: ListQuery) => {
-      whole ??= asked.to
-      // To count the parts it asks for few rows of each, and for a minute to see whether rows are found by their time.
-      isHiding = asked.to !== whole && asked.pageSize !== 10 && (asked.to ?? 0) - (asked.from ?? 0) > 3 * MINUTE
-      return asked
-    }
-    const answer = (given: Answer) => (isHiding ? (noRows().answer?.(given) ?? given) : given)
-    const effects = [{ name: 'hides', query, answer }, clampedTo(2)]
-    emulator.faults.push(...effects.map((effect) => ({ effect, endpoint })))
-    const names = stream === 'signups' ? 'questionnaires,signups' : stream
-    const { errors } = await runJson(account, sync, ['--streams', names])
-    expect(JSON.stringify(errors)).toContain('only 0 rows came where there were')
-    emulator.faults.splice(0, 1)
-    await syncAndCompare(stream)
-  },
-)
+] as const)('parts of %s are held against what was announced when they were cut', async (stream, endpoint) => {
+  const { emulator } = account
+  fill[stream](firstChannel(emulator), { count: 1200, minutes: 400 })
+  let [whole, isHiding]: [number?, boolean?] = []
+  const query = (asked: ListQuery) => {
+    whole ??= asked.to
+    // To count the parts it asks for few rows of each, and for a minute to see whether rows are found by their time.
+    isHiding = asked.to !== whole && asked.pageSize !== 10 && (asked.to ?? 0) - (asked.from ?? 0) > 3 * MINUTE
+    return asked
+  }
+  const answer = (given: Answer) => (isHiding ? (noRows().answer?.(given) ?? given) : given)
+  const effects = [{ name: 'hides', query, answer }, clampedTo(2)]
+  emulator.faults.push(...effects.map((effect) => ({ effect, endpoint })))
+  const names = stream === 'signups' ? 'questionnaires,signups' : stream
+  const { errors } = await runJson(account, sync, ['--streams', names])
+  expect(JSON.stringify(errors)).toContain('only 0 rows came where there were')
+  emulator.faults.splice(0, 1)
+  await syncAndCompare(stream)
+})
 
 test('parts that are cut again are held against what was announced at the first cut', async () => {
   const { emulator } = account

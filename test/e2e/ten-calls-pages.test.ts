@@ -72,23 +72,20 @@ test.each([
   expect(await runForDays()).toMatchObject({ code: 3, errors: [{ code: 'paging.ignored' }] })
 })
 
-test.each(['time-desc', 'shuffled'] as const)(
-  'a record of 2018 that is deleted overnight, from a page that was read, hides no other (%s)',
-  async (order) => {
-    account.emulator.switches.rowOrder = order
-    account.setRecords(1500)
-    expect(await runForDays(1)).toMatchObject({ code: 4 })
-    const read = await readIds()
-    const wasRead = oldRecords().rows.filter(({ recordId }) => read.has(recordId))
-    oldRecords().remove(first(wasRead.slice(150)))
-    account.nextDay()
-    expect(await runForDays()).toMatchObject({ code: 0, streams: { watch_records_v1: { slices: { moving: 0 } } } })
-    const held = await readIds()
-    expect(oldRecords().rows.filter(({ recordId }) => !held.has(recordId))).toEqual([])
-    expect(held.size).toBe(1500)
-    expect(Math.max(...account.callsByDay())).toBe(10)
-  },
-)
+test.each(['time-desc', 'shuffled'] as const)('an old record deleted overnight hides no other (%s)', async (order) => {
+  account.emulator.switches.rowOrder = order
+  account.setRecords(1500)
+  expect(await runForDays(1)).toMatchObject({ code: 4 })
+  const read = await readIds()
+  const wasRead = oldRecords().rows.filter(({ recordId }) => read.has(recordId))
+  oldRecords().remove(first(wasRead.slice(150)))
+  account.nextDay()
+  expect(await runForDays()).toMatchObject({ code: 0, streams: { watch_records_v1: { slices: { moving: 0 } } } })
+  const held = await readIds()
+  expect(oldRecords().rows.filter(({ recordId }) => !held.has(recordId))).toEqual([])
+  expect(held.size).toBe(1500)
+  expect(Math.max(...account.callsByDay())).toBe(10)
+})
 
 test('a list from which records are deleted every night is read in parts that fit in a day', async () => {
   account.setRecords(2500)

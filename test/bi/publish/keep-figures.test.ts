@@ -91,36 +91,33 @@ const shadowCancel = ({ db, name }: TestDatabase, body: string) =>
 test.each([
   ['changed_channels', keepFigures],
   ['changed_persons', groupPersons],
-] as const)(
-  'a stop ends what is being worked out of %s, and what a deadlock ends is done again',
-  async (notes, work) => {
-    const { db } = database
-    await writeChannels(db)
-    const noted = await readChanged(db, notes)
-    const stop = new AbortController()
-    // As a first request that comes between two statements, which ends none.
-    await sql`create sequence public.requests`.execute(db)
-    await shadowCancel(database, `return nextval('public.requests') = 1 or pg_catalog.pg_cancel_backend(pid)`)
-    await using fresh = await openDatabase(database.url)
-    await using other = await openTransaction(db)
-    await sql`delete from ${sql.table(`livehouse_ops.${notes}`)} where channel_id = '2'`.execute(other)
-    const stopped = work(fresh, stop.signal)
-    await untilBlocked(db, sql`locktype = 'transactionid'`)
-    stop.abort()
-    await stopped
-    expect(await readChanged(db, notes)).toBe(noted)
-    await other.rollback().execute()
-    await sql`create sequence public.tries`.execute(db)
-    await sql`create function public.deadlock_once() returns trigger language plpgsql as $$ begin
+] as const)('a stop ends the work on %s, and what a deadlock ends is done again', async (notes, work) => {
+  const { db } = database
+  await writeChannels(db)
+  const noted = await readChanged(db, notes)
+  const stop = new AbortController()
+  // As a first request that comes between two statements, which ends none.
+  await sql`create sequence public.requests`.execute(db)
+  await shadowCancel(database, `return nextval('public.requests') = 1 or pg_catalog.pg_cancel_backend(pid)`)
+  await using fresh = await openDatabase(database.url)
+  await using other = await openTransaction(db)
+  await sql`delete from ${sql.table(`livehouse_ops.${notes}`)} where channel_id = '2'`.execute(other)
+  const stopped = work(fresh, stop.signal)
+  await untilBlocked(db, sql`locktype = 'transactionid'`)
+  stop.abort()
+  await stopped
+  expect(await readChanged(db, notes)).toBe(noted)
+  await other.rollback().execute()
+  await sql`create sequence public.tries`.execute(db)
+  await sql`create function public.deadlock_once() returns trigger language plpgsql as $$ begin
       if nextval('public.tries') = 1 then raise deadlock_detected; end if; return null; end $$`.execute(db)
-    await sql`create trigger deadlock after delete on ${sql.table(`livehouse_ops.${notes}`)}
+  await sql`create trigger deadlock after delete on ${sql.table(`livehouse_ops.${notes}`)}
       for each statement execute function public.deadlock_once()`.execute(db)
-    await work(db)
-    const { rows } = await sql`select last_value > 1 as is_done_again from public.tries`.execute(db)
-    expect(rows).toEqual([{ is_done_again: true }])
-    expect(await readChanged(db, notes)).toBe('')
-  },
-)
+  await work(db)
+  const { rows } = await sql`select last_value > 1 as is_done_again from public.tries`.execute(db)
+  expect(rows).toEqual([{ is_done_again: true }])
+  expect(await readChanged(db, notes)).toBe('')
+})
 
 test('a stop that comes late ends no later statement of the same session', async () => {
   const { db } = database
