@@ -6,12 +6,10 @@ import type { Answer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { ignoredPage, status, withheldRows } from '../helpers/fault-effects.ts'
+import { ignoredPage, meanwhile, status, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
-import { meanwhile } from '../helpers/numbered-lists.ts'
 import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
-import { whereAsked } from '../helpers/where-asked.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 test('a list that gets a row with every call, and of which page 1 is given behind the end, has an end', async () => {

@@ -8,12 +8,10 @@ import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { ROWS, startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { withheldRows } from '../helpers/fault-effects.ts'
+import { meanwhile, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
-import { meanwhile } from '../helpers/numbered-lists.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount } from '../helpers/start-account.ts'
-import { whereAsked } from '../helpers/where-asked.ts'
 
 test.each([
   [10, 10],

@@ -8,14 +8,13 @@ import type { Answer } from '../../src/emulator/answer.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { errcode, fieldValue, refusal, status as gone, withheldRows } from '../helpers/fault-effects.ts'
+import { errcode, fieldValue, refusal, status as gone, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
-import { whereAsked } from '../helpers/where-asked.ts'
 
 const DAY_MS = 86_400_000
 

@@ -3,7 +3,7 @@ import { sync } from '../../src/cli/sync.ts'
 import { DAY, MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { addRowsAt, first, firstChannel } from '../helpers/first-rows.ts'
+import { addRows, first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { runJson } from '../helpers/run-json.ts'
@@ -13,12 +13,9 @@ import { clampedTo } from '../helpers/worlds/furnish.ts'
 const account = ofTest(() => startAccount({ channels: 1, viewers: 5 }))
 
 /** So many gifts and signups, each twenty minutes before the one before. */
-function addRows(count: number): void {
+function addEarlier(count: number): void {
   const newest = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai') - 60 * MINUTE
-  addRowsAt(
-    account.emulator,
-    Array.from({ length: count }, (_, n) => newest - n * 20 * MINUTE),
-  )
+  addRows(account.emulator, count, (n) => newest - n * 20 * MINUTE)
 }
 
 /** The service reads the bounds of a range in another zone than that in which it shows times, or by an earlier time. */
@@ -35,7 +32,7 @@ test.each([
   ['a quarter of an hour ahead', 15 * MINUTE],
   ['a quarter of an hour behind', -15 * MINUTE],
 ])('of a service that filters by a clock %s, nothing is taken for removed that is there', async (_, seconds) => {
-  addRows(300)
+  addEarlier(300)
   account.emulator.faults.push({ effect: apartBy(seconds) })
   for (let night = 0; night < 5; night++) {
     expect(await account.run(sync, ['--streams', 'questionnaires,gifts,signups'])).toMatchObject({ code: 0 })
@@ -46,7 +43,7 @@ test.each([
 })
 
 test('a list that is too long to be read at once is not cut by a filter that goes by another clock', async () => {
-  addRows(300)
+  addEarlier(300)
   const { emulator, database } = account
   emulator.faults.push({ effect: clampedTo(2) }, { effect: apartBy(60 * MINUTE) })
   const { code, errors } = await runJson(account, sync, ['--streams', 'gifts'])
@@ -60,7 +57,7 @@ test('a list that is too long to be read at once is not cut by a filter that goe
 })
 
 test('where no longer range is served, a withdrawn gift is marked all the same', async () => {
-  addRows(60)
+  addEarlier(60)
   const { emulator, clock, database } = account
   const { gifts } = firstChannel(emulator)
   emulator.switches.longestWindowDays = 1.5

@@ -1,8 +1,8 @@
 import { beforeEach, expect, test } from 'vitest'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { changedRows, noRows } from '../helpers/fault-effects.ts'
+import { changedRows, meanwhile, noRows } from '../helpers/fault-effects.ts'
 import { first } from '../helpers/first-rows.ts'
-import { meanwhile, startNumberedLists } from '../helpers/numbered-lists.ts'
+import { startNumberedLists } from '../helpers/numbered-lists.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { readRowVersions } from '../helpers/row-versions.ts'
 

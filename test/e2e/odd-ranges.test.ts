@@ -7,7 +7,7 @@ import type { Answer } from '../../src/emulator/answer.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { constantTotal, refusal } from '../helpers/fault-effects.ts'
-import { addRowsAt, first, firstChannel, firstRows } from '../helpers/first-rows.ts'
+import { addRows, first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
@@ -58,10 +58,7 @@ const passDay = ({ clock }: TestAccount) => void (clock.nowMs += DAY * 1000)
 async function startHistory(): Promise<TestAccount> {
   const account = await startAccount({ channels: 1, viewers: 5 })
   const newest = nowOf(account) - 3600
-  addRowsAt(
-    account.emulator,
-    Array.from({ length: 140 }, (_, n) => newest - n * 2 * DAY),
-  )
+  addRows(account.emulator, 140, (n) => newest - n * 2 * DAY)
   return account
 }
 
@@ -73,10 +70,7 @@ async function startEvenings(evenings: number, rows: number): Promise<TestAccoun
   const today = startOf(nowOf(account))
   const timeOf = (n: number) =>
     today - (1 + Math.floor(n / rows)) * DAY + 20 * 3600 + Math.floor(((n % rows) * 7200) / rows)
-  addRowsAt(
-    account.emulator,
-    Array.from({ length: evenings * rows }, (_, n) => timeOf(n)),
-  )
+  addRows(account.emulator, evenings * rows, timeOf)
   for (const row of others.records) channel.records.remove(row)
   for (const row of others.gifts) channel.gifts.remove(row)
   return account

@@ -4,9 +4,8 @@ import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { ROWS, startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
-import { falseTotal, noRows, refusal, repeatedPage, withheldRows } from '../helpers/fault-effects.ts'
-import { addRowsAt, firstChannel } from '../helpers/first-rows.ts'
-import { meanwhile } from '../helpers/numbered-lists.ts'
+import { falseTotal, meanwhile, noRows, refusal, repeatedPage, withheldRows } from '../helpers/fault-effects.ts'
+import { addRows, firstChannel } from '../helpers/first-rows.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
@@ -98,9 +97,7 @@ test.each([
   const { code, streams, errors } = await syncStreams(account, `questionnaires,${stream}`)
   const { moving, short } = streams[stream].slices
   expect({ code, moving, short }).toEqual(expected)
-  expect(errors.map(({ code: each }: { code: string }) => each)).toEqual(
-    Array.from({ length: short }, () => 'slice.short'),
-  )
+  expect(errors).toMatchObject(Array(short).fill({ code: 'slice.short' }))
   expect(account.emulator.calls.length).toBeLessThan(250)
   account.emulator.faults.splice(0)
   expect(await syncStreams(account, `questionnaires,${stream}`)).toMatchObject({ code: 0, errors: [] })
@@ -121,10 +118,7 @@ test('where each total of visits is one too small, all have landed after few cal
 test('five visits in five days that are never counted make no run red', async () => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
   const now = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai')
-  addRowsAt(
-    account.emulator,
-    Array.from({ length: 1200 }, (_, n) => now - 3600 - n * 7 * MINUTE),
-  )
+  addRows(account.emulator, 1200, (n) => now - 3600 - n * 7 * MINUTE)
   const uncounted = [200, 400, 600, 800, 1000].map((n) => now - 3600 - n * 7 * MINUTE)
   let missing = 0
   const query = (asked: ListQuery) => {

@@ -1,6 +1,6 @@
 import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
-import { addRowsAt, firstRows } from './first-rows.ts'
+import { addRows, firstRows, times } from './first-rows.ts'
 import { runJson } from './run-json.ts'
 import { startAccount, type TestAccount } from './start-account.ts'
 import { clampedTo } from './worlds/furnish.ts'
@@ -20,9 +20,8 @@ export async function startLists(
   emulator.faults.push({ effect: clampedTo(pageSize) })
   const { channel, visitor } = firstRows(emulator)
   const newest = wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 60 * MINUTE
-  const times = Array.from({ length: rows }, (_, n) => newest - Math.floor(n / rowsPerMinute) * MINUTE)
-  channel.visitors.add(...times.map((_, n) => ({ ...visitor, userId: `v${n}` })))
-  addRowsAt(emulator, times)
+  channel.visitors.add(...times(rows, (n) => ({ ...visitor, userId: `v${n}` })))
+  addRows(emulator, rows, (n) => newest - Math.floor(n / rowsPerMinute) * MINUTE)
   return account
 }
 

@@ -4,7 +4,7 @@ import { MINUTE, parseWallTime } from '../../src/core/wall-clock.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Channel } from '../../src/emulator/world/world.ts'
 import { expectTruth } from './expect-truth.ts'
-import { first } from './first-rows.ts'
+import { first, times } from './first-rows.ts'
 import { runJson } from './run-json.ts'
 import type { startAccount } from './start-account.ts'
 
@@ -41,10 +41,6 @@ export const fill = {
 }
 
 const minuteOf = (n: number, minutes: number) => at + (n % minutes) * MINUTE
-
-export function times<T>(count: number, make: (n: number) => T): readonly T[] {
-  return Array.from({ length: count }, (_, n) => make(n))
-}
 
 /** So many hours later, a green sync of a stream; then the warehouse has what the service has. */
 export async function syncTruly(

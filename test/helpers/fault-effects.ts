@@ -1,5 +1,6 @@
 import { type Answer, answerWith, type Delivery, jsonAnswer, type ListBody, refuse } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
+import type { ListQuery } from '../../src/emulator/params.ts'
 
 /** A refusal with an HTTP status and its documented envelope; the status is the code's first three digits. */
 export function refusal(code: number, message = 'Injected'): FaultEffect {
@@ -29,6 +30,30 @@ export function atFirstList(act: () => void): FaultEffect {
     return { ...given, body: { kind: 'json', value } }
   }
   return { name: 'at the first list', answer }
+}
+
+/** Changes the world before a page is served. */
+export function meanwhile(change: () => void): FaultEffect {
+  return {
+    name: 'meanwhile',
+    query: (query) => {
+      change()
+      return query
+    },
+  }
+}
+
+/** An effect that only the answers to such questions have. */
+export function whereAsked(isMeant: (asked: ListQuery) => boolean, { name, answer }: FaultEffect): FaultEffect {
+  let isAsked = false
+  return {
+    name,
+    query: (asked) => {
+      isAsked = isMeant(asked)
+      return asked
+    },
+    answer: (given) => (isAsked ? (answer?.(given) ?? given) : given),
+  }
 }
 
 export function emptyBody(): FaultEffect {

@@ -1,3 +1,4 @@
+import type { WallTime } from '../../src/core/wall-clock.ts'
 import type { Emulator } from '../../src/emulator/server.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Channel } from '../../src/emulator/world/world.ts'
@@ -26,15 +27,21 @@ export function firstRows(emulator: Pick<Emulator, 'world'>) {
   }
 }
 
-/** Adds a visit, a gift and a signup at each of these wall times; the first form has no other signups, and is alone. */
-export function addRowsAt(emulator: Pick<Emulator, 'world'>, times: readonly number[]): void {
+/** So many, made by their place. */
+export function times<T>(count: number, make: (n: number) => T): readonly T[] {
+  return Array.from({ length: count }, (_, n) => make(n))
+}
+
+/** Adds so many visits, gifts and signups at these wall times; the first form has no other signups, and is alone. */
+export function addRows(emulator: Pick<Emulator, 'world'>, count: number, timeOf: (n: number) => WallTime): void {
   const { channel, form, record, gift, signup } = firstRows(emulator)
   // Of a form whose newest part has no signups nothing shows.
   for (const other of channel.questionnaires.rows.slice(1)) channel.questionnaires.remove(other)
-  channel.records.add(
-    ...times.map((at, n) => ({ ...record, recordId: String(900_000 + n), enteredAt: at, leftAt: at })),
-  )
-  channel.gifts.add(...times.map((at, n) => ({ ...gift, giftId: 900_000 + n, givenAt: at })))
-  const signups = times.map((at, n) => ({ ...signup, userId: `s${n}`, signedUpAt: at }))
-  channel.questionnaires.replace(form, { ...form, signups: createRowList(signups) })
+  for (let n = 0; n < count; n++) {
+    const at = timeOf(n)
+    channel.records.add({ ...record, recordId: String(900_000 + n), enteredAt: at, leftAt: at })
+    channel.gifts.add({ ...gift, giftId: 900_000 + n, givenAt: at })
+  }
+  const signups = times(count, (n) => ({ ...signup, userId: `s${n}`, signedUpAt: timeOf(n) }))
+  channel.questionnaires.replace(form, { ...form, signups: createRowList([...signups]) })
 }

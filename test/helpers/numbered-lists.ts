@@ -44,14 +44,3 @@ export async function startNumberedLists() {
     [Symbol.asyncDispose]: () => pipeline[Symbol.asyncDispose](),
   }
 }
-
-/** Changes the world before a page is served. */
-export function meanwhile(change: () => void): FaultEffect {
-  return {
-    name: 'meanwhile',
-    query: (query) => {
-      change()
-      return query
-    },
-  }
-}

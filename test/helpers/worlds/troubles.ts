@@ -1,5 +1,4 @@
 import * as fc from 'fast-check'
-import type { Answer } from '../../../src/emulator/answer.ts'
 import type { EndpointName } from '../../../src/emulator/endpoint.ts'
 import {
   changedRows,
@@ -9,16 +8,17 @@ import {
   errorsObject,
   html,
   jsonBody,
+  meanwhile,
   missingRow,
   noRows,
   refusal,
   repeatedPage,
   status,
+  whereAsked,
   withheldRows,
 } from '../fault-effects.ts'
 import type { Fault, FaultEffect } from '../../../src/emulator/faults.ts'
 import type { ListName, Mutation } from '../model/schedule.ts'
-import { meanwhile } from '../numbered-lists.ts'
 
 /** What one scenario is about: a list that changes, or one of those that do not. */
 export type Group = ListName | 'old' | 'managers'
@@ -222,15 +222,7 @@ export function troublesOf(
 
 /** Every page after this one, whatever size it is asked for in, meets the effect. */
 export function beyondPage(page: number, effect: FaultEffect): FaultEffect {
-  let isBeyond = false
-  return {
-    name: `beyond page ${page}: ${effect.name}`,
-    query: (query) => {
-      isBeyond = query.page > page
-      return query
-    },
-    answer: (answer: Answer) => (isBeyond ? (effect.answer?.(answer) ?? answer) : answer),
-  }
+  return whereAsked((asked) => asked.page > page, effect)
 }
 
 /** Where the time of a row stands: under a name, or in its last cell. */
