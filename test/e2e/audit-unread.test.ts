@@ -6,10 +6,7 @@ import { ledger } from '../../src/cli/ledger.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { changedRows, falseTotal, withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
-
-const HOUR_MS = 3_600_000
 
 test('what the source announces and never delivers is a difference, unless it has been accepted', async () => {
   await using account = await startAccount()
@@ -23,11 +20,11 @@ test('what the source announces and never delivers is a difference, unless it ha
   const shown = (await run(audit, ['--streams', 'watch_records'])).printed.join('\n')
   expect(shown).toMatch(/~ accepted: watch_records .* the source says that there is 1 row more than it delivers from /)
   const slices = { accepted: 1, verified: 1, short: 0 }
-  const accepted = await runJson(account, audit, ['--streams', 'watch_records'])
+  const accepted = await account.runJson(audit, ['--streams', 'watch_records'])
   expect(accepted).toMatchObject({ code: 0, streams: { watch_records: { slices } } })
 
   // Nothing is claimed any more of what was accepted, and the source still has more.
-  account.clock.nowMs += 25 * HOUR_MS
+  account.clock.passHours(25)
   const expired = await run(audit, ['--streams', 'watch_records'])
   expect(expired.printed.join('\n')).toMatch(new RegExp(`^watch_records +channel=${channelId} .*different$`, 'm'))
 })
@@ -42,7 +39,7 @@ test('what is in quarantine counts where it lies, not in another range', async (
   expect(printed.join('\n')).not.toContain('counts differ')
   expect(code).toBe(0)
   const later = ['--streams', 'watch_records', '--channels', emulator.channelIds[0] ?? '', '--from', '2026-11-20T13:00']
-  const [{ source_rows: atSource, ...partition }] = (await runJson(account, audit, later)).audit.partitions
+  const [{ source_rows: atSource, ...partition }] = (await account.runJson(audit, later)).audit.partitions
   expect(partition).toMatchObject({ verdict: 'equal', warehouse_rows: atSource, quarantined_rows: 0 })
   await sql`delete from livehouse_ops.quarantine`.execute(database.db)
   const lost = await run(audit, ['--streams', 'watch_records'])
@@ -85,7 +82,7 @@ test('a past range that no sync has covered differs where the source has rows, g
   await using account = await startAccount()
   const { run } = account
   const verdicts = async (...argv: string[]) => {
-    const { code, audit: found } = await runJson(account, audit, ['--streams', 'watch_records,gifts', ...argv])
+    const { code, audit: found } = await account.runJson(audit, ['--streams', 'watch_records,gifts', ...argv])
     const partitions: readonly { stream: string; verdict: string }[] = found.partitions
     const of = (name: string) => partitions.flatMap(({ stream, verdict }) => (stream === name ? [verdict] : []))
     return { code, records: [...new Set(of('watch_records'))], gifts: [...new Set(of('gifts'))] }
@@ -102,7 +99,7 @@ test('a past range that no sync has covered differs where the source has rows, g
   await run(sync)
   expect(await verdicts(...past)).toEqual(equal)
   // What has come since the last sync is no fault.
-  account.clock.nowMs += 26 * HOUR_MS
+  account.clock.passHours(26)
   expect(await verdicts('--from', '2026-11-01')).toMatchObject({ code: 0 })
 })
 
@@ -124,7 +121,7 @@ test.each([
   const range = ['--streams', 'gifts', '--from', '2026-11-10', '--to', '2026-11-20']
   expect(await run(ledger, ['forget', ...range])).toMatchObject({ code: 0 })
   give(1000, more)
-  const [cash] = (await runJson(account, audit, range)).audit.partitions
+  const [cash] = (await account.runJson(audit, range)).audit.partitions
   const note = expect.stringContaining('the service tells no total, but at least 100 rows')
   expect(cash).toMatchObject({ verdict, notes: [note] })
 })
@@ -136,7 +133,7 @@ test('an account that is lost is found where its usage was never read, also besi
   const [first, second] = managers.rows
   if (!first || !second) throw new Error('the world is empty')
   const look = async () => {
-    const { code, audit: found } = await runJson(account, audit, ['--streams', 'managers'])
+    const { code, audit: found } = await account.runJson(audit, ['--streams', 'managers'])
     return { code, differences: found.partitions[0].differences }
   }
   await run(sync, ['--streams', 'managers'])

@@ -6,9 +6,7 @@ import { exitCodeOfError } from '../../src/cli/failure.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { readOpenReadings } from '../../src/ledger/open-readings.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { ofTest } from '../helpers/of-file.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startFilled } from '../helpers/start-filled.ts'
 
 const account = ofTest(startFilled)
@@ -24,7 +22,7 @@ test('a row that is deleted by hand is named in every stream, its range is reope
     select signup_key from livehouse.signups order by signed_up_at limit 1)`)
   await change(sql`delete from livehouse.managers where manager_id = (select min(manager_id) from livehouse.managers)`)
 
-  const looked = await runJson(account, audit, [streams, '--no-reopen'])
+  const looked = await account.runJson(audit, [streams, '--no-reopen'])
   const difference = { code: 'audit.difference' }
   const errors = [difference, difference, difference, difference]
   expect(looked).toMatchObject({ command: 'audit', status: 'partial', resumes_at: null, errors })
@@ -48,7 +46,7 @@ test('a row that is deleted by hand is named in every stream, its range is reope
   expect(again.code).toBe(3)
   expect(again.out.match(/an earlier audit found a difference, and nothing has been read again/g)).toHaveLength(2)
   expect(await run(sync)).toMatchObject({ code: 0 })
-  await expectTruth(account)
+  await account.expectTruth()
   expect(await text()).toMatchObject({ code: 0 })
 })
 
@@ -60,7 +58,7 @@ test('gifts have no total: what is covered, up to now, is read again and compare
   expect(await text(...year)).toMatchObject({ code: 0 })
   channel.gifts.remove(earliest(channel.gifts.rows, ({ givenAt }) => givenAt))
   expect(await text('--streams', 'gifts', '--no-reopen')).toMatchObject({ code: 3 })
-  const found = await runJson(account, audit, ['--streams', 'gifts', '--from', '2026-10-01'])
+  const found = await account.runJson(audit, ['--streams', 'gifts', '--from', '2026-10-01'])
   const partitions = found.audit.partitions.filter(({ verdict }: { verdict: string }) => verdict !== 'equal')
   expect(partitions).toMatchObject([{ differences: [{ kind: 'surplus', rows: 1 }], reopened: [expect.anything()] }])
   expect(found.streams.gifts.slices).toMatchObject({ unverifiable: 3, short: 1 })
@@ -139,7 +137,7 @@ test('an account that is new is no difference; what there is nothing to compare 
   expect(await text('--streams', 'managers,manager_usage')).toMatchObject({ code: 0 })
   const notes = ['new or still changing since the last reading: 1']
   expect(await audited('--streams', 'managers,manager_usage')).toMatchObject([{ notes }, { notes }])
-  clock.nowMs += 86_400_000
+  clock.passHours(24)
   const { code, out } = await text('--streams', 'manager_usage')
   expect(code).toBe(0)
   expect(out).toMatch(/^manager_usage +account +whole list +– +– +0 +not compared$/m)

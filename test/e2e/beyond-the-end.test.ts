@@ -5,10 +5,8 @@ import { sync } from '../../src/cli/sync.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { startLists, syncStreams } from '../helpers/capped-lists.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { ignoredPage, meanwhile, status, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
@@ -47,7 +45,7 @@ test('lists that are served to a depth only are cut by time until they are whole
   await using account = await startDeepLists(20)
   const result = await syncStreams(account, 'watch_records,questionnaires,signups')
   expect(result).toMatchObject({ code: 0, errors: [] })
-  await expectTruth(account, ['watch_records', 'signups'])
+  await account.expectTruth(['watch_records', 'signups'])
 })
 
 test('a minute that lies deeper than the service serves is the refusal that it is', async () => {
@@ -67,20 +65,20 @@ test.each([
   emulator.switches.longestWindowDays = days
   const history = { LIVEHOUSE_HISTORY_FROM: from }
   expect(await run(sync, ['--streams', 'gifts,watch_records,signups'], history)).toMatchObject({ code: 0 })
-  await expectTruth(account, ['gifts', 'watch_records', 'signups'])
+  await account.expectTruth(['gifts', 'watch_records', 'signups'])
   const argv = ['--from', from, '--to', '2026-11-20', '--streams', 'watch_records']
-  expect(await runJson(account, audit, argv)).toMatchObject({ status: 'ok', errors: [] })
+  expect(await account.runJson(audit, argv)).toMatchObject({ status: 'ok', errors: [] })
 })
 
 test('a service that refuses every range is asked for a day, and then no more', async () => {
   await using account = await startAccount({ channels: 1 })
   account.emulator.switches.longestWindowDays = 0
-  const { code, errors } = await runJson(account, sync, ['--streams', 'gifts,watch_records,signups'])
+  const { code, errors } = await account.runJson(sync, ['--streams', 'gifts,watch_records,signups'])
   expect(code).toBe(3)
   const kinds = errors.map((error: { stream: string; code: string }) => `${error.stream} ${error.code}`)
   expect(new Set(kinds)).toEqual(new Set(['gifts', 'watch_records', 'signups'].map((stream) => `${stream} api.status`)))
   expect(account.emulator.calls.length).toBeLessThan(20)
-  const { streams, errors: refusals } = await runJson(account, audit, ['--streams', 'watch_records'])
+  const { streams, errors: refusals } = await account.runJson(audit, ['--streams', 'watch_records'])
   expect(refusals).toMatchObject([{ stream: 'watch_records', code: 'api.status' }])
   expect(streams.watch_records.calls).toBe(2)
 })
@@ -101,7 +99,7 @@ test.each([100, 250])('%i gifts of a service that fails behind the last page all
   const effect = whereAsked(({ page }) => page > 1, { name: 'fails behind the end', answer })
   emulator.faults.push({ effect, endpoint: 'giftRunning' })
   expect(await run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
-  await expectTruth(account, ['gifts'])
+  await account.expectTruth(['gifts'])
   expect(emulator.calls.length).toBeLessThan(40)
 })
 
@@ -110,7 +108,7 @@ test('a viewer list of which no more than a round number is counted and served i
   const { emulator, clock, run } = account
   const lists = ['--streams', 'visitors']
   Object.assign(emulator.switches, { largestTotal: 200, hidesBehindTotal: true })
-  const { code, errors } = await runJson(account, sync, lists)
+  const { code, errors } = await account.runJson(sync, lists)
   expect([code, errors]).toEqual([
     3,
     [expect.objectContaining({ message: expect.stringContaining('in its other order') })],
@@ -119,11 +117,11 @@ test('a viewer list of which no more than a round number is counted and served i
   expect(
     await run(accept, ['--stream', 'visitors', '--channel', channelId, '--reason', 'no more are served']),
   ).toMatchObject({ code: 0 })
-  clock.nowMs += 7_200_000
+  clock.passHours(2)
   expect(await run(sync, lists)).toMatchObject({ code: 0 })
   Object.assign(emulator.switches, { largestTotal: 320, hidesBehindTotal: false })
   expect(await run(sync, lists)).toMatchObject({ code: 0 })
-  await expectTruth(account, ['visitors'])
+  await account.expectTruth(['visitors'])
 })
 
 const LISTS = ['managers', 'manager_usage'] as const
@@ -136,8 +134,8 @@ test.each([
   account.emulator.switches.listParams = listParams
   account.emulator.faults.push({ effect: clampedTo(most) })
   for (let night = 0; night < 2; night++) {
-    expect(await runJson(account, sync, ['--streams', LISTS.join(',')])).toMatchObject({ code: 0, errors: [] })
-    await expectTruth(account, LISTS)
+    expect(await account.runJson(sync, ['--streams', LISTS.join(',')])).toMatchObject({ code: 0, errors: [] })
+    await account.expectTruth(LISTS)
   }
 })
 
@@ -145,6 +143,6 @@ test('a page parameter that has no effect is an error of both lists', async () =
   await using account = await startAccount({ viewers: 1 })
   account.emulator.faults.push({ effect: ignoredPage(true) }, { effect: clampedTo(5) })
   const ignored = { code: 'paging.ignored' }
-  const result = await runJson(account, sync, ['--streams', LISTS.join(',')])
+  const result = await account.runJson(sync, ['--streams', LISTS.join(',')])
   expect(result).toMatchObject({ code: 3, errors: [ignored, ignored] })
 })

@@ -2,15 +2,13 @@ import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { connectionReset, errcode, status } from '../helpers/fault-effects.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
 /** With an app id and secret in place of the fixed token, and `times` answers of a token service that is busy. */
 async function syncBusy(account: TestAccount, times?: number) {
   account.emulator.faults.push({ effect: errcode(5000, 'system busy'), endpoint: 'token', ...(times && { times }) })
-  return await runJson(account, sync, [], withSecret(account.emulator, account.emulator.authUrl))
+  return await account.runJson(sync, [], withSecret(account.emulator, account.emulator.authUrl))
 }
 
 const withSecret = ({ appId, appSecret }: TestAccount['emulator'], authUrl: string) => ({
@@ -35,7 +33,7 @@ test.each([
   expect(account.callsByDay()).toEqual([4])
   const taken = await database.db.selectFrom('livehouse_ops.call_budget').select('calls').execute()
   expect(taken).toEqual([{ calls: 4 }])
-  await expectTruth(account, ['watch_records_v1'])
+  await account.expectTruth(['watch_records_v1'])
 })
 
 test('one that stays busy ends the run as trouble of the service, not as refused credentials', async () => {
@@ -48,6 +46,6 @@ test('a mistyped address of the token service is one error that names the settin
   await using account = await startAccount()
   const authUrl = `${account.emulator.authUrl}/mistyped`
   const message = expect.stringMatching(`404.* LIVEHOUSE_AUTH_URL, which is ${authUrl};`)
-  const result = await runJson(account, sync, [], withSecret(account.emulator, authUrl))
+  const result = await account.runJson(sync, [], withSecret(account.emulator, authUrl))
   expect(result).toMatchObject({ code: 1, errors: [{ code: 'api.wrongAuthUrl', message }] })
 })

@@ -2,12 +2,11 @@ import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { DAY, formatWallDate, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { DAY, formatWallDate, parseWallTime } from '../../src/core/wall-clock.ts'
 import { type Answer, answerWith } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { ROWS, startLists, syncStreams } from '../helpers/capped-lists.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { meanwhile, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
@@ -23,7 +22,7 @@ test.each([
   expect([code, errors]).toEqual([0, []])
   expect(streams.visitors.slices).toMatchObject({ verified: 0, moving: 1 })
   expect([streams.watch_records.slices.moving, streams.signups.slices.moving]).toEqual([0, 0])
-  await expectTruth(account, ['visitors', 'watch_records', 'signups'])
+  await account.expectTruth(['visitors', 'watch_records', 'signups'])
   expect(await account.run(audit, ['--streams', 'visitors'])).toMatchObject({ code: 0 })
 
   const { channel, visitor } = firstRows(account.emulator)
@@ -38,13 +37,13 @@ test.each(['empty', 'error'] as const)('no row behind 1,000 is lost; a page ther
   const { code, errors, streams } = await syncStreams(account, 'watch_records,questionnaires,signups')
   expect([code, errors]).toEqual([0, []])
   expect([streams.watch_records.slices.moving, streams.signups.slices.moving]).toEqual([0, 0])
-  await expectTruth(account, ['watch_records', 'signups'])
+  await account.expectTruth(['watch_records', 'signups'])
 })
 
 test('of a range of few days that shows no more than 500 records, none is lost', async () => {
   await using account = await startLists(500, 2, 700, Infinity)
   Object.assign(account.emulator.switches, { hidesBehindTotal: true })
-  const from = formatWallDate(wallTimeAt(account.clock.nowMs, 'Asia/Shanghai') - 5 * DAY)
+  const from = formatWallDate(account.hoursAgo(5 * 24))
   expect(await account.run(backfill, ['--streams', 'watch_records', '--from', from])).toMatchObject({ code: 0 })
   const held = (await readStreamTable(account.database.db, 'watch_records')).map(({ record_id: id }) => Number(id))
   expect(held.filter((id) => id >= 900_000 && id < 900_700)).toHaveLength(700)
@@ -54,16 +53,16 @@ test('of a minute of which fewer visits are counted, in an order of each page, n
   await using account = await startLists(20, 101, 101, Infinity)
   account.emulator.switches.ties = 'by-page'
   expect(await syncStreams(account, 'watch_records')).toMatchObject({ code: 0, errors: [] })
-  await expectTruth(account, ['watch_records'])
+  await account.expectTruth(['watch_records'])
 })
 
 test('a round total that has grown by the next call is no limit: a visit across the middle lands at once', async () => {
   await using account = await startLists(10_000, 2, 1, Infinity)
-  const { emulator, clock, run } = account
+  const { emulator, run } = account
   const { channel, record } = firstRows(emulator)
   for (const each of channel.records.rows.slice()) channel.records.remove(each)
   emulator.switches.recordFilterTime = 'both'
-  const now = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
+  const now = account.hoursAgo(0)
   const add = (recordId: number, enteredAt: number, leftAt = enteredAt + 30) =>
     channel.records.add({ ...record, recordId: String(recordId), enteredAt, leftAt })
   for (let visit = 1; visit < 97; visit++) add(visit, now - 3600 - visit * 600)
@@ -86,7 +85,7 @@ test('a range of which a round number of rows is counted, and comes, is not cut'
   const others = records.rows.filter(({ recordId }) => Math.floor(Number(recordId) / 10_000) !== 90)
   for (const each of others) records.remove(each)
   expect(await run(sync, ['--streams', 'watch_records'])).toMatchObject({ code: 0 })
-  await expectTruth(account, ['watch_records'])
+  await account.expectTruth(['watch_records'])
   // Ten pages, the two empty ones behind them, a look at what lies before, and two counts each time that half of the range has all.
   expect(emulator.calls.filter(({ params }) => 'start_time' in params)).toHaveLength(13 + 28)
 })
@@ -100,10 +99,10 @@ test('of a minute of which fewer rows are counted than it has, nothing is claime
   expect(new Set(errors.map(({ stream }: { stream: string }) => stream))).toEqual(new Set(['signups']))
   expect(streams.watch_records.slices).toMatchObject({ short: 0, failed: 0 })
   expect(streams.watch_records.slices.moving).toBeGreaterThan(0)
-  await expectTruth(account, ['visitors', 'watch_records'])
+  await account.expectTruth(['visitors', 'watch_records'])
   account.emulator.switches.largestTotal = ROWS
   expect(await syncStreams(account)).toMatchObject({ code: 0, errors: [] })
-  await expectTruth(account, ['watch_records', 'signups'])
+  await account.expectTruth(['watch_records', 'signups'])
 })
 
 test.each([
@@ -128,9 +127,9 @@ test.each([
   expect(await account.run(backfill, some)).toMatchObject({ code: 0 })
   expect((await readStreamTable(account.database.db, 'gifts')).length).toBeGreaterThanOrEqual(1700)
   for (let night = 0; night < 3; night++) {
-    clock.nowMs += 86_400_000
+    clock.passHours(24)
     expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
-    await expectTruth(account, ['gifts'])
+    await account.expectTruth(['gifts'])
   }
 })
 
@@ -153,7 +152,7 @@ test('lists of which only the first page tells the total are read and proven by 
   const { code, errors, streams } = await syncStreams(account)
   expect([code, errors]).toEqual([0, []])
   for (const name of ['visitors', 'watch_records', 'signups']) expect(streams[name].slices.moving).toBe(0)
-  await expectTruth(account, ['visitors', 'watch_records', 'signups'])
+  await account.expectTruth(['visitors', 'watch_records', 'signups'])
 
   account.emulator.faults.unshift({ effect: withheldRows((item) => JSON.stringify(item).includes('v77')) })
   expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 3, errors: [{ code: 'slice.short' }] })

@@ -2,17 +2,12 @@ import { expect, test } from 'vitest'
 import { accept } from '../../src/cli/accept.ts'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { EndpointName } from '../../src/emulator/endpoint.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { changedRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
-
-const HOUR_MS = 3_600_000
 
 const account = ofTest(() => startAccount({ viewers: 260 }))
 
@@ -39,7 +34,7 @@ test.each([
   const more = gifts.rows.flatMap((gift) => [1, 2, 3].map((later) => ({ ...gift, givenAt: gift.givenAt + later })))
   gifts.add(...more)
   expect(await run(sync, streams)).toMatchObject({ code: 0 })
-  await expectTruth(account, [stream])
+  await account.expectTruth([stream])
   const countKnown = async () => {
     const rows = await readStreamTable(database.db, stream)
     return rows.filter((row) => row.channel_id === channelId && row[column] !== null).length
@@ -48,16 +43,16 @@ test.each([
 
   rename(endpoint, field, 'renamed')
   const readAll = async () => {
-    clock.nowMs += HOUR_MS
-    if (stream === 'visitors') return await runJson(account, sync, streams)
-    return await runJson(account, backfill, ['--from', '2026-10-01', '--to', '2026-11-20', ...streams])
+    clock.passHours(1)
+    if (stream === 'visitors') return await account.runJson(sync, streams)
+    return await account.runJson(backfill, ['--from', '2026-10-01', '--to', '2026-11-20', ...streams])
   }
   const { code, errors } = await readAll()
   expect(code).toBe(3)
   const message = expect.stringContaining(`has ${field} any more`)
   expect(errors[0]).toMatchObject({ code: 'interface.changed', message })
   expect(await countKnown()).toBe(known)
-  await expectTruth(account, [stream])
+  await account.expectTruth([stream])
 
   const argv = ['--stream', stream, '--channel', channelId, '--reason', 'it is called renamed now']
   const printed = [expect.stringContaining(`goes on without ${field}`)]
@@ -81,7 +76,7 @@ test('a renamed field overwrites nothing of a list that is longer than what is w
   const streams = ['--streams', 'visitors']
   expect(await run(sync, streams)).toMatchObject({ code: 0 })
   rename('visitorList', 'nick', 'renamed')
-  clock.nowMs += HOUR_MS
+  clock.passHours(1)
   expect(await run(sync, streams)).toMatchObject({ code: 3 })
   const rows = await readStreamTable(database.db, 'visitors')
   expect(rows.filter(({ nickname }) => nickname === 'known')).toHaveLength(4300)
@@ -96,34 +91,34 @@ test('a field that the service leaves out where it is empty is not missed among 
   })
   emulator.faults.push({ effect: withoutEmpty, endpoint: 'userRecordList' })
   for (let week = 0; week < 3; week++) {
-    const enteredAt = wallTimeAt(clock.nowMs - HOUR_MS, 'Asia/Shanghai')
+    const enteredAt = account.hoursAgo(1)
     const withoutPhone = { ...record, phone: '', device: 'new', enteredAt, leftAt: enteredAt + 60 }
     if (week === 2) for (let n = 0; n < 30; n++) channel.records.add({ ...withoutPhone, recordId: String(900_000 + n) })
     expect(await run(sync, ['--streams', 'watch_records'])).toMatchObject({ code: 0 })
-    clock.nowMs += 7 * 24 * HOUR_MS
+    clock.passHours(7 * 24)
   }
-  await expectTruth(account, ['watch_records'])
+  await account.expectTruth(['watch_records'])
 })
 
 test('a field that tells rows apart is missed among new rows too, of gifts and of visits', async () => {
   const { emulator, clock } = account
   const { channel, record, gift } = firstRows(emulator)
   const streams = ['--streams', 'watch_records,gifts']
-  expect(await runJson(account, sync, streams)).toMatchObject({ code: 0 })
-  clock.nowMs += 7 * 24 * HOUR_MS
-  const at = wallTimeAt(clock.nowMs - HOUR_MS, 'Asia/Shanghai')
+  expect(await account.runJson(sync, streams)).toMatchObject({ code: 0 })
+  clock.passHours(7 * 24)
+  const at = account.hoursAgo(1)
   for (let n = 0; n < 30; n++) {
     channel.records.add({ ...record, recordId: String(900_000 + n), enteredAt: at + n, leftAt: at + 60 + n })
     channel.gifts.add({ ...gift, givenAt: at + n })
   }
   rename('userRecordList', 'user_id', 'viewer')
   rename('giftRunning', 'money', 'amount')
-  const { errors } = await runJson(account, sync, streams)
+  const { errors } = await account.runJson(sync, streams)
   for (const stream of ['watch_records', 'gifts'])
     expect(errors).toContainEqual(expect.objectContaining({ stream, code: 'interface.changed' }))
   emulator.faults.length = 0
-  expect(await runJson(account, sync, streams)).toMatchObject({ code: 0 })
-  await expectTruth(account, ['watch_records', 'gifts'])
+  expect(await account.runJson(sync, streams)).toMatchObject({ code: 0 })
+  await account.expectTruth(['watch_records', 'gifts'])
 })
 
 test('a field that only some items have is no change, and neither is one that a handful of items lacks', async () => {
@@ -137,7 +132,7 @@ test('a field that only some items have is no change, and neither is one that a 
   emulator.faults.push({ effect: some, endpoint: 'visitorList' })
   const few = changedRows((item) => ({ ...Object(item), name: undefined }))
   emulator.faults.push({ effect: few, endpoint: 'getQuestionList' })
-  clock.nowMs += HOUR_MS
+  clock.passHours(1)
   expect(await run(sync, ['--streams', 'visitors,questionnaires'])).toMatchObject({ code: 0 })
 })
 
@@ -147,7 +142,7 @@ test('a handful of gifts without the field that tells them apart is not written 
   for (const gift of gifts.rows.slice(6)) gifts.remove(gift)
   expect(await run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
   rename('giftRunning', 'money', 'amount')
-  clock.nowMs += HOUR_MS
+  clock.passHours(1)
   expect(await run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 3 })
-  await expectTruth(account, ['gifts'])
+  await account.expectTruth(['gifts'])
 })

@@ -4,7 +4,6 @@ import { answerWith } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
 const utf8 = (text: string) => Buffer.from(text)
@@ -49,11 +48,11 @@ test.each(['application/json', 'application/json; charset=utf-8', 'application/j
   'what is not in the charset of %s is asked for again, and lands nothing',
   async (contentType) => {
     account.emulator.faults.push({ endpoint: 'visitorList', effect: written(contentType, gb18030), times: 2 })
-    expect(await runJson(account, sync, streams)).toMatchObject({ code: 0, streams: { visitors: { retries: 2 } } })
+    expect(await account.runJson(sync, streams)).toMatchObject({ code: 0, streams: { visitors: { retries: 2 } } })
 
     account.emulator.faults.push({ endpoint: 'visitorList', effect: written(contentType, gb18030) })
     const error = { code: 'api.badBody', message: expect.stringContaining('not valid utf-8 at character') }
-    expect(await runJson(account, sync, streams)).toMatchObject({ code: 3, errors: [error] })
+    expect(await account.runJson(sync, streams)).toMatchObject({ code: 3, errors: [error] })
     const rows = await readStreamTable(account.database.db, 'visitors')
     expect(JSON.stringify(rows)).not.toContain('\uFFFD')
   },

@@ -6,11 +6,9 @@ import { backfill } from '../../src/cli/backfill.ts'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { meanwhile } from '../helpers/fault-effects.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
 import { startAccount } from '../helpers/start-account.ts'
@@ -29,7 +27,7 @@ async function syncGreen(): Promise<void> {
 /** Runs with this machine's clock so many hours ahead of the service's; afterwards it is right again. */
 async function withOwnAhead(hours: number, work: () => Promise<void>): Promise<void> {
   const { clock, emulator } = account
-  clock.nowMs += hours * HOUR_MS
+  clock.passHours(hours)
   emulator.conditions.clockAheadMs = -hours * HOUR_MS
   await work()
   clock.nowMs -= hours * HOUR_MS
@@ -57,7 +55,7 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
     await syncGreen()
     await withOwnAhead(hours, async () => {
       await syncGreen()
-      await expectTruth(account, ['manager_usage'])
+      await account.expectTruth(['manager_usage'])
     })
     channel.gifts.add({ ...gift, giftId: 77, givenAt: now - 20 * HOUR })
     channel.records.replace(young, {
@@ -65,9 +63,9 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
       leftAt: young.leftAt + HOUR,
       onlineSeconds: young.onlineSeconds + HOUR,
     })
-    account.clock.nowMs += HOUR_MS
+    account.clock.passHours(1)
     await syncGreen()
-    await expectTruth(account)
+    await account.expectTruth()
   })
 
   const gaps = ['--only-gaps', '--from', '2026-11-20', '--to', '2026-11-28', '--streams', 'gifts,watch_records,signups']
@@ -89,11 +87,11 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
     faults.splice(0)
     if (verb === sync) form.signups.replace(young, { ...young, nick: 'changed' })
     for (let day = 1; day <= 7; day++) {
-      account.clock.nowMs += DAY_MS
+      account.clock.passHours(24)
       addLive(day)
     }
     expect(await account.run(verb, argv)).toMatchObject({ code: 0 })
-    await expectTruth(account, ['gifts', 'watch_records', 'signups'])
+    await account.expectTruth(['gifts', 'watch_records', 'signups'])
   })
 
   test('what is dated days ahead is not fresh, until a sync has read it at the right time', async () => {
@@ -128,7 +126,7 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
   test('yesterday told by a cache in front of the service holds back neither the rows nor the day of today', async () => {
     account.emulator.conditions.frontPageAgeMs = 25 * HOUR_MS
     await syncGreen()
-    await expectTruth(account)
+    await account.expectTruth()
     expect(await account.run(backfill, ['--from', '2026-11-20', '--streams', 'gifts'])).toMatchObject({ code: 0 })
   })
 
@@ -139,7 +137,7 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
     channel.gifts.add({ ...gift, giftId: 77, givenAt: justNow })
     channel.records.add({ ...record, recordId: '77001', enteredAt: justNow, leftAt: justNow })
     await syncGreen()
-    await expectTruth(account, ['gifts', 'watch_records'])
+    await account.expectTruth(['gifts', 'watch_records'])
   })
 })
 
@@ -177,38 +175,38 @@ test('a clock that is far behind for a night forgets nothing, where the service 
   const { clock, emulator, database } = account
   emulator.conditions.tellsTime = false
   for (let night = 0; night < 3; night++) {
-    clock.nowMs += DAY_MS
+    clock.passHours(24)
     await syncGreen()
   }
   await withOwnAhead(-9600, syncGreen)
   const forgotten = database.db.selectFrom('livehouse_ops.slices').where('status', '=', 'forgotten').select('slice_id')
   expect(await forgotten.execute()).toEqual([])
   await syncGreen()
-  await expectTruth(account, ['gifts', 'watch_records', 'signups'])
+  await account.expectTruth(['gifts', 'watch_records', 'signups'])
 })
 
 test('what was read with a clock ten days ahead of a service that does not tell its time is read again when it is right', async () => {
   const { clock, emulator } = account
   emulator.conditions.tellsTime = false
   await syncGreen()
-  clock.nowMs += 10 * DAY_MS
+  clock.passHours(10 * 24)
   emulator.conditions.clockAheadMs = -10 * DAY_MS
   await syncGreen()
   clock.nowMs -= 9 * DAY_MS
   emulator.conditions.clockAheadMs = 0
   addLive(77)
   await syncGreen()
-  await expectTruth(account, ['gifts', 'watch_records', 'signups'])
-  clock.nowMs += 2 * DAY_MS
+  await account.expectTruth(['gifts', 'watch_records', 'signups'])
+  clock.passHours(2 * 24)
   addLive(78)
   await syncGreen()
-  await expectTruth(account, ['gifts', 'watch_records', 'signups'])
+  await account.expectTruth(['gifts', 'watch_records', 'signups'])
 })
 
 test('a service out of reach is a failure, also of a dry run', async () => {
   const away = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' }
   const message = expect.stringContaining('the address in LIVEHOUSE_BASE_URL, http://127.0.0.1:1 (ECONNREFUSED)')
-  const result = await runJson(account, sync, [], away)
+  const result = await account.runJson(sync, [], away)
   expect(result).toMatchObject({ code: 1, status: 'failed', errors: [{ code: 'api.unreachable', message }] })
   const { error } = await account.run(sync, ['--dry-run'], away)
   expect(exitCodeOfError(error)).toBe(1)

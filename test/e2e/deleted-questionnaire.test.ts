@@ -3,20 +3,15 @@ import { expect, test } from 'vitest'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { errcode, fieldValue, refusal, status as gone, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
-
-const DAY_MS = 86_400_000
 
 const account = ofTest(() => startAccount({ viewers: 30 }))
 
@@ -26,7 +21,7 @@ async function look() {
   const now = { now: () => clock.nowMs, sleep: systemClock.sleep }
   await using page = await startTestStatusServer(database, { clock: now })
   const metrics = await page.text('/metrics')
-  const { code, streams, stale } = await runJson(account, status, ['--max-age', '26h'])
+  const { code, streams, stale } = await account.runJson(status, ['--max-age', '26h'])
   const today = sql`(${new Date(clock.nowMs)}::timestamptz at time zone 'Asia/Shanghai')::date`
   const { rows } = await sql<{ days: number }>`
     select ${today} - complete_through as days from livehouse_bi.freshness
@@ -55,7 +50,7 @@ test('of a questionnaire that was deleted at the source nothing is late, and whe
 
   const { channel, form: deleted } = firstRows(emulator)
   channel.questionnaires.remove(deleted)
-  clock.nowMs += 3 * DAY_MS
+  clock.passHours(3 * 24)
   expect((await run(sync)).code).toBe(0)
   const without = await look()
   const partitions = before.partitions - 1
@@ -63,7 +58,7 @@ test('of a questionnaire that was deleted at the source nothing is late, and whe
   expect(without.behind).toBeLessThan(3600)
 
   channel.questionnaires.add(deleted)
-  clock.nowMs += DAY_MS
+  clock.passHours(24)
   expect((await run(sync)).code).toBe(0)
   expect((await look()).partitions).toBe(before.partitions)
 
@@ -71,7 +66,7 @@ test('of a questionnaire that was deleted at the source nothing is late, and whe
   for (const { questionnaires } of emulator.world.channels.values())
     for (const form of questionnaires.rows.slice()) questionnaires.remove(form)
   for (let night = 0; night < 2; night++) {
-    clock.nowMs += 2 * DAY_MS
+    clock.passHours(2 * 24)
     await run(sync)
   }
   expect(await look()).toMatchObject({ ...fresh, code: 0 })
@@ -84,7 +79,7 @@ test('a questionnaire whose id cannot be read in a list is not taken for deleted
   expect((await run(sync)).code).toBe(0)
   const before = emulator.calls.length
 
-  clock.nowMs += DAY_MS
+  clock.passHours(24)
   emulator.faults.push({ effect: fieldValue('question_id', null, 0), endpoint: 'getQuestionList' })
   expect((await run(sync)).code).toBe(0)
   expect(askedFrom(before)).toEqual(askedFrom(0))
@@ -104,12 +99,12 @@ function leaveList(isClosed: (questionId: string) => boolean): void {
 test('a questionnaire that leaves the list and has no signups any more was emptied: what was there stays', async () => {
   const { emulator, clock, database, run } = account
   const { channel, form: emptied, signup } = firstRows(emulator)
-  emptied.signups.add({ ...signup, userId: 'late', signedUpAt: wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600 })
+  emptied.signups.add({ ...signup, userId: 'late', signedUpAt: account.hoursAgo(1) })
   expect((await run(sync)).code).toBe(0)
   leaveList((questionId) => questionId === emptied.questionId)
   channel.questionnaires.replace(emptied, { ...emptied, signups: createRowList<Signup>([]) })
   for (let reading = 0; reading < 3; reading++) {
-    clock.nowMs += 7_200_000
+    clock.passHours(2)
     expect((await run(sync, ['--streams', 'questionnaires,signups'])).code).toBe(0)
   }
   expect(await readStreamTable(database.db, 'signups', { isRemoved: true })).toEqual([])
@@ -140,14 +135,14 @@ test('a questionnaire that is closed leaves the list: its last signups land, and
   expect((await run(sync)).code).toBe(0)
   leaveList((questionId) => questionId === closed.questionId)
   for (let day = 1; day < 10; day++) {
-    const signedUpAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai') + 3600
+    const signedUpAt = account.hoursAgo(0) + 3600
     if (day < 7) closed.signups.add({ ...signup, userId: `late-${day}`, signedUpAt })
-    clock.nowMs += DAY_MS
+    clock.passHours(24)
     const before = emulator.calls.length
     expect((await run(sync)).code).toBe(0)
     const asked = emulator.calls.slice(before).filter(({ params }) => params.question_id === closed.questionId)
     expect(asked.length > 0).toBe(day < 8)
-    await expectTruth(account, ['signups'])
+    await account.expectTruth(['signups'])
   }
 })
 
@@ -155,13 +150,13 @@ test('a refusal that does not say that a questionnaire is unknown is no green: i
   const { emulator, clock, run } = account
   const { form, signup } = firstRows(emulator)
   expect((await run(sync)).code).toBe(0)
-  clock.nowMs += DAY_MS
-  form.signups.add({ ...signup, userId: 'last', signedUpAt: wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600 })
+  clock.passHours(24)
+  form.signups.add({ ...signup, userId: 'last', signedUpAt: account.hoursAgo(1) })
   leaveList((questionId) => questionId === form.questionId)
   const effect = whereAsked(({ filters }) => filters?.questionId === form.questionId, errcode(5000, 'system busy'))
   emulator.faults.push({ effect, endpoint: 'signupRecord' })
   expect((await run(sync, ['--streams', 'questionnaires,signups'])).code).toBe(3)
   emulator.faults.pop()
   expect((await run(sync, ['--streams', 'questionnaires,signups'])).code).toBe(0)
-  await expectTruth(account, ['signups'])
+  await account.expectTruth(['signups'])
 })

@@ -10,7 +10,6 @@ import {
   status,
 } from '../helpers/fault-effects.ts'
 import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 
@@ -30,7 +29,7 @@ test.each<[string, FaultEffect]>([
   const result = await pipeline.sync({ streams: ['visitors'] })
   expect(result).toMatchObject({ status: 'ok', errors: [] })
   expect(result.streams.visitors?.counts.retries).toBe(2)
-  await expectTruth(pipeline, ['visitors'])
+  await pipeline.expectTruth(['visitors'])
 })
 
 test.each<[string, FaultEffect, string]>([
@@ -44,11 +43,11 @@ test.each<[string, FaultEffect, string]>([
   expect(result.status).toBe('partial')
   expect(result.errors).toMatchObject([{ stream: 'visitors', partition: `channel=${channelId}`, code }])
   expect(result.streams.visitors?.slices).toMatchObject({ verified: 1, failed: 1 })
-  await expectTruth(pipeline, ['watch_records'])
+  await pipeline.expectTruth(['watch_records'])
 
   pipeline.emulator.faults.length = 0
   expect(await pipeline.sync()).toMatchObject({ status: 'ok', errors: [] })
-  await expectTruth(pipeline)
+  await pipeline.expectTruth()
 })
 
 test('a token that is refused ends the run: failed, told once', async () => {
@@ -78,14 +77,14 @@ test('one walk that falls short is repeated, and the next one proves itself', as
   breakVisitors(missingRow(0), { times: 1, page: 1 })
   const result = await pipeline.sync({ streams: ['visitors'] })
   expect(result).toMatchObject({ status: 'ok', streams: { visitors: { slices: { verified: 2 } } } })
-  await expectTruth(pipeline, ['visitors'])
+  await pipeline.expectTruth(['visitors'])
 })
 
 test('a list whose total moves in every answer is moving: green, and not called verified', async () => {
   breakVisitors(changingTotal())
   const result = await pipeline.sync({ streams: ['visitors'], pageSize: 25 })
   expect(result).toMatchObject({ status: 'ok', streams: { visitors: { slices: { verified: 1, moving: 1 } } } })
-  await expectTruth(pipeline, ['visitors'])
+  await pipeline.expectTruth(['visitors'])
 })
 
 test('a service that ignores the page of a list with a total is an error, not the first page over and over', async () => {
@@ -98,5 +97,5 @@ test('an empty answer never blanks what is known of a channel', async () => {
   await pipeline.sync()
   breakVisitors(noRows())
   await pipeline.sync()
-  await expectTruth(pipeline)
+  await pipeline.expectTruth()
 })

@@ -1,9 +1,8 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
-import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { DAY } from '../../src/core/wall-clock.ts'
 import { duplicateRow, falseTotal } from '../helpers/fault-effects.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
@@ -12,13 +11,13 @@ const GIFTS = 12_000
 
 test('a long history takes few calls more than it has pages, and is read in parts that can be resumed', async () => {
   await using account = await startAccount({ viewers: 5 })
-  const { emulator, clock, database } = account
+  const { emulator, database } = account
   const { channel, record, gift } = firstRows(emulator)
   for (const { records, gifts } of emulator.world.channels.values()) {
     for (const row of records.rows.slice()) records.remove(row)
     for (const row of gifts.rows.slice()) gifts.remove(row)
   }
-  const now = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
+  const now = account.hoursAgo(0)
   for (let place = 0; place < RECORDS; place++) {
     const enteredAt = now - 3600 - place * 4000
     channel.records.add({ ...record, recordId: `${place + 1}`, enteredAt, leftAt: enteredAt + 30 })
@@ -45,22 +44,22 @@ test('a long history takes few calls more than it has pages, and is read in part
   // One of them asks for a row by its time, before the list is cut.
   expect(ofGifts.calls).toBeLessThan((GIFTS / 100) * 1.3 + 1)
   expect(ofGifts.most).toBeLessThanOrEqual(7500)
-  await expectTruth(account, ['watch_records', 'gifts'])
+  await account.expectTruth(['watch_records', 'gifts'])
 })
 
 test('a list without a total is cut into parts that need not be cut again', async () => {
   await using account = await startAccount({ viewers: 5 })
-  const { emulator, clock } = account
+  const { emulator } = account
   const { channel, gift } = firstRows(emulator)
   for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
-  const now = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
+  const now = account.hoursAgo(0)
   for (let place = 0; place < 15_500; place++)
     channel.gifts.add({ ...gift, giftId: place, givenAt: now - 3600 - place * 27 })
   expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
   const calls = emulator.calls.filter(({ channelId }) => channelId === channel.id)
   // Parts end at midnight, and are not all as long as they may be.
   expect(calls.length).toBeLessThan(155 * 1.25)
-  await expectTruth(account, ['gifts'])
+  await account.expectTruth(['gifts'])
 })
 
 test.each([
@@ -77,5 +76,5 @@ test.each([
   expect(account.emulator.calls.length).toBeLessThan(most)
   account.emulator.faults.length = 0
   expect(await account.run(sync, lists)).toMatchObject({ code: 0 })
-  await expectTruth(account, [stream])
+  await account.expectTruth([stream])
 })

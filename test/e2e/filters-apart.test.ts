@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
-import { DAY, MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { MINUTE } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { addRows, first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
@@ -14,7 +12,7 @@ const account = ofTest(() => startAccount({ channels: 1, viewers: 5 }))
 
 /** So many gifts and signups, each twenty minutes before the one before. */
 function addEarlier(count: number): void {
-  const newest = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai') - 60 * MINUTE
+  const newest = account.hoursAgo(1)
   addRows(account.emulator, count, (n) => newest - n * 20 * MINUTE)
 }
 
@@ -36,9 +34,9 @@ test.each([
   account.emulator.faults.push({ effect: apartBy(seconds) })
   for (let night = 0; night < 5; night++) {
     expect(await account.run(sync, ['--streams', 'questionnaires,gifts,signups'])).toMatchObject({ code: 0 })
-    await expectTruth(account, ['gifts', 'signups'])
+    await account.expectTruth(['gifts', 'signups'])
     expect(await readStreamTable(account.database.db, 'signups', { isRemoved: true })).toEqual([])
-    account.clock.nowMs += DAY * 1000
+    account.clock.passHours(24)
   }
 })
 
@@ -46,14 +44,14 @@ test('a list that is too long to be read at once is not cut by a filter that goe
   addEarlier(300)
   const { emulator, database } = account
   emulator.faults.push({ effect: clampedTo(2) }, { effect: apartBy(60 * MINUTE) })
-  const { code, errors } = await runJson(account, sync, ['--streams', 'gifts'])
+  const { code, errors } = await account.runJson(sync, ['--streams', 'gifts'])
   expect([code, errors[0].code]).toEqual([3, 'paging.ignored'])
   expect(errors[0].message).toContain('filters by another time than it shows')
   expect(await readStreamTable(database.db, 'gifts')).toEqual([])
 
   emulator.faults.splice(1)
   expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
-  await expectTruth(account, ['gifts'])
+  await account.expectTruth(['gifts'])
 })
 
 test('where no longer range is served, a withdrawn gift is marked all the same', async () => {
@@ -65,7 +63,7 @@ test('where no longer range is served, a withdrawn gift is marked all the same',
     const history = { LIVEHOUSE_HISTORY_FROM: '2026-11-15' }
     expect(await account.run(sync, ['--streams', 'gifts'], history)).toMatchObject({ code: 0 })
     if (night === 0) gifts.remove(first(gifts.rows.filter(({ giftId }) => giftId === 900_001)))
-    clock.nowMs += DAY * 500
+    clock.passHours(12)
   }
   expect(await readStreamTable(database.db, 'gifts', { isRemoved: true })).toHaveLength(1)
 })

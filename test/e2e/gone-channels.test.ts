@@ -5,13 +5,10 @@ import { audit } from '../../src/cli/audit.ts'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { refusal } from '../helpers/fault-effects.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { ofTest } from '../helpers/of-file.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
-const DAY_MS = 86_400_000
 const account = ofTest(() => startAccount({ viewers: 10 }))
 let lost: string
 
@@ -32,11 +29,11 @@ test('a channel that is unknown on three days is gone, said once, asked for once
   forget({ channelId: lost })
   for (let day = 0; day < 2; day++) {
     for (let time = 0; time < 2; time++) expect(await account.run(sync)).toMatchObject({ code: 3 })
-    account.clock.nowMs += DAY_MS
+    account.clock.passHours(24)
   }
   expect(await states()).toEqual(['active', 'active'])
   const unknown = { partition: `channel=${lost}`, code: 'api.channelUnknown' }
-  expect(await runJson(account, sync)).toMatchObject({ code: 3, errors: [unknown] })
+  expect(await account.runJson(sync)).toMatchObject({ code: 3, errors: [unknown] })
   expect(await states()).toEqual(['active', 'gone'])
 
   // It has been asked for today.
@@ -44,7 +41,7 @@ test('a channel that is unknown on three days is gone, said once, asked for once
   expect(await account.run(sync)).toMatchObject({ code: 0 })
   expect(callsOf(lost)).toBe(asked)
   for (let time = 0; time < 2; time++) {
-    account.clock.nowMs += time === 0 ? DAY_MS : 60_000
+    account.clock.passHours(time === 0 ? 24 : 0.1)
     expect(await account.run(sync)).toMatchObject({ code: 0 })
     expect(callsOf(lost)).toBe(asked + 1)
   }
@@ -53,10 +50,10 @@ test('a channel that is unknown on three days is gone, said once, asked for once
   expect((await account.run(status)).printed.join('\n')).toMatch(new RegExp(`does not know.*${lost}$`, 'm'))
 
   account.emulator.faults.length = 0
-  account.clock.nowMs += DAY_MS
+  account.clock.passHours(24)
   expect(await account.run(sync)).toMatchObject({ code: 0 })
   expect(await states()).toEqual(['active', 'active'])
-  await expectTruth(account, ['visitors', 'watch_records', 'gifts', 'questionnaires', 'signups'])
+  await account.expectTruth(['visitors', 'watch_records', 'gifts', 'questionnaires', 'signups'])
 })
 
 test('a service that knows no channel at all has failed: none is gone, no run is green, and the next one reads all', async () => {
@@ -64,19 +61,19 @@ test('a service that knows no channel at all has failed: none is gone, no run is
   forget({})
   for (let time = 0; time < 3; time++) expect(await account.run(sync)).toMatchObject({ code: 3 })
   for (let day = 0; day < 3; day++) {
-    account.clock.nowMs += DAY_MS
+    account.clock.passHours(24)
     expect(await account.run(sync)).toMatchObject({ code: 3 })
     expect(await states()).toEqual(['active', 'active'])
   }
   account.emulator.faults.length = 0
   expect(await account.run(sync)).toMatchObject({ code: 0 })
-  await expectTruth(account, ['visitors', 'watch_records', 'gifts', 'questionnaires', 'signups'])
+  await account.expectTruth(['visitors', 'watch_records', 'gifts', 'questionnaires', 'signups'])
 })
 
 test('a channel that one stream does not know and another delivers never goes', async () => {
   forget({ channelId: lost, endpoint: 'getQuestionList' })
   for (let day = 0; day < 4; day++) {
-    account.clock.nowMs += DAY_MS
+    account.clock.passHours(24)
     expect(await account.run(sync, ['--streams', 'visitors,questionnaires'])).toMatchObject({ code: 3 })
   }
   expect(await states()).toEqual(['active', 'active'])
@@ -86,7 +83,7 @@ test('one that is gone and named is tried again', async () => {
   forget({ channelId: lost })
   for (let day = 0; day < 3; day++) {
     await account.run(sync, ['--streams', 'visitors'])
-    account.clock.nowMs += DAY_MS
+    account.clock.passHours(24)
   }
   expect(await states()).toContain('gone')
   account.emulator.faults.length = 0
@@ -99,7 +96,7 @@ test('one that is gone is asked for whatever a run reads, and is read where the 
   forget({ channelId: lost })
   for (let day = 0; day < 3; day++) {
     await account.run(sync, wanted)
-    account.clock.nowMs += DAY_MS
+    account.clock.passHours(24)
   }
   expect(await states()).toContain('gone')
   account.emulator.faults.length = 0
@@ -107,7 +104,7 @@ test('one that is gone is asked for whatever a run reads, and is read where the 
   expect(await account.run(sync, ['--streams', 'visitors'])).toMatchObject({ code: 3 })
   expect(await account.run(sync, wanted)).toMatchObject({ code: 0 })
   expect(await states()).toEqual(['active', 'active'])
-  await expectTruth(account, ['watch_records', 'gifts'])
+  await account.expectTruth(['watch_records', 'gifts'])
 })
 
 test('a CSV file of channels lands with labels, groups, dates and test flag; taken out they are retired, put back active', async () => {

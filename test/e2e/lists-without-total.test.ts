@@ -1,16 +1,14 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
-import { MINUTE, type WallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { MINUTE, type WallTime } from '../../src/core/wall-clock.ts'
 import { ignoredPage, meanwhile, status, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
 import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
 import { defaultSwitches } from '../../src/emulator/switches.ts'
 import type { Channel, Gift } from '../../src/emulator/world/world.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
@@ -29,12 +27,12 @@ beforeAll(() => {
 })
 
 beforeEach(async () => {
-  const { emulator, clock, database } = account
+  const { emulator, database } = account
   for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
   emulator.faults.length = 0
   Object.assign(emulator.switches, defaultSwitches)
   await emptyTables(database.db)
-  now = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
+  now = account.hoursAgo(0)
 })
 
 /** Different gifts, one in so many seconds, the newest `ago` seconds before now. */
@@ -53,8 +51,8 @@ function breakGifts(effect: FaultEffect, fault: Partial<Fault> = {}): void {
 
 /** Of the run: its exit code, what it names, what it wrote and how its slices ended. */
 async function syncGifts(hoursLater = 0) {
-  account.clock.nowMs += hoursLater * 3_600_000
-  const { code, streams, errors } = await runJson(account, sync, ['--streams', 'gifts'])
+  account.clock.passHours(hoursLater)
+  const { code, streams, errors } = await account.runJson(sync, ['--streams', 'gifts'])
   return { code, errors, ...streams.gifts }
 }
 
@@ -65,7 +63,7 @@ const nothingNew = { code: 0, inserted: 0, updated: 0, removed: 0, errors: [] }
 /** What the service has has landed, and another sync writes nothing. */
 async function expectWhole(rows: number): Promise<void> {
   expect(await syncGifts()).toMatchObject({ code: 0, inserted: rows, errors: [] })
-  await expectTruth(account, ['gifts'])
+  await account.expectTruth(['gifts'])
   expect(await syncGifts(2)).toMatchObject(nothingNew)
 }
 
@@ -73,7 +71,7 @@ async function expectWhole(rows: number): Promise<void> {
 async function expectMended(): Promise<void> {
   account.emulator.faults.length = 0
   expect(await syncGifts()).toMatchObject({ code: 0 })
-  await expectTruth(account, ['gifts'])
+  await account.expectTruth(['gifts'])
 }
 
 test('a page that is refused once is not the end: what lies behind it lands in the same run', async () => {
@@ -173,11 +171,11 @@ test('a new gift with every call: the history lands at once, and the youngest wh
   let given = 0
   const give = () => {
     account.clock.nowMs += 200
-    const givenAt = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai')
+    const givenAt = account.hoursAgo(0)
     channel.gifts.add({ ...example, giftId: 5000 + given++, givenAt })
   }
   for (let call = 0; call < 1500; call++) give()
-  now = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai')
+  now = account.hoursAgo(0)
   breakGifts(meanwhile(give))
   for (let night = 0; night < 3; night++) {
     expect(await syncGifts()).toMatchObject({ code: 0, slices: { moving: 1, short: 0, failed: 0 }, errors: [] })
@@ -187,7 +185,7 @@ test('a new gift with every call: the history lands at once, and the youngest wh
   account.emulator.faults.length = 0
   // Of the last two seconds nothing is asked for.
   expect(await syncGifts(0.001)).toMatchObject({ code: 0 })
-  await expectTruth(account, ['gifts'])
+  await account.expectTruth(['gifts'])
 })
 
 test('late gifts, one in each reading: all but their own minute lands, and they in time', async () => {

@@ -6,7 +6,6 @@ import { systemClock } from '../../src/core/clock.ts'
 import { html, missingRow, status as answers } from '../helpers/fault-effects.ts'
 import { first } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 
@@ -27,7 +26,7 @@ async function countWalks(): Promise<number> {
 }
 
 async function showStatus() {
-  const { streams, gap_count, shortfalls, shortfall_count, acceptances } = await runJson(account, status)
+  const { streams, gap_count, shortfalls, shortfall_count, acceptances } = await account.runJson(status)
   return { visitors: streams.visitors, gap_count, shortfalls, shortfall_count, acceptances }
 }
 
@@ -127,11 +126,11 @@ test('a problem behind 500 newer ones shows with its channel and in the counts, 
 test('a part that fails night after night is one open point, with its newest reading, until it is read', async () => {
   const { emulator, clock, run } = account
   const [first = ''] = emulator.channelIds
-  const readOpen = async () => await runJson(account, status)
+  const readOpen = async () => await account.runJson(status)
   expect((await run(sync)).code).toBe(0)
   emulator.faults.push({ effect: answers(403), endpoint: 'userRecordList', channelId: first })
   for (let night = 0; night < 3; night++) {
-    clock.nowMs += 86_400_000
+    clock.passHours(24)
     expect((await run(sync)).code).toBe(3)
   }
   const { shortfall_count, shortfalls } = await readOpen()
@@ -139,7 +138,7 @@ test('a part that fails night after night is one open point, with its newest rea
   expect(shortfalls).toMatchObject([{ stream: 'watch_records', partition: `channel=${first}`, proof: 'failed' }])
   expect(Date.parse(`${shortfalls[0].to.replace(' ', 'T')}+08:00`)).toBeGreaterThan(clock.nowMs - 60_000)
   emulator.faults.length = 0
-  clock.nowMs += 86_400_000
+  clock.passHours(24)
   expect((await run(sync)).code).toBe(0)
   expect(await readOpen()).toMatchObject({ shortfall_count: 0, shortfalls: [] })
 })

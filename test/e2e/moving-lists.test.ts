@@ -1,5 +1,4 @@
 import { beforeEach, expect, test } from 'vitest'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { changedRows, meanwhile, noRows } from '../helpers/fault-effects.ts'
 import { first } from '../helpers/first-rows.ts'
 import { startNumberedLists } from '../helpers/numbered-lists.ts'
@@ -23,7 +22,7 @@ test('a visitor who jumps to the front between two pages is not lost, and who co
   lists.addVisitors(200)
   meanwhileOf(2, () => lists.jumpToFront('v160'), 1)
   await expectGreen({ slices: { verified: 1 } })
-  await expectTruth(lists.pipeline, ['visitors'])
+  await lists.pipeline.expectTruth(['visitors'])
   expect(await lists.readQuarantine()).toEqual([])
 })
 
@@ -37,7 +36,7 @@ test('who comes and jumps to the front during the last walk over a moving list l
   meanwhileOf(1, come, 3)
   meanwhileOf(2, () => lists.jumpToFront(walk === 3 ? 'late' : `v${199 - walk}`), 3)
   await expectGreen({ slices: { moving: 1 } })
-  await expectTruth(lists.pipeline, ['visitors'])
+  await lists.pipeline.expectTruth(['visitors'])
 })
 
 test('a list in which somebody jumps during every walk is moving: all land, nobody is marked or a duplicate', async () => {
@@ -49,7 +48,7 @@ test('a list in which somebody jumps during every walk is moving: all land, nobo
   expect(await lists.readQuarantine()).toEqual([])
   lists.emulator.faults.length = 0
   await lists.pipeline.sync({ streams: ['visitors'] })
-  await expectTruth(lists.pipeline, ['visitors'])
+  await lists.pipeline.expectTruth(['visitors'])
 })
 
 test('an empty answer after a first reading that moved is not believed at once', async () => {
@@ -81,7 +80,7 @@ test.each([
 
   lists.channel.visitors.remove(older)
   await lists.pipeline.sync({ streams: ['visitors'] })
-  await expectTruth(lists.pipeline, ['visitors'])
+  await lists.pipeline.expectTruth(['visitors'])
   expect(await lists.readQuarantine()).not.toMatchObject([{ resolved_at: null }])
 })
 

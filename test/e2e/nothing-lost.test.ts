@@ -11,7 +11,6 @@ import {
   refusal,
 } from '../helpers/fault-effects.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
@@ -29,7 +28,7 @@ test('a lookback that fails is read again, also when newer ranges have landed si
   expect(young.length).toBeGreaterThan(0)
   for (const record of young) records.replace(record, { ...record, nick: 'changed later' })
 
-  clock.nowMs += 5 * DAY_MS
+  clock.passHours(5 * 24)
   emulator.faults.push({ effect: refusal(400001), endpoint: 'userRecordList' })
   expect(await pipeline.sync({ streams: ['watch_records'] })).toMatchObject({ status: 'partial' })
   emulator.faults.length = 0
@@ -41,7 +40,7 @@ test('a lookback that fails is read again, also when newer ranges have landed si
     from date_trunc('hour', ${now}::timestamptz at time zone 'Asia/Shanghai') as hour,
       tsrange(hour - interval '2 hours', hour - interval '1 hour') as newest`.execute(pipeline.database.db)
   expect(await pipeline.sync({ streams: ['watch_records'] })).toMatchObject({ status: 'ok' })
-  await expectTruth(pipeline, ['watch_records'])
+  await pipeline.expectTruth(['watch_records'])
 })
 
 test('a service that ignores the time filter of a large list is asked no more, not in thousands of slices', async () => {
@@ -59,7 +58,7 @@ test('one endpoint that resets its connections does not end the run of the other
   const result = await pipeline.sync()
   expect(result.status).toBe('partial')
   expect(new Set(result.errors.map(({ stream }) => stream))).toEqual(new Set(['gifts']))
-  await expectTruth(pipeline, ['visitors', 'watch_records', 'questionnaires', 'signups', 'managers', 'manager_usage'])
+  await pipeline.expectTruth(['visitors', 'watch_records', 'questionnaires', 'signups', 'managers', 'manager_usage'])
 })
 
 test('a channel takes its name from its own visitors alone', async () => {

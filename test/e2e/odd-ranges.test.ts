@@ -2,10 +2,9 @@ import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { DAY } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { constantTotal, refusal } from '../helpers/fault-effects.ts'
 import { addRows, first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
@@ -48,16 +47,10 @@ function filterBy({ emulator }: TestAccount, ...changes: readonly Filter[]): voi
   emulator.faults.push({ effect: { name: 'filter', query } })
 }
 
-/** On the clock of the service. */
-const nowOf = ({ clock }: TestAccount) => wallTimeAt(clock.nowMs, 'Asia/Shanghai')
-
-/** A day is over. */
-const passDay = ({ clock }: TestAccount) => void (clock.nowMs += DAY * 1000)
-
 /** Of each stream with a range a row every other day, over 280 days. */
 async function startHistory(): Promise<TestAccount> {
   const account = await startAccount({ channels: 1, viewers: 5 })
-  const newest = nowOf(account) - 3600
+  const newest = account.hoursAgo(1)
   addRows(account.emulator, 140, (n) => newest - n * 2 * DAY)
   return account
 }
@@ -67,7 +60,7 @@ async function startEvenings(evenings: number, rows: number): Promise<TestAccoun
   const account = await startAccount({ channels: 1, viewers: 5 })
   const { channel } = firstRows(account.emulator)
   const others = { records: channel.records.rows.slice(), gifts: channel.gifts.rows.slice() }
-  const today = startOf(nowOf(account))
+  const today = startOf(account.hoursAgo(0))
   const timeOf = (n: number) =>
     today - (1 + Math.floor(n / rows)) * DAY + 20 * 3600 + Math.floor(((n % rows) * 7200) / rows)
   addRows(account.emulator, evenings * rows, timeOf)
@@ -91,9 +84,9 @@ test.each([
   const rows = await readStreamTable(database.db, 'watch_records')
   expect(rows.filter((row) => Math.floor(Number(row.record_id) / 1000) === 900)).toHaveLength(23)
   for (let night = 0; night < 3; night++) {
-    passDay(account)
+    account.clock.passHours(24)
     expect(await run(sync, wanted, { LIVEHOUSE_HISTORY_FROM: '2026-01-01' })).toMatchObject({ code: 0 })
-    await expectTruth(account, STREAMS)
+    await account.expectTruth(STREAMS)
   }
   expect(await run(audit, wanted)).toMatchObject({ code: 0 })
 })
@@ -102,18 +95,18 @@ test('of a service that serves only the newest 90 days of a range, what is older
   await using account = await startHistory()
   const { emulator, clock, database, run } = account
   expect(await run(sync, wanted)).toMatchObject({ code: 0 })
-  clock.nowMs += 120 * DAY * 1000
+  clock.passHours(120 * 24)
   const { gifts } = firstChannel(emulator)
   // Behind the pause one gift and no signup.
-  gifts.add({ ...first(gifts.rows), giftId: 1, givenAt: nowOf(account) - 3600 })
+  gifts.add({ ...first(gifts.rows), giftId: 1, givenAt: account.hoursAgo(1) })
   filterBy(account, shortenedTo(90))
   for (let reading = 0; reading < 4; reading++) {
-    clock.nowMs += 7_200_000
+    clock.passHours(2)
     expect(await run(backfill, ['--from', '2025-06-01', '--streams', 'gifts,signups'])).toMatchObject({ code: 0 })
   }
   for (const stream of ['gifts', 'signups'])
     expect(await readStreamTable(database.db, stream, { isRemoved: true }), stream).toEqual([])
-  await expectTruth(account, STREAMS)
+  await account.expectTruth(STREAMS)
 })
 
 test('what lies before the earliest row, and the newest days without one, are asked for once, of a long range alone; a refusal of that says nothing', async () => {
@@ -132,12 +125,12 @@ test('what lies before the earliest row, and the newest days without one, are as
   const answer = (given: Answer) => (isAsked ? (refused.answer?.(given) ?? given) : given)
   account.emulator.faults.push({ effect: { name: 'refused', query, answer } })
   for (let night = 0; night < 3; night++) {
-    passDay(account)
+    account.clock.passHours(24)
     longest = 0
     expect(await account.run(sync, onlyVisits)).toMatchObject({ code: 0 })
   }
   expect(asked).toBe(2)
-  await expectTruth(account, ['watch_records'])
+  await account.expectTruth(['watch_records'])
 })
 
 test.each([
@@ -150,8 +143,8 @@ test.each([
   filterBy(account, filters[name], shortenedTo(days))
   for (let night = 0; night < 3; night++) {
     expect(await account.run(sync, wanted)).toMatchObject({ code: 0 })
-    passDay(account)
-    if (night !== 1) await expectTruth(account, STREAMS)
+    account.clock.passHours(24)
+    if (night !== 1) await account.expectTruth(STREAMS)
   }
 })
 
@@ -160,7 +153,7 @@ test.each(['whole days', 'an end of whole days', 'days, the last one excluded'] 
   async (name) => {
     await using account = await startEvenings(60, 40)
     const { channel, record } = firstRows(account.emulator)
-    const today = startOf(nowOf(account))
+    const today = startOf(account.hoursAgo(0))
     // Also in the first minutes of a day, just before the part in which rows still change.
     for (const day of [3, 4, 5]) {
       const at = today - day * DAY + 1800
@@ -172,9 +165,9 @@ test.each(['whole days', 'an end of whole days', 'days, the last one excluded'] 
       account.emulator.calls.length = 0
       expect(await account.run(sync, wanted)).toMatchObject({ code: 0 })
       expect(account.emulator.calls.length).toBeLessThan(night === 0 ? 400 : 100)
-      passDay(account)
+      account.clock.passHours(24)
     }
-    await expectTruth(account, STREAMS)
+    await account.expectTruth(STREAMS)
   },
 )
 
@@ -183,7 +176,7 @@ test('of a service that goes by minutes within a day, and by days otherwise, a l
   const byDays: Filter = ({ from, to }) => ({ from: startOf(from), to: startOf(to) - 1 })
   filterBy(account, (range) => (startOf(range.from) === startOf(range.to) ? range : byDays(range)))
   expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
-  await expectTruth(account, ['gifts'])
+  await account.expectTruth(['gifts'])
 })
 
 // In no order nothing shows that the service goes by days: what is told of is read no further, and is red.
@@ -200,7 +193,7 @@ test.each([
   const streams = code === 0 ? 'watch_records' : 'watch_records,gifts'
   expect(await account.run(sync, ['--streams', streams])).toMatchObject({ code })
   expect(account.emulator.calls.length).toBeLessThan(calls)
-  if (code === 0) await expectTruth(account, ['watch_records'])
+  if (code === 0) await account.expectTruth(['watch_records'])
 })
 
 test('a round number of visits on one day is no limit where the service goes by days', async () => {
@@ -210,9 +203,9 @@ test('a round number of visits on one day is no limit where the service goes by 
     account.emulator.calls.length = 0
     expect(await account.run(sync, onlyVisits)).toMatchObject({ code: 0 })
     expect(account.emulator.calls.length).toBeLessThan(60)
-    passDay(account)
+    account.clock.passHours(24)
   }
-  await expectTruth(account, ['watch_records'])
+  await account.expectTruth(['watch_records'])
 })
 
 // Rounded, it may be the most that the service counts; a large one has the list cut.

@@ -2,33 +2,30 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { changedRows } from '../helpers/fault-effects.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 import { withTime } from '../helpers/worlds/troubles.ts'
 
-const DAY_MS = 86_400_000
 const streams = ['--streams', 'gifts,questionnaires,signups']
 
 const account = ofTest(() => startAccount())
 
 /** A sync that is green, so many days later. */
 async function readAfter(days: number, flags: readonly string[] = streams): Promise<void> {
-  account.clock.nowMs += days * DAY_MS
+  account.clock.passHours(days * 24)
   expect(await account.run(sync, flags)).toMatchObject({ code: 0 })
 }
 
 /** A backfill that is green, from this date to that. @returns what it says of its streams */
 async function readRange(from: string, to: string) {
   const range = ['--from', from, '--to', to, '--streams', 'gifts,signups']
-  const { code, streams } = await runJson(account, backfill, range)
+  const { code, streams } = await account.runJson(backfill, range)
   expect(code).toBe(0)
   return streams
 }
@@ -64,9 +61,9 @@ test.each([
   const rows = form.signups.rows.map((row): Signup => ({ ...row, answers: row.answers.slice(0, -1) }))
   const questions = ['改名', ...form.questions.slice(1, -1)]
   questionnaires.replace(form, { ...form, questions, signups: createRowList(rows) })
-  clock.nowMs += 3_600_000
+  clock.passHours(1)
   emulator.calls.length = 0
-  const { signups } = (await runJson(account, sync, streams)).streams
+  const { signups } = (await account.runJson(sync, streams)).streams
   const asked = emulator.calls.flatMap(({ endpoint, params }) => {
     return endpoint === 'signupRecord' && params.start_time === undefined ? [String(params.question_id)] : []
   })
@@ -75,7 +72,7 @@ test.each([
   const others = asked.filter((id) => id !== form.questionId)
   expect(others).toHaveLength(new Set(others).size)
   expect(signups).toMatchObject({ updated: rows.length, inserted: 0, removed: 0 })
-  await expectTruth(account, ['questionnaires', 'signups'])
+  await account.expectTruth(['questionnaires', 'signups'])
 })
 
 test('equal gifts beside a range, behind which the service shows nothing, are no end of it: none is missed or marked', async () => {
@@ -89,7 +86,7 @@ test('equal gifts beside a range, behind which the service shows nothing, are no
   const give = (count: number, givenAt: number) =>
     given.add(...Array.from({ length: count }, () => ({ ...gift, type: 'cash' as const, givenAt })))
   const read = async () => {
-    clock.nowMs += 2 * 3_600_000
+    clock.passHours(2)
     const { code } = await run(backfill, ['--from', '2026-11-18', '--to', '2026-11-20', '--streams', 'gifts'])
     return [code, (await readCounts()).gifts]
   }
@@ -114,7 +111,7 @@ describe('the time of a gift or a signup', () => {
     expect(await readCounts()).toEqual(before)
     // Beyond the lookback too, once it is read again.
     await readRange('2026-10-01', '2026-11-22')
-    await expectTruth(account, ['gifts', 'questionnaires', 'signups'])
+    await account.expectTruth(['gifts', 'questionnaires', 'signups'])
 
     changeBoth(toTheMinute)
     await readAfter(1)
@@ -149,7 +146,7 @@ describe('the time of a gift or a signup', () => {
 
     emulator.faults.length = 0
     await readRange('2015-01-01', '2026-11-22')
-    await expectTruth(account, ['gifts', 'questionnaires', 'signups'])
+    await account.expectTruth(['gifts', 'questionnaires', 'signups'])
     expect(await readCounts()).toMatchObject({ waiting: 0 })
   })
 })
@@ -166,17 +163,16 @@ test('an old row that cannot be read at first and can be the next day lands, and
   expect((await readCounts()).waiting).toBeGreaterThan(3)
   emulator.faults.splice(0)
   await readAfter(1, all)
-  await expectTruth(account, ['gifts', 'signups', 'watch_records'])
+  await account.expectTruth(['gifts', 'signups', 'watch_records'])
   expect((await readCounts()).waiting).toBe(0)
 })
 
 test('rows that cannot be read and differ in every answer keep no range from being read to rest', async () => {
   const { emulator, clock } = account
   const { channel, gift, record } = firstRows(emulator)
-  const hoursAgo = (hours: number) => wallTimeAt(clock.nowMs, 'Asia/Shanghai') - hours * 3600
-  const gone = { ...gift, type: 'cash' as const, giftId: 777_001, givenAt: hoursAgo(2) }
-  channel.gifts.add(gone, { ...gone, giftId: 777_002, givenAt: hoursAgo(3) })
-  channel.records.add({ ...record, recordId: '900000001', enteredAt: hoursAgo(5), leftAt: hoursAgo(4) })
+  const gone = { ...gift, type: 'cash' as const, giftId: 777_001, givenAt: account.hoursAgo(2) }
+  channel.gifts.add(gone, { ...gone, giftId: 777_002, givenAt: account.hoursAgo(3) })
+  channel.records.add({ ...record, recordId: '900000001', enteredAt: account.hoursAgo(5), leftAt: account.hoursAgo(4) })
   let answers = 0
   const breakRow = (endpoint: string, id: string, field: string) => {
     const change = (item: unknown) => ({ ...Object(item), [field]: {}, at: ++answers })
@@ -184,9 +180,9 @@ test('rows that cannot be read and differ in every answer keep no range from bei
     emulator.faults.push({ effect, endpoint })
   }
   const syncAfter = async (hours: number) => {
-    clock.nowMs += hours * 3_600_000
+    clock.passHours(hours)
     const before = emulator.calls.length
-    const { code, streams } = await runJson(account, sync, ['--streams', 'gifts,watch_records'])
+    const { code, streams } = await account.runJson(sync, ['--streams', 'gifts,watch_records'])
     expect(code).toBe(0)
     const from = emulator.calls.slice(before).map(({ params }) => String(params.start_time ?? params.startTime))
     return { removed: streams.gifts.removed, oldest: from.sort()[0]?.slice(0, 10) }

@@ -4,14 +4,12 @@ import { backfill } from '../../src/cli/backfill.ts'
 import { run } from '../../src/cli/run.ts'
 import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { formatWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { formatWallTime } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { missingRow, noRows, withheldRows } from '../helpers/fault-effects.ts'
 import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { createJobsFolder } from '../helpers/temporary-folder.ts'
 
@@ -23,20 +21,17 @@ const account = ofTest(() => startAccount({ viewers: 150 }))
 
 /** A sync that is green, so many hours later. @returns the slices of gifts by proof */
 async function readAfter(hours: number, names = 'gifts') {
-  account.clock.nowMs += hours * HOUR_MS
-  const { code, errors, streams } = await runJson(account, sync, ['--streams', names])
+  account.clock.passHours(hours)
+  const { code, errors, streams } = await account.runJson(sync, ['--streams', names])
   expect(code, JSON.stringify(errors)).toBe(0)
   return streams.gifts?.slices
 }
-
-/** On the clock of the service. */
-const hoursAgo = (hours: number) => wallTimeAt(account.clock.nowMs - hours * HOUR_MS, 'Asia/Shanghai')
 
 /** A gift a minute of the first channel, so that they fill two pages; the last one was so many hours ago. */
 function addTwoPages(hours: number): void {
   const { gifts } = firstChannel(account.emulator)
   const gift = first(gifts.rows)
-  const last = hoursAgo(hours)
+  const last = account.hoursAgo(hours)
   for (let minute = 0; minute < 130; minute++) gifts.add({ ...gift, givenAt: last - minute * 60 })
 }
 
@@ -65,10 +60,10 @@ test.each<[string, FaultEffect]>([
   account.emulator.faults.push({ effect, endpoint: 'giftRunning' })
   expect(await readAfter(0)).toMatchObject({ unverifiable: 4, agreed: 0 })
   account.emulator.faults.splice(0)
-  await expect(expectTruth(account, ['gifts'])).rejects.toThrow('gifts')
+  await expect(account.expectTruth(['gifts'])).rejects.toThrow('gifts')
 
   expect(await readAfter(1)).toMatchObject({ unverifiable: 4 })
-  await expectTruth(account, ['gifts'])
+  await account.expectTruth(['gifts'])
   expect(await readAfter(1)).toMatchObject({ unverifiable: 4, agreed: 4 })
 })
 
@@ -76,9 +71,9 @@ test('an empty answer is not believed because some of its rows were missing befo
   addTwoPages(1)
   await readAfter(0)
   const read = async (effect: FaultEffect) => {
-    account.clock.nowMs += 2 * HOUR_MS
+    account.clock.passHours(2)
     account.emulator.faults.splice(0, 1, { effect, endpoint: 'giftRunning' })
-    return (await runJson(account, sync, ['--streams', 'gifts'])).code
+    return (await account.runJson(sync, ['--streams', 'gifts'])).code
   }
   const withoutSome = withheldRows((item) => /[05]:\d\d$/.test(String(Object(item).uptime)))
   expect([await read(withoutSome), await read(withoutSome), await read(noRows())]).toEqual([3, 0, 3])
@@ -95,7 +90,7 @@ test('the history of gifts is read a second time when an hour has passed, and th
   expect(await readAfter(1)).toMatchObject({ agreed: 4, unverifiable: 4 })
   expect(await readProven()).toEqual([{ last_proof: 'agreed', is_proven: true }])
   const partitions = { agreed: 4, unverifiable: 0 }
-  expect(await runJson(account, status)).toMatchObject({ streams: { gifts: { partitions } } })
+  expect(await account.runJson(status)).toMatchObject({ streams: { gifts: { partitions } } })
   // Whether the newest days of a list are asked for by themselves too depends on which list comes first.
   expect(askedSince(later).filter((day) => day < '2026-11')).toEqual(['2014-12-31'])
   const after = account.emulator.calls.length
@@ -108,9 +103,9 @@ test('a row that is lost at the border of two pages comes with the second readin
   addTwoPages(240)
   account.emulator.faults.push({ effect: missingRow(), endpoint: 'giftRunning', page: 2 })
   await readAfter(0)
-  await expect(expectTruth(account, ['gifts'])).rejects.toThrow('gifts')
+  await expect(account.expectTruth(['gifts'])).rejects.toThrow('gifts')
   await readAfter(1)
-  await expectTruth(account, ['gifts'])
+  await account.expectTruth(['gifts'])
   await readAfter(1)
   expect(await countRemoved()).toEqual([0, 0])
 })
@@ -132,8 +127,8 @@ test('withdrawn rows that grow older than the lookback are marked all the same, 
     [1, 1],
     [1, 1],
   ])
-  account.clock.nowMs += 3 * DAY_MS
-  const young = hoursAgo(1)
+  account.clock.passHours(3 * 24)
+  const young = account.hoursAgo(1)
   for (const { gifts, questionnaires } of account.emulator.world.channels.values()) {
     gifts.add({ ...first(gifts.rows), type: gift.type, givenAt: young })
     const { signups: others } = first(questionnaires.rows)
@@ -162,8 +157,8 @@ test('the only gift of a channel is marked when two empty readings an hour apart
 
 test('what does not come on three nights of empty answers is back with the first night that has it', async () => {
   const { channel, gift, form, signup } = firstRows(account.emulator)
-  channel.gifts.add({ ...gift, givenAt: hoursAgo(1) })
-  form.signups.add({ ...signup, signedUpAt: hoursAgo(1) })
+  channel.gifts.add({ ...gift, givenAt: account.hoursAgo(1) })
+  form.signups.add({ ...signup, signedUpAt: account.hoursAgo(1) })
   await readAfter(0, unproven)
   for (const endpoint of ['giftRunning', 'signupRecord']) account.emulator.faults.push({ effect: noRows(), endpoint })
   for (let night = 0; night < 3; night++) await readAfter(24, unproven)
@@ -171,7 +166,7 @@ test('what does not come on three nights of empty answers is back with the first
   account.emulator.faults.splice(0)
   await readAfter(24, unproven)
   expect(await countRemoved()).toEqual([0, 0])
-  await expectTruth(account, ['gifts', 'signups'])
+  await account.expectTruth(['gifts', 'signups'])
 })
 
 test('a job with a long lookback skips no day of what nightly syncs have read and the ledger has joined', async () => {
@@ -202,17 +197,17 @@ test('an empty answer for one day does not make one for all days believed', asyn
   const { records } = firstChannel(account.emulator)
   const record = first(records.rows)
   for (let n = 0; n < 160; n++) {
-    const enteredAt = hoursAgo(n < 40 ? 30 : 5) - n
+    const enteredAt = account.hoursAgo(n < 40 ? 30 : 5) - n
     records.add({ ...record, recordId: String(900_000 + n), enteredAt, leftAt: enteredAt })
   }
   await readAfter(0, 'watch_records')
   account.emulator.faults.push({ effect: noRows(), endpoint: 'userRecordList' })
-  const [from = '', to = ''] = [34, 10].map((hours) => formatWallTime(hoursAgo(hours)).slice(0, 10))
+  const [from = '', to = ''] = [34, 10].map((hours) => formatWallTime(account.hoursAgo(hours)).slice(0, 10))
   const filled = account.run(backfill, ['--streams', 'watch_records', '--from', from, '--to', to])
   expect(await filled).toMatchObject({ code: 3 })
   for (const slices of [{ short: 2 }, { verified: 2 }]) {
-    account.clock.nowMs += 2 * HOUR_MS
-    const ended = await runJson(account, sync, ['--streams', 'watch_records'])
+    account.clock.passHours(2)
+    const ended = await account.runJson(sync, ['--streams', 'watch_records'])
     expect(ended).toMatchObject({ streams: { watch_records: { slices } } })
   }
 })

@@ -1,22 +1,20 @@
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
-import { MINUTE, type WallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { MINUTE, type WallTime } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { fill, syncTruly } from '../helpers/crowd.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { changedRows, meanwhile, noRows } from '../helpers/fault-effects.ts'
 import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const account = ofTest(() => startAccount({ channels: 1, viewers: 250 }))
 
-const readVisits = async () => await runJson(account, sync, ['--streams', 'watch_records'])
+const readVisits = async () => await account.runJson(sync, ['--streams', 'watch_records'])
 const syncAndCompare = async (stream: string, hours?: number) => await syncTruly(account, stream, hours)
 
 test('an empty answer for a part of a range is not believed that was cut when its rows had come', async () => {
@@ -57,7 +55,7 @@ test.each([
   const effects = [{ name: 'hides', query, answer }, clampedTo(2)]
   emulator.faults.push(...effects.map((effect) => ({ effect, endpoint })))
   const names = stream === 'signups' ? 'questionnaires,signups' : stream
-  const { errors } = await runJson(account, sync, ['--streams', names])
+  const { errors } = await account.runJson(sync, ['--streams', names])
   expect(JSON.stringify(errors)).toContain('only 0 rows came where there were')
   emulator.faults.splice(0, 1)
   await syncAndCompare(stream)
@@ -85,13 +83,13 @@ test('parts that are cut again are held against what was announced at the first 
 })
 
 test('half of a list that vanishes while rows arrive is not taken for gone', async () => {
-  const { emulator, clock } = account
+  const { emulator } = account
   const { records } = firstChannel(emulator)
   const model = first(records.rows)
   const gone = records.rows.filter((_, index) => index % 2 === 0)
   let calls = 0
   const arrive = meanwhile(() => {
-    const enteredAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
+    const enteredAt = account.hoursAgo(0)
     records.add({ ...model, recordId: String(900_000 + ++calls), enteredAt, leftAt: enteredAt })
     if (calls === 2) for (const row of gone) records.remove(row)
   })
@@ -112,17 +110,17 @@ test('two empty answers within an hour settle no history', async () => {
 
 test('late signups, one in each reading: all land, and those that come behind the pages too', async () => {
   const { form, signup } = firstRows(account.emulator)
-  const now = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai')
+  const now = account.hoursAgo(0)
   for (const row of form.signups.rows.slice()) form.signups.remove(row)
   let viewers = 0
   const signUp = (signedUpAt: WallTime) => form.signups.add({ ...signup, userId: `u${viewers++}`, signedUpAt })
   for (let place = 0; place < 260; place++) signUp(now - 3600 - place * 90)
   const effect = meanwhile(() => signUp(now - 9000))
   account.emulator.faults.push({ effect, endpoint: 'signupRecord', page: 2 })
-  const run = async () => await runJson(account, sync, ['--streams', 'signups'])
+  const run = async () => await account.runJson(sync, ['--streams', 'signups'])
   expect(await run()).toMatchObject({ code: 0, streams: { signups: { slices: { moving: 0, short: 0 } } } })
   expect((await readStreamTable(account.database.db, 'signups')).length).toBeGreaterThanOrEqual(260)
   account.emulator.faults.length = 0
   expect(await run()).toMatchObject({ code: 0 })
-  await expectTruth(account, ['signups'])
+  await account.expectTruth(['signups'])
 })

@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest'
 import { createRowList, type RowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup, World } from '../../src/emulator/world/world.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { type RowVersion, readRowVersions } from '../helpers/row-versions.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
-
-const HOUR_MS = 3_600_000
 
 /** Puts a changed copy in the place of the last row that `isMeant`. */
 function change<Item extends object>(
@@ -76,14 +73,14 @@ function expectWritten(row: RowVersion, before: RowVersion | undefined, runId: s
 test('after a change in every stream only what changed is written, and changed_at and run_id moved only there', async () => {
   await using pipeline = await startPipeline({ viewers: 60, days: 1 })
   await pipeline.sync()
-  await expectTruth(pipeline)
+  await pipeline.expectTruth()
 
   changeEverything(pipeline.emulator.world)
-  pipeline.clock.nowMs += HOUR_MS
+  pipeline.clock.passHours(1)
   const answers = first(firstChannel(pipeline.emulator).questionnaires.rows).questions.length
   const copied = pipeline.emulator.truth().signups.filter(({ question_id }) => question_id === 'zz9newzz').length
   const written = await syncAndCompare(pipeline)
-  await expectTruth(pipeline)
+  await pipeline.expectTruth()
   expect(written).toEqual({
     channels: 1,
     visitors: 2,
@@ -123,6 +120,6 @@ test('a question that is added, removed, renamed or moved later updates the sign
     const counts = { inserted: 0, updated: rows.length, removed: 0 }
     const expected = { status: 'ok', errors: [], streams: { signups: { counts } } }
     expect(await pipeline.sync({ streams }), String(edit)).toMatchObject(expected)
-    await expectTruth(pipeline, streams)
+    await pipeline.expectTruth(streams)
   }
 })

@@ -5,12 +5,10 @@ import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { endpointOf } from '../../src/core/slice.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 
-const HOUR_MS = 3_600_000
 /** Of these nothing moves by itself. */
 const atRest = ['visitors', 'gifts', 'questionnaires', 'signups']
 // Enough of everything for a drop to be one.
@@ -65,7 +63,7 @@ describe('removed_at of visitors, gifts and signups', () => {
     putBack()
     await sync()
     expect(await countMarked()).toEqual(none)
-    await expectTruth(pipeline, atRest)
+    await pipeline.expectTruth(atRest)
   })
 
   test('is not set for a row that was found in between', async () => {
@@ -82,7 +80,7 @@ describe('removed_at of visitors, gifts and signups', () => {
 
   test('is set for a row that was too young to be claimed when it came, and was gone a day later', async () => {
     const { channel, gift, form, signup } = firstRows(pipeline.emulator)
-    pipeline.clock.nowMs += HOUR_MS
+    pipeline.clock.passHours(1)
     const now = wallTimeAt(pipeline.clock.nowMs, 'Asia/Shanghai') - 60
     const young = { ...signup, userId: 'young', signedUpAt: now }
     const youngGift = { ...gift, giftId: 77, givenAt: now }
@@ -91,9 +89,9 @@ describe('removed_at of visitors, gifts and signups', () => {
     await sync()
     form.signups.remove(young)
     channel.gifts.remove(youngGift)
-    pipeline.clock.nowMs += 24 * HOUR_MS
+    pipeline.clock.passHours(24)
     expect(await sync()).toEqual(none)
-    pipeline.clock.nowMs += 2 * HOUR_MS
+    pipeline.clock.passHours(2)
     expect(await sync()).toEqual({ ...none, gifts: 1, signups: 1 })
   })
 
@@ -128,16 +126,16 @@ describe('a surprise drop', () => {
     for (const stream of emptied) pipeline.emulator.faults.push({ effect: noRows(), endpoint: endpointOf(stream) })
     expect(await pipeline.sync()).toMatchObject({ status: 'partial' })
     expect(await readDrops()).toEqual(emptied.map(({ name }) => `${name} short`).toSorted())
-    pipeline.clock.nowMs += HOUR_MS / 2
+    pipeline.clock.passHours(0.5)
     expect(await pipeline.sync()).toMatchObject({ status: 'partial' })
-    pipeline.clock.nowMs += HOUR_MS / 2
+    pipeline.clock.passHours(0.5)
     expect(await pipeline.sync()).toMatchObject({ status: 'ok' })
     // Of twenty rows or fewer nothing is a surprise: the second empty reading says that they are gone.
     expect(await countMarked()).toEqual({ visitors: 0, gifts: 16, signups: 7 })
 
     mend()
     expect(await pipeline.sync()).toMatchObject({ status: 'ok' })
-    await expectTruth(pipeline)
+    await pipeline.expectTruth()
     expect(await countMarked()).toEqual(none)
   })
 
@@ -147,7 +145,7 @@ describe('a surprise drop', () => {
     const read = async () => await pipeline.sync({ streams: ['visitors'] })
     expect(await read()).toMatchObject({ status: 'partial', errors: [{ code: 'slice.short' }] })
     expect((await read()).errors[0]?.message).toContain('only 233 rows came where there were 260')
-    pipeline.clock.nowMs += HOUR_MS
+    pipeline.clock.passHours(1)
     expect(await read()).toMatchObject({ status: 'ok', streams: { visitors: { counts: { removed: 0 } } } })
     expect(await read()).toMatchObject({ status: 'ok', streams: { visitors: { counts: { removed: 27 } } } })
   })
@@ -160,7 +158,7 @@ describe('a surprise drop', () => {
 
   test('is not agreed by an empty answer before a reading that found more, even though that one fell short', async () => {
     const read = async (effect: FaultEffect) => {
-      pipeline.clock.nowMs += 2 * HOUR_MS
+      pipeline.clock.passHours(2)
       pipeline.emulator.faults.splice(0, 1, { effect, endpoint: 'visitorList' })
       return (await pipeline.sync({ streams: ['visitors'] })).status
     }
@@ -174,7 +172,7 @@ describe('a surprise drop', () => {
     const readWith = async (count: number) => {
       for (const row of visitors.rows.slice()) visitors.remove(row)
       visitors.add(...rows.slice(0, count))
-      pipeline.clock.nowMs += HOUR_MS
+      pipeline.clock.passHours(1)
       return (await pipeline.sync({ streams: ['visitors'] })).status
     }
     expect([await readWith(0), await readWith(60), await readWith(90), await readWith(140)]).toEqual([
@@ -198,7 +196,7 @@ describe('a surprise drop', () => {
     expect(await read()).toBe('partial')
     visitors.add(...rows)
     expect(await read()).toBe('ok')
-    pipeline.clock.nowMs += HOUR_MS
+    pipeline.clock.passHours(1)
     for (const row of rows) visitors.remove(row)
     expect(await read()).toBe('partial')
   })
@@ -213,7 +211,7 @@ describe('a row that cannot be read', () => {
     pipeline.emulator.faults.push({ effect, endpoint: 'visitorList' })
   }
   const marked = async () => {
-    pipeline.clock.nowMs += HOUR_MS
+    pipeline.clock.passHours(1)
     return (await sync()).visitors
   }
 

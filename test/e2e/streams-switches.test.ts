@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { defaultSwitches, type Switches } from '../../src/emulator/switches.ts'
 import { streams } from '../../src/streams/registry.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { type RowVersion, readRowVersions } from '../helpers/row-versions.ts'
 import { type SyncOptions, startPipeline } from '../helpers/start-pipeline.ts'
@@ -12,7 +11,7 @@ let filled: readonly RowVersion[]
 
 beforeAll(async () => {
   await pipeline.sync()
-  await expectTruth(pipeline)
+  await pipeline.expectTruth()
   filled = await readRowVersions(pipeline.database.db)
 })
 
@@ -64,6 +63,6 @@ test('the viewer of a gift may be told never, always or now and then: rows are u
     const result = await pipeline.sync({ streams: ['gifts'] })
     expect(result.streams.gifts?.counts).toMatchObject({ inserted: 0, removed: 0 })
     expect(result.streams.gifts?.counts.updated).toBeGreaterThan(0)
-    await expectTruth(pipeline, ['gifts'])
+    await pipeline.expectTruth(['gifts'])
   }
 })

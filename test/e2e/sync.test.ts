@@ -4,15 +4,13 @@ import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { DAY, MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { MINUTE } from '../../src/core/wall-clock.ts'
 import type { Switches } from '../../src/emulator/switches.ts'
 import { migrateDown, migrateUp } from '../../src/store/migrate.ts'
 import { streams } from '../../src/streams/registry.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { foreignRow, refusal } from '../helpers/fault-effects.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { readRowVersions } from '../helpers/row-versions.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
@@ -26,7 +24,7 @@ test('the first sync makes the tables equal to what the service has, value by va
   expect(await pipeline.sync()).toMatchObject({ status: 'ok', errors: [] })
   // What was never read is copied from its first row on.
   expect(statements.filter((text) => text.includes('into "livehouse"."visitors"'))).toEqual([])
-  await expectTruth(pipeline)
+  await pipeline.expectTruth()
 
   const before = await readRowVersions(pipeline.database.db)
   const result = await pipeline.sync()
@@ -48,7 +46,7 @@ test('going down past the table of a stream forgets what was covered: a sync aft
   while (!undone.includes('0003-visitors')) undone = await migrateDown(db)
   await migrateUp(db)
   expect(await pipeline.sync()).toMatchObject({ status: 'ok' })
-  await expectTruth(pipeline)
+  await pipeline.expectTruth()
 })
 
 test('a service whose clock is behind ours covers only what its own clock had shown', async () => {
@@ -94,7 +92,7 @@ test('settings of the database under which statements would take long or values 
   expect(await account.run(sync)).toMatchObject({ code: 0 })
   const { rows } = await sql`select distinct * from public.seen`.execute(db)
   expect(rows).toEqual([{ jit: 'off', isolation: 'read committed' }])
-  await expectTruth(account)
+  await account.expectTruth()
 })
 
 test.each(['40001', '40P01'])('a transaction that the server ends with %s is done again', async (state) => {
@@ -107,19 +105,19 @@ test.each(['40001', '40P01'])('a transaction that the server ends with %s is don
     await sql`create trigger give_way after insert on ${sql.table(`livehouse_ops.${table}`)}
       for each statement execute function public.give_way()`.execute(db)
   account.emulator.faults.push({ effect: foreignRow(7), endpoint: 'visitorList', page: 1 })
-  const ended = await runJson(account, sync, ['--streams', 'visitors'])
+  const ended = await account.runJson(sync, ['--streams', 'visitors'])
   expect(ended).toMatchObject({ code: 0, errors: [], streams: { visitors: { quarantined: 1 } } })
 })
 
 /** Four days ago a live of two hours: visits of 5 to 90 minutes, so many pages of two that the list is cut. */
 async function startLongLive(recordFilterTime: Switches['recordFilterTime'], visits: number): Promise<TestAccount> {
   const account = await startAccount({ channels: 1, viewers: 5 })
-  const { emulator, clock } = account
+  const { emulator } = account
   emulator.switches.recordFilterTime = recordFilterTime
   emulator.faults.push({ effect: clampedTo(2) })
   const { records } = firstChannel(emulator)
   const record = first(records.rows)
-  const beganAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 4 * DAY
+  const beganAt = account.hoursAgo(4 * 24)
   records.add(
     ...Array.from({ length: visits }, (_, n) => {
       const enteredAt = beganAt + ((n * 7) % 120) * MINUTE
@@ -133,8 +131,8 @@ test.each(['entry', 'leave', 'both'] as const)('a long list is read, filtered by
   await using account = await startLongLive(recordFilterTime, 600)
   for (let night = 0; night < 2; night++) {
     expect(await account.run(sync, onlyVisits)).toMatchObject({ code: 0 })
-    await expectTruth(account, ['watch_records'])
-    account.clock.nowMs += DAY * 1000
+    await account.expectTruth(['watch_records'])
+    account.clock.passHours(24)
   }
   expect(await account.run(audit, onlyVisits)).toMatchObject({ code: 0 })
 })

@@ -2,17 +2,15 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { ignoredPage, meanwhile, missingRow, refusal, withheldRows } from '../helpers/fault-effects.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const account = ofTest(startV1Account)
 /** Backfills day after day until nothing waits. @returns how the last day ended */
 const runForDays = async (most = 12) =>
-  await account.untilDone(async () => await runJson(account, backfill, V1_BACKFILL), most)
+  await account.untilDone(async () => await account.runJson(backfill, V1_BACKFILL), most)
 
 const oldRecords = () => firstChannel(account.emulator).oldRecords
 const newestFirst = () => oldRecords().rows.toSorted((a, b) => b.enteredAt - a.enteredAt)
@@ -43,7 +41,7 @@ test.each([
   account.emulator.switches.beyondLastPage = beyondLastPage
   account.setRecords(rows)
   expect(await runForDays()).toMatchObject({ code: 0 })
-  await expectTruth(account, ['watch_records_v1'])
+  await account.expectTruth(['watch_records_v1'])
   expect(account.callsByDay()).toHaveLength(days)
 })
 
@@ -106,5 +104,5 @@ test('a record that comes in while the list is read is not missed: the rows that
   })
   account.emulator.faults.push({ effect, endpoint: 'userRecords', page: 3, times: 1 })
   expect(await runForDays()).toMatchObject({ code: 0 })
-  await expectTruth(account, ['watch_records_v1'])
+  await account.expectTruth(['watch_records_v1'])
 })

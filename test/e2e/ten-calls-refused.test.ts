@@ -3,23 +3,19 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { errorsObject, jsonBody, refusal, status } from '../helpers/fault-effects.ts'
 import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
-const DAY_MS = 86_400_000
-
 const account = ofTest(startV1Account)
 const runBackfill = async (settings = {}, argv: readonly string[] = V1_BACKFILL) =>
-  await runJson(account, backfill, argv, settings)
+  await account.runJson(backfill, argv, settings)
 const runSync = async (settings: Readonly<Record<string, string>>) =>
-  await runJson(account, sync, ['--streams', 'watch_records_v1'], settings)
+  await account.runJson(sync, ['--streams', 'watch_records_v1'], settings)
 /** Calls of version 1 are refused, of all channels when none is named. */
 const refuse = (effect: FaultEffect, fault: Partial<Fault> = {}) =>
   account.emulator.faults.push({ effect, endpoint: 'userRecords', ...fault })
@@ -41,7 +37,7 @@ test.each<[string, FaultEffect]>([
   account.nextDay()
   expect(await runBackfill()).toMatchObject({ code: 0, status: 'ok' })
   expect(account.callsByDay()).toEqual([3, 10, 1])
-  await expectTruth(account, ['watch_records_v1'])
+  await account.expectTruth(['watch_records_v1'])
 })
 
 test('a channel that is refused every day keeps no other from its calls, and fails from the third day on, in words', async () => {
@@ -57,7 +53,7 @@ test('a channel that is refused every day keeps no other from its calls, and fai
 
   account.emulator.faults.splice(0)
   expect(await runBackfill()).toMatchObject({ code: 0 })
-  await expectTruth(account, ['watch_records_v1'])
+  await account.expectTruth(['watch_records_v1'])
 })
 
 test('nor does one whose missing range is newer', async () => {
@@ -89,19 +85,19 @@ test('calls that another client spends every day cost no page that was read, and
   expect(account.pagesOf().slice(before)).toEqual([4, 4, 5])
   account.nextDay()
   expect((await runBackfill({ ...settings, LIVEHOUSE_V1_BUDGET: '10' })).code).toBe(0)
-  await expectTruth(account, ['watch_records_v1'])
+  await account.expectTruth(['watch_records_v1'])
 })
 
 test('a pause of days is no refusal: after it one refusal costs no page that was read', async () => {
   account.setRecords(1250)
   await runBackfill()
-  account.clock.nowMs += 4 * DAY_MS
+  account.clock.passHours(4 * 24)
   refuse(status(429), { times: 1 })
   expect((await runBackfill()).code).toBe(4)
   account.nextDay()
   expect((await runBackfill()).code).toBe(0)
   expect(account.pagesOf().slice(9)).toEqual([10, 10, 11, 11, 12, 13, 14])
-  await expectTruth(account, ['watch_records_v1'])
+  await account.expectTruth(['watch_records_v1'])
 })
 
 test('the half of a list that lies too deep goes before what is newer of its channel', async () => {
@@ -112,7 +108,7 @@ test('the half of a list that lies too deep goes before what is newer of its cha
   await account.eachDay(5, async () => await runSync(settings))
   // Enough for all calls of a day.
   const { oldRecords } = firstChannel(account.emulator)
-  const enteredAt = wallTimeAt(account.clock.nowMs - DAY_MS, 'Asia/Shanghai')
+  const enteredAt = account.hoursAgo(24)
   const young = { ...first(oldRecords.rows), enteredAt, leftAt: enteredAt + 60 }
   oldRecords.add(...Array.from({ length: 250 }, (_, index) => ({ ...young, recordId: `77${index}` })))
   const before = account.callsOn46().length
@@ -130,7 +126,7 @@ test('one minute that lies too deep is not begun anew without end: it fails, wit
   refuse(status(400), { page: 2 })
   const oneDay = ['--from', '2018-09-01', '--to', '2018-09-02', '--streams', 'watch_records_v1']
   const run = async () => {
-    account.clock.nowMs += 2 * DAY_MS
+    account.clock.passHours(2 * 24)
     return await runBackfill({}, oneDay)
   }
   expect(await account.untilDone(run, 40)).toMatchObject({ code: 3, errors: [{ code: 'api.status' }] })
@@ -140,5 +136,5 @@ test('a list of which the service refuses far pages is read in parts, and keeps 
   account.setRecords(250, 450)
   refuse(status(400), { channelId: first(account.emulator.channelIds), page: 4 })
   expect(await account.untilDone(async () => await runBackfill())).toMatchObject({ code: 0 })
-  await expectTruth(account, ['watch_records_v1'])
+  await account.expectTruth(['watch_records_v1'])
 })

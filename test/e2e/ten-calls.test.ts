@@ -4,13 +4,10 @@ import { backfill } from '../../src/cli/backfill.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import { hang, meanwhile, refusal } from '../helpers/fault-effects.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { untilBlocked, untilExpired } from '../helpers/own-locks.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { type Child, startChild } from '../helpers/start-child.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
@@ -20,8 +17,7 @@ const DAY_MS = 86_400_000
 const noonOfTomorrow = () => (Math.floor(Date.now() / DAY_MS) + 1) * DAY_MS + 4 * 3_600_000
 
 const account = ofTest(startV1Account)
-const run = async (verb: Command, argv: readonly string[], settings = {}) =>
-  await runJson(account, verb, argv, settings)
+const run = async (verb: Command, argv: readonly string[], settings = {}) => await account.runJson(verb, argv, settings)
 const runBackfill = async (settings = {}) => await run(backfill, V1_BACKFILL, settings)
 
 test('25 pages take three days of the service, ten calls each at most, each with a look at where the one before stopped', async () => {
@@ -55,7 +51,7 @@ test('25 pages take three days of the service, ten calls each at most, each with
     filter_watch_time: 0,
     perPage: 100,
   })
-  await expectTruth(account, ['watch_records_v1'])
+  await account.expectTruth(['watch_records_v1'])
   const backfills = await account.database.db.selectFrom('livehouse_ops.backfills').select('status').execute()
   expect(backfills).toEqual([{ status: 'finished' }])
 })
@@ -71,7 +67,7 @@ test("calls made while the service's clock is weeks ahead count as calls of the 
   expect(await runBackfill()).toMatchObject({ code: 4, streams: { watch_records_v1: { calls: 10 } } })
   account.nextDay()
   expect(await runBackfill()).toMatchObject({ code: 0 })
-  await expectTruth(account, ['watch_records_v1'])
+  await account.expectTruth(['watch_records_v1'])
 })
 
 test('a run under a clock that is years ahead forgets no calls of the day', async () => {
@@ -89,7 +85,7 @@ test("what may still change when its reading begins is read again, although the 
   account.clock.nowMs = noonOfTomorrow()
   account.setRecords(1210)
   const { oldRecords } = firstChannel(account.emulator)
-  const enteredAt = wallTimeAt(account.clock.nowMs - 2.5 * DAY_MS, 'Asia/Shanghai')
+  const enteredAt = account.hoursAgo(60)
   const young = { ...first(oldRecords.rows), recordId: '77', enteredAt, leftAt: enteredAt + 3600 }
   oldRecords.add(young)
   const streams = ['--streams', 'watch_records_v1']
@@ -101,7 +97,7 @@ test("what may still change when its reading begins is read again, although the 
   expect(await account.untilDone(async () => await run(sync, streams), 5)).toMatchObject({ code: 0 })
   account.nextDay()
   await run(sync, streams)
-  await expectTruth(account, ['watch_records_v1'])
+  await account.expectTruth(['watch_records_v1'])
 })
 
 test('by channel the ten calls are ten for each', async () => {
@@ -115,7 +111,7 @@ test('by channel the ten calls are ten for each', async () => {
   account.nextDay()
   expect(await runBackfill(settings)).toMatchObject({ code: 0 })
   expect(account.callsByDay()).toEqual([15, 5])
-  await expectTruth(account, ['watch_records_v1'])
+  await account.expectTruth(['watch_records_v1'])
 })
 
 test('a run in which another stream fails is partial, and says all the same when the rest goes on', async () => {
@@ -136,7 +132,7 @@ test('a slice that was begun is ended before another one begins, unless it is fo
   account.nextDay()
   expect(await run(backfill, other)).toMatchObject({ code: 0 })
   expect(account.pagesOf().slice(10)).toEqual([10, 11, 12, 13, 14, 1])
-  await expectTruth(account, ['watch_records_v1'])
+  await account.expectTruth(['watch_records_v1'])
 
   account.nextDay()
   await run(backfill, [...V1_BACKFILL, '--restart'])
@@ -226,7 +222,7 @@ test('killed between taking a call and making it, in the call, and before the co
   }
   // Of 13 pages, two of them empty, the killed ones have cost four calls: one that was never made, and three whose page was lost.
   expect(account.callsOn46().length).toBeGreaterThanOrEqual(13 + 3)
-  await expectTruth(account, ['watch_records_v1'])
+  await account.expectTruth(['watch_records_v1'])
   const slices = await account.database.db.selectFrom('livehouse_ops.slices').select('distinct_rows').execute()
   // One that begins when the other has finished reads again.
   expect([...new Set(slices.map(({ distinct_rows: rows }) => rows))].sort()).toEqual(['120', '810'])

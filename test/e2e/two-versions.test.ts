@@ -4,7 +4,6 @@ import { backfill } from '../../src/cli/backfill.ts'
 import type { WatchRecord } from '../../src/emulator/world/world.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { ofTest } from '../helpers/of-file.ts'
 
 const account = ofTest(startV1Account)
@@ -20,7 +19,7 @@ const channel = () => firstChannel(account.emulator)
 
 async function read(version: 1 | 2) {
   const argv = version === 1 ? V1_BACKFILL : [...V1_BACKFILL.slice(0, 4), '--streams', 'watch_records']
-  const { code, streams } = await runJson(account, backfill, argv)
+  const { code, streams } = await account.runJson(backfill, argv)
   expect(code).toBe(0)
   account.nextDay()
   return streams[version === 1 ? 'watch_records_v1' : 'watch_records']

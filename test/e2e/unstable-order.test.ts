@@ -1,16 +1,13 @@
 import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { at, type Crowd, fill, syncTruly } from '../helpers/crowd.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { changedRows, meanwhile } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { first, firstChannel, times } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
@@ -20,8 +17,8 @@ const syncAndCompare = async (stream: string, hours?: number) => await syncTruly
 
 /** A sync of a stream, so many hours later. @returns its exit code, its errors and what it did */
 async function syncLater(stream: string, hours: number) {
-  account.clock.nowMs += hours * 3_600_000
-  const { code, errors, streams } = await runJson(account, sync, ['--streams', stream])
+  account.clock.passHours(hours)
+  const { code, errors, streams } = await account.runJson(sync, ['--streams', stream])
   return { code, errors, ...streams[stream] }
 }
 
@@ -130,12 +127,12 @@ test('two equal items that cannot be read, on two pages of a whole list, are two
 })
 
 test('watch records of which one comes with every call: what is older is proven at once, and read no more', async () => {
-  const { emulator, clock } = account
+  const { emulator } = account
   const { records } = firstChannel(emulator)
   const model = first(records.rows)
   let added = 0
   const arrive = meanwhile(() => {
-    const enteredAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai')
+    const enteredAt = account.hoursAgo(0)
     records.add({ ...model, recordId: String(900_000 + ++added), enteredAt, leftAt: enteredAt })
   })
   const readRecords = async () => await syncLater('watch_records', 1)
@@ -145,18 +142,18 @@ test('watch records of which one comes with every call: what is older is proven 
   emulator.faults.length = 0
   expect(await readRecords()).toMatchObject({ code: 0, slices: { verified: 1, moving: 0 } })
   expect(calls).toBeLessThan(20)
-  await expectTruth(account, ['watch_records'])
+  await account.expectTruth(['watch_records'])
 })
 
 test.each(['empty', 'repeat-first', 'repeat-last', 'error'] as const)(
   'gifts with a field that differs in every answer are read, and none twice; behind the last page: %s',
   async (beyondLastPage) => {
-    const { emulator, clock } = account
+    const { emulator } = account
     Object.assign(emulator.switches, { beyondLastPage })
     let answers = 0
     emulator.faults.push({ effect: changedRows((item) => ({ ...Object(item), server_time: ++answers })) })
     const { gifts } = firstChannel(emulator)
-    const givenAt = wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 3600
+    const givenAt = account.hoursAgo(1)
     const gift = { ...first(gifts.rows), type: 'cash' as const, giftId: 1, givenAt }
     gifts.add(
       ...times(230, (n) => ({ ...gift, giftId: n, givenAt: givenAt - n * 60 })),

@@ -1,18 +1,17 @@
 import { expect, test } from 'vitest'
-import { MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { MINUTE } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { ROWS, startLists, syncStreams } from '../helpers/capped-lists.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { falseTotal, meanwhile, noRows, refusal, repeatedPage, withheldRows } from '../helpers/fault-effects.ts'
-import { addRows, firstChannel } from '../helpers/first-rows.ts'
+import { addRows, firstChannel, times } from '../helpers/first-rows.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 /** A green sync; then the warehouse has all visitors. */
 async function syncVisitors(account: TestAccount): Promise<void> {
   expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })
-  await expectTruth(account, ['visitors'])
+  await account.expectTruth(['visitors'])
 }
 
 test('behind a total that is exceeded a refused page is the end, but where the page before it is as long as any', async () => {
@@ -45,7 +44,7 @@ test.each([1, 2, 40])('behind %i rows of which fewer are counted, a refused page
   account.emulator.faults.push({ effect: clampedTo(5), endpoint: 'visitorList' })
   const streams = rows === 1 ? ['visitors'] : ['visitors', 'watch_records']
   expect(await syncStreams(account, streams.join())).toMatchObject({ code: 0, errors: [] })
-  await expectTruth(account, streams)
+  await account.expectTruth(streams)
 })
 
 test.each([15, 16, 17])('of 20 visitors, %i of them counted, in any order none is lost', async (cap) => {
@@ -53,7 +52,7 @@ test.each([15, 16, 17])('of 20 visitors, %i of them counted, in any order none i
   account.emulator.switches.ties = 'by-page'
   const { streams } = await syncStreams(account, 'visitors')
   expect(streams.visitors).toMatchObject({ quarantined: 0, slices: { verified: 0, moving: 1 } })
-  await expectTruth(account, ['visitors'])
+  await account.expectTruth(['visitors'])
 })
 
 test('a total that a reading has exceeded proves no other one that ends with it', async () => {
@@ -85,7 +84,7 @@ test.each([
   ['signups', { code: 3, moving: 0, short: 4 }],
 ])('of %s of which one is never counted, only the minutes that show it are not proven', async (stream, expected) => {
   await using account = await startLists(1000, 2, 300, 100)
-  const at = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai') - 100 * MINUTE
+  const at = account.hoursAgo(0) - 100 * MINUTE
   let isAsked = false
   const query = (asked: ListQuery) => {
     isAsked = (asked.from ?? 0) <= at && (asked.to ?? Infinity) >= at
@@ -97,11 +96,11 @@ test.each([
   const { code, streams, errors } = await syncStreams(account, `questionnaires,${stream}`)
   const { moving, short } = streams[stream].slices
   expect({ code, moving, short }).toEqual(expected)
-  expect(errors).toMatchObject(Array(short).fill({ code: 'slice.short' }))
+  expect(errors).toMatchObject(times(short, () => ({ code: 'slice.short' })))
   expect(account.emulator.calls.length).toBeLessThan(250)
   account.emulator.faults.splice(0)
   expect(await syncStreams(account, `questionnaires,${stream}`)).toMatchObject({ code: 0, errors: [] })
-  await expectTruth(account, [stream])
+  await account.expectTruth([stream])
 })
 
 test('where each total of visits is one too small, all have landed after few calls, and none is proven', async () => {
@@ -111,13 +110,13 @@ test('where each total of visits is one too small, all have landed after few cal
     account.emulator.calls.length = 0
     expect(await syncStreams(account, 'watch_records')).toMatchObject({ code: 3 })
     expect(account.emulator.calls.length).toBeLessThan(1500)
-    await expectTruth(account, ['watch_records'])
+    await account.expectTruth(['watch_records'])
   }
 })
 
 test('five visits in five days that are never counted make no run red', async () => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
-  const now = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai')
+  const now = account.hoursAgo(0)
   addRows(account.emulator, 1200, (n) => now - 3600 - n * 7 * MINUTE)
   const uncounted = [200, 400, 600, 800, 1000].map((n) => now - 3600 - n * 7 * MINUTE)
   let missing = 0
@@ -132,7 +131,7 @@ test('five visits in five days that are never counted make no run red', async ()
     expect(await syncStreams(account, 'watch_records')).toMatchObject({ code: 0 })
     expect(account.emulator.calls.length).toBeLessThan(900)
   }
-  await expectTruth(account, ['watch_records'])
+  await account.expectTruth(['watch_records'])
 })
 
 test('signups whose total is not true, and of whose parts it moves, are cut only so often', async () => {

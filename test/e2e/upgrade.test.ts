@@ -7,8 +7,6 @@ import { migrate } from '../../src/cli/migrate.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { loadMigrations, migrateUp } from '../../src/store/migrate.ts'
 import { expectKeptDays } from '../helpers/expect-kept-days.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
 /** The newest migration of version 0.1.0. */
@@ -34,9 +32,9 @@ test('what 0.1.0 has written is whole after the upgrade, after going back, and a
   const { rows: read } = await sql<{ stream: string }>`select distinct stream from livehouse_ops.slices`.execute(db)
   const names = read.map(({ stream }) => stream)
   expect(names.length).toBeGreaterThan(6)
-  const { code, streams } = await runJson(account, sync)
+  const { code, streams } = await account.runJson(sync)
   expect(code).toBe(0)
-  await expectTruth(account)
+  await account.expectTruth()
   const unchanged = { inserted: 0, updated: 0, removed: 0 }
   for (const name of names) expect([name, streams[name]]).toMatchObject([name, unchanged])
   expect(await run(audit)).toMatchObject({ code: 0 })
@@ -45,11 +43,11 @@ test('what 0.1.0 has written is whole after the upgrade, after going back, and a
   for (const [name] of newer.toReversed())
     expect((await run(migrate, ['down'])).printed).toEqual([`taken back: ${name}`])
   expect(await readColumns()).toEqual(columnsOfRelease)
-  await expectTruth(account, names)
+  await account.expectTruth(names)
 
   expect(await run(migrate, ['up'])).toMatchObject({ code: 0 })
   expect(await expectKeptDays(db)).toMatchObject({ changed: 0 })
-  clock.nowMs += 7_200_000
+  clock.passHours(2)
   expect(await run(sync)).toMatchObject({ code: 0 })
-  await expectTruth(account)
+  await account.expectTruth()
 })

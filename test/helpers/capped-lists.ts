@@ -1,7 +1,6 @@
 import { sync } from '../../src/cli/sync.ts'
-import { MINUTE, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { MINUTE } from '../../src/core/wall-clock.ts'
 import { addRows, firstRows, times } from './first-rows.ts'
-import { runJson } from './run-json.ts'
 import { startAccount, type TestAccount } from './start-account.ts'
 import { clampedTo } from './worlds/furnish.ts'
 
@@ -15,17 +14,17 @@ export async function startLists(
   pageSize = 10,
 ): Promise<TestAccount> {
   const account = await startAccount({ channels: 1, viewers: 5 })
-  const { emulator, clock } = account
+  const { emulator } = account
   Object.assign(emulator.switches, { largestTotal })
   emulator.faults.push({ effect: clampedTo(pageSize) })
   const { channel, visitor } = firstRows(emulator)
-  const newest = wallTimeAt(clock.nowMs, 'Asia/Shanghai') - 60 * MINUTE
+  const newest = account.hoursAgo(1)
   channel.visitors.add(...times(rows, (n) => ({ ...visitor, userId: `v${n}` })))
   addRows(emulator, rows, (n) => newest - Math.floor(n / rowsPerMinute) * MINUTE)
   return account
 }
 
 export async function syncStreams(account: TestAccount, names = 'visitors,watch_records,questionnaires,signups') {
-  account.clock.nowMs += 7_200_000
-  return await runJson(account, sync, ['--streams', names])
+  account.clock.passHours(2)
+  return await account.runJson(sync, ['--streams', names])
 }

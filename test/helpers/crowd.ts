@@ -3,9 +3,7 @@ import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, parseWallTime } from '../../src/core/wall-clock.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Channel } from '../../src/emulator/world/world.ts'
-import { expectTruth } from './expect-truth.ts'
 import { first, times } from './first-rows.ts'
-import { runJson } from './run-json.ts'
 import type { startAccount } from './start-account.ts'
 
 /** The minute of the first rows of a crowd. */
@@ -48,8 +46,8 @@ export async function syncTruly(
   stream: string,
   hours = 2,
 ): Promise<void> {
-  account.clock.nowMs += hours * 3_600_000
+  account.clock.passHours(hours)
   const names = stream === 'signups' ? 'questionnaires,signups' : stream
-  expect(await runJson(account, sync, ['--streams', names])).toMatchObject({ code: 0, errors: [] })
-  await expectTruth(account, [stream])
+  expect(await account.runJson(sync, ['--streams', names])).toMatchObject({ code: 0, errors: [] })
+  await account.expectTruth([stream])
 }

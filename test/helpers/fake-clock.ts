@@ -40,6 +40,10 @@ export function createFakeClock(options: FakeClockOptions = {}) {
   const putToSleep = (sleeper: Sleeper): void => {
     asleep.splice(asleep.findLastIndex(({ wakesAtMs }) => wakesAtMs > sleeper.wakesAtMs) + 1, 0, sleeper)
   }
+  const setTime = (ms: number): void => {
+    for (const sleeper of asleep) sleeper.wakesAtMs += ms - nowMs
+    nowMs = ms
+  }
   /** Wakes those of the next time until then. @returns whether there was one */
   const wakeNext = (untilMs: number): boolean => {
     const isDue = isHeld() ? ({ isLong }: Sleeper) => !isLong : () => true
@@ -74,10 +78,11 @@ export function createFakeClock(options: FakeClockOptions = {}) {
       return nowMs
     },
     set nowMs(ms) {
-      for (const sleeper of asleep) sleeper.wakesAtMs += ms - nowMs
-      nowMs = ms
+      setTime(ms)
     },
     now: () => nowMs,
+    /** Puts the clock forward by so many hours. */
+    passHours: (hours: number): void => setTime(nowMs + hours * 3_600_000),
     sleep: async (ms: number, signal?: AbortSignal): Promise<void> => {
       signal?.throwIfAborted()
       waits.push(ms)

@@ -1,6 +1,8 @@
 import type { CliContext, Command } from '../../src/cli/command.ts'
+import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
 import { FIXED_NOW } from './emulated-service.ts'
+import { expectTruth } from './expect-truth.ts'
 import { createFakeClock } from './fake-clock.ts'
 import { createTestDatabase } from './postgres.ts'
 import { environmentOf, runVerb } from './run-verb.ts'
@@ -18,18 +20,28 @@ export async function startAccount({ isMigrated = true, isPublished = true, ...o
   const database = await createTestDatabase({ isMigrated, isPublished })
   const emulator = await startEmulator({ channels: 2, viewers: 60, clock, ...options })
   const environment = environmentOf(emulator, database)
+  /** Runs a verb with the settings of the account; `settings` adds to them. */
+  const run = async (
+    verb: Command,
+    argv: readonly string[] = [],
+    settings: Readonly<Record<string, string>> = {},
+    overrides: Partial<CliContext> = {},
+  ) => await runVerb(verb, argv, { environment: { ...environment, ...settings }, clock, ...overrides })
   return {
     emulator,
     database,
     clock,
     environment,
-    /** Runs a verb with the settings of the account; `settings` adds to them. */
-    run: (
-      verb: Command,
-      argv: readonly string[] = [],
-      settings: Readonly<Record<string, string>> = {},
-      overrides: Partial<CliContext> = {},
-    ) => runVerb(verb, argv, { environment: { ...environment, ...settings }, clock, ...overrides }),
+    run,
+    /** On the service's wall clock. */
+    hoursAgo: (hours: number) => wallTimeAt(clock.nowMs - hours * 3_600_000, 'Asia/Shanghai'),
+    /** Runs a verb with `--json`. @returns its exit code beside what it printed */
+    runJson: async (...[verb, argv = [], settings]: Parameters<typeof run>): Promise<ReturnType<typeof JSON.parse>> => {
+      const { code, printed } = await run(verb, ['--json', ...argv], settings)
+      return { code, ...JSON.parse(printed.join('')) }
+    },
+    /** The warehouse has what the service has, of every stream when none is named. */
+    expectTruth: async (names?: readonly string[]) => await expectTruth({ emulator, database }, names),
     [Symbol.asyncDispose]: async () => {
       await emulator[Symbol.asyncDispose]()
       await database[Symbol.asyncDispose]()

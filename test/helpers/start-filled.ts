@@ -3,10 +3,7 @@ import { expect } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { firstRows } from './first-rows.ts'
-import { runJson } from './run-json.ts'
 import { startAccount } from './start-account.ts'
-
-const HOUR_MS = 3_600_000
 
 interface AuditedPartition {
   readonly stream: string
@@ -20,7 +17,7 @@ interface AuditedPartition {
 export async function startFilled() {
   const account = await startAccount()
   expect(await account.run(sync)).toMatchObject({ code: 0 })
-  account.clock.nowMs += HOUR_MS
+  account.clock.passHours(1)
   return Object.assign(account, {
     ...firstRows(account.emulator),
     change: async (statement: RawBuilder<unknown>) => {
@@ -33,6 +30,6 @@ export async function startFilled() {
     },
     /** What an audit says of each partition. */
     audited: async (...argv: string[]): Promise<readonly AuditedPartition[]> =>
-      (await runJson(account, audit, argv)).audit.partitions,
+      (await account.runJson(audit, argv)).audit.partitions,
   })
 }

@@ -4,6 +4,7 @@ import { callBudget } from '../../src/ledger/call-budget.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { connectClient } from './connect-client.ts'
 import { FIXED_NOW } from './emulated-service.ts'
+import { expectTruth } from './expect-truth.ts'
 import { createFakeClock } from './fake-clock.ts'
 import { createTestDatabase } from './postgres.ts'
 import { type SyncStreams, syncStreams, TIME_ZONE } from './sync-streams.ts'
@@ -39,6 +40,8 @@ export async function startPipeline(options: EmulatorOptions = {}) {
         signal: new AbortController().signal,
         ...options,
       }),
+    /** The warehouse has what the service has, of every stream when none is named. */
+    expectTruth: async (names?: readonly string[]) => await expectTruth({ emulator, database }, names),
     [Symbol.asyncDispose]: async () => {
       await connection[Symbol.asyncDispose]()
       await emulator[Symbol.asyncDispose]()

@@ -1,4 +1,4 @@
-import { DAY, formatWallDate, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
+import { formatWallDate, parseWallTime, wallTimeAt } from '../../src/core/wall-clock.ts'
 import { createWorld } from '../../src/emulator/world/create-world.ts'
 import type { WatchRecord } from '../../src/emulator/world/world.ts'
 import { FIXED_NOW } from './emulated-service.ts'
@@ -17,7 +17,7 @@ export async function startV1Account() {
   const world = createWorld({ seed: 1, channels: 2, viewers: 5, days: 1, endsAt, timeZone: TIME_ZONE })
   const account = await startAccount({ world })
   const callsOn46 = () => account.emulator.calls.filter(({ endpoint }) => endpoint === 'userRecords')
-  const nextDay = () => void (account.clock.nowMs += DAY * 1000)
+  const nextDay = () => account.clock.passHours(24)
   return Object.assign(account, {
     nextDay,
     /** Does something on each of so many days. @returns what came of it, and it is the next day */
