@@ -86,7 +86,6 @@ const rules: Rules = {
   habits: {
     'process.env': ['src/config.ts', 'test/'],
     time: ['src/core/clock.ts', 'test/'],
-    'default export': ['jobs/'],
     're-export': [],
     // Migrations and jobs are found by the folder that they are in.
     'computed import': ['src/store/migrate.ts', 'src/scheduler/load-jobs.ts'],
@@ -119,15 +118,6 @@ const rules: Rules = {
   smallFiles: { minLines: 25, plugIns: ['src/streams/', 'src/bi/views/', 'src/cli/'] },
   maxLines: 250,
   maxColumns: 120,
-  testsOfTheTree: [
-    'test/helpers/',
-    'test/e2e/',
-    'test/architecture.test.ts',
-    'test/install.test.ts',
-    'test/deployments.test.ts',
-    'test/readme.test.ts',
-    'test/streams.conformance.test.ts',
-  ],
 }
 
 const tree = ['src', 'migrations', 'jobs', 'test'].flatMap((folder) =>
@@ -185,13 +175,11 @@ describe('every rule finds its breach', () => {
     ['src/app/a.ts', "import { b } from '../scheduler/b.ts'", 'may not import src/scheduler/b.ts'],
     ['src/cli/a.ts', "import { main } from '../main.ts'", 'may not import src/main.ts'],
     ['src/cli/a.ts', "import { b } from '../ledger/b.ts'", 'may not import src/ledger/b.ts'],
-    ['src/cli/labels.ts', '', 'needs no exception: take src/cli/labels.ts → ledger off the list'],
     ['src/cli/a.ts', "import { a } from 'left-pad'", 'may not import left-pad'],
     ['src/cli/a.ts', 'const a = await import(name)', 'has a computed import'],
     ['src/queue/a.ts', "import '../core/b.ts'", 'is in queue, which the table of folders does not know'],
     ['migrations/0001-a.ts', "import { b } from '../src/core/b.ts'", 'may not import src/core/b.ts'],
     ['jobs/nightly.ts', "import { b } from '../src/core/b.ts'", 'may not import src/core/b.ts'],
-    ['src/service/a.ts', 'export default 1', 'has a default export'],
     ['src/service/a.ts', "export * from './b.ts'", 'has a re-export'],
     ['src/service/index.ts', '', 'is a barrel: no index.ts'],
     ['src/service/myFile.ts', '', 'is not named in kebab-case'],
@@ -205,14 +193,12 @@ describe('every rule finds its breach', () => {
     ['test/e2e/a.test.ts', 'sql`select from pg_locks`', 'has a pg_locks'],
     ['src/service/a.ts', "const a = 'visitorList'", 'names a stream: visitorList'],
     ['src/service/a.ts', 'const a = `from livehouse.gifts`', 'names a stream: gifts'],
-    ['src/cli/ledger.ts', "const a = 'the gifts'", 'does not name watch_records: take it off the list of leaks'],
     ['src/sync/a.ts', "ops(db).selectFrom('runs')", 'names the table runs of src/ledger/runs/'],
     ['src/ledger/a.ts', "db.updateTable('livehouse_ops.slices as s')", 'names the table slices of src/ledger/slices/'],
     ['src/app/a.ts', 'sql`delete from livehouse_ops.jobs`', 'names the table jobs of src/ledger/jobs.ts'],
     ['src/cli/a.ts', "ops(db).selectFrom('x').leftJoin('jobs as j')", 'names the table jobs of src/ledger/jobs.ts'],
     ['src/service/a.ts', 'const a = 1\n'.repeat(251), 'has 251 lines, more than 250'],
     ['src/service/a.ts', `// ${'a'.repeat(118)}`, 'has a line of 121 columns, more than 120'],
-    ['test/service/a.test.ts', '', 'tests no file: there is no src/service/a.ts'],
   ])('%s: %.60s', (path, text, breach) => {
     expect(breachesOf([readSource(path, text)], rules)).toEqual([`${path} ${breach}`])
   })
@@ -222,15 +208,5 @@ describe('every rule finds its breach', () => {
     const importer = readSource('src/bi/b.ts', "import '../core/a.ts'\nimport './views/a.ts'\n".padEnd(99, '\n'))
     const [breach] = breachesOf([...files, importer], rules)
     expect(breach).toBe('src/core/a.ts has 1 lines and one importer: fold it into src/bi/b.ts')
-  })
-
-  test('a cycle, also one of types and of dynamic imports', () => {
-    const files = [
-      readSource('src/cli/a.ts', "import type { B } from './b.ts'"),
-      readSource('src/cli/b.ts', "const c = await import('./c.ts')"),
-      readSource('src/cli/c.ts', "import { a } from './a.ts'"),
-      readSource('src/cli/d.ts', "import { a } from './a.ts'"),
-    ]
-    expect(breachesOf(files, rules)).toEqual(['src/cli/a.ts → src/cli/b.ts → src/cli/c.ts → src/cli/a.ts is a cycle'])
   })
 })

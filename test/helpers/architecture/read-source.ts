@@ -25,7 +25,7 @@ export interface SourceFacts {
 }
 
 /** Something that only some files may do. */
-export type Habit = 'default export' | 're-export' | 'process.env' | 'time' | 'computed import' | 'pg_locks'
+export type Habit = 're-export' | 'process.env' | 'time' | 'computed import' | 'pg_locks'
 
 const timers = new Set(['setTimeout', 'setInterval', 'setImmediate'])
 
@@ -61,9 +61,6 @@ export function readSource(path: string, text: string): SourceFacts {
         break
       case 'TSImportType':
         addImport(node.source, true)
-        break
-      case 'ExportDefaultDeclaration':
-        habits.add('default export')
         break
       default:
         texts.push(...textsOf(node))
