@@ -1,5 +1,5 @@
-import { between, countBy, descending, distinct, groupBy, hours, type Question, rounded, sum } from './question.ts'
-import { dayOf, stayOf, textIn, type TruthFacts, type Visit, weekOf } from './truth-facts.ts'
+import { between, by, countBy, descending, distinct, groupBy, hours, type Question, rounded, sum } from './question.ts'
+import { clockOf, dayOf, stayOf, type TruthFacts, textIn, type Visit, weekdayOf, weekOf } from './truth-facts.ts'
 
 const MINUTE_MS = 60_000
 
@@ -9,7 +9,7 @@ function minutesOf(visits: readonly Visit[]): ReadonlyMap<number, number> {
   for (const visit of visits.filter(({ online }) => online > 0))
     for (let second = visit.enteredMs / 1000, end = second + stayOf(visit); second < end; second++)
       seconds.set(second, (seconds.get(second) ?? 0) + 1)
-  const minutes = Map.groupBy(seconds, ([second]) => Math.floor((second * 1000) / MINUTE_MS))
+  const minutes = Map.groupBy(seconds, ([second]) => Math.floor(second / 60))
   return new Map([...minutes].map(([minute, counts]) => [minute, Math.max(...counts.map(([, count]) => count))]))
 }
 
@@ -32,16 +32,16 @@ from livehouse_bi.daily_channel d join livehouse_bi.dim_channel c using (channel
 where d.day = '2026-11-19' and not d.is_test
 order by d.channel_id`,
     answer: (facts) =>
-      groupBy(facts.visits, ({ channel }) => channel).map(({ key, rows }) => {
+      groupBy(facts.visits, by.channel).map(({ key, rows }) => {
         const visits = rows.filter(({ day }) => day === '2026-11-19')
-        const perViewer = groupBy(visits, ({ viewer }) => viewer)
+        const perViewer = groupBy(visits, by.viewer)
         return [
           titleOf(facts, key),
           perViewer.length,
           facts.viewers.filter(({ channel, firstDay }) => channel === key && firstDay === '2026-11-19').length,
           visits.length,
-          perViewer.filter((viewer) => sum(viewer.rows, ({ watch }) => watch) >= 60).length,
-          hours(sum(visits, ({ watch }) => watch)),
+          perViewer.filter((viewer) => sum(viewer.rows, by.watch) >= 60).length,
+          hours(sum(visits, by.watch)),
           peakOf(rows, '2026-11-19'),
           'true',
         ]
@@ -54,7 +54,7 @@ from livehouse_bi.fct_viewer_day
 where day >= '2026-11-01' and not is_test`,
     answer: ({ visits }) => {
       const month = between(visits, '2026-11-01')
-      return [[distinct(month, ({ viewer }) => viewer), distinct(month, ({ person }) => person)]]
+      return [[distinct(month, by.viewer), distinct(month, by.person)]]
     },
   },
   {
@@ -68,8 +68,8 @@ order by minutes_a_viewer desc`,
     answer: (facts) =>
       descending(
         groupBy(facts.visits, ({ channel }) => titleOf(facts, channel)).map(({ key, rows }) => {
-          const viewers = distinct(rows, ({ viewer }) => viewer)
-          return [key, viewers, rounded(sum(rows, ({ watch }) => watch) / 6 / viewers)]
+          const viewers = distinct(rows, by.viewer)
+          return [key, viewers, rounded(sum(rows, by.watch) / 6 / viewers)]
         }),
         2,
       ),
@@ -82,7 +82,7 @@ from livehouse_bi.daily_channel d join livehouse_bi.dim_channel c using (channel
 where not c.is_test
 group by d.channel_id, c.channel_title order by d.channel_id`,
     answer: (facts) =>
-      groupBy(facts.visits, ({ channel }) => channel).map(({ key, rows }) => [
+      groupBy(facts.visits, by.channel).map(({ key, rows }) => [
         titleOf(facts, key),
         hours(sum(rows, ({ live }) => live)),
         hours(sum(rows, ({ replay }) => replay)),
@@ -95,13 +95,9 @@ from livehouse_bi.fct_audience_minute a join livehouse_bi.dim_channel c using (c
 where not c.is_test
 order by a.channel_id, a.estimated_live_viewers desc, a.minute_at`,
     answer: (facts) =>
-      groupBy(facts.visits.filter(isLive), ({ channel }) => channel).map(({ key, rows }) => {
+      groupBy(facts.visits.filter(isLive), by.channel).map(({ key, rows }) => {
         const [minute = 0, count = 0] = [...minutesOf(rows)].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0] ?? []
-        return [
-          titleOf(facts, key),
-          count,
-          new Date(minute * MINUTE_MS + 8 * 3_600_000).toISOString().slice(0, 19).replace('T', ' '),
-        ]
+        return [titleOf(facts, key), count, clockOf(minute * MINUTE_MS)]
       }),
   },
   {
@@ -119,10 +115,10 @@ from livehouse_bi.fct_watch f join livehouse_bi.dim_date d using (day)
 where not f.is_test
 group by d.weekday order by d.weekday`,
     answer: ({ visits }) =>
-      groupBy(visits, ({ day }) => String(new Date(`${day}T00:00:00Z`).getUTCDay() || 7)).map(({ key, rows }) => [
+      groupBy(visits, ({ day }) => `${weekdayOf(day)}`).map(({ key, rows }) => [
         key,
         rows.length,
-        hours(sum(rows, ({ watch }) => watch)),
+        hours(sum(rows, by.watch)),
       ]),
   },
   {
@@ -133,11 +129,7 @@ where not is_test
 group by access_source order by visits desc, access_source collate "C"`,
     answer: ({ visits }) =>
       descending(
-        groupBy(visits, ({ source }) => source ?? '').map(({ key, rows }) => [
-          key,
-          rows.length,
-          distinct(rows, ({ viewer }) => viewer),
-        ]),
+        groupBy(visits, ({ source }) => source).map(({ key, rows }) => [key, rows.length, distinct(rows, by.viewer)]),
         1,
       ),
   },
@@ -148,8 +140,8 @@ from livehouse_bi.fct_watch
 where not is_test
 group by device order by sum(watch_seconds) desc`,
     answer: ({ visits }) =>
-      groupBy(visits, ({ device }) => device ?? '')
-        .map(({ key, rows }) => ({ key, seconds: sum(rows, ({ watch }) => watch) }))
+      groupBy(visits, ({ device }) => device)
+        .map(({ key, rows }) => ({ key, seconds: sum(rows, by.watch) }))
         .sort((a, b) => b.seconds - a.seconds)
         .map(({ key, seconds }) => [key, hours(seconds)]),
   },
@@ -164,11 +156,8 @@ group by d.week_start order by d.week_start`,
       const firstDay = new Map(viewers.map((viewer) => [viewer.viewer, viewer.firstDay]))
       return groupBy(visits, ({ day }) => weekOf(day)).map(({ key, rows }) => [
         key,
-        distinct(rows, ({ viewer }) => viewer),
-        distinct(
-          rows.filter(({ viewer, day }) => firstDay.get(viewer) === day),
-          ({ viewer }) => viewer,
-        ),
+        distinct(rows, by.viewer),
+        distinct(rows, ({ viewer, day }) => (firstDay.get(viewer) === day ? viewer : null)),
       ])
     },
   },
@@ -179,10 +168,10 @@ from livehouse_bi.fct_audience_minute a join livehouse_bi.dim_date d using (day)
 where not a.is_test
 group by d.weekday, hour order by peak desc, d.weekday, hour limit 5`,
     answer: ({ visits }) => {
-      const minutes = groupBy(visits, ({ channel }) => channel).flatMap(({ rows }) => [...minutesOf(rows)])
+      const minutes = groupBy(visits, by.channel).flatMap(({ rows }) => [...minutesOf(rows)])
       const hourly = groupBy(minutes, ([minute]) => {
-        const local = new Date(minute * MINUTE_MS + 8 * 3_600_000)
-        return `${local.getUTCDay() || 7} ${String(local.getUTCHours()).padStart(2, '0')}`
+        const [day = '', time = ''] = clockOf(minute * MINUTE_MS).split(' ')
+        return `${weekdayOf(day)} ${time.slice(0, 2)}`
       })
       return hourly
         .map(({ key, rows }) => [...key.split(' ').map(Number), Math.max(...rows.map(([, count]) => count))])
@@ -198,7 +187,7 @@ from livehouse_bi.fct_watch
 where not is_test
 group by device order by device collate "C"`,
     answer: ({ visits }) =>
-      groupBy(visits, ({ device }) => device ?? '').map(({ key, rows }) => {
+      groupBy(visits, ({ device }) => device).map(({ key, rows }) => {
         const seconds = rows.map(({ online }) => online).toSorted((a, b) => a - b)
         const at = (share: number) => seconds[Math.ceil(share * seconds.length) - 1] ?? null
         return [key, at(0.5), at(0.9)]
@@ -212,7 +201,7 @@ from livehouse_bi.daily_channel
 where day between '2026-11-01' and '2026-11-19' and is_watch_complete and not is_test
 group by channel_id order by channel_id`,
     answer: ({ visits }) =>
-      groupBy(between(visits, '2026-11-01', '2026-11-19'), ({ channel }) => channel).map(({ key, rows }) => {
+      groupBy(between(visits, '2026-11-01', '2026-11-19'), by.channel).map(({ key, rows }) => {
         const [all, live] = [rows, rows.filter(isLive)].map((some) => groupBy(some, ({ day }) => day))
         const days = all?.length ?? 0
         return [key, 19 - days, days - (live?.length ?? 0), live?.at(-1)?.key ?? null]

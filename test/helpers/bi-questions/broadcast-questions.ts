@@ -1,5 +1,5 @@
-import { between, descending, distinct, groupBy, type Question, rounded, sum } from './question.ts'
-import { dayOf, msIn, stayOf, type TruthFacts, type Visit, weekOf } from './truth-facts.ts'
+import { between, by, descending, distinct, groupBy, type Question, rounded, sum } from './question.ts'
+import { addDays, clockOf, dayOf, msIn, stayOf, type TruthFacts, type Visit, weekOf } from './truth-facts.ts'
 
 const MINUTE_MS = 60_000
 
@@ -20,7 +20,7 @@ function broadcastsOf(visits: readonly Visit[]): readonly (readonly [number, num
 
 /** Each broadcast with its key, and the visits that were there while it ran, cut at its ends. */
 function broadcastsWithVisits({ visits }: TruthFacts) {
-  return groupBy(visits, ({ channel }) => channel).flatMap(({ key: channel, rows }) =>
+  return groupBy(visits, by.channel).flatMap(({ key: channel, rows }) =>
     broadcastsOf(rows).map(([start, end]) => {
       const dayBefore = dayOf(start - 24 * 60 * MINUTE_MS)
       const there = rows
@@ -31,7 +31,7 @@ function broadcastsWithVisits({ visits }: TruthFacts) {
           to: Math.min(end, visit.enteredMs + stayOf(visit) * 1000),
         }))
         .filter(({ from, to }) => from < to)
-      const minute = new Date(start + 8 * 60 * MINUTE_MS).toISOString().replaceAll(/[-:]/g, '').slice(0, 13)
+      const minute = clockOf(start).replaceAll(/[-:]/g, '').replace(' ', 'T').slice(0, 13)
       return { key: `${channel}:${minute}`, channel, start, end, there }
     }),
   )
@@ -49,7 +49,7 @@ order by viewers desc, broadcast_key limit 5`,
       descending(
         broadcastsWithVisits(facts).map(({ key, start, end, there }) => [
           key,
-          distinct(there, ({ viewer }) => viewer),
+          distinct(there, by.viewer),
           there.length,
           (end - start) / 1000,
         ]),
@@ -79,9 +79,7 @@ where not is_test
 group by seen order by min(share_of_broadcast)`,
     answer: (facts) => {
       const shares = broadcastsWithVisits(facts).flatMap(({ start, end, there }) =>
-        groupBy(there, ({ viewer }) => viewer).map(
-          ({ rows }) => sum(rows, ({ from, to }) => to - from) / (end - start),
-        ),
+        groupBy(there, by.viewer).map(({ rows }) => sum(rows, ({ from, to }) => to - from) / (end - start)),
       )
       const seen = (least: number, below: number) => shares.filter((share) => share >= least && share < below).length
       return [
@@ -108,7 +106,7 @@ order by cash_a_viewer desc nulls last, broadcast_key limit 3`,
             msIn(row, 'given_at') < end,
         )
         const cents = sum(given, ({ row }) => Math.round(Number(row.amount) * 100))
-        const viewers = distinct(there, ({ viewer }) => viewer)
+        const viewers = distinct(there, by.viewer)
         const each = (Math.round(cents / viewers) / 100).toFixed(2)
         return cents > 0 ? [[key, (cents / 100).toFixed(2), viewers, each] as const] : []
       })
@@ -122,9 +120,9 @@ from livehouse_bi.fct_viewer_day
 where day between '2026-10-21' and '2026-11-19' and viewer_key is not null and not is_test
 group by channel_id order by channel_id`,
     answer: ({ visits }) =>
-      groupBy(between(visits, '2026-10-21', '2026-11-19'), ({ channel }) => channel).map(({ key, rows }) => {
+      groupBy(between(visits, '2026-10-21', '2026-11-19'), by.channel).map(({ key, rows }) => {
         const days = distinct(rows, ({ viewer, day }) => `${viewer} ${day}`)
-        return [key, rounded((1000 * days) / 30 / distinct(rows, ({ viewer }) => viewer))]
+        return [key, rounded((1000 * days) / 30 / distinct(rows, by.viewer))]
       }),
   },
   {
@@ -134,10 +132,10 @@ from livehouse_bi.fct_watch w left join livehouse_bi.fct_signup s using (viewer_
 where not w.is_test
 group by w.access_source order by viewers desc, w.access_source collate "C"`,
     answer: ({ visits, signups }) => {
-      const signed = new Set(signups.map(({ viewer }) => viewer))
-      const perLink = groupBy(visits, ({ source }) => source ?? '').map(({ key, rows }) => [
+      const signed = new Set(signups.map(by.viewer))
+      const perLink = groupBy(visits, ({ source }) => source).map(({ key, rows }) => [
         key,
-        distinct(rows, ({ viewer }) => viewer),
+        distinct(rows, by.viewer),
         distinct(rows, ({ viewer }) => (signed.has(viewer) ? viewer : null)),
       ])
       return descending(perLink, 1)
@@ -168,12 +166,9 @@ from livehouse_bi.viewer_cohort_week
 where not is_test
 group by cohort_week order by cohort_week`,
     answer: ({ visits }) => {
-      const weeks = groupBy(visits, ({ viewer }) => viewer).map(({ rows }) =>
-        rows.map(({ day }) => weekOf(day)).toSorted(),
-      )
+      const weeks = groupBy(visits, by.viewer).map(({ rows }) => rows.map(({ day }) => weekOf(day)).toSorted())
       return groupBy(weeks, ([first = '']) => first).map(({ key, rows }) => {
-        const next = new Date(Date.parse(`${key}T00:00:00Z`) + 7 * 24 * 60 * MINUTE_MS).toISOString().slice(0, 10)
-        return [key, rows.length, rows.filter((own) => own.includes(next)).length || null]
+        return [key, rows.length, rows.filter((own) => own.includes(addDays(key, 7))).length || null]
       })
     },
   },
@@ -184,9 +179,9 @@ from livehouse_bi.viewers_between('2026-10-27', '2026-11-11')
 where not is_test
 order by channel_id`,
     answer: ({ visits }) =>
-      groupBy(between(visits, '2026-10-27', '2026-11-11'), ({ channel }) => channel).map(({ key, rows }) => [
+      groupBy(between(visits, '2026-10-27', '2026-11-11'), by.channel).map(({ key, rows }) => [
         key,
-        distinct(rows, ({ viewer }) => viewer),
+        distinct(rows, by.viewer),
       ]),
   },
 ]

@@ -1,5 +1,5 @@
 import { streams } from '../../../src/streams/registry.ts'
-import { countBy, distinct, groupBy, type Question, sum } from './question.ts'
+import { by, countBy, distinct, groupBy, type Question, sum } from './question.ts'
 import { numberIn, type Owned, textIn } from './truth-facts.ts'
 
 const cents = ({ row }: Owned) => Math.round(Number(row.amount) * 100)
@@ -18,7 +18,7 @@ from livehouse_bi.daily_channel
 where not is_test
 group by channel_id order by channel_id`,
     answer: ({ gifts }) =>
-      groupBy(gifts, ({ channel }) => channel).map(({ key, rows }) => {
+      groupBy(gifts, by.channel).map(({ key, rows }) => {
         const of = (type: string) =>
           [ofType(rows, type).length, (sum(ofType(rows, type), cents) / 100).toFixed(2)] as const
         return [key, ...of('cash'), ...of('prop'), 'CNY']
@@ -40,11 +40,7 @@ from livehouse_bi.fct_gift
 where not is_test
 group by match_basis order by match_basis`,
     answer: ({ gifts }) =>
-      groupBy(gifts, ({ match }) => match).map(({ key, rows }) => [
-        key,
-        rows.length,
-        distinct(rows, ({ viewer }) => viewer),
-      ]),
+      groupBy(gifts, ({ match }) => match).map(({ key, rows }) => [key, rows.length, distinct(rows, by.viewer)]),
   },
   {
     title: 'How many signed up with each questionnaire, and how many of them watched a minute or more?',
@@ -55,7 +51,7 @@ from livehouse_bi.fct_signup s join livehouse_bi.dim_questionnaire q using (ques
 where not s.is_test
 group by q.questionnaire_key, q.channel_id, q.questionnaire_name order by q.channel_id, signups desc`,
     answer: ({ signups, viewers, truth }) => {
-      const watched = new Set(viewers.filter(({ watch }) => watch >= 60).map(({ viewer }) => viewer))
+      const watched = new Set(viewers.filter(({ watch }) => watch >= 60).map(by.viewer))
       const nameOf = ({ row }: Owned) =>
         textIn(truth.questionnaires.find(({ question_id }) => question_id === row.question_id) ?? {}, 'name') ?? ''
       const perForm = groupBy(signups, (signup) => JSON.stringify([signup.channel, nameOf(signup)])).map(({ rows }) => {

@@ -1,5 +1,5 @@
 import type { TruthRow } from '../../../src/emulator/truth.ts'
-import { countBy, distinct, groupBy, hours, type Question, sum } from './question.ts'
+import { by, countBy, distinct, groupBy, hours, type Question, sum } from './question.ts'
 import { textIn, type Viewer } from './truth-facts.ts'
 
 /** Of the places that the emulator knows. */
@@ -25,9 +25,9 @@ group by place order by viewers desc, min(province) collate "C" limit 5`,
 from (select viewer_key, count(*) as days from livehouse_bi.fct_viewer_day where not is_test group by viewer_key) v
 group by days order by days`,
     answer: ({ visits }) => {
-      const days = groupBy(visits, ({ viewer }) => viewer).map(({ rows }) => distinct(rows, ({ day }) => day))
+      const days = groupBy(visits, by.viewer).map(({ rows }) => distinct(rows, ({ day }) => day))
       return [...Map.groupBy(days, (count) => count)]
-        .sort((a, b) => a[0] - b[0])
+        .sort(([a], [b]) => a - b)
         .map(([count, all]) => [count, all.length])
     },
   },
@@ -42,17 +42,12 @@ order by sum(watch_seconds) desc nulls last, sum(visit_count) desc limit 5`,
     answer: ({ viewers }) =>
       groupBy(
         viewers.filter(({ basis }) => basis !== 'none'),
-        ({ person }) => person,
+        by.person,
       )
-        .map(({ rows }) => ({
-          basis: rows[0]?.basis ?? '',
-          channels: distinct(rows, ({ channel }) => channel),
-          visits: sum(rows, ({ visits }) => visits),
-          watch: sum(rows, ({ watch }) => watch),
-        }))
+        .map(({ rows }) => ({ rows, visits: sum(rows, ({ visits }) => visits), watch: sum(rows, by.watch) }))
         .sort((a, b) => b.watch - a.watch || b.visits - a.visits)
         .slice(0, 5)
-        .map(({ basis, channels, visits, watch }) => [basis, channels, visits, hours(watch)]),
+        .map(({ rows, visits, watch }) => [rows[0]?.basis ?? '', distinct(rows, by.channel), visits, hours(watch)]),
   },
   {
     title: 'How many people do we know by something better than a viewer id, and how many in several channels?',
@@ -62,12 +57,8 @@ from (select min(identity_basis) as identity_basis, count(distinct channel_id) a
 group by identity_basis order by identity_basis`,
     answer: ({ viewers }) =>
       groupBy(viewers, ({ basis }) => basis).map(({ key, rows }) => {
-        const people = groupBy(rows, ({ person }) => person)
-        return [
-          key,
-          people.length,
-          people.filter((person) => distinct(person.rows, ({ channel }) => channel) > 1).length,
-        ]
+        const people = groupBy(rows, by.person)
+        return [key, people.length, people.filter((person) => distinct(person.rows, by.channel) > 1).length]
       }),
   },
   {
@@ -77,11 +68,11 @@ from livehouse_bi.viewer_funnel
 where not is_test
 order by channel_id, step_no`,
     answer: ({ viewers, gifts, signups }) =>
-      groupBy(viewers, ({ channel }) => channel).flatMap(({ key, rows }) => {
+      groupBy(viewers, by.channel).flatMap(({ key, rows }) => {
         const matched = (facts: typeof gifts) => {
           const own = facts.filter(({ channel }) => channel === key)
           const unmatched = own.filter(({ viewer }) => viewer === null).length
-          return [unmatched * 5 <= own.length ? distinct(own, ({ viewer }) => viewer) : null, unmatched] as const
+          return [unmatched * 5 <= own.length ? distinct(own, by.viewer) : null, unmatched] as const
         }
         return [
           [key, 'visited', rows.length, 0],
@@ -100,8 +91,8 @@ from (select channel_id, viewer_key, max(day) as last_day from livehouse_bi.fct_
   where viewer_key is not null and not is_test group by channel_id, viewer_key having count(*) >= 3) v
 group by channel_id order by channel_id`,
     answer: ({ visits }) =>
-      groupBy(visits, ({ channel }) => channel).map(({ key, rows }) => {
-        const days = groupBy(rows, ({ viewer }) => viewer).map((viewer) => groupBy(viewer.rows, ({ day }) => day))
+      groupBy(visits, by.channel).map(({ key, rows }) => {
+        const days = groupBy(rows, by.viewer).map((viewer) => groupBy(viewer.rows, ({ day }) => day))
         const regulars = days.filter(({ length }) => length >= 3)
         return [key, regulars.length, regulars.filter((own) => (own.at(-1)?.key ?? '') <= '2026-11-06').length]
       }),
@@ -113,9 +104,9 @@ select a.channel_id, b.channel_id as other_channel_id, count(*) as people
 from came a join came b on b.person_key = a.person_key and b.channel_id > a.channel_id
 group by a.channel_id, b.channel_id order by a.channel_id, b.channel_id`,
     answer: ({ visits }) => {
-      const channels = groupBy(visits, ({ channel }) => channel).map(({ key, rows }) => ({
+      const channels = groupBy(visits, by.channel).map(({ key, rows }) => ({
         key,
-        people: new Set(rows.map(({ person }) => person)),
+        people: new Set(rows.map(by.person)),
       }))
       return channels.flatMap((a) =>
         channels
@@ -136,7 +127,7 @@ group by c.channel_group order by c.channel_group`,
         const channels = new Set(rows.map((row) => textIn(row, 'channel_id')))
         const own = visits.filter(({ channel, day }) => channels.has(channel) && day >= '2026-11-01')
         const isNew = ({ channel, firstDay }: Viewer) => channels.has(channel) && firstDay >= '2026-11-01'
-        const watched = sum(own, ({ watch }) => watch) / channels.size
+        const watched = sum(own, by.watch) / channels.size
         return [key, channels.size, own.length, viewers.filter(isNew).length, hours(watched)]
       }),
   },

@@ -30,6 +30,14 @@ export function between<Row extends { readonly day: string }>(rows: readonly Row
   return rows.filter(({ day }) => day >= first && day <= last)
 }
 
+/** What rows are grouped, counted and added up by. */
+export const by = {
+  channel: <T>({ channel }: { readonly channel: T }) => channel,
+  viewer: <T>({ viewer }: { readonly viewer: T }) => viewer,
+  person: <T>({ person }: { readonly person: T }) => person,
+  watch: ({ watch }: { readonly watch: number }) => watch,
+}
+
 export function sum<Row>(rows: readonly Row[], valueOf: (row: Row) => number): number {
   return rows.reduce((total, row) => total + valueOf(row), 0)
 }

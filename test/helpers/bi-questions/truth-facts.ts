@@ -4,20 +4,20 @@ const ZONE_MS = 8 * 3_600_000
 const DAY_MS = 86_400_000
 
 export type TruthFacts = ReturnType<typeof readTruthFacts>
-export type Visit = ReturnType<typeof visitOf>
-export type Viewer = ReturnType<typeof viewerOf>
-export type Owned = ReturnType<typeof ownedOf>
+export type Visit = ReturnType<typeof readVisit>
+export type Viewer = ReturnType<typeof readViewer>
+export type Owned = ReturnType<typeof readOwned>
 
 /** The world of the emulator in plain numbers, from which the answers are computed without SQL. */
 export function readTruthFacts(truth: Truth) {
   const personOf = personsOf(truth.visitors)
-  const viewers = truth.visitors.map((row) => viewerOf(row, personOf(viewerKey(row))))
+  const viewers = truth.visitors.map((row) => readViewer(row, personOf(viewerKey(row))))
   const byKey = new Map(viewers.map((viewer) => [viewer.viewer, viewer]))
   return {
     viewers,
-    visits: truth.watch_records.map((row) => visitOf(row, byKey)),
-    gifts: truth.gifts.map((row) => ownedOf(row, 'visitor_id', 'given_at', viewers)),
-    signups: truth.signups.map((row) => ownedOf(row, 'user_id', 'signed_up_at', viewers)),
+    visits: truth.watch_records.map((row) => readVisit(row, byKey)),
+    gifts: truth.gifts.map((row) => readOwned(row, 'visitor_id', 'given_at', viewers)),
+    signups: truth.signups.map((row) => readOwned(row, 'user_id', 'signed_up_at', viewers)),
     truth,
   }
 }
@@ -49,7 +49,7 @@ function personsOf(rows: readonly TruthRow[]): (viewer: string) => string {
   }
 }
 
-function viewerOf(row: TruthRow, person: string) {
+function readViewer(row: TruthRow, person: string) {
   return {
     channel: textIn(row, 'channel_id') ?? '',
     viewer: viewerKey(row),
@@ -65,7 +65,7 @@ function viewerOf(row: TruthRow, person: string) {
 }
 
 /** A visit as the service tells it, with what follows from it on the wall clock of Asia/Shanghai. */
-function visitOf(row: TruthRow, viewers: ReadonlyMap<string, Viewer>) {
+function readVisit(row: TruthRow, viewers: ReadonlyMap<string, Viewer>) {
   const channel = textIn(row, 'channel_id') ?? ''
   const viewer = `${channel}:${textIn(row, 'user_id')}`
   const enteredMs = msIn(row, 'entered_at')
@@ -76,18 +76,18 @@ function visitOf(row: TruthRow, viewers: ReadonlyMap<string, Viewer>) {
     enteredMs,
     leftMs: msIn(row, 'left_at'),
     day: dayOf(enteredMs),
-    hour: new Date(enteredMs + ZONE_MS).getUTCHours(),
+    hour: Number(clockOf(enteredMs).slice(11, 13)),
     online: numberIn(row, 'online_seconds'),
     watch: numberIn(row, 'watch_seconds'),
     live: numberIn(row, 'live_seconds'),
     replay: numberIn(row, 'vod_seconds'),
-    source: textIn(row, 'access_source'),
-    device: textIn(row, 'device'),
+    source: textIn(row, 'access_source') ?? '',
+    device: textIn(row, 'device') ?? '',
   }
 }
 
 /** A gift or signup and whom it belongs to, by its viewer id or by a phone that one viewer of the channel has. */
-function ownedOf(row: TruthRow, id: string, time: string, viewers: readonly Viewer[]) {
+function readOwned(row: TruthRow, id: string, time: string, viewers: readonly Viewer[]) {
   const channel = textIn(row, 'channel_id') ?? ''
   const [user, phone] = [textIn(row, id), textIn(row, 'phone')]
   const day = dayOf(msIn(row, time))
@@ -106,15 +106,29 @@ export function stayOf({ enteredMs, leftMs, online }: Visit): number {
   return Math.max(1, Math.min(online, (leftMs - enteredMs) / 1000 + (hasNoSeconds ? 60 : 0)))
 }
 
+/** `YYYY-MM-DD HH:MM:SS` in Asia/Shanghai. */
+export function clockOf(ms: number): string {
+  return new Date(ms + ZONE_MS).toISOString().slice(0, 19).replace('T', ' ')
+}
+
 /** `YYYY-MM-DD` in Asia/Shanghai. */
 export function dayOf(ms: number): string {
-  return new Date(ms + ZONE_MS).toISOString().slice(0, 10)
+  return clockOf(ms).slice(0, 10)
+}
+
+/** Monday is 1. */
+export function weekdayOf(day: string): number {
+  return new Date(day).getUTCDay() || 7
+}
+
+/** The day so many days later. */
+export function addDays(day: string, days: number): string {
+  return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10)
 }
 
 /** The Monday of a day's week. */
 export function weekOf(day: string): string {
-  const ms = Date.parse(`${day}T00:00:00Z`)
-  return new Date(ms - ((new Date(ms).getUTCDay() + 6) % 7) * DAY_MS).toISOString().slice(0, 10)
+  return addDays(day, 1 - weekdayOf(day))
 }
 
 export function textIn(row: TruthRow, name: string): string | null {
