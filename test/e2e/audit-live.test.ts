@@ -1,6 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { sync } from '../../src/cli/sync.ts'
 import { formatWallTime } from '../../src/core/wall-clock.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startFilled } from '../helpers/start-filled.ts'
@@ -51,11 +50,11 @@ test.each([
   ['leave', 0],
   ['leave', 30],
 ] as const)('beside who stays for days a lost row alone differs: by %s, %i min', async (recordFilterTime, minutes) => {
-  const { channel, record, text, audited, emulator, clock, change, run } = account
+  const { channel, record, text, audited, emulator, clock, change } = account
   emulator.switches.recordFilterTime = recordFilterTime
   const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
   channel.records.add({ ...record, recordId: '900000001', enteredAt: now - 72 * HOUR, leftAt: now - 60 })
-  await run(sync, ['--streams', 'watch_records'])
+  await account.sync('watch_records')
   clock.nowMs += minutes * 60_000
   const { code, out } = await text('--streams', 'watch_records')
   expect(out.match(/equal$/gm)).toHaveLength(2)
@@ -68,12 +67,12 @@ test.each([
 })
 
 test('what the count does not show is said to be not proven, and what is lost elsewhere is found', async () => {
-  const { channel, text, audited, emulator, clock, change, run } = account
+  const { channel, text, audited, emulator, clock, change } = account
   emulator.switches.recordFilterTime = 'entry'
   const now = Math.floor(clock.nowMs / 1000) + 8 * HOUR
   const first = channel.records.rows.reduce((least, each) => (each.enteredAt < least.enteredAt ? each : least))
   channel.records.add({ ...first, recordId: '900000001', enteredAt: now - 72 * HOUR, leftAt: now - 60 })
-  await run(sync, ['--streams', 'watch_records'])
+  await account.sync('watch_records')
   // More than are read: since this viewer came, no minute was without one.
   const enteredAt = now - 71 * HOUR
   const numbers = Array.from({ length: 20_000 }, (_, index) => 910_000_000 + index)
@@ -98,12 +97,12 @@ test('what the count does not show is said to be not proven, and what is lost el
 })
 
 test('a row at the very beginning of a range, which the filter leaves out, does not stand in for one that is lost', async () => {
-  const { channel, record, audited, emulator, clock, change, run } = account
+  const { channel, record, audited, emulator, clock, change } = account
   Object.assign(emulator.switches, { recordFilterTime: 'entry', filterEnds: 'exclusive' })
   const from = Math.floor(clock.nowMs / 60_000) * 60 + (8 - 30) * HOUR
   channel.records.add({ ...record, recordId: '900000001', enteredAt: from, leftAt: from + 300 })
   channel.records.add({ ...record, recordId: '900000002', enteredAt: from + 120, leftAt: from + 360 })
-  await run(sync, ['--streams', 'watch_records'])
+  await account.sync('watch_records')
   await change(deleteRecord(channel.id, sql`900000002`))
   const argv = ['--streams', 'watch_records', '--channels', channel.id, '--from', formatWallTime(from).slice(0, 16)]
   expect(await audited(...argv)).toMatchObject([{ differences: [{ kind: 'missing', keys: ['900000002'] }] }])

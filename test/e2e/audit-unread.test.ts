@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { accept } from '../../src/cli/accept.ts'
 import { audit } from '../../src/cli/audit.ts'
 import { ledger } from '../../src/cli/ledger.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { changedRows, falseTotal, withheldRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
@@ -15,7 +14,7 @@ test('what the source announces and never delivers is a difference, unless it ha
   const ghost = earliestRecord(account)
   const effect = withheldRows((item) => Object(item).record_id === Number(ghost))
   emulator.faults.push({ effect, endpoint: 'userRecordList', channelId })
-  expect(await run(sync, ['--streams', 'watch_records'])).toMatchObject({ code: 3 })
+  expect(await account.sync('watch_records')).toMatchObject({ code: 3 })
   await run(accept, ['--stream', 'watch_records', '--channel', channelId, '--reason', 'a ghost', '--days', '1'])
   const shown = (await run(audit, ['--streams', 'watch_records'])).printed.join('\n')
   expect(shown).toMatch(/~ accepted: watch_records .* the source says that there is 1 row more than it delivers from /)
@@ -33,7 +32,7 @@ test('what is in quarantine counts where it lies, not in another range', async (
   await using account = await startAccount()
   const { emulator, run, database } = account
   breakEarliestId(account)
-  await run(sync, ['--streams', 'watch_records'])
+  await account.sync('watch_records')
   const { code, printed } = await run(audit, ['--streams', 'watch_records'])
   expect(printed.join('\n')).toMatch(/^watch_records .* 1 +equal$/m)
   expect(printed.join('\n')).not.toContain('counts differ')
@@ -67,20 +66,19 @@ test('what a sync could not read, though it read the rows after it, is a differe
   await using account = await startAccount({ channels: 1, viewers: 40 })
   const lists = ['--streams', 'questionnaires,signups']
   account.emulator.faults.push({ effect: falseTotal(-1), endpoint: 'signupRecord' })
-  expect(await account.run(sync, lists)).toMatchObject({ code: 3 })
+  expect(await account.sync(lists)).toMatchObject({ code: 3 })
   account.emulator.faults.splice(0)
   const { code, printed } = await account.run(audit, lists)
   expect([code, printed.join('\n')]).toEqual([
     3,
     expect.stringMatching(/the source has \d+ rows more than the warehouse/),
   ])
-  expect(await account.run(sync, lists)).toMatchObject({ code: 0 })
+  expect(await account.sync(lists)).toMatchObject({ code: 0 })
   expect(await account.run(audit, lists)).toMatchObject({ code: 0 })
 })
 
 test('a past range that no sync has covered differs where the source has rows, gifts too, and is equal once it is read', async () => {
   await using account = await startAccount()
-  const { run } = account
   const verdicts = async (...argv: string[]) => {
     const { code, audit: found } = await account.runJson(audit, ['--streams', 'watch_records,gifts', ...argv])
     const partitions: readonly { stream: string; verdict: string }[] = found.partitions
@@ -92,11 +90,11 @@ test('a past range that no sync has covered differs where the source has rows, g
   const equal = { code: 0, records: ['equal'], gifts: ['equal'] }
   expect(await verdicts(...past)).toEqual(different)
   expect(await verdicts()).toEqual(different)
-  await run(sync, [], { LIVEHOUSE_HISTORY_FROM: '2026-11-05' })
+  await account.sync([], { LIVEHOUSE_HISTORY_FROM: '2026-11-05' })
   expect(await verdicts()).toEqual(equal)
   expect(await verdicts(...past)).toEqual(different)
   expect(await verdicts('--from', '2025-01-01', '--to', '2025-02-01')).toEqual(equal)
-  await run(sync)
+  await account.sync()
   expect(await verdicts(...past)).toEqual(equal)
   // What has come since the last sync is no fault.
   account.clock.passHours(26)
@@ -117,7 +115,7 @@ test.each([
     channel.gifts.add(...ids.map((giftId) => ({ ...gift, type: 'cash' as const, giftId, givenAt })))
   }
   give(1, many)
-  expect(await run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+  expect(await account.sync('gifts')).toMatchObject({ code: 0 })
   const range = ['--streams', 'gifts', '--from', '2026-11-10', '--to', '2026-11-20']
   expect(await run(ledger, ['forget', ...range])).toMatchObject({ code: 0 })
   give(1000, more)
@@ -128,7 +126,7 @@ test.each([
 
 test('an account that is lost is found where its usage was never read, also beside one that is new and one that is kept', async () => {
   await using account = await startAccount()
-  const { emulator, run, database } = account
+  const { emulator, database } = account
   const { managers } = emulator.world
   const [first, second] = managers.rows
   if (!first || !second) throw new Error('the world is empty')
@@ -136,16 +134,16 @@ test('an account that is lost is found where its usage was never read, also besi
     const { code, audit: found } = await account.runJson(audit, ['--streams', 'managers'])
     return { code, differences: found.partitions[0].differences }
   }
-  await run(sync, ['--streams', 'managers'])
+  await account.sync('managers')
   managers.remove(first)
-  await run(sync, ['--streams', 'managers'])
+  await account.sync('managers')
   expect(await look()).toEqual({ code: 0, differences: [] })
   await sql`delete from livehouse.managers where manager_id = ${second.id}`.execute(database.db)
   const missing = (rows: number) => ({ code: 3, differences: [expect.objectContaining({ kind: 'missing', rows })] })
   expect(await look()).toEqual(missing(1))
   managers.add({ ...second, id: '99001' })
   expect(await look()).toEqual(missing(2))
-  await run(sync, ['--streams', 'managers'])
+  await account.sync('managers')
   managers.add({ ...second, id: '99002' })
   expect(await look()).toEqual({ code: 0, differences: [] })
 })

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { backfill } from '../../src/cli/backfill.ts'
 import { exitCodeOfError } from '../../src/cli/failure.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { readOpenReadings } from '../../src/ledger/open-readings.ts'
 import { ofTest } from '../helpers/of-file.ts'
@@ -12,7 +11,7 @@ import { startFilled } from '../helpers/start-filled.ts'
 const account = ofTest(startFilled)
 
 test('a row that is deleted by hand is named in every stream, its range is reopened, and the next sync mends it', async () => {
-  const { change, text, run } = account
+  const { change, text } = account
   const streams = '--streams=visitors,watch_records,signups,questionnaires,managers'
   await change(sql`delete from livehouse.visitors where (channel_id, user_id) = (
     select channel_id, user_id from livehouse.visitors order by first_login_at limit 1)`)
@@ -45,7 +44,7 @@ test('a row that is deleted by hand is named in every stream, its range is reope
   const again = await text('--streams', 'watch_records,signups')
   expect(again.code).toBe(3)
   expect(again.out.match(/an earlier audit found a difference, and nothing has been read again/g)).toHaveLength(2)
-  expect(await run(sync)).toMatchObject({ code: 0 })
+  expect(await account.sync()).toMatchObject({ code: 0 })
   await account.expectTruth()
   expect(await text()).toMatchObject({ code: 0 })
 })
@@ -62,9 +61,9 @@ test('gifts have no total: what is covered, up to now, is read again and compare
   const partitions = found.audit.partitions.filter(({ verdict }: { verdict: string }) => verdict !== 'equal')
   expect(partitions).toMatchObject([{ differences: [{ kind: 'surplus', rows: 1 }], reopened: [expect.anything()] }])
   expect(found.streams.gifts.slices).toMatchObject({ unverifiable: 3, short: 1 })
-  await run(sync, ['--streams', 'gifts'])
+  await account.sync('gifts')
   await run(audit, ['--streams', 'gifts', '--from', '2026-10-01'])
-  await run(sync, ['--streams', 'gifts'])
+  await account.sync('gifts')
   expect(await text('--streams', 'gifts', '--from', '2026-10-01')).toMatchObject({ code: 0 })
 })
 

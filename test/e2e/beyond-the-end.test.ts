@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { accept } from '../../src/cli/accept.ts'
 import { audit } from '../../src/cli/audit.ts'
-import { sync } from '../../src/cli/sync.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { startLists, syncStreams } from '../helpers/capped-lists.ts'
@@ -12,7 +11,7 @@ import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 test('a list that gets a row with every call, and of which page 1 is given behind the end, has an end', async () => {
   await using account = await startAccount({ channels: 1, viewers: 100 })
-  const { emulator, run } = account
+  const { emulator } = account
   emulator.switches.beyondLastPage = 'repeat-first'
   const { channel, visitor } = firstRows(emulator)
   let calls = 0
@@ -22,7 +21,7 @@ test('a list that gets a row with every call, and of which page 1 is given behin
   // Fewer come than are announced, so that what lies behind the end is asked for.
   const hidden = withheldRows((item) => Object(item).user_id === visitor.userId)
   emulator.faults.push({ effect: { ...hidden, ...enter }, endpoint: 'visitorList' })
-  expect(await run(sync, ['--streams', 'visitors'])).toMatchObject({ code: 0 })
+  expect(await account.sync('visitors')).toMatchObject({ code: 0 })
   expect(calls).toBeLessThan(40)
 })
 
@@ -61,10 +60,10 @@ test.each([
   [31, '2025-06-01'],
 ])('a service that serves %i days at a time is read, proven and audited from %s on', async (days, from) => {
   await using account = await startAccount({ channels: 1, days: 8 })
-  const { emulator, run } = account
+  const { emulator } = account
   emulator.switches.longestWindowDays = days
   const history = { LIVEHOUSE_HISTORY_FROM: from }
-  expect(await run(sync, ['--streams', 'gifts,watch_records,signups'], history)).toMatchObject({ code: 0 })
+  expect(await account.sync('gifts,watch_records,signups', history)).toMatchObject({ code: 0 })
   await account.expectTruth(['gifts', 'watch_records', 'signups'])
   const argv = ['--from', from, '--to', '2026-11-20', '--streams', 'watch_records']
   expect(await account.runJson(audit, argv)).toMatchObject({ status: 'ok', errors: [] })
@@ -73,7 +72,7 @@ test.each([
 test('a service that refuses every range is asked for a day, and then no more', async () => {
   await using account = await startAccount({ channels: 1 })
   account.emulator.switches.longestWindowDays = 0
-  const { code, errors } = await account.runJson(sync, ['--streams', 'gifts,watch_records,signups'])
+  const { code, errors } = await account.sync('gifts,watch_records,signups')
   expect(code).toBe(3)
   const kinds = errors.map((error: { stream: string; code: string }) => `${error.stream} ${error.code}`)
   expect(new Set(kinds)).toEqual(new Set(['gifts', 'watch_records', 'signups'].map((stream) => `${stream} api.status`)))
@@ -85,7 +84,7 @@ test('a service that refuses every range is asked for a day, and then no more', 
 
 test.each([100, 250])('%i gifts of a service that fails behind the last page all land', async (count) => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
-  const { emulator, run } = account
+  const { emulator } = account
   const { channel, gift } = firstRows(emulator)
   for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
   channel.gifts.add(
@@ -98,7 +97,7 @@ test.each([100, 250])('%i gifts of a service that fails behind the last page all
   }
   const effect = whereAsked(({ page }) => page > 1, { name: 'fails behind the end', answer })
   emulator.faults.push({ effect, endpoint: 'giftRunning' })
-  expect(await run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+  expect(await account.sync('gifts')).toMatchObject({ code: 0 })
   await account.expectTruth(['gifts'])
   expect(emulator.calls.length).toBeLessThan(40)
 })
@@ -108,7 +107,7 @@ test('a viewer list of which no more than a round number is counted and served i
   const { emulator, clock, run } = account
   const lists = ['--streams', 'visitors']
   Object.assign(emulator.switches, { largestTotal: 200, hidesBehindTotal: true })
-  const { code, errors } = await account.runJson(sync, lists)
+  const { code, errors } = await account.sync(lists)
   expect([code, errors]).toEqual([
     3,
     [expect.objectContaining({ message: expect.stringContaining('in its other order') })],
@@ -118,9 +117,9 @@ test('a viewer list of which no more than a round number is counted and served i
     await run(accept, ['--stream', 'visitors', '--channel', channelId, '--reason', 'no more are served']),
   ).toMatchObject({ code: 0 })
   clock.passHours(2)
-  expect(await run(sync, lists)).toMatchObject({ code: 0 })
+  expect(await account.sync(lists)).toMatchObject({ code: 0 })
   Object.assign(emulator.switches, { largestTotal: 320, hidesBehindTotal: false })
-  expect(await run(sync, lists)).toMatchObject({ code: 0 })
+  expect(await account.sync(lists)).toMatchObject({ code: 0 })
   await account.expectTruth(['visitors'])
 })
 
@@ -134,7 +133,7 @@ test.each([
   account.emulator.switches.listParams = listParams
   account.emulator.faults.push({ effect: clampedTo(most) })
   for (let night = 0; night < 2; night++) {
-    expect(await account.runJson(sync, ['--streams', LISTS.join(',')])).toMatchObject({ code: 0, errors: [] })
+    expect(await account.sync(LISTS.join(','))).toMatchObject({ code: 0, errors: [] })
     await account.expectTruth(LISTS)
   }
 })
@@ -143,6 +142,6 @@ test('a page parameter that has no effect is an error of both lists', async () =
   await using account = await startAccount({ viewers: 1 })
   account.emulator.faults.push({ effect: ignoredPage(true) }, { effect: clampedTo(5) })
   const ignored = { code: 'paging.ignored' }
-  const result = await account.runJson(sync, ['--streams', LISTS.join(',')])
+  const result = await account.sync(LISTS.join(','))
   expect(result).toMatchObject({ code: 3, errors: [ignored, ignored] })
 })

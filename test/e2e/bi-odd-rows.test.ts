@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { runQuery } from '../../src/store/pool.ts'
 import { openAs } from '../helpers/open-as.ts'
 import type { TestDatabase } from '../helpers/postgres.ts'
@@ -30,7 +29,7 @@ const edited = [
 ]
 
 beforeAll(async () => {
-  await account.run(sync)
+  await account.sync()
   for (const statement of edited) await read(statement)
 })
 
@@ -130,7 +129,7 @@ test('a link shows analysts nothing of its query, nor an address more than the p
     { link, address: null, city: null },
   ])
   expect((await seen(pii)).map((row) => String(row.link).slice(-3))).toEqual(['000', '王小明', '王小明'])
-  await account.run(sync, ['--streams', 'managers'], { LIVEHOUSE_MASK: 'access_source,username' })
+  await account.sync('managers', { LIVEHOUSE_MASK: 'access_source,username' })
   expect((await seen(analyst)).map((row) => row.link)).toEqual(Array(3).fill(expect.stringMatching(/^[0-9a-f]{32}$/)))
   const names = async (reader: typeof analyst) =>
     (await read('select distinct username from livehouse_bi.fct_manager_usage', reader)).map((row) => row.username)
@@ -142,7 +141,7 @@ test('a link shows analysts nothing of its query, nor an address more than the p
 
 test('who shares an id is one person after the next run, also by way of others, and a placeholder joins nobody', async () => {
   const persons = async () => {
-    expect(await account.run(sync, ['--streams', 'managers'])).toMatchObject({ code: 0 })
+    expect(await account.sync('managers')).toMatchObject({ code: 0 })
     const rows = await read(`select string_agg(user_id, ' ' order by user_id) as viewers from livehouse_bi.dim_viewer
       where channel_id = '7' group by person_key order by 1`)
     return rows.map(({ viewers }) => viewers).join(', ')
@@ -171,7 +170,7 @@ test('who shares an id is one person after the next run, also by way of others, 
     { viewers: '2', ids: '2', is_several_accounts: true, is_crowd: false },
     { viewers: '6', ids: '0', is_several_accounts: false, is_crowd: true },
   ])
-  await account.run(sync, ['--streams', 'managers'], { LIVEHOUSE_IGNORED_IDS: '139 0000 0001, 13900000002' })
+  await account.sync('managers', { LIVEHOUSE_IGNORED_IDS: '139 0000 0001, 13900000002' })
   expect(await persons()).toBe('a b, c, crowd 1, crowd 2, crowd 3, crowd 4, crowd 5, d, e f, g, h, i')
 })
 

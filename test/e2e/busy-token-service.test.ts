@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { connectionReset, errcode, status } from '../helpers/fault-effects.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
@@ -8,7 +7,7 @@ import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 /** With an app id and secret in place of the fixed token, and `times` answers of a token service that is busy. */
 async function syncBusy(account: TestAccount, times?: number) {
   account.emulator.faults.push({ effect: errcode(5000, 'system busy'), endpoint: 'token', ...(times && { times }) })
-  return await account.runJson(sync, [], withSecret(account.emulator, account.emulator.authUrl))
+  return await account.sync([], withSecret(account.emulator, account.emulator.authUrl))
 }
 
 const withSecret = ({ appId, appSecret }: TestAccount['emulator'], authUrl: string) => ({
@@ -46,6 +45,6 @@ test('a mistyped address of the token service is one error that names the settin
   await using account = await startAccount()
   const authUrl = `${account.emulator.authUrl}/mistyped`
   const message = expect.stringMatching(`404.* LIVEHOUSE_AUTH_URL, which is ${authUrl};`)
-  const result = await account.runJson(sync, [], withSecret(account.emulator, authUrl))
+  const result = await account.sync([], withSecret(account.emulator, authUrl))
   expect(result).toMatchObject({ code: 1, errors: [{ code: 'api.wrongAuthUrl', message }] })
 })

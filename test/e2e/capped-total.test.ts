@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { backfill } from '../../src/cli/backfill.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { DAY, formatWallDate, parseWallTime } from '../../src/core/wall-clock.ts'
 import { type Answer, answerWith } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
@@ -80,11 +79,11 @@ test('a round total that has grown by the next call is no limit: a visit across 
 
 test('a range of which a round number of rows is counted, and comes, is not cut', async () => {
   await using account = await startLists(10_000, 2, 1000, Infinity)
-  const { emulator, run } = account
+  const { emulator } = account
   const { records } = firstRows(emulator).channel
   const others = records.rows.filter(({ recordId }) => Math.floor(Number(recordId) / 10_000) !== 90)
   for (const each of others) records.remove(each)
-  expect(await run(sync, ['--streams', 'watch_records'])).toMatchObject({ code: 0 })
+  expect(await account.sync('watch_records')).toMatchObject({ code: 0 })
   await account.expectTruth(['watch_records'])
   // Ten pages, the two empty ones behind them, a look at what lies before, and two counts each time that half of the range has all.
   expect(emulator.calls.filter(({ params }) => 'start_time' in params)).toHaveLength(13 + 28)
@@ -128,7 +127,7 @@ test.each([
   expect((await readStreamTable(account.database.db, 'gifts')).length).toBeGreaterThanOrEqual(1700)
   for (let night = 0; night < 3; night++) {
     clock.passHours(24)
-    expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+    expect(await account.sync('gifts')).toMatchObject({ code: 0 })
     await account.expectTruth(['gifts'])
   }
 })

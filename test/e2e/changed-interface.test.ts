@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { accept } from '../../src/cli/accept.ts'
 import { backfill } from '../../src/cli/backfill.ts'
-import { sync } from '../../src/cli/sync.ts'
 import type { EndpointName } from '../../src/emulator/endpoint.ts'
 import { changedRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
@@ -33,7 +32,7 @@ test.each([
   const { gifts } = firstRows(emulator).channel
   const more = gifts.rows.flatMap((gift) => [1, 2, 3].map((later) => ({ ...gift, givenAt: gift.givenAt + later })))
   gifts.add(...more)
-  expect(await run(sync, streams)).toMatchObject({ code: 0 })
+  expect(await account.sync(streams)).toMatchObject({ code: 0 })
   await account.expectTruth([stream])
   const countKnown = async () => {
     const rows = await readStreamTable(database.db, stream)
@@ -44,7 +43,7 @@ test.each([
   rename(endpoint, field, 'renamed')
   const readAll = async () => {
     clock.passHours(1)
-    if (stream === 'visitors') return await account.runJson(sync, streams)
+    if (stream === 'visitors') return await account.sync(streams)
     return await account.runJson(backfill, ['--from', '2026-10-01', '--to', '2026-11-20', ...streams])
   }
   const { code, errors } = await readAll()
@@ -69,21 +68,21 @@ test.each([
 })
 
 test('a renamed field overwrites nothing of a list that is longer than what is written at once', async () => {
-  const { emulator, run, clock, database } = account
+  const { emulator, clock, database } = account
   const { channel, visitor } = firstRows(emulator)
   const known = { ...visitor, nick: 'known' }
   channel.visitors.add(...Array.from({ length: 4300 }, (_, number) => ({ ...known, userId: `more${number}` })))
   const streams = ['--streams', 'visitors']
-  expect(await run(sync, streams)).toMatchObject({ code: 0 })
+  expect(await account.sync(streams)).toMatchObject({ code: 0 })
   rename('visitorList', 'nick', 'renamed')
   clock.passHours(1)
-  expect(await run(sync, streams)).toMatchObject({ code: 3 })
+  expect(await account.sync(streams)).toMatchObject({ code: 3 })
   const rows = await readStreamTable(database.db, 'visitors')
   expect(rows.filter(({ nickname }) => nickname === 'known')).toHaveLength(4300)
 })
 
 test('a field that the service leaves out where it is empty is not missed among new rows that have none', async () => {
-  const { emulator, run, clock } = account
+  const { emulator, clock } = account
   const { channel, record } = firstRows(emulator)
   const withoutEmpty = changedRows((item) => {
     const { phone, ...others } = Object(item)
@@ -94,7 +93,7 @@ test('a field that the service leaves out where it is empty is not missed among 
     const enteredAt = account.hoursAgo(1)
     const withoutPhone = { ...record, phone: '', device: 'new', enteredAt, leftAt: enteredAt + 60 }
     if (week === 2) for (let n = 0; n < 30; n++) channel.records.add({ ...withoutPhone, recordId: String(900_000 + n) })
-    expect(await run(sync, ['--streams', 'watch_records'])).toMatchObject({ code: 0 })
+    expect(await account.sync('watch_records')).toMatchObject({ code: 0 })
     clock.passHours(7 * 24)
   }
   await account.expectTruth(['watch_records'])
@@ -104,7 +103,7 @@ test('a field that tells rows apart is missed among new rows too, of gifts and o
   const { emulator, clock } = account
   const { channel, record, gift } = firstRows(emulator)
   const streams = ['--streams', 'watch_records,gifts']
-  expect(await account.runJson(sync, streams)).toMatchObject({ code: 0 })
+  expect(await account.sync(streams)).toMatchObject({ code: 0 })
   clock.passHours(7 * 24)
   const at = account.hoursAgo(1)
   for (let n = 0; n < 30; n++) {
@@ -113,17 +112,17 @@ test('a field that tells rows apart is missed among new rows too, of gifts and o
   }
   rename('userRecordList', 'user_id', 'viewer')
   rename('giftRunning', 'money', 'amount')
-  const { errors } = await account.runJson(sync, streams)
+  const { errors } = await account.sync(streams)
   for (const stream of ['watch_records', 'gifts'])
     expect(errors).toContainEqual(expect.objectContaining({ stream, code: 'interface.changed' }))
   emulator.faults.length = 0
-  expect(await account.runJson(sync, streams)).toMatchObject({ code: 0 })
+  expect(await account.sync(streams)).toMatchObject({ code: 0 })
   await account.expectTruth(['watch_records', 'gifts'])
 })
 
 test('a field that only some items have is no change, and neither is one that a handful of items lacks', async () => {
-  const { emulator, run, clock } = account
-  expect(await run(sync)).toMatchObject({ code: 0 })
+  const { emulator, clock } = account
+  expect(await account.sync()).toMatchObject({ code: 0 })
   const kept = new Set([...emulator.world.channels.values()].map(({ visitors }) => visitors.rows[150]?.userId))
   const some = changedRows((item) => {
     const { nick: _, ...others } = Object(item)
@@ -133,16 +132,16 @@ test('a field that only some items have is no change, and neither is one that a 
   const few = changedRows((item) => ({ ...Object(item), name: undefined }))
   emulator.faults.push({ effect: few, endpoint: 'getQuestionList' })
   clock.passHours(1)
-  expect(await run(sync, ['--streams', 'visitors,questionnaires'])).toMatchObject({ code: 0 })
+  expect(await account.sync('visitors,questionnaires')).toMatchObject({ code: 0 })
 })
 
 test('a handful of gifts without the field that tells them apart is not written as other gifts', async () => {
-  const { emulator, run, clock } = account
+  const { emulator, clock } = account
   const { gifts } = firstRows(emulator).channel
   for (const gift of gifts.rows.slice(6)) gifts.remove(gift)
-  expect(await run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+  expect(await account.sync('gifts')).toMatchObject({ code: 0 })
   rename('giftRunning', 'money', 'amount')
   clock.passHours(1)
-  expect(await run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 3 })
+  expect(await account.sync('gifts')).toMatchObject({ code: 3 })
   await account.expectTruth(['gifts'])
 })

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { sync } from '../../src/cli/sync.ts'
 import { answerWith } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { ofTest } from '../helpers/of-file.ts'
@@ -39,7 +38,7 @@ test.each<[string, (text: string) => Buffer]>([
   ['application/json; charset=utf8mb4', utf8],
 ])('an answer declared %s is read as it was written', async (contentType, encode) => {
   account.emulator.faults.push({ endpoint: 'visitorList', effect: written(contentType, encode) })
-  expect(await account.run(sync, streams)).toMatchObject({ code: 0 })
+  expect(await account.sync(streams)).toMatchObject({ code: 0 })
   const rows = await readStreamTable(account.database.db, 'visitors')
   expect(new Set(rows.map(({ nickname }) => nickname))).toEqual(new Set(['张三']))
 })
@@ -48,11 +47,11 @@ test.each(['application/json', 'application/json; charset=utf-8', 'application/j
   'what is not in the charset of %s is asked for again, and lands nothing',
   async (contentType) => {
     account.emulator.faults.push({ endpoint: 'visitorList', effect: written(contentType, gb18030), times: 2 })
-    expect(await account.runJson(sync, streams)).toMatchObject({ code: 0, streams: { visitors: { retries: 2 } } })
+    expect(await account.sync(streams)).toMatchObject({ code: 0, streams: { visitors: { retries: 2 } } })
 
     account.emulator.faults.push({ endpoint: 'visitorList', effect: written(contentType, gb18030) })
     const error = { code: 'api.badBody', message: expect.stringContaining('not valid utf-8 at character') }
-    expect(await account.runJson(sync, streams)).toMatchObject({ code: 3, errors: [error] })
+    expect(await account.sync(streams)).toMatchObject({ code: 3, errors: [error] })
     const rows = await readStreamTable(account.database.db, 'visitors')
     expect(JSON.stringify(rows)).not.toContain('\uFFFD')
   },

@@ -21,7 +21,7 @@ const DAY_MS = 24 * HOUR_MS
 const account = ofTest(() => startAccount({ viewers: 20 }))
 
 async function syncGreen(): Promise<void> {
-  expect(await account.run(sync)).toMatchObject({ code: 0 })
+  expect(await account.sync()).toMatchObject({ code: 0 })
 }
 
 /** Runs with this machine's clock so many hours ahead of the service's; afterwards it is right again. */
@@ -206,7 +206,7 @@ test('what was read with a clock ten days ahead of a service that does not tell 
 test('a service out of reach is a failure, also of a dry run', async () => {
   const away = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1' }
   const message = expect.stringContaining('the address in LIVEHOUSE_BASE_URL, http://127.0.0.1:1 (ECONNREFUSED)')
-  const result = await account.runJson(sync, [], away)
+  const result = await account.sync([], away)
   expect(result).toMatchObject({ code: 1, status: 'failed', errors: [{ code: 'api.unreachable', message }] })
   const { error } = await account.run(sync, ['--dry-run'], away)
   expect(exitCodeOfError(error)).toBe(1)

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { status } from '../../src/cli/status.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
@@ -42,16 +41,16 @@ async function look() {
 }
 
 test('of a questionnaire that was deleted at the source nothing is late, and when it is back it is read again', async () => {
-  const { emulator, clock, run } = account
+  const { emulator, clock } = account
   const fresh = { title: 'Last night is complete', isComplete: true, stale: [] }
-  expect((await run(sync)).code).toBe(0)
+  expect((await account.sync()).code).toBe(0)
   const before = await look()
   expect(before).toMatchObject(fresh)
 
   const { channel, form: deleted } = firstRows(emulator)
   channel.questionnaires.remove(deleted)
   clock.passHours(3 * 24)
-  expect((await run(sync)).code).toBe(0)
+  expect((await account.sync()).code).toBe(0)
   const without = await look()
   const partitions = before.partitions - 1
   expect(without).toMatchObject({ ...fresh, daysBehind: before.daysBehind, incomplete: [], partitions })
@@ -59,7 +58,7 @@ test('of a questionnaire that was deleted at the source nothing is late, and whe
 
   channel.questionnaires.add(deleted)
   clock.passHours(24)
-  expect((await run(sync)).code).toBe(0)
+  expect((await account.sync()).code).toBe(0)
   expect((await look()).partitions).toBe(before.partitions)
 
   // Without any there are no signups to wait for.
@@ -67,21 +66,21 @@ test('of a questionnaire that was deleted at the source nothing is late, and whe
     for (const form of questionnaires.rows.slice()) questionnaires.remove(form)
   for (let night = 0; night < 2; night++) {
     clock.passHours(2 * 24)
-    await run(sync)
+    await account.sync()
   }
   expect(await look()).toMatchObject({ ...fresh, code: 0 })
 })
 
 test('a questionnaire whose id cannot be read in a list is not taken for deleted', async () => {
-  const { emulator, clock, run } = account
+  const { emulator, clock } = account
   const askedFrom = (call: number) =>
     new Set(emulator.calls.slice(call).flatMap(({ params }) => params.question_id ?? []))
-  expect((await run(sync)).code).toBe(0)
+  expect((await account.sync()).code).toBe(0)
   const before = emulator.calls.length
 
   clock.passHours(24)
   emulator.faults.push({ effect: fieldValue('question_id', null, 0), endpoint: 'getQuestionList' })
-  expect((await run(sync)).code).toBe(0)
+  expect((await account.sync()).code).toBe(0)
   expect(askedFrom(before)).toEqual(askedFrom(0))
 })
 
@@ -97,49 +96,49 @@ function leaveList(isClosed: (questionId: string) => boolean): void {
 }
 
 test('a questionnaire that leaves the list and has no signups any more was emptied: what was there stays', async () => {
-  const { emulator, clock, database, run } = account
+  const { emulator, clock, database } = account
   const { channel, form: emptied, signup } = firstRows(emulator)
   emptied.signups.add({ ...signup, userId: 'late', signedUpAt: account.hoursAgo(1) })
-  expect((await run(sync)).code).toBe(0)
+  expect((await account.sync()).code).toBe(0)
   leaveList((questionId) => questionId === emptied.questionId)
   channel.questionnaires.replace(emptied, { ...emptied, signups: createRowList<Signup>([]) })
   for (let reading = 0; reading < 3; reading++) {
     clock.passHours(2)
-    expect((await run(sync, ['--streams', 'questionnaires,signups'])).code).toBe(0)
+    expect((await account.sync('questionnaires,signups')).code).toBe(0)
   }
   expect(await readStreamTable(database.db, 'signups', { isRemoved: true })).toEqual([])
 })
 
 test('many questionnaires that have left the list are asked for side by side', async () => {
-  const { emulator, clock, run } = account
+  const { emulator, clock } = account
   const { channel, form } = firstRows(emulator)
   const signups = createRowList<Signup>([])
   for (let n = 0; n < 12; n++) channel.questionnaires.add({ ...form, questionId: `closed-${n}`, signups })
   const wanted = ['--streams', 'questionnaires,signups']
-  expect((await run(sync, wanted)).code).toBe(0)
+  expect((await account.sync(wanted)).code).toBe(0)
   leaveList((questionId) => questionId.startsWith('closed-'))
   // Each first call is made again five seconds later.
   const effect = gone(503, { 'retry-after': '5' })
   emulator.faults.push({ effect, endpoint: 'signupRecord', channelId: channel.id, times: 12 })
   const startMs = clock.nowMs
-  expect((await run(sync, wanted)).code).toBe(0)
+  expect((await account.sync(wanted)).code).toBe(0)
   expect(clock.nowMs - startMs).toBeLessThan(30_000)
 })
 
 test('a questionnaire that is closed leaves the list: its last signups land, and it is no longer asked for after a week', async () => {
-  const { emulator, clock, run } = account
+  const { emulator, clock } = account
   const { form: closed, signup } = firstRows(emulator)
   // A service may refuse to be asked for a single row.
   const effect = whereAsked(({ pageSize }) => pageSize === 1, refusal(400001))
   emulator.faults.push({ effect, endpoint: 'signupRecord' })
-  expect((await run(sync)).code).toBe(0)
+  expect((await account.sync()).code).toBe(0)
   leaveList((questionId) => questionId === closed.questionId)
   for (let day = 1; day < 10; day++) {
     const signedUpAt = account.hoursAgo(0) + 3600
     if (day < 7) closed.signups.add({ ...signup, userId: `late-${day}`, signedUpAt })
     clock.passHours(24)
     const before = emulator.calls.length
-    expect((await run(sync)).code).toBe(0)
+    expect((await account.sync()).code).toBe(0)
     const asked = emulator.calls.slice(before).filter(({ params }) => params.question_id === closed.questionId)
     expect(asked.length > 0).toBe(day < 8)
     await account.expectTruth(['signups'])
@@ -147,16 +146,16 @@ test('a questionnaire that is closed leaves the list: its last signups land, and
 })
 
 test('a refusal that does not say that a questionnaire is unknown is no green: its last signups land when it is over', async () => {
-  const { emulator, clock, run } = account
+  const { emulator, clock } = account
   const { form, signup } = firstRows(emulator)
-  expect((await run(sync)).code).toBe(0)
+  expect((await account.sync()).code).toBe(0)
   clock.passHours(24)
   form.signups.add({ ...signup, userId: 'last', signedUpAt: account.hoursAgo(1) })
   leaveList((questionId) => questionId === form.questionId)
   const effect = whereAsked(({ filters }) => filters?.questionId === form.questionId, errcode(5000, 'system busy'))
   emulator.faults.push({ effect, endpoint: 'signupRecord' })
-  expect((await run(sync, ['--streams', 'questionnaires,signups'])).code).toBe(3)
+  expect((await account.sync('questionnaires,signups')).code).toBe(3)
   emulator.faults.pop()
-  expect((await run(sync, ['--streams', 'questionnaires,signups'])).code).toBe(0)
+  expect((await account.sync('questionnaires,signups')).code).toBe(0)
   await account.expectTruth(['signups'])
 })

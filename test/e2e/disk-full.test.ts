@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { sync } from '../../src/cli/sync.ts'
 import { runQuery } from '../../src/store/pool.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { startAccount } from '../helpers/start-account.ts'
@@ -20,12 +19,12 @@ test.each([
 ])('a disk that is full while %s is written is named, and with room a sync brings all', async (table, ended) => {
   const { db } = account.database
   await runQuery(db, fillDisk(table))
-  const { code, errors } = await account.runJson(sync)
+  const { code, errors } = await account.sync()
   expect(code).toBe(ended)
   const said = /No space left.* \(53100\)\. Its disk is full: make room there, then run again/
   const error = { code: 'db.refused', message: expect.stringMatching(said) }
   expect(errors).toContainEqual(expect.objectContaining(error))
   await runQuery(db, 'drop function public.disk_full() cascade')
-  expect((await account.run(sync)).code).toBe(0)
+  expect((await account.sync()).code).toBe(0)
   await account.expectTruth()
 })

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { sync } from '../../src/cli/sync.ts'
 import { DAY } from '../../src/core/wall-clock.ts'
 import { duplicateRow, falseTotal } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
@@ -30,7 +29,7 @@ test('a long history takes few calls more than it has pages, and is read in part
   }
   const run = async (stream: string) => {
     const before = emulator.calls.length
-    expect(await account.run(sync, ['--streams', stream])).toMatchObject({ code: 0 })
+    expect(await account.sync(stream)).toMatchObject({ code: 0 })
     const { rows } = await sql<{ most: string }>`
       select max(distinct_rows) as most from livehouse_ops.slices where stream = ${stream}`.execute(database.db)
     const calls = emulator.calls.slice(before).filter(({ channelId }) => channelId === channel.id).length
@@ -55,7 +54,7 @@ test('a list without a total is cut into parts that need not be cut again', asyn
   const now = account.hoursAgo(0)
   for (let place = 0; place < 15_500; place++)
     channel.gifts.add({ ...gift, giftId: place, givenAt: now - 3600 - place * 27 })
-  expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+  expect(await account.sync('gifts')).toMatchObject({ code: 0 })
   const calls = emulator.calls.filter(({ channelId }) => channelId === channel.id)
   // Parts end at midnight, and are not all as long as they may be.
   expect(calls.length).toBeLessThan(155 * 1.25)
@@ -71,10 +70,10 @@ test.each([
   await using account = await startAccount({ channels: 1, viewers: 100 })
   for (const endpoint of ['userRecordList', 'signupRecord'] as const) account.emulator.faults.push({ effect, endpoint })
   const lists = ['--streams', stream]
-  const { code } = await account.run(sync, lists)
+  const { code } = await account.sync(lists)
   expect(code).toBe(3)
   expect(account.emulator.calls.length).toBeLessThan(most)
   account.emulator.faults.length = 0
-  expect(await account.run(sync, lists)).toMatchObject({ code: 0 })
+  expect(await account.sync(lists)).toMatchObject({ code: 0 })
   await account.expectTruth([stream])
 })

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { sync } from '../../src/cli/sync.ts'
 import { MINUTE } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { addRows, first, firstChannel } from '../helpers/first-rows.ts'
@@ -33,7 +32,7 @@ test.each([
   addEarlier(300)
   account.emulator.faults.push({ effect: apartBy(seconds) })
   for (let night = 0; night < 5; night++) {
-    expect(await account.run(sync, ['--streams', 'questionnaires,gifts,signups'])).toMatchObject({ code: 0 })
+    expect(await account.sync('questionnaires,gifts,signups')).toMatchObject({ code: 0 })
     await account.expectTruth(['gifts', 'signups'])
     expect(await readStreamTable(account.database.db, 'signups', { isRemoved: true })).toEqual([])
     account.clock.passHours(24)
@@ -44,13 +43,13 @@ test('a list that is too long to be read at once is not cut by a filter that goe
   addEarlier(300)
   const { emulator, database } = account
   emulator.faults.push({ effect: clampedTo(2) }, { effect: apartBy(60 * MINUTE) })
-  const { code, errors } = await account.runJson(sync, ['--streams', 'gifts'])
+  const { code, errors } = await account.sync('gifts')
   expect([code, errors[0].code]).toEqual([3, 'paging.ignored'])
   expect(errors[0].message).toContain('filters by another time than it shows')
   expect(await readStreamTable(database.db, 'gifts')).toEqual([])
 
   emulator.faults.splice(1)
-  expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+  expect(await account.sync('gifts')).toMatchObject({ code: 0 })
   await account.expectTruth(['gifts'])
 })
 
@@ -61,7 +60,7 @@ test('where no longer range is served, a withdrawn gift is marked all the same',
   emulator.switches.longestWindowDays = 1.5
   for (let night = 0; night < 4; night++) {
     const history = { LIVEHOUSE_HISTORY_FROM: '2026-11-15' }
-    expect(await account.run(sync, ['--streams', 'gifts'], history)).toMatchObject({ code: 0 })
+    expect(await account.sync('gifts', history)).toMatchObject({ code: 0 })
     if (night === 0) gifts.remove(first(gifts.rows.filter(({ giftId }) => giftId === 900_001)))
     clock.passHours(12)
   }

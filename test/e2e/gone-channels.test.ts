@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { status } from '../../src/cli/status.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { refusal } from '../helpers/fault-effects.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startAccount } from '../helpers/start-account.ts'
@@ -28,21 +27,21 @@ const states = async () => {
 test('a channel that is unknown on three days is gone, said once, asked for once a day, and back by itself', async () => {
   forget({ channelId: lost })
   for (let day = 0; day < 2; day++) {
-    for (let time = 0; time < 2; time++) expect(await account.run(sync)).toMatchObject({ code: 3 })
+    for (let time = 0; time < 2; time++) expect(await account.sync()).toMatchObject({ code: 3 })
     account.clock.passHours(24)
   }
   expect(await states()).toEqual(['active', 'active'])
   const unknown = { partition: `channel=${lost}`, code: 'api.channelUnknown' }
-  expect(await account.runJson(sync)).toMatchObject({ code: 3, errors: [unknown] })
+  expect(await account.sync()).toMatchObject({ code: 3, errors: [unknown] })
   expect(await states()).toEqual(['active', 'gone'])
 
   // It has been asked for today.
   const asked = callsOf(lost)
-  expect(await account.run(sync)).toMatchObject({ code: 0 })
+  expect(await account.sync()).toMatchObject({ code: 0 })
   expect(callsOf(lost)).toBe(asked)
   for (let time = 0; time < 2; time++) {
     account.clock.passHours(time === 0 ? 24 : 0.1)
-    expect(await account.run(sync)).toMatchObject({ code: 0 })
+    expect(await account.sync()).toMatchObject({ code: 0 })
     expect(callsOf(lost)).toBe(asked + 1)
   }
   const compared = await account.run(audit)
@@ -51,22 +50,22 @@ test('a channel that is unknown on three days is gone, said once, asked for once
 
   account.emulator.faults.length = 0
   account.clock.passHours(24)
-  expect(await account.run(sync)).toMatchObject({ code: 0 })
+  expect(await account.sync()).toMatchObject({ code: 0 })
   expect(await states()).toEqual(['active', 'active'])
   await account.expectTruth(['visitors', 'watch_records', 'gifts', 'questionnaires', 'signups'])
 })
 
 test('a service that knows no channel at all has failed: none is gone, no run is green, and the next one reads all', async () => {
-  expect(await account.run(sync)).toMatchObject({ code: 0 })
+  expect(await account.sync()).toMatchObject({ code: 0 })
   forget({})
-  for (let time = 0; time < 3; time++) expect(await account.run(sync)).toMatchObject({ code: 3 })
+  for (let time = 0; time < 3; time++) expect(await account.sync()).toMatchObject({ code: 3 })
   for (let day = 0; day < 3; day++) {
     account.clock.passHours(24)
-    expect(await account.run(sync)).toMatchObject({ code: 3 })
+    expect(await account.sync()).toMatchObject({ code: 3 })
     expect(await states()).toEqual(['active', 'active'])
   }
   account.emulator.faults.length = 0
-  expect(await account.run(sync)).toMatchObject({ code: 0 })
+  expect(await account.sync()).toMatchObject({ code: 0 })
   await account.expectTruth(['visitors', 'watch_records', 'gifts', 'questionnaires', 'signups'])
 })
 
@@ -74,7 +73,7 @@ test('a channel that one stream does not know and another delivers never goes', 
   forget({ channelId: lost, endpoint: 'getQuestionList' })
   for (let day = 0; day < 4; day++) {
     account.clock.passHours(24)
-    expect(await account.run(sync, ['--streams', 'visitors,questionnaires'])).toMatchObject({ code: 3 })
+    expect(await account.sync('visitors,questionnaires')).toMatchObject({ code: 3 })
   }
   expect(await states()).toEqual(['active', 'active'])
 })
@@ -82,12 +81,12 @@ test('a channel that one stream does not know and another delivers never goes', 
 test('one that is gone and named is tried again', async () => {
   forget({ channelId: lost })
   for (let day = 0; day < 3; day++) {
-    await account.run(sync, ['--streams', 'visitors'])
+    await account.sync('visitors')
     account.clock.passHours(24)
   }
   expect(await states()).toContain('gone')
   account.emulator.faults.length = 0
-  expect(await account.run(sync, ['--channels', lost])).toMatchObject({ code: 0 })
+  expect(await account.sync(['--channels', lost])).toMatchObject({ code: 0 })
   expect(await states()).toEqual(['active', 'active'])
 })
 
@@ -95,14 +94,14 @@ test('one that is gone is asked for whatever a run reads, and is read where the 
   const wanted = ['--streams', 'watch_records,gifts']
   forget({ channelId: lost })
   for (let day = 0; day < 3; day++) {
-    await account.run(sync, wanted)
+    await account.sync(wanted)
     account.clock.passHours(24)
   }
   expect(await states()).toContain('gone')
   account.emulator.faults.length = 0
   account.emulator.faults.push({ effect: refusal(403001), endpoint: 'visitorList', channelId: lost })
-  expect(await account.run(sync, ['--streams', 'visitors'])).toMatchObject({ code: 3 })
-  expect(await account.run(sync, wanted)).toMatchObject({ code: 0 })
+  expect(await account.sync('visitors')).toMatchObject({ code: 3 })
+  expect(await account.sync(wanted)).toMatchObject({ code: 0 })
   expect(await states()).toEqual(['active', 'active'])
   await account.expectTruth(['watch_records', 'gifts'])
 })
@@ -114,7 +113,7 @@ test('a CSV file of channels lands with labels, groups, dates and test flag; tak
   const run = async (...lines: readonly string[]) => {
     writeFileSync(path, ['channel_id,label,group,from,until,is_test', ...lines].join('\n'))
     const argv = ['--streams', 'visitors,watch_records']
-    expect(await account.run(sync, argv, { LIVEHOUSE_CHANNELS: `@${path}` })).toMatchObject({ code: 0 })
+    expect(await account.sync(argv, { LIVEHOUSE_CHANNELS: `@${path}` })).toMatchObject({ code: 0 })
     return await db
       .selectFrom('livehouse.channels')
       .select(['channel_id', 'label', 'channel_group', 'is_test', 'state'])

@@ -1,7 +1,6 @@
 import { subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'
 import { Session } from 'node:inspector'
 import { expect, test } from 'vitest'
-import { sync } from '../../src/cli/sync.ts'
 import { startAccount } from '../helpers/start-account.ts'
 
 /** Files of `src` with a function that was called since the last look; the service's side left out. */
@@ -24,7 +23,7 @@ test.each([
   const [channelId = ''] = account.emulator.channelIds
   const run = async () => {
     await account.database.db.deleteFrom('livehouse_ops.slices').execute()
-    expect(await account.run(sync, ['--streams', stream, '--channels', channelId])).toMatchObject({ code: 0 })
+    expect(await account.sync(['--streams', stream, '--channels', channelId])).toMatchObject({ code: 0 })
   }
   // Once before, so that modules are loaded and their beginnings do not count.
   await run()

@@ -1,5 +1,4 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, type WallTime } from '../../src/core/wall-clock.ts'
 import { ignoredPage, meanwhile, status, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
 import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
@@ -52,7 +51,7 @@ function breakGifts(effect: FaultEffect, fault: Partial<Fault> = {}): void {
 /** Of the run: its exit code, what it names, what it wrote and how its slices ended. */
 async function syncGifts(hoursLater = 0) {
   account.clock.passHours(hoursLater)
-  const { code, streams, errors } = await account.runJson(sync, ['--streams', 'gifts'])
+  const { code, streams, errors } = await account.sync('gifts')
   return { code, errors, ...streams.gifts }
 }
 

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { status } from '../../src/cli/status.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { html, missingRow, status as answers } from '../helpers/fault-effects.ts'
 import { first } from '../helpers/first-rows.ts'
@@ -31,11 +30,11 @@ async function showStatus() {
 }
 
 test('a list that is read every ten minutes leaves no more rows in the ledger the longer it goes on', async () => {
-  const { emulator, clock, run, database } = account
+  const { emulator, clock, database } = account
   const [broken = '', channelId = ''] = emulator.channelIds
   const walk = async () => {
     clock.nowMs += 10 * MINUTE_MS
-    return await run(sync, ['--streams', 'visitors'])
+    return await account.sync('visitors')
   }
   for (let round = 0; round < 3; round += 1) expect(await walk()).toMatchObject({ code: 0 })
   const calm = await countWalks()
@@ -60,9 +59,9 @@ test('a list that is read every ten minutes leaves no more rows in the ledger th
 })
 
 test('what status, page and metrics say of a list is the same before and after its readings and old runs are pruned', async () => {
-  const { emulator, run, database } = account
+  const { emulator, database } = account
   const [channelId = ''] = emulator.channelIds
-  expect(await run(sync, ['--streams', 'visitors,watch_records'])).toMatchObject({ code: 0 })
+  expect(await account.sync('visitors,watch_records')).toMatchObject({ code: 0 })
   // As an older livehouse left it: four days, on the last of which nothing came to its end, and on the one before only one reading at noon.
   await sql`
     insert into livehouse_ops.slices (run_id, stream, partition, status, proof, distinct_rows, quarantined_rows, calls, retries,
@@ -94,7 +93,7 @@ test('what status, page and metrics say of a list is the same before and after i
   }
   const shown = await show()
   expect(shown.metrics).not.toEqual([])
-  expect(await run(sync, ['--streams', 'managers'])).toMatchObject({ code: 0 })
+  expect(await account.sync('managers')).toMatchObject({ code: 0 })
   expect(await countWalks()).toBeLessThan(before / 50)
   expect(await show()).toEqual(shown)
   const runs = await database.db.selectFrom('livehouse_ops.runs').select('run_id').orderBy('run_id').execute()
@@ -102,10 +101,10 @@ test('what status, page and metrics say of a list is the same before and after i
 })
 
 test('a problem behind 500 newer ones shows with its channel and in the counts, and the page says what it does not mark', async () => {
-  const { emulator, database, run } = account
+  const { emulator, database } = account
   const [first = '', second = ''] = emulator.channelIds
   emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId: first })
-  expect((await run(sync)).code).toBe(3)
+  expect((await account.sync()).code).toBe(3)
   await sql`insert into livehouse_ops.slices (run_id, stream, partition, status, proof, distinct_rows, quarantined_rows, calls,
       retries, error, reads, started_at, finished_at)
     select run_id, 'watch_records', ${`channel=${second}`}, 'failed', 'failed', 0, 0, 1, 0, 'a newer problem',
@@ -124,14 +123,14 @@ test('a problem behind 500 newer ones shows with its channel and in the counts, 
 })
 
 test('a part that fails night after night is one open point, with its newest reading, until it is read', async () => {
-  const { emulator, clock, run } = account
+  const { emulator, clock } = account
   const [first = ''] = emulator.channelIds
   const readOpen = async () => await account.runJson(status)
-  expect((await run(sync)).code).toBe(0)
+  expect((await account.sync()).code).toBe(0)
   emulator.faults.push({ effect: answers(403), endpoint: 'userRecordList', channelId: first })
   for (let night = 0; night < 3; night++) {
     clock.passHours(24)
-    expect((await run(sync)).code).toBe(3)
+    expect((await account.sync()).code).toBe(3)
   }
   const { shortfall_count, shortfalls } = await readOpen()
   expect(shortfall_count).toBe(1)
@@ -139,6 +138,6 @@ test('a part that fails night after night is one open point, with its newest rea
   expect(Date.parse(`${shortfalls[0].to.replace(' ', 'T')}+08:00`)).toBeGreaterThan(clock.nowMs - 60_000)
   emulator.faults.length = 0
   clock.passHours(24)
-  expect((await run(sync)).code).toBe(0)
+  expect((await account.sync()).code).toBe(0)
   expect(await readOpen()).toMatchObject({ shortfall_count: 0, shortfalls: [] })
 })

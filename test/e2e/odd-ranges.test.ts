@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { backfill } from '../../src/cli/backfill.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { DAY } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
@@ -85,7 +84,7 @@ test.each([
   expect(rows.filter((row) => Math.floor(Number(row.record_id) / 1000) === 900)).toHaveLength(23)
   for (let night = 0; night < 3; night++) {
     account.clock.passHours(24)
-    expect(await run(sync, wanted, { LIVEHOUSE_HISTORY_FROM: '2026-01-01' })).toMatchObject({ code: 0 })
+    expect(await account.sync(wanted, { LIVEHOUSE_HISTORY_FROM: '2026-01-01' })).toMatchObject({ code: 0 })
     await account.expectTruth(STREAMS)
   }
   expect(await run(audit, wanted)).toMatchObject({ code: 0 })
@@ -94,7 +93,7 @@ test.each([
 test('of a service that serves only the newest 90 days of a range, what is older than a longer pause is not marked', async () => {
   await using account = await startHistory()
   const { emulator, clock, database, run } = account
-  expect(await run(sync, wanted)).toMatchObject({ code: 0 })
+  expect(await account.sync(wanted)).toMatchObject({ code: 0 })
   clock.passHours(120 * 24)
   const { gifts } = firstChannel(emulator)
   // Behind the pause one gift and no signup.
@@ -127,7 +126,7 @@ test('what lies before the earliest row, and the newest days without one, are as
   for (let night = 0; night < 3; night++) {
     account.clock.passHours(24)
     longest = 0
-    expect(await account.run(sync, onlyVisits)).toMatchObject({ code: 0 })
+    expect(await account.sync(onlyVisits)).toMatchObject({ code: 0 })
   }
   expect(asked).toBe(2)
   await account.expectTruth(['watch_records'])
@@ -142,7 +141,7 @@ test.each([
   await using account = await startEvenings(60, 12)
   filterBy(account, filters[name], shortenedTo(days))
   for (let night = 0; night < 3; night++) {
-    expect(await account.run(sync, wanted)).toMatchObject({ code: 0 })
+    expect(await account.sync(wanted)).toMatchObject({ code: 0 })
     account.clock.passHours(24)
     if (night !== 1) await account.expectTruth(STREAMS)
   }
@@ -163,7 +162,7 @@ test.each(['whole days', 'an end of whole days', 'days, the last one excluded'] 
     filterBy(account, filters[name])
     for (let night = 0; night < 3; night++) {
       account.emulator.calls.length = 0
-      expect(await account.run(sync, wanted)).toMatchObject({ code: 0 })
+      expect(await account.sync(wanted)).toMatchObject({ code: 0 })
       expect(account.emulator.calls.length).toBeLessThan(night === 0 ? 400 : 100)
       account.clock.passHours(24)
     }
@@ -175,7 +174,7 @@ test('of a service that goes by minutes within a day, and by days otherwise, a l
   await using account = await startEvenings(30, 300)
   const byDays: Filter = ({ from, to }) => ({ from: startOf(from), to: startOf(to) - 1 })
   filterBy(account, (range) => (startOf(range.from) === startOf(range.to) ? range : byDays(range)))
-  expect(await account.run(sync, ['--streams', 'gifts'])).toMatchObject({ code: 0 })
+  expect(await account.sync('gifts')).toMatchObject({ code: 0 })
   await account.expectTruth(['gifts'])
 })
 
@@ -191,7 +190,7 @@ test.each([
   account.emulator.faults.push({ effect: clampedTo(10) })
   filterBy(account, filters['whole days'])
   const streams = code === 0 ? 'watch_records' : 'watch_records,gifts'
-  expect(await account.run(sync, ['--streams', streams])).toMatchObject({ code })
+  expect(await account.sync(streams)).toMatchObject({ code })
   expect(account.emulator.calls.length).toBeLessThan(calls)
   if (code === 0) await account.expectTruth(['watch_records'])
 })
@@ -201,7 +200,7 @@ test('a round number of visits on one day is no limit where the service goes by 
   filterBy(account, filters['whole days'])
   for (let night = 0; night < 5; night++) {
     account.emulator.calls.length = 0
-    expect(await account.run(sync, onlyVisits)).toMatchObject({ code: 0 })
+    expect(await account.sync(onlyVisits)).toMatchObject({ code: 0 })
     expect(account.emulator.calls.length).toBeLessThan(60)
     account.clock.passHours(24)
   }
@@ -216,7 +215,7 @@ test.each([300, 1000, 30_000])('a total of %i of another range is told with few 
   for (const stream of ['watch_records', 'signups']) {
     const before = account.emulator.calls.length
     const code = total === 300 ? 0 : 3
-    expect(await account.run(sync, ['--streams', `questionnaires,${stream}`])).toMatchObject({ code })
+    expect(await account.sync(`questionnaires,${stream}`)).toMatchObject({ code })
     expect(account.emulator.calls.length - before).toBeLessThan(200)
   }
 })

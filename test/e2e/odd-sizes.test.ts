@@ -106,7 +106,7 @@ test('rows with fields of megabytes land, and a sync of them ends', async () => 
   ] as const) {
     account.emulator.faults.push({ effect: fieldValue(field, value), endpoint: 'visitorList' })
   }
-  expect(await account.run(sync, ['--streams', 'visitors'])).toMatchObject({ code: 0 })
+  expect(await account.sync('visitors')).toMatchObject({ code: 0 })
   const rows = await readStreamTable(account.database.db, 'visitors')
   expect(rows.length).toBeGreaterThan(0)
   for (const row of rows) {

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { changedRows } from '../helpers/fault-effects.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
@@ -19,7 +18,7 @@ const account = ofTest(() => startAccount())
 /** A sync that is green, so many days later. */
 async function readAfter(days: number, flags: readonly string[] = streams): Promise<void> {
   account.clock.passHours(days * 24)
-  expect(await account.run(sync, flags)).toMatchObject({ code: 0 })
+  expect(await account.sync(flags)).toMatchObject({ code: 0 })
 }
 
 /** A backfill that is green, from this date to that. @returns what it says of its streams */
@@ -63,7 +62,7 @@ test.each([
   questionnaires.replace(form, { ...form, questions, signups: createRowList(rows) })
   clock.passHours(1)
   emulator.calls.length = 0
-  const { signups } = (await account.runJson(sync, streams)).streams
+  const { signups } = (await account.sync(streams)).streams
   const asked = emulator.calls.flatMap(({ endpoint, params }) => {
     return endpoint === 'signupRecord' && params.start_time === undefined ? [String(params.question_id)] : []
   })
@@ -182,7 +181,7 @@ test('rows that cannot be read and differ in every answer keep no range from bei
   const syncAfter = async (hours: number) => {
     clock.passHours(hours)
     const before = emulator.calls.length
-    const { code, streams } = await account.runJson(sync, ['--streams', 'gifts,watch_records'])
+    const { code, streams } = await account.sync('gifts,watch_records')
     expect(code).toBe(0)
     const from = emulator.calls.slice(before).map(({ params }) => String(params.start_time ?? params.startTime))
     return { removed: streams.gifts.removed, oldest: from.sort()[0]?.slice(0, 10) }

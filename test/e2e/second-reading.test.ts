@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { run } from '../../src/cli/run.ts'
 import { status } from '../../src/cli/status.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { formatWallTime } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { missingRow, noRows, withheldRows } from '../helpers/fault-effects.ts'
@@ -22,7 +21,7 @@ const account = ofTest(() => startAccount({ viewers: 150 }))
 /** A sync that is green, so many hours later. @returns the slices of gifts by proof */
 async function readAfter(hours: number, names = 'gifts') {
   account.clock.passHours(hours)
-  const { code, errors, streams } = await account.runJson(sync, ['--streams', names])
+  const { code, errors, streams } = await account.sync(names)
   expect(code, JSON.stringify(errors)).toBe(0)
   return streams.gifts?.slices
 }
@@ -73,7 +72,7 @@ test('an empty answer is not believed because some of its rows were missing befo
   const read = async (effect: FaultEffect) => {
     account.clock.passHours(2)
     account.emulator.faults.splice(0, 1, { effect, endpoint: 'giftRunning' })
-    return (await account.runJson(sync, ['--streams', 'gifts'])).code
+    return (await account.sync('gifts')).code
   }
   const withoutSome = withheldRows((item) => /[05]:\d\d$/.test(String(Object(item).uptime)))
   expect([await read(withoutSome), await read(withoutSome), await read(noRows())]).toEqual([3, 0, 3])
@@ -207,7 +206,7 @@ test('an empty answer for one day does not make one for all days believed', asyn
   expect(await filled).toMatchObject({ code: 3 })
   for (const slices of [{ short: 2 }, { verified: 2 }]) {
     account.clock.passHours(2)
-    const ended = await account.runJson(sync, ['--streams', 'watch_records'])
+    const ended = await account.sync('watch_records')
     expect(ended).toMatchObject({ streams: { watch_records: { slices } } })
   }
 })

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, type WallTime } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
@@ -14,7 +13,7 @@ import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const account = ofTest(() => startAccount({ channels: 1, viewers: 250 }))
 
-const readVisits = async () => await account.runJson(sync, ['--streams', 'watch_records'])
+const readVisits = async () => await account.sync('watch_records')
 const syncAndCompare = async (stream: string, hours?: number) => await syncTruly(account, stream, hours)
 
 test('an empty answer for a part of a range is not believed that was cut when its rows had come', async () => {
@@ -55,7 +54,7 @@ test.each([
   const effects = [{ name: 'hides', query, answer }, clampedTo(2)]
   emulator.faults.push(...effects.map((effect) => ({ effect, endpoint })))
   const names = stream === 'signups' ? 'questionnaires,signups' : stream
-  const { errors } = await account.runJson(sync, ['--streams', names])
+  const { errors } = await account.sync(names)
   expect(JSON.stringify(errors)).toContain('only 0 rows came where there were')
   emulator.faults.splice(0, 1)
   await syncAndCompare(stream)
@@ -103,7 +102,7 @@ test('half of a list that vanishes while rows arrive is not taken for gone', asy
 test('two empty answers within an hour settle no history', async () => {
   for (const endpoint of ['signupRecord', 'userRecordList'])
     account.emulator.faults.push({ effect: noRows(), endpoint })
-  for (let reading = 0; reading < 2; reading++) expect(await account.run(sync)).toMatchObject({ code: 0 })
+  for (let reading = 0; reading < 2; reading++) expect(await account.sync()).toMatchObject({ code: 0 })
   account.emulator.faults.length = 0
   for (const stream of ['watch_records', 'signups']) await syncAndCompare(stream, 0.1)
 })
@@ -117,7 +116,7 @@ test('late signups, one in each reading: all land, and those that come behind th
   for (let place = 0; place < 260; place++) signUp(now - 3600 - place * 90)
   const effect = meanwhile(() => signUp(now - 9000))
   account.emulator.faults.push({ effect, endpoint: 'signupRecord', page: 2 })
-  const run = async () => await account.runJson(sync, ['--streams', 'signups'])
+  const run = async () => await account.sync('signups')
   expect(await run()).toMatchObject({ code: 0, streams: { signups: { slices: { moving: 0, short: 0 } } } })
   expect((await readStreamTable(account.database.db, 'signups')).length).toBeGreaterThanOrEqual(260)
   account.emulator.faults.length = 0

@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { ledger } from '../../src/cli/ledger.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { MINUTE } from '../../src/core/wall-clock.ts'
 import type { Switches } from '../../src/emulator/switches.ts'
 import { migrateDown, migrateUp } from '../../src/store/migrate.ts'
@@ -63,10 +62,10 @@ test('a service whose clock is behind ours covers only what its own clock had sh
 
 test('the newest ranges of all channels go before older gaps', async () => {
   await using account = await startAccount({ channels: 12, viewers: 5 })
-  expect(await account.run(sync, onlyVisits)).toMatchObject({ code: 0 })
+  expect(await account.sync(onlyVisits)).toMatchObject({ code: 0 })
   await account.run(ledger, ['forget', '--from', '2018-10-01', '--to', '2018-10-02', ...onlyVisits])
   const before = account.emulator.calls.length
-  expect(await account.run(sync, onlyVisits, { LIVEHOUSE_CONCURRENCY: '4' })).toMatchObject({ code: 0 })
+  expect(await account.sync(onlyVisits, { LIVEHOUSE_CONCURRENCY: '4' })).toMatchObject({ code: 0 })
   const asked = account.emulator.calls.slice(before).filter(({ params }) => 'start_time' in params)
   const isOld = asked.map(({ params }) => String(params['start_time']) < '2018-10-02')
   expect(isOld).toContain(true)
@@ -89,7 +88,7 @@ test('settings of the database under which statements would take long or values 
     'begin insert into public.seen select current_setting(''jit''),
       current_setting(''transaction_isolation''); return null; end'`.execute(db)
   await sql`create trigger see after insert on livehouse_ops.slices execute function public.see()`.execute(db)
-  expect(await account.run(sync)).toMatchObject({ code: 0 })
+  expect(await account.sync()).toMatchObject({ code: 0 })
   const { rows } = await sql`select distinct * from public.seen`.execute(db)
   expect(rows).toEqual([{ jit: 'off', isolation: 'read committed' }])
   await account.expectTruth()
@@ -105,7 +104,7 @@ test.each(['40001', '40P01'])('a transaction that the server ends with %s is don
     await sql`create trigger give_way after insert on ${sql.table(`livehouse_ops.${table}`)}
       for each statement execute function public.give_way()`.execute(db)
   account.emulator.faults.push({ effect: foreignRow(7), endpoint: 'visitorList', page: 1 })
-  const ended = await account.runJson(sync, ['--streams', 'visitors'])
+  const ended = await account.sync('visitors')
   expect(ended).toMatchObject({ code: 0, errors: [], streams: { visitors: { quarantined: 1 } } })
 })
 
@@ -130,7 +129,7 @@ async function startLongLive(recordFilterTime: Switches['recordFilterTime'], vis
 test.each(['entry', 'leave', 'both'] as const)('a long list is read, filtered by: %s', async (recordFilterTime) => {
   await using account = await startLongLive(recordFilterTime, 600)
   for (let night = 0; night < 2; night++) {
-    expect(await account.run(sync, onlyVisits)).toMatchObject({ code: 0 })
+    expect(await account.sync(onlyVisits)).toMatchObject({ code: 0 })
     await account.expectTruth(['watch_records'])
     account.clock.passHours(24)
   }
@@ -140,5 +139,5 @@ test.each(['entry', 'leave', 'both'] as const)('a long list is read, filtered by
 test('where a deep page is refused and no cut shows all visits, the run says so', async () => {
   await using account = await startLongLive('both', 60)
   account.emulator.faults.push({ effect: refusal(400000), page: 20 })
-  expect(await account.run(sync, onlyVisits)).toMatchObject({ code: 3 })
+  expect(await account.sync(onlyVisits)).toMatchObject({ code: 3 })
 })

@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { errorsObject, jsonBody, refusal, status } from '../helpers/fault-effects.ts'
 import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
@@ -14,8 +13,7 @@ import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 const account = ofTest(startV1Account)
 const runBackfill = async (settings = {}, argv: readonly string[] = V1_BACKFILL) =>
   await account.runJson(backfill, argv, settings)
-const runSync = async (settings: Readonly<Record<string, string>>) =>
-  await account.runJson(sync, ['--streams', 'watch_records_v1'], settings)
+const runSync = async (settings: Readonly<Record<string, string>>) => await account.sync('watch_records_v1', settings)
 /** Calls of version 1 are refused, of all channels when none is named. */
 const refuse = (effect: FaultEffect, fault: Partial<Fault> = {}) =>
   account.emulator.faults.push({ effect, endpoint: 'userRecords', ...fault })

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { ledger } from '../../src/cli/ledger.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { hang, meanwhile, refusal } from '../helpers/fault-effects.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
@@ -75,7 +74,7 @@ test('a run under a clock that is years ahead forgets no calls of the day', asyn
   account.clock.nowMs = noonOfTomorrow()
   expect(await runBackfill()).toMatchObject({ code: 4 })
   account.emulator.conditions.clockAheadMs = 800 * DAY_MS
-  expect(await run(sync, ['--streams', 'managers'])).toMatchObject({ code: 0 })
+  expect(await account.sync('managers')).toMatchObject({ code: 0 })
   account.emulator.conditions.clockAheadMs = 0
   await runBackfill()
   expect(account.callsByDay()).toEqual([10])
@@ -90,13 +89,13 @@ test("what may still change when its reading begins is read again, although the 
   oldRecords.add(young)
   const streams = ['--streams', 'watch_records_v1']
   account.emulator.conditions.clockAheadMs = 4 * DAY_MS
-  expect(await run(sync, streams)).toMatchObject({ code: 4 })
+  expect(await account.sync(streams)).toMatchObject({ code: 4 })
   account.emulator.conditions.clockAheadMs = 0
   oldRecords.replace(young, { ...young, leftAt: enteredAt + 7200 })
   account.nextDay()
-  expect(await account.untilDone(async () => await run(sync, streams), 5)).toMatchObject({ code: 0 })
+  expect(await account.untilDone(async () => await account.sync(streams), 5)).toMatchObject({ code: 0 })
   account.nextDay()
-  await run(sync, streams)
+  await account.sync(streams)
   await account.expectTruth(['watch_records_v1'])
 })
 
@@ -117,7 +116,7 @@ test('by channel the ten calls are ten for each', async () => {
 test('a run in which another stream fails is partial, and says all the same when the rest goes on', async () => {
   account.setRecords(1210)
   account.emulator.faults.push({ effect: refusal(403_001), endpoint: 'visitorList' })
-  expect(await run(sync, ['--streams', 'visitors,watch_records_v1'])).toMatchObject({
+  expect(await account.sync('visitors,watch_records_v1')).toMatchObject({
     code: 3,
     status: 'partial',
     resumes_at: '2026-11-20T16:05:00.000Z',

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
-import { sync } from '../../src/cli/sync.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import { at, type Crowd, fill, syncTruly } from '../helpers/crowd.ts'
@@ -18,7 +17,7 @@ const syncAndCompare = async (stream: string, hours?: number) => await syncTruly
 /** A sync of a stream, so many hours later. @returns its exit code, its errors and what it did */
 async function syncLater(stream: string, hours: number) {
   account.clock.passHours(hours)
-  const { code, errors, streams } = await account.runJson(sync, ['--streams', stream])
+  const { code, errors, streams } = await account.sync(stream)
   return { code, errors, ...streams[stream] }
 }
 

@@ -4,7 +4,6 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { migrate } from '../../src/cli/migrate.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { loadMigrations, migrateUp } from '../../src/store/migrate.ts'
 import { expectKeptDays } from '../helpers/expect-kept-days.ts'
 import { startAccount } from '../helpers/start-account.ts'
@@ -32,7 +31,7 @@ test('what 0.1.0 has written is whole after the upgrade, after going back, and a
   const { rows: read } = await sql<{ stream: string }>`select distinct stream from livehouse_ops.slices`.execute(db)
   const names = read.map(({ stream }) => stream)
   expect(names.length).toBeGreaterThan(6)
-  const { code, streams } = await account.runJson(sync)
+  const { code, streams } = await account.sync()
   expect(code).toBe(0)
   await account.expectTruth()
   const unchanged = { inserted: 0, updated: 0, removed: 0 }
@@ -48,6 +47,6 @@ test('what 0.1.0 has written is whole after the upgrade, after going back, and a
   expect(await run(migrate, ['up'])).toMatchObject({ code: 0 })
   expect(await expectKeptDays(db)).toMatchObject({ changed: 0 })
   clock.passHours(2)
-  expect(await run(sync)).toMatchObject({ code: 0 })
+  expect(await account.sync()).toMatchObject({ code: 0 })
   await account.expectTruth()
 })

@@ -1,4 +1,3 @@
-import { sync } from '../../src/cli/sync.ts'
 import { MINUTE } from '../../src/core/wall-clock.ts'
 import { addRows, firstRows, times } from './first-rows.ts'
 import { startAccount, type TestAccount } from './start-account.ts'
@@ -26,5 +25,5 @@ export async function startLists(
 
 export async function syncStreams(account: TestAccount, names = 'visitors,watch_records,questionnaires,signups') {
   account.clock.passHours(2)
-  return await account.runJson(sync, ['--streams', names])
+  return await account.sync(names)
 }

@@ -1,5 +1,4 @@
 import { expect } from 'vitest'
-import { sync } from '../../src/cli/sync.ts'
 import { MINUTE, parseWallTime } from '../../src/core/wall-clock.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Channel } from '../../src/emulator/world/world.ts'
@@ -48,6 +47,6 @@ export async function syncTruly(
 ): Promise<void> {
   account.clock.passHours(hours)
   const names = stream === 'signups' ? 'questionnaires,signups' : stream
-  expect(await account.runJson(sync, ['--streams', names])).toMatchObject({ code: 0, errors: [] })
+  expect(await account.sync(names)).toMatchObject({ code: 0, errors: [] })
   await account.expectTruth([stream])
 }

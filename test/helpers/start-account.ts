@@ -1,4 +1,5 @@
 import type { CliContext, Command } from '../../src/cli/command.ts'
+import { sync } from '../../src/cli/sync.ts'
 import { wallTimeAt } from '../../src/core/wall-clock.ts'
 import { type EmulatorOptions, startEmulator } from '../../src/emulator/server.ts'
 import { FIXED_NOW } from './emulated-service.ts'
@@ -27,6 +28,12 @@ export async function startAccount({ isMigrated = true, isPublished = true, ...o
     settings: Readonly<Record<string, string>> = {},
     overrides: Partial<CliContext> = {},
   ) => await runVerb(verb, argv, { environment: { ...environment, ...settings }, clock, ...overrides })
+  const runJson = async (
+    ...[verb, argv = [], settings]: Parameters<typeof run>
+  ): Promise<ReturnType<typeof JSON.parse>> => {
+    const { code, printed } = await run(verb, ['--json', ...argv], settings)
+    return { code, ...JSON.parse(printed.join('')) }
+  }
   return {
     emulator,
     database,
@@ -36,10 +43,10 @@ export async function startAccount({ isMigrated = true, isPublished = true, ...o
     /** On the service's wall clock. */
     hoursAgo: (hours: number) => wallTimeAt(clock.nowMs - hours * 3_600_000, 'Asia/Shanghai'),
     /** Runs a verb with `--json`. @returns its exit code beside what it printed */
-    runJson: async (...[verb, argv = [], settings]: Parameters<typeof run>): Promise<ReturnType<typeof JSON.parse>> => {
-      const { code, printed } = await run(verb, ['--json', ...argv], settings)
-      return { code, ...JSON.parse(printed.join('')) }
-    },
+    runJson,
+    /** A sync of these streams, or with these flags. @returns as `runJson` */
+    sync: async (asked: string | readonly string[] = [], settings: Readonly<Record<string, string>> = {}) =>
+      await runJson(sync, typeof asked === 'string' ? ['--streams', asked] : asked, settings),
     /** The warehouse has what the service has, of every stream when none is named. */
     expectTruth: async (names?: readonly string[]) => await expectTruth({ emulator, database }, names),
     [Symbol.asyncDispose]: async () => {

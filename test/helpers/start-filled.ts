@@ -1,7 +1,6 @@
 import type { RawBuilder } from 'kysely'
 import { expect } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { firstRows } from './first-rows.ts'
 import { startAccount } from './start-account.ts'
 
@@ -16,7 +15,7 @@ interface AuditedPartition {
 /** An account whose warehouse was filled an hour ago, with its first rows, and its audits. */
 export async function startFilled() {
   const account = await startAccount()
-  expect(await account.run(sync)).toMatchObject({ code: 0 })
+  expect(await account.sync()).toMatchObject({ code: 0 })
   account.clock.passHours(1)
   return Object.assign(account, {
     ...firstRows(account.emulator),
