@@ -47,7 +47,6 @@ test('what is in quarantine counts where it lies, not in another range', async (
   expect(lost.code).toBe(3)
 })
 
-/** One record of the first channel always comes with a text in the place of its id. */
 function breakEarliestId(account: TestAccount): void {
   const { emulator } = account
   const broken = Number(earliestRecord(account))

@@ -95,7 +95,6 @@ test('what is gone from the source is kept and said; only what is of the last da
   const later = await audited('--streams', 'watch_records')
   const differences = [{ kind: 'surplus', keys: [recent.recordId] }]
   expect(later.find(({ verdict }) => verdict === 'different')).toMatchObject({ differences, reopened: [] })
-  // What is kept on purpose is said.
   const list = found.find(({ stream }) => stream === 'questionnaires')
   expect(list).toMatchObject({ verdict: 'equal', notes: [`${kept} (question_id ${form.questionId})`] })
 

@@ -32,7 +32,6 @@ const limitedDepth: FaultEffect = {
   query: (query) => (query.page * query.pageSize > deepest ? { ...query, page: 1_000_000 } : query),
 }
 
-/** 460 rows of each, so many in each minute. */
 async function startDeepLists(rowsPerMinute: number) {
   const account = await startLists(10_000, rowsPerMinute, 460)
   account.emulator.switches.beyondLastPage = 'error'

@@ -42,7 +42,6 @@ beforeAll(async () => {
   )
 })
 
-/** What an analyst reads, with planner settings of the analyst's choice. */
 async function readAs(settings: readonly string[], text: string) {
   const { session } = analyst
   await session.query('begin')

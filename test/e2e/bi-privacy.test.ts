@@ -26,7 +26,6 @@ beforeAll(async () => {
     where user_id = ${first?.user_id}`.execute(pipeline.database.db)
 })
 
-/** Every text that a view shows to this reader. */
 async function textsOf(db: Kysely<Database>, view: string): Promise<ReadonlySet<string>> {
   const { rows } = await sql<{ text: string }>`
     select distinct value as text from ${sql.table(`livehouse_bi.${view}`)} v, jsonb_each_text(to_jsonb(v))

@@ -132,7 +132,6 @@ test.each([
   }
 })
 
-/** Only the first page tells how many rows there are. */
 function laterPagesWithoutTotal(): FaultEffect {
   const isTotal = (name: string) => ['total_num', 'total', 'count'].includes(name)
   const answer = (given: Answer): Answer => {

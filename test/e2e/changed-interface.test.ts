@@ -10,7 +10,6 @@ import { startAccount } from '../helpers/start-account.ts'
 
 const account = ofTest(() => startAccount({ viewers: 260 }))
 
-/** From now on the service calls a field otherwise in this list of the first channel. */
 function rename(endpoint: EndpointName, from: string, to: string): void {
   const { emulator } = account
   const effect = changedRows((item) => {
@@ -59,7 +58,6 @@ test.each([
   expect(await readAll()).toMatchObject({ code: 0 })
   expect(await countKnown()).toBeLessThan(known)
 
-  // Back again, it is expected again.
   emulator.faults.length = 0
   expect(await readAll()).toMatchObject({ code: 0 })
   expect(await countKnown()).toBe(known)

@@ -36,7 +36,6 @@ async function withOwnAhead(hours: number, work: () => Promise<void>): Promise<v
 
 const shanghaiNow = () => (account.clock.nowMs + account.emulator.conditions.clockAheadMs) / 1000 + 8 * HOUR
 
-/** A viewer of an hour ago, who watches, gives and signs up, of this number. */
 function addLive(number: number): void {
   const { channel, visitor, record, gift, form, signup } = firstRows(account.emulator)
   const at = shanghaiNow() - HOUR

@@ -1,9 +1,12 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { beforeAll, expect, test } from 'vitest'
-import { dbtSources, OLDEST_LANDING } from '../helpers/dbt-sources.ts'
 import { biViews } from '../../src/bi/registry.ts'
 import { groupPersons } from '../../src/bi/publish/group-persons.ts'
+import { allStreams } from '../../src/streams/registry.ts'
+import { quoteText } from '../../src/bi/quote.ts'
+import type { BiView } from '../../src/bi/view.ts'
+import { SCHEMA, schemaWords } from '../../src/bi/view-statements.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
@@ -31,3 +34,95 @@ test('freshness is that of the stream that landed the longest ago, of the channe
   await sql`update livehouse.channels set state = 'retired' where channel_id = ${channel}`.execute(db)
   expect((await read())?.getTime()).toBeGreaterThan(Date.parse('2026-01-01'))
 })
+
+/** Keys with a column that may be NULL. */
+const nullableKeys = new Set([
+  'freshness.channel_id',
+  'reconciliation.channel_id',
+  'viewer_return_month.previous_month',
+])
+
+/**
+ * `sources.yml` for a dbt project: every view with the words of its columns, tests of its key and of its joins, and
+ * freshness by `freshness`. Plain dbt, without packages.
+ */
+function dbtSources(views: readonly BiView[]): string {
+  const header = [
+    '# Generated from the declarations: npx vitest run test/e2e/dbt-sources.test.ts -u',
+    '# Copy it into models/ of a dbt project whose target is this database (docs/bi-tools.md).',
+    'version: 2',
+    'sources:',
+    `  - name: ${SCHEMA}`,
+    `    description: ${yamlText(schemaWords.en)}`,
+    `    schema: ${SCHEMA}`,
+    '    tables:',
+  ]
+  return `${[...header, ...views.flatMap((view) => describeView(view, views))].join('\n')}\n`
+}
+
+function describeView(view: BiView, views: readonly BiView[]): readonly string[] {
+  const { name, grain, remarks, key, columns } = view
+  const meaning = [`A row is: ${grain.en.charAt(0).toLowerCase()}${grain.en.slice(1)}.`, remarks.en]
+    .filter((text) => text !== '')
+    .join(' ')
+  return [
+    `      - name: ${name}`,
+    `        description: ${yamlText(meaning)}`,
+    ...(name === 'freshness' ? freshness : []),
+    ...(key.length > 1 && !key.some((column) => nullableKeys.has(`${name}.${column}`)) ? uniqueTogether(key) : []),
+    '        columns:',
+    ...Object.entries(columns).flatMap(([column, { words }]) => [
+      `          - name: ${column}`,
+      `            description: ${yamlText(words.en)}`,
+      ...testsOf(view, column, views),
+    ]),
+  ]
+}
+
+const onlyWhenNamed = allStreams.flatMap(({ name, isBudgeted }) => (isBudgeted ? [quoteText(name)] : [])).join(', ')
+
+/**
+ * Of the stream that has not landed for the longest, of channels that are still read: dbt takes the largest of this
+ * expression.
+ */
+const OLDEST_LANDING =
+  '(select min(f.last_landed_at) from livehouse_bi.freshness f left join livehouse_bi.dim_channel c using ' +
+  '(channel_id) ' +
+  `where c.is_active is not false and f.stream not in (${onlyWhenNamed}))`
+
+/** A nightly sync, and some hours; then a night without one. */
+const freshness: readonly string[] = [
+  `        loaded_at_field: ${yamlText(OLDEST_LANDING)}`,
+  '        freshness:',
+  '          warn_after: { count: 26, period: hour }',
+  '          error_after: { count: 50, period: hour }',
+]
+
+/** Columns that tell rows apart together; each of them alone is not unique. */
+function uniqueTogether(key: readonly string[]): readonly string[] {
+  return ['        meta:', `          unique_together: [${key.join(', ')}]`]
+}
+
+function testsOf({ name, key }: BiView, column: string, views: readonly BiView[]): readonly string[] {
+  const isKey = key.includes(column) && !nullableKeys.has(`${name}.${column}`)
+  // A column named like the single key of a dimension joins it.
+  const joined = views.filter(
+    (view) => view.name.startsWith('dim_') && view.name !== name && view.key.join() === column,
+  )
+  const tests = [
+    ...(isKey && key.length === 1 ? ['unique'] : []),
+    ...(isKey ? ['not_null'] : []),
+    ...joined.flatMap(({ name: to }) => [
+      'relationships:',
+      `    to: source('${SCHEMA}', '${to}')`,
+      `    field: ${column}`,
+    ]),
+  ]
+  if (tests.length === 0) return []
+  return ['            tests:', ...tests.map((test) => `              ${test.startsWith(' ') ? test : `- ${test}`}`)]
+}
+
+/** Double-quoted YAML: JSON is a part of it. */
+function yamlText(text: string): string {
+  return JSON.stringify(text)
+}

@@ -14,7 +14,6 @@ import { startTestStatusServer } from '../helpers/status-server.ts'
 
 const account = ofTest(() => startAccount({ viewers: 30 }))
 
-/** What page, metrics, analysts' view and `status` say of the signups, a second account after the other. */
 async function look() {
   const { database, clock } = account
   const now = { now: () => clock.nowMs, sleep: systemClock.sleep }
@@ -61,7 +60,6 @@ test('of a questionnaire that was deleted at the source nothing is late, and whe
   expect((await account.sync()).code).toBe(0)
   expect((await look()).partitions).toBe(before.partitions)
 
-  // Without any there are no signups to wait for.
   for (const { questionnaires } of emulator.world.channels.values())
     for (const form of questionnaires.rows.slice()) questionnaires.remove(form)
   for (let night = 0; night < 2; night++) {

@@ -30,7 +30,6 @@ afterAll(async () => {
   guard?.stdin?.end()
 })
 
-/** The demo as a process of its own, with settings around it that it must not look at. */
 function startDemo(...args: readonly string[]) {
   const child = spawn(process.execPath, [launcher, 'demo', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -50,7 +49,6 @@ function startDemo(...args: readonly string[]) {
   return { child, text, ended }
 }
 
-/** Holds the demo's tables against a world that is made here once more. */
 async function expectDemoTruth(): Promise<void> {
   const server = await startEmbedded(dataDir, systemClock, signal)
   await using db = await openDatabase(server.url('livehouse_demo'))

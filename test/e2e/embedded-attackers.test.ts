@@ -33,7 +33,6 @@ async function run(action: string, directory = dataDir) {
   return { code, printed: printed.join('\n'), reason: error instanceof Error ? error.message : '' }
 }
 
-/** A start that failed for this reason, and showed nothing of the other file. */
 function expectRefused(start: Awaited<ReturnType<typeof run>>, reason: string): void {
   expect(start).toMatchObject({ code: undefined, reason: expect.stringContaining(reason) })
   expect(start.reason).not.toContain('precious')

@@ -1,12 +1,17 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { DAY } from '../../src/core/wall-clock.ts'
+import { DAY, parseWallTime } from '../../src/core/wall-clock.ts'
+import { createRowList } from '../../src/emulator/world/row-list.ts'
+import type { Signup } from '../../src/emulator/world/world.ts'
 import { duplicateRow, falseTotal } from '../helpers/fault-effects.ts'
-import { firstRows } from '../helpers/first-rows.ts'
+import { firstRows, times } from '../helpers/first-rows.ts'
 import { startAccount } from '../helpers/start-account.ts'
+import { startPipeline } from '../helpers/start-pipeline.ts'
 
 const RECORDS = 26_000
 const GIFTS = 12_000
+/** Of another channel. */
+const MORE_GIFTS = 15_500
 
 test('a long history takes few calls more than it has pages, and is read in parts that can be resumed', async () => {
   await using account = await startAccount({ viewers: 5 })
@@ -16,24 +21,30 @@ test('a long history takes few calls more than it has pages, and is read in part
     for (const row of records.rows.slice()) records.remove(row)
     for (const row of gifts.rows.slice()) gifts.remove(row)
   }
-  const now = account.hoursAgo(0)
+  const latest = account.hoursAgo(1)
   for (let place = 0; place < RECORDS; place++) {
-    const enteredAt = now - 3600 - place * 4000
+    const enteredAt = latest - place * 4000
     channel.records.add({ ...record, recordId: `${place + 1}`, enteredAt, leftAt: enteredAt + 30 })
   }
   // In evenings of 3,000, two of them within a minute.
   for (let place = 0; place < GIFTS; place++) {
     const evening = Math.floor(place / 3000)
     const within = Math.floor((place % 3000) * (evening < 2 ? 0.01 : 3))
-    channel.gifts.add({ ...gift, giftId: place, givenAt: now - 3600 - evening * 90 * DAY - within })
+    channel.gifts.add({ ...gift, giftId: place, givenAt: latest - evening * 90 * DAY - within })
   }
+  const [, other] = emulator.world.channels.values()
+  for (let place = 0; place < MORE_GIFTS; place++)
+    other?.gifts.add({ ...gift, giftId: place, givenAt: latest - place * 27 })
   const run = async (stream: string) => {
     const before = emulator.calls.length
     expect(await account.sync(stream)).toMatchObject({ code: 0 })
     const { rows } = await sql<{ most: string }>`
       select max(distinct_rows) as most from livehouse_ops.slices where stream = ${stream}`.execute(database.db)
-    const calls = emulator.calls.slice(before).filter(({ channelId }) => channelId === channel.id).length
-    return { calls, most: Number(rows[0]?.most) }
+    const made = emulator.calls.slice(before)
+    const [calls = 0, more = 0] = [channel, other].map(
+      (of) => made.filter(({ channelId }) => channelId === of?.id).length,
+    )
+    return { calls, more, most: Number(rows[0]?.most) }
   }
 
   const ofRecords = await run('watch_records')
@@ -42,23 +53,10 @@ test('a long history takes few calls more than it has pages, and is read in part
   const ofGifts = await run('gifts')
   // One of them asks for a row by its time, before the list is cut.
   expect(ofGifts.calls).toBeLessThan((GIFTS / 100) * 1.3 + 1)
+  // Parts that need not be cut again: they end at midnight, and are not all as long as they may be.
+  expect(ofGifts.more).toBeLessThan((MORE_GIFTS / 100) * 1.25)
   expect(ofGifts.most).toBeLessThanOrEqual(7500)
   await account.expectTruth(['watch_records', 'gifts'])
-})
-
-test('a list without a total is cut into parts that need not be cut again', async () => {
-  await using account = await startAccount({ viewers: 5 })
-  const { emulator } = account
-  const { channel, gift } = firstRows(emulator)
-  for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
-  const now = account.hoursAgo(0)
-  for (let place = 0; place < 15_500; place++)
-    channel.gifts.add({ ...gift, giftId: place, givenAt: now - 3600 - place * 27 })
-  expect(await account.sync('gifts')).toMatchObject({ code: 0 })
-  const calls = emulator.calls.filter(({ channelId }) => channelId === channel.id)
-  // Parts end at midnight, and are not all as long as they may be.
-  expect(calls.length).toBeLessThan(155 * 1.25)
-  await account.expectTruth(['gifts'])
 })
 
 test.each([
@@ -69,11 +67,33 @@ test.each([
 ])('a list %s is not searched minute by minute (%s)', async (_which, stream, effect, most) => {
   await using account = await startAccount({ channels: 1, viewers: 100 })
   for (const endpoint of ['userRecordList', 'signupRecord'] as const) account.emulator.faults.push({ effect, endpoint })
-  const lists = ['--streams', stream]
-  const { code } = await account.sync(lists)
-  expect(code).toBe(3)
+  expect(await account.sync(stream)).toMatchObject({ code: 3 })
   expect(account.emulator.calls.length).toBeLessThan(most)
   account.emulator.faults.length = 0
-  expect(await account.sync(lists)).toMatchObject({ code: 0 })
+  expect(await account.sync(stream)).toMatchObject({ code: 0 })
   await account.expectTruth([stream])
+})
+
+test('signups of heavy answers are read in parts that fit into memory, and are all there', async () => {
+  await using pipeline = await startPipeline({ channels: 1, viewers: 10, days: 30 })
+  const { channel, form, signup } = firstRows(pipeline.emulator)
+  const endsAt = parseWallTime('2026-11-20 14:30:00') ?? 0
+  const questions = times(20, (index) => `${'问'.repeat(200)}${index}`)
+  // Within 30 hours, less than a part by its pages.
+  const signups = times(120, (index) => {
+    const answers = questions.map((_question, no) => `${'答'.repeat(5000)}${index}.${no}`)
+    return { ...signup, userId: `u${index}`, answers, signedUpAt: endsAt - 86_400 - index * 900 }
+  })
+  channel.questionnaires.replace(form, { ...form, questions, signups: createRowList<Signup>([...signups]) })
+  expect(await pipeline.sync({ streams: ['questionnaires', 'signups'] })).toMatchObject({ status: 'ok' })
+  const { db } = pipeline.database
+  const partition = `channel=${channel.id}/question=${form.questionId}`
+  const slices = db.selectFrom('livehouse_ops.slices').select('distinct_rows').where('partition', '=', partition)
+  const landed = (await slices.where('status', '=', 'landed').execute()).map((slice) => Number(slice.distinct_rows))
+  expect(landed.length).toBeGreaterThan(1)
+  expect(Math.max(...landed)).toBeLessThan(120)
+  const { rows: answers } = await sql<{ count: number; last: string }>`
+    select count(distinct (signup_key, question_no))::integer as count, max(right(answer, 6)) filter (where answer like '%119.19') as last
+    from livehouse.signup_answers where question_id = ${form.questionId}`.execute(db)
+  expect(answers).toEqual([{ count: 2400, last: '119.19' }])
 })

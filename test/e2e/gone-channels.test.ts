@@ -13,7 +13,6 @@ let lost: string
 
 beforeEach(() => void ([lost = ''] = account.emulator.channelIds))
 
-/** Of all channels, or of one; on every call, or on one endpoint. */
 const forget = (some: { readonly channelId?: string; readonly endpoint?: 'getQuestionList' }) =>
   void account.emulator.faults.push({ effect: refusal(404002, 'No such activity'), ...some })
 
@@ -35,7 +34,6 @@ test('a channel that is unknown on three days is gone, said once, asked for once
   expect(await account.sync()).toMatchObject({ code: 3, errors: [unknown] })
   expect(await states()).toEqual(['active', 'gone'])
 
-  // It has been asked for today.
   const asked = callsOf(lost)
   expect(await account.sync()).toMatchObject({ code: 0 })
   expect(callsOf(lost)).toBe(asked)

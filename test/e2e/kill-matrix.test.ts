@@ -25,7 +25,6 @@ beforeAll(async () => {
 })
 beforeEach(async () => await bench.reset())
 
-/** Does something at the n-th request from now on; what it returns is the answer. */
 function atRequest(number: number, act: (answer: Answer) => Answer): void {
   let requests = 0
   const answer = (given: Answer) => (++requests === number ? act(given) : given)

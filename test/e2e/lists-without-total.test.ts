@@ -16,7 +16,6 @@ const account = ofFile(() => startAccount({ channels: 1, viewers: 5 }))
 let first: ReturnType<typeof firstRows>
 let channel: Channel
 let example: Gift
-/** The service's wall clock at the start of a test. */
 let now: WallTime
 
 beforeAll(() => {
@@ -48,7 +47,6 @@ function breakGifts(effect: FaultEffect, fault: Partial<Fault> = {}): void {
   account.emulator.faults.push({ endpoint: 'giftRunning', effect, ...fault })
 }
 
-/** Of the run: its exit code, what it names, what it wrote and how its slices ended. */
 async function syncGifts(hoursLater = 0) {
   account.clock.passHours(hoursLater)
   const { code, streams, errors } = await account.sync('gifts')
@@ -59,14 +57,12 @@ const countRows = async () => (await readStreamTable(account.database.db, 'gifts
 
 const nothingNew = { code: 0, inserted: 0, updated: 0, removed: 0, errors: [] }
 
-/** What the service has has landed, and another sync writes nothing. */
 async function expectWhole(rows: number): Promise<void> {
   expect(await syncGifts()).toMatchObject({ code: 0, inserted: rows, errors: [] })
   await account.expectTruth(['gifts'])
   expect(await syncGifts(2)).toMatchObject(nothingNew)
 }
 
-/** The service is itself again: the next sync brings the rest. */
 async function expectMended(): Promise<void> {
   account.emulator.faults.length = 0
   expect(await syncGifts()).toMatchObject({ code: 0 })

@@ -30,7 +30,6 @@ const pipeline = ofFile(async () => {
 const user = ofFile(() => openAs('livehouse_analyst', pipeline.database))
 const assistant = ofFile(() => openAssistant({ DATABASE_URL: user.url }, ['--max-rows', '3', '--timeout', '5']))
 
-/** What a tool of the analyst's assistant answers, parsed. */
 const ask = async (tool: string, given = {}) => JSON.parse((await assistant.call(tool, given)).text)
 
 test('an assistant finds the tools, every view with its columns in both languages, and the measures', async () => {
@@ -114,7 +113,6 @@ test('an owner, who may be named by parameters of the URL, gets a login for each
   ])
 })
 
-/** The logins whose statement sleeps. */
 async function readAsleep(): Promise<readonly string[]> {
   const { rows } = await sql<{ login: string }>`select usename as login from pg_stat_activity
     where datname = current_database() and wait_event = 'PgSleep'`.execute(pipeline.database.db)

@@ -8,10 +8,13 @@ import { sync } from '../../src/cli/sync.ts'
 import { migrateDown, readPending } from '../../src/store/migrate.ts'
 import { managers } from '../../src/streams/managers.ts'
 import { streams } from '../../src/streams/registry.ts'
+import { backfill } from '../../src/cli/backfill.ts'
 import { createTestContext } from '../helpers/cli-context.ts'
 import { credentialsOf } from '../helpers/run-verb.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
-import { startAccount } from '../helpers/start-account.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { connectionReset, errcode, status } from '../helpers/fault-effects.ts'
+import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
 const ONLY = ['--streams', 'managers']
 
@@ -107,4 +110,40 @@ test('a confirmation that is refused has changed nothing', async () => {
   await migrateDown(db)
   expect((await confirm()).error).toMatchObject({ code: 'db.pendingMigrations' })
   expect(await readPending(db)).toHaveLength(1)
+})
+
+/** In place of the fixed token. */
+const secretOf = ({ emulator }: TestAccount) => ({ ...credentialsOf(emulator), LIVEHOUSE_API_TOKEN: '' })
+
+test.each([
+  ['busy once', errcode(5000, 'system busy')],
+  ['429 once', status(429)],
+])('a token service that answers %s and 503 twice takes none of the ten calls a day', async (_, effect) => {
+  await using account = await startV1Account()
+  const { emulator, run, database } = account
+  account.setRecords(50)
+  // Where both apply, the last one is answered.
+  emulator.faults.push({ effect: status(503), endpoint: 'token', times: 3 }, { effect, endpoint: 'token', times: 1 })
+  emulator.faults.push({ effect: connectionReset(), endpoint: 'userRecords', times: 1 })
+  expect(await run(backfill, V1_BACKFILL, secretOf(account))).toMatchObject({ code: 0 })
+  // The lost one, a page, and the empty one that each of two channels ends with.
+  expect(account.callsByDay()).toEqual([4])
+  const taken = await database.db.selectFrom('livehouse_ops.call_budget').select('calls').execute()
+  expect(taken).toEqual([{ calls: 4 }])
+  await account.expectTruth(['watch_records_v1'])
+})
+
+test('one that stays busy ends the run as trouble of the service, not as refused credentials', async () => {
+  await using account = await startAccount()
+  const error = { code: 'api.noToken', message: expect.stringMatching(/busy.*LIVEHOUSE_APP_SECRET/) }
+  account.emulator.faults.push({ effect: errcode(5000, 'system busy'), endpoint: 'token' })
+  expect(await account.sync([], secretOf(account))).toMatchObject({ code: 1, errors: [error] })
+})
+
+test('a mistyped address of the token service is one error that names the setting and its value, and nothing is tried twice', async () => {
+  await using account = await startAccount()
+  const mistyped = { ...secretOf(account), LIVEHOUSE_AUTH_URL: `${account.emulator.authUrl}/mistyped` }
+  const message = expect.stringMatching(`404.* LIVEHOUSE_AUTH_URL, which is ${mistyped.LIVEHOUSE_AUTH_URL};`)
+  const result = await account.sync([], mistyped)
+  expect(result).toMatchObject({ code: 1, errors: [{ code: 'api.wrongAuthUrl', message }] })
 })

@@ -47,7 +47,6 @@ async function startServe() {
 
 const csrfOf = (page: string) => /name="csrf" value="([0-9a-f]+)"/.exec(page)?.[1] ?? ''
 
-/** A section of a page. */
 const sectionOf = (page: string, id: string) =>
   new RegExp(`<section id="${id}".*?</section>`, 's').exec(page)?.[0] ?? ''
 
@@ -82,7 +81,6 @@ test('behind the token the page runs a job, reopens a range and retries the quar
   expect((await post('/actions/reopen', range)).status).toBe(400)
   expect((await sql`select from livehouse_ops.runs`.execute(database.db)).rows).toHaveLength(1)
 
-  // Asked for twice, it runs once.
   const queued = await post('/actions/run', { csrf, ...job })
   expect([queued.status, queued.headers.get('location')]).toEqual([303, '/runs?queued=lists'])
   expect([303, 409]).toContain((await post('/actions/run', { csrf, ...job })).status)

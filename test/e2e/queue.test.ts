@@ -26,7 +26,6 @@ async function beginRun(signal?: AbortSignal) {
 
 const untilNoneHeld = async () => await untilRow(account.database.db, sql`select where not exists (${heldPartitions})`)
 
-/** How many partitions of this name are being read. */
 async function countActive(name: string): Promise<number> {
   const active = sql`select from pgboss.job where state = 'active' and singleton_key like ${name}`
   return (await active.execute(account.database.db)).rows.length

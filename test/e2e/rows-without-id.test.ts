@@ -15,13 +15,11 @@ const streams = ['--streams', 'gifts,questionnaires,signups']
 
 const account = ofTest(() => startAccount())
 
-/** A sync that is green, so many days later. */
 async function readAfter(days: number, flags: readonly string[] = streams): Promise<void> {
   account.clock.passHours(days * 24)
   expect(await account.sync(flags)).toMatchObject({ code: 0 })
 }
 
-/** A backfill that is green, from this date to that. @returns what it says of its streams */
 async function readRange(from: string, to: string) {
   const range = ['--from', from, '--to', to, '--streams', 'gifts,signups']
   const { code, streams } = await account.runJson(backfill, range)
@@ -29,13 +27,11 @@ async function readRange(from: string, to: string) {
   return streams
 }
 
-/** Each gift and each signup goes out as `change` makes it. */
 function changeBoth(change: (item: unknown) => unknown): void {
   for (const endpoint of ['giftRunning', 'signupRecord'] as const)
     account.emulator.faults.push({ effect: changedRows(change), endpoint })
 }
 
-/** What counts of gifts and signups, and what waits in quarantine. */
 async function readCounts() {
   const { rows } = await sql<{ gifts: number; amount: string; signups: number; waiting: number }>`
     select (select count(*)::int from livehouse.gifts where removed_at is null) as gifts,

@@ -18,7 +18,6 @@ const unproven = 'gifts,questionnaires,signups'
 
 const account = ofTest(() => startAccount({ viewers: 150 }))
 
-/** A sync that is green, so many hours later. @returns the slices of gifts by proof */
 async function readAfter(hours: number, names = 'gifts') {
   account.clock.passHours(hours)
   const { code, errors, streams } = await account.sync(names)

@@ -104,7 +104,6 @@ async function endAll(): Promise<void> {
   for (const served of live.keys()) await end(served)
 }
 
-/** Lets time pass, and rows come, a few hours at a time. */
 async function passTime(untilMs: number): Promise<void> {
   while (clock.now() < untilMs) {
     rolling.rollTo(wallTimeAt(clock.now(), timeZone))
@@ -122,7 +121,6 @@ function terminateAtCall(number: number): void {
   emulator.faults.push({ effect: { name: 'terminate', answer: terminate } })
 }
 
-/** What goes wrong with the service in a night. */
 function faultsOf(night: number): readonly Fault[] {
   const [, channelId = ''] = emulator.channelIds
   if (night === AWAY) return [{ effect: connectionReset() }]

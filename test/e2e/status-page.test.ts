@@ -58,7 +58,6 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     return ['/', '/channels', one, '/runs', '/runs/1', '/runs/2', '/quarantine']
   }
 
-  /** By how much the content is wider than the window. */
   const overflow = async (page: Page) =>
     await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 

@@ -5,7 +5,6 @@ import { first, firstChannel } from '../helpers/first-rows.ts'
 import { type RowVersion, readRowVersions } from '../helpers/row-versions.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 
-/** Puts a changed copy in the place of the last row that `isMeant`. */
 function change<Item extends object>(
   list: RowList<Item>,
   fields: (row: Item) => Partial<Item>,
@@ -15,7 +14,6 @@ function change<Item extends object>(
   list.replace(row, { ...row, ...fields(row) })
 }
 
-/** Adds a changed copy of the last row. */
 function addLike<Item extends object>({ rows, add }: RowList<Item>, fields: (row: Item) => Partial<Item>): void {
   const row = first(rows.slice(-1))
   add({ ...row, ...fields(row) })

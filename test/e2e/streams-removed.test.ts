@@ -111,7 +111,6 @@ describe('removed_at of visitors, gifts and signups', () => {
 })
 
 describe('a surprise drop', () => {
-  /** What the last run read as one, with its proof. */
   const readDrops = async () => {
     const { rows } = await sql<{ drop: string }>`
       select distinct stream || ' ' || proof as drop from livehouse_ops.slices
@@ -204,7 +203,6 @@ describe('a surprise drop', () => {
 
 describe('a row that cannot be read', () => {
   const visitors = () => firstChannel(pipeline.emulator).visitors
-  /** The first visitor comes without an id. */
   const breakFirst = () => {
     const { userId } = first(visitors().rows)
     const effect = changedRows((item) => (Object(item).user_id === userId ? { ...Object(item), user_id: '' } : item))

@@ -7,12 +7,17 @@ import { MINUTE } from '../../src/core/wall-clock.ts'
 import type { Switches } from '../../src/emulator/switches.ts'
 import { migrateDown, migrateUp } from '../../src/store/migrate.ts'
 import { streams } from '../../src/streams/registry.ts'
+import { runQuery } from '../../src/store/pool.ts'
+import { migrate } from '../../src/cli/migrate.ts'
+import { sync } from '../../src/cli/sync.ts'
 import { foreignRow, refusal } from '../helpers/fault-effects.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { readRowVersions } from '../helpers/row-versions.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
+import { ofFile } from '../helpers/of-file.ts'
+import { openAs } from '../helpers/open-as.ts'
 
 const onlyVisits = ['--streams', 'watch_records']
 
@@ -140,4 +145,52 @@ test('where a deep page is refused and no cut shows all visits, the run says so'
   await using account = await startLongLive('both', 60)
   account.emulator.faults.push({ effect: refusal(400000), page: 20 })
   expect(await account.sync(onlyVisits)).toMatchObject({ code: 3 })
+})
+
+const account = ofFile(() => startAccount({ channels: 1, viewers: 50, days: 2 }))
+
+/** As the server answers when its disk is full while rows are written (SQLSTATE 53100). */
+const fillDisk = (table: string) => `
+  create function public.disk_full() returns trigger language plpgsql as $$ begin
+    raise exception 'could not extend file "base/1/2": No space left on device' using errcode = '53100';
+  end $$;
+  create trigger disk_full before insert on ${table} execute function public.disk_full()`
+
+test.each([
+  // Signups are read when other streams have landed.
+  ['livehouse.signups', 3],
+  ['livehouse_ops.slices', 1],
+])('a disk that is full while %s is written is named, and with room a sync brings all', async (table, ended) => {
+  const { db } = account.database
+  await runQuery(db, fillDisk(table))
+  const { code, errors } = await account.sync()
+  expect(code).toBe(ended)
+  const said = /No space left.* \(53100\)\. Its disk is full: make room there, then run again/
+  const error = { code: 'db.refused', message: expect.stringMatching(said) }
+  expect(errors).toContainEqual(expect.objectContaining(error))
+  await runQuery(db, 'drop function public.disk_full() cascade')
+  expect((await account.sync()).code).toBe(0)
+  await account.expectTruth()
+})
+
+test('an analyst’s open transaction holds up no run and no other analyst, and is named; a migration stops for it', async () => {
+  await using account = await startAccount()
+  const { database } = account
+  expect(await account.run(sync, ['--streams', 'managers'])).toMatchObject({ code: 0 })
+  await using analyst = await openAs('livehouse_analyst', database)
+  await using other = await openAs('livehouse_analyst', database)
+  await analyst.session.query('begin; select count(*) from livehouse_bi.freshness')
+  const { rows } = await analyst.session.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const named = `process ${rows[0]?.pid} of login ${analyst.name} since `
+
+  await sql`update livehouse_ops.bi_settings set fingerprint = null`.execute(database.db)
+  const run = await account.run(sync, ['--streams', 'managers'])
+  expect(run).toMatchObject({ code: 0, error: undefined })
+  expect(run.remarked.join('\n').split(named)[1]).toMatch(/^\S+ \S+ UTC, on [\w.]+, [\w.]+, [\w.]+ and \d+ more\. /)
+  await sql`select count(*) from livehouse_bi.freshness`.execute(other.db)
+
+  const down = await account.run(migrate, ['down'])
+  expect(down.error).toMatchObject({ code: 'db.refused', message: expect.stringContaining(named) })
+  await analyst.session.query('commit')
+  expect(await account.run(migrate, ['down'])).toMatchObject({ code: 0 })
 })

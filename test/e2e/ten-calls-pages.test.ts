@@ -8,7 +8,6 @@ import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const account = ofTest(startV1Account)
-/** Backfills day after day until nothing waits. @returns how the last day ended */
 const runForDays = async (most = 12) =>
   await account.untilDone(async () => await account.runJson(backfill, V1_BACKFILL), most)
 

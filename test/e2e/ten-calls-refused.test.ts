@@ -14,7 +14,6 @@ const account = ofTest(startV1Account)
 const runBackfill = async (settings = {}, argv: readonly string[] = V1_BACKFILL) =>
   await account.runJson(backfill, argv, settings)
 const runSync = async (settings: Readonly<Record<string, string>>) => await account.sync('watch_records_v1', settings)
-/** Calls of version 1 are refused, of all channels when none is named. */
 const refuse = (effect: FaultEffect, fault: Partial<Fault> = {}) =>
   account.emulator.faults.push({ effect, endpoint: 'userRecords', ...fault })
 

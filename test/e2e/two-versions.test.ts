@@ -25,7 +25,6 @@ async function read(version: 1 | 2) {
   return streams[version === 1 ? 'watch_records_v1' : 'watch_records']
 }
 
-/** The record, and what is in quarantine. */
 async function held(id = old.recordId) {
   const { rows } = await sql`
     select nickname, user_id, assign_id, api_version from livehouse.watch_records

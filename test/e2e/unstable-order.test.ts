@@ -14,7 +14,6 @@ const account = ofTest(() => startAccount({ channels: 1, viewers: 250 }))
 
 const syncAndCompare = async (stream: string, hours?: number) => await syncTruly(account, stream, hours)
 
-/** A sync of a stream, so many hours later. @returns its exit code, its errors and what it did */
 async function syncLater(stream: string, hours: number) {
   account.clock.passHours(hours)
   const { code, errors, streams } = await account.sync(stream)

@@ -8,7 +8,6 @@ import { addRows, firstChannel, times } from '../helpers/first-rows.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
-/** A green sync; then the warehouse has all visitors. */
 async function syncVisitors(account: TestAccount): Promise<void> {
   expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 0, errors: [] })
   await account.expectTruth(['visitors'])

@@ -38,7 +38,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const templates = { migrated: nameOf('migrated'), published: nameOf('published') }
   const stop = async () => {
     try {
-      for (const name of Object.values(templates)) await dropDatabase(server.url, name)
+      await using admin = await openDatabase(server.url)
+      for (const name of Object.values(templates)) await sql`drop database if exists ${sql.id(name)}`.execute(admin)
     } finally {
       await server.stop()
     }
@@ -52,11 +53,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   }
   project.provide('templates', templates)
   return stop
-}
-
-async function dropDatabase(serverUrl: string, name: string): Promise<void> {
-  await using admin = await openDatabase(serverUrl)
-  await sql`drop database if exists ${sql.id(name)}`.execute(admin)
 }
 
 /** It takes no connections afterwards: Postgres copies no database that is in use. */
