@@ -22,7 +22,6 @@ interface FakeClockOptions {
   readonly isHeld?: () => boolean
 }
 
-/** Lets a moment of real time pass. */
 async function realTime(): Promise<true> {
   return await new Promise((resolve) => setTimeout(() => resolve(true), 5))
 }

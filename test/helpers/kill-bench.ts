@@ -49,7 +49,6 @@ export async function startKillBench() {
       await sql`select setval('public.writes', 1, false), setval('public.commits', 1, false),
         setval('public.landings', 1, false)`.execute(db)
     },
-    /** `livehouse sync` as a process of its own. */
     startChild: (...flags: readonly string[]) => startChild(['sync', ...flags], environment),
     /** The same in this process. @returns its exit code */
     syncHere: async () => (await runVerb(sync, [], { environment, clock: systemClock })).code,
@@ -64,7 +63,6 @@ export async function startKillBench() {
         open: openGate,
       }
     },
-    /** What is covered, by stream and partition. */
     readCoverage: async () => {
       const { rows } = await sql`
         select stream, partition, range_agg(covers)::text as ranges from livehouse_ops.slices

@@ -4,8 +4,6 @@ import { fileURLToPath } from 'node:url'
 
 const launcher = fileURLToPath(new URL('../../bin/livehouse.cjs', import.meta.url))
 
-export type Assistant = Awaited<ReturnType<typeof openAssistant>>
-
 /** An assistant that has started `livehouse mcp` and speaks with it. */
 export async function openAssistant(environment: Readonly<Record<string, string>>, flags: readonly string[] = []) {
   const args = [launcher, 'mcp', ...flags]

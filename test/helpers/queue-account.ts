@@ -38,7 +38,6 @@ export async function startQueueAccount(given?: TestDatabase) {
       await child.hears('"worker.started"')
       return child
     },
-    /** A verb in this process. */
     run,
     /** `livehouse sync --queue --json` in this process. */
     sync: async (flags: readonly string[] = [], { signal, settings }: SyncOptions = {}) => {

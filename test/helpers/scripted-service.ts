@@ -23,8 +23,6 @@ export interface ScriptedAnswer {
 
 export type Script = (request: SeenRequest, index: number) => ScriptedAnswer | Promise<ScriptedAnswer>
 
-export type ScriptedService = Awaited<ReturnType<typeof startScriptedService>>
-
 /** A real server on loopback that answers as the test says. */
 export async function startScriptedService(script: Script) {
   const requests: SeenRequest[] = []

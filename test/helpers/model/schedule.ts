@@ -56,9 +56,7 @@ const trouble = fc.oneof(
   // The world changes while the run reads it: before the `at`-th call for a page after the first.
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('drift'), at: fc.integer({ min: 1, max: 4 }), mutation }) },
   fc.record({ kind: fc.constant('abort'), at }),
-  // The process dies before its next statement.
   fc.record({ kind: fc.constant('kill'), at: fc.integer({ min: 1, max: 60 }) }),
-  // The server ends every connection.
   fc.record({ kind: fc.constant('terminate'), at }),
 )
 const step = fc.oneof(

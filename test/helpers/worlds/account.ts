@@ -43,7 +43,6 @@ export interface Ended {
   readonly code: number
   /** What the service's clock showed when the run first asked for it: what is later than that is asked for by a later run. */
   readonly begunAt: WallTime
-  /** What it printed, parsed. */
   readonly output: Readonly<Record<string, unknown>>
   readonly error: unknown
 }
@@ -51,7 +50,6 @@ export interface Ended {
 /** What a run is asked for beside its streams. */
 export interface Asked {
   readonly channels: readonly string[]
-  /** A date. */
   readonly from: string
   /** A job with this lookback in place of a plain sync. */
   readonly lookback?: number | undefined

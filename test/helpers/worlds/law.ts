@@ -41,7 +41,6 @@ export interface Happened {
   readonly hasMore: boolean
 }
 
-/** An account that is played with. */
 type Played = Pick<WorldAccount, 'database' | 'emulator' | 'streams' | 'now'>
 
 /**
@@ -225,7 +224,6 @@ async function countWaiting({ database: { db } }: Played, name: string): Promise
   return Number(rows[0]?.n)
 }
 
-/** How many values are known of each column, by channel. */
 function countKnown(tables: Rows): Counts {
   const known = [...tables].flatMap(([name, rows]) =>
     rows.flatMap(({ channel_id, ...row }) =>
