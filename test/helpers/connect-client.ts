@@ -29,9 +29,7 @@ export function connectClient(url: string, overrides: Partial<ConnectOptions> = 
 }
 
 /** A context that nobody aborts. */
-export function openContext(): CallContext {
-  return { signal: new AbortController().signal }
-}
+export const openContext = (): CallContext => ({ signal: new AbortController().signal })
 
 /** The rejection of a promise, for tests that look at more than its code. */
 export async function errorOf(promise: Promise<unknown>): Promise<unknown> {

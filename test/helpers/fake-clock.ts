@@ -22,9 +22,7 @@ interface FakeClockOptions {
   readonly isHeld?: () => boolean
 }
 
-async function realTime(): Promise<true> {
-  return await new Promise((resolve) => setTimeout(() => resolve(true), 5))
-}
+const realTime = async (): Promise<true> => await new Promise((resolve) => setTimeout(() => resolve(true), 5))
 
 /** A clock that stands still, and moves as its test says. No time ever passes by itself while something real is under way. */
 export function createFakeClock(options: FakeClockOptions = {}) {

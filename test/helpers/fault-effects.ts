@@ -98,21 +98,15 @@ export function whereAsked(isMeant: (query: ListQuery) => boolean, { name, answe
   return { name, query, answer: (given) => (isAsked ? (answer?.(given) ?? given) : given) }
 }
 
-function asked(name: string, query: (query: ListQuery) => ListQuery): FaultEffect {
-  return { name, query }
-}
+const asked = (name: string, query: (query: ListQuery) => ListQuery): FaultEffect => ({ name, query })
 
-function answered(name: string, answer: (given: Answer) => Answer): FaultEffect {
-  return { name, answer }
-}
+const answered = (name: string, answer: (given: Answer) => Answer): FaultEffect => ({ name, answer })
 
 function textAnswer(code: number, contentType: string, text: string, headers: Answer['headers'] = {}): Answer {
   return answerWith({ kind: 'text', contentType, text }, code, headers)
 }
 
-function delivered(name: string, delivery: Delivery): FaultEffect {
-  return answered(name, (given) => ({ ...given, delivery }))
-}
+const delivered = (name: string, delivery: Delivery): FaultEffect => answered(name, (given) => ({ ...given, delivery }))
 
 function onItems(name: string, change: (items: readonly unknown[]) => readonly unknown[]): FaultEffect {
   return onList(name, (list) => ({ ...list, items: () => change(list.items()) }))

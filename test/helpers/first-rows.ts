@@ -9,9 +9,7 @@ export function first<Item>([item]: Iterable<Item>): Item {
   return item
 }
 
-export function firstChannel({ world }: Pick<Emulator, 'world'>): Channel {
-  return first(world.channels.values())
-}
+export const firstChannel = ({ world }: Pick<Emulator, 'world'>): Channel => first(world.channels.values())
 
 /** The first channel of the service, and the first row of each of its lists: for others like it. @throws where one is empty */
 export function firstRows(emulator: Pick<Emulator, 'world'>) {

@@ -3,14 +3,10 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 type Hook = (act: () => Promise<void>) => void
 
 /** What `open` gives before the first test of a file, for all of them. It is disposed of after the last. */
-export function ofFile<T extends AsyncDisposable>(open: () => Promise<T>): T {
-  return opened(open, beforeAll, afterAll)
-}
+export const ofFile = <T extends AsyncDisposable>(open: () => Promise<T>): T => opened(open, beforeAll, afterAll)
 
 /** The same for each test of a file: another one. */
-export function ofTest<T extends AsyncDisposable>(open: () => Promise<T>): T {
-  return opened(open, beforeEach, afterEach)
-}
+export const ofTest = <T extends AsyncDisposable>(open: () => Promise<T>): T => opened(open, beforeEach, afterEach)
 
 function opened<T extends AsyncDisposable>(open: () => Promise<T>, before: Hook, after: Hook): T {
   let current: T | undefined

@@ -63,6 +63,4 @@ async function oneEnd(): Promise<void> {
   await Promise.race([whenOneEnds.promise, late.promise]).finally(() => clearTimeout(timer))
 }
 
-function isShortWorkUnderWay(): boolean {
-  return process.getActiveResourcesInfo().some((name) => SHORT_WORK.test(name))
-}
+const isShortWorkUnderWay = (): boolean => process.getActiveResourcesInfo().some((name) => SHORT_WORK.test(name))

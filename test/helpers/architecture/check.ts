@@ -84,9 +84,7 @@ function waysOf(target: string, { isTypeOnly }: Import): readonly string[] {
 }
 
 /** `api` for `src/service/http.ts`, `main.ts` for `src/main.ts`. */
-function placeOf(path: string): string {
-  return path.split('/')[1] ?? path
-}
+const placeOf = (path: string): string => path.split('/')[1] ?? path
 
 function packageOf(specifier: string): string {
   return specifier

@@ -144,6 +144,4 @@ function isTypeImport(node: Node): boolean {
   return node.importKind === 'type' || (isEach && specifiers.every((each) => field(each, 'importKind') === 'type'))
 }
 
-function isEmpty(list: unknown): boolean {
-  return Array.isArray(list) && list.length === 0
-}
+const isEmpty = (list: unknown): boolean => Array.isArray(list) && list.length === 0

@@ -47,14 +47,10 @@ export function distinct<Row>(rows: readonly Row[], valueOf: (row: Row) => strin
 }
 
 /** As `round(seconds / 3600.0, 1)` writes it. */
-export function hours(seconds: number): string {
-  return rounded(seconds / 360)
-}
+export const hours = (seconds: number): string => rounded(seconds / 360)
 
 /** As `round(x, 1)` writes it. @param tenths ten times x */
-export function rounded(tenths: number): string {
-  return (Math.round(tenths) / 10).toFixed(1)
-}
+export const rounded = (tenths: number): string => (Math.round(tenths) / 10).toFixed(1)
 
 /** The largest first, equal ones by their text. */
 export function descending<Row extends readonly (string | number | null)[]>(

@@ -107,19 +107,13 @@ export function stayOf({ enteredMs, leftMs, online }: Visit): number {
 }
 
 /** `YYYY-MM-DD HH:MM:SS` in Asia/Shanghai. */
-export function clockOf(ms: number): string {
-  return new Date(ms + ZONE_MS).toISOString().slice(0, 19).replace('T', ' ')
-}
+export const clockOf = (ms: number): string => new Date(ms + ZONE_MS).toISOString().slice(0, 19).replace('T', ' ')
 
 /** `YYYY-MM-DD` in Asia/Shanghai. */
-export function dayOf(ms: number): string {
-  return clockOf(ms).slice(0, 10)
-}
+export const dayOf = (ms: number): string => clockOf(ms).slice(0, 10)
 
 /** Monday is 1. */
-export function weekdayOf(day: string): number {
-  return new Date(day).getUTCDay() || 7
-}
+export const weekdayOf = (day: string): number => new Date(day).getUTCDay() || 7
 
 /** The day so many days later. */
 export function addDays(day: string, days: number): string {
@@ -127,19 +121,13 @@ export function addDays(day: string, days: number): string {
 }
 
 /** The Monday of a day's week. */
-export function weekOf(day: string): string {
-  return addDays(day, 1 - weekdayOf(day))
-}
+export const weekOf = (day: string): string => addDays(day, 1 - weekdayOf(day))
 
 export function textIn(row: TruthRow, name: string): string | null {
   const value = row[name]
   return typeof value === 'string' ? value : null
 }
 
-export function numberIn(row: TruthRow, name: string): number {
-  return Number(row[name])
-}
+export const numberIn = (row: TruthRow, name: string): number => Number(row[name])
 
-export function msIn(row: TruthRow, name: string): number {
-  return Date.parse(textIn(row, name) ?? '')
-}
+export const msIn = (row: TruthRow, name: string): number => Date.parse(textIn(row, name) ?? '')

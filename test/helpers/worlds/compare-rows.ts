@@ -24,9 +24,7 @@ export function textOf(row: TruthRow, { isToTheMinute, without }: Precision): st
 }
 
 /** The instants in a text, without their seconds. */
-export function toTheMinute(text: string): string {
-  return text.replaceAll(/(T\d\d:\d\d):\d\dZ/g, '$1')
-}
+export const toTheMinute = (text: string): string => text.replaceAll(/(T\d\d:\d\d):\d\dZ/g, '$1')
 
 /** What a row is the same by, in its channel. */
 export function nameOf(stream: string, row: TruthRow): string {

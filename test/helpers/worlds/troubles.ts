@@ -198,9 +198,7 @@ export const troubles = {
 
 export type TroubleName = keyof typeof troubles
 
-export function kindOf({ name }: Trouble): Kind {
-  return troubles[name]
-}
+export const kindOf = ({ name }: Trouble): Kind => troubles[name]
 
 export function isName(name: string): name is TroubleName {
   return name in troubles
