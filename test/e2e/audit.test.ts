@@ -5,6 +5,7 @@ import { backfill } from '../../src/cli/backfill.ts'
 import { exitCodeOfError } from '../../src/cli/failure.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { readOpenReadings } from '../../src/ledger/open-readings.ts'
+import { first } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startFilled } from '../helpers/start-filled.ts'
 
@@ -129,9 +130,7 @@ test('rows without a readable time do not stand in for rows that are missing fro
 test('an account that is new is no difference; what there is nothing to compare with is not compared, and has no numbers', async () => {
   const { emulator, audited, text, clock } = account
   const { managers } = emulator.world
-  const [known] = managers.rows
-  if (!known) throw new Error('the world is empty')
-  managers.add({ ...known, id: '99001', createdOn: '2026-11-20' })
+  managers.add({ ...first(managers.rows), id: '99001', createdOn: '2026-11-20' })
   expect(await text('--streams', 'managers,manager_usage')).toMatchObject({ code: 0 })
   const notes = ['new or still changing since the last reading: 1']
   expect(await audited('--streams', 'managers,manager_usage')).toMatchObject([{ notes }, { notes }])

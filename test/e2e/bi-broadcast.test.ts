@@ -91,13 +91,12 @@ test('a visit without a leave ends with its day, and one that left before it cam
       ('6', 2, 'b', '2026-11-11 00:20+08', '2026-11-11 00:40+08', 1200, 1200, 2, 1),
       ('6', 3, 'c', '2026-11-12 20:00+08', '2026-11-12 19:00+08', 600, 600, 2, 1),
       ('6', 4, 'd', '2026-11-12 20:25+08', '2026-11-12 20:35+08', 600, 600, 2, 1)`)
-  expect(
-    await read('select broadcast_key, broadcast_seconds, estimated_peak_live_viewers from livehouse_bi.fct_broadcast'),
-  ).toEqual(['6:20261110T2350 3000 1', '6:20261112T2025 600 1'])
-  expect(
-    await read(`select day::text, min(minute_at_local)::time, max(estimated_all_viewers)
-      from livehouse_bi.fct_audience_minute group by day order by day`),
-  ).toEqual(['2026-11-10 23:50:00 1', '2026-11-11 00:20:00 1', '2026-11-12 20:25:00 1'])
+  const columns = 'broadcast_key, broadcast_seconds, estimated_peak_live_viewers'
+  const broadcasts = await read(`select ${columns} from livehouse_bi.fct_broadcast`)
+  expect(broadcasts).toEqual(['6:20261110T2350 3000 1', '6:20261112T2025 600 1'])
+  const minutes = await read(`select day::text, min(minute_at_local)::time, max(estimated_all_viewers)
+    from livehouse_bi.fct_audience_minute group by day order by day`)
+  expect(minutes).toEqual(['2026-11-10 23:50:00 1', '2026-11-11 00:20:00 1', '2026-11-12 20:25:00 1'])
 })
 
 test('a record counts from entry to the end of its online seconds or of its stay, on every day that it lasts into, and at once with others only where they meet', async () => {

@@ -13,6 +13,7 @@ import type { Database } from '../../src/store/database.ts'
 import { quarantineItems } from '../../src/ledger/quarantine/quarantine.ts'
 import { runQuery } from '../../src/store/pool.ts'
 import { expectKeptDays } from '../helpers/expect-kept-days.ts'
+import { first, firstRows } from '../helpers/first-rows.ts'
 import { openTransaction } from '../helpers/own-locks.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
@@ -168,9 +169,7 @@ test('every command that changes records leaves the days kept and true', async (
   await using account = await startV1Account()
   const { emulator, run } = account
   const { db } = account.database
-  const [channel] = emulator.world.channels.values()
-  const [record] = channel?.records.rows ?? []
-  if (!channel || !record) throw new Error('no record')
+  const { channel, record } = firstRows(emulator)
   const inOrder = async (verb: Parameters<typeof run>[0], argv: readonly string[], settings = {}) => {
     expect(await run(verb, argv, settings)).toMatchObject({ code: 0 })
     const { kept, changed } = await expectKeptDays(db)
@@ -189,8 +188,7 @@ test('every command that changes records leaves the days kept and true', async (
   await inOrder(backfill, ['--from', '2026-11-01', '--to', '2026-11-20'])
 
   account.setRecords(2, 1)
-  const [old] = channel.oldRecords.rows
-  if (!old) throw new Error('no old record')
+  const old = first(channel.oldRecords.rows)
   await inOrder(backfill, V1_BACKFILL)
   channel.records.add({ ...old, nick: 'of version 2', enteredAt: old.enteredAt, onlineSeconds: 600, liveSeconds: 300 })
   await inOrder(backfill, [...V1_BACKFILL.slice(0, 4), '--streams', 'watch_records'])

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
 import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { allStreams } from '../../src/streams/registry.ts'
@@ -10,11 +10,11 @@ import { SCHEMA, schemaWords } from '../../src/bi/view-statements.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
-const pipeline = ofFile(() => startPipeline({ viewers: 60 }))
-
-beforeAll(async () => {
-  await pipeline.sync()
-  await groupPersons(pipeline.database.db)
+const pipeline = ofFile(async () => {
+  const started = await startPipeline({ viewers: 60 })
+  await started.sync()
+  await groupPersons(started.database.db)
+  return started
 })
 
 test('dbt/sources.yml is what the declarations say (mend it: npx vitest run test/e2e/dbt-sources.test.ts -u)', async () => {
@@ -36,11 +36,7 @@ test('freshness is that of the stream that landed the longest ago, of the channe
 })
 
 /** Keys with a column that may be NULL. */
-const nullableKeys = new Set([
-  'freshness.channel_id',
-  'reconciliation.channel_id',
-  'viewer_return_month.previous_month',
-])
+const nullableKeys = new Set('freshness.channel_id reconciliation.channel_id viewer_return_month.previous_month'.split(' '))
 
 /**
  * `sources.yml` for a dbt project: every view with the words of its columns, tests of its key and of its joins, and
@@ -69,7 +65,9 @@ function describeView(view: BiView, views: readonly BiView[]): readonly string[]
     `      - name: ${name}`,
     `        description: ${yamlText(meaning)}`,
     ...(name === 'freshness' ? freshness : []),
-    ...(key.length > 1 && !key.some((column) => nullableKeys.has(`${name}.${column}`)) ? uniqueTogether(key) : []),
+    ...(key.length > 1 && !key.some((column) => nullableKeys.has(`${name}.${column}`))
+      ? ['        meta:', `          unique_together: [${key.join(', ')}]`]
+      : []),
     '        columns:',
     ...Object.entries(columns).flatMap(([column, { words }]) => [
       `          - name: ${column}`,
@@ -98,17 +96,11 @@ const freshness: readonly string[] = [
   '          error_after: { count: 50, period: hour }',
 ]
 
-/** Columns that tell rows apart together; each of them alone is not unique. */
-function uniqueTogether(key: readonly string[]): readonly string[] {
-  return ['        meta:', `          unique_together: [${key.join(', ')}]`]
-}
-
 function testsOf({ name, key }: BiView, column: string, views: readonly BiView[]): readonly string[] {
   const isKey = key.includes(column) && !nullableKeys.has(`${name}.${column}`)
   // A column named like the single key of a dimension joins it.
-  const joined = views.filter(
-    (view) => view.name.startsWith('dim_') && view.name !== name && view.key.join() === column,
-  )
+  const dimensions = views.filter((view) => view.name.startsWith('dim_') && view.name !== name)
+  const joined = dimensions.filter((view) => view.key.join() === column)
   const tests = [
     ...(isKey && key.length === 1 ? ['unique'] : []),
     ...(isKey ? ['not_null'] : []),

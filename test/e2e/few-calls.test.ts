@@ -41,10 +41,8 @@ test('a long history takes few calls more than it has pages, and is read in part
     const { rows } = await sql<{ most: string }>`
       select max(distinct_rows) as most from livehouse_ops.slices where stream = ${stream}`.execute(database.db)
     const made = emulator.calls.slice(before)
-    const [calls = 0, more = 0] = [channel, other].map(
-      (of) => made.filter(({ channelId }) => channelId === of?.id).length,
-    )
-    return { calls, more, most: Number(rows[0]?.most) }
+    const callsOf = (id = '') => made.filter(({ channelId }) => channelId === id).length
+    return { calls: callsOf(channel.id), more: callsOf(other?.id), most: Number(rows[0]?.most) }
   }
 
   const ofRecords = await run('watch_records')

@@ -5,23 +5,20 @@ import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
 import { defaultSwitches } from '../../src/emulator/switches.ts'
 import type { Channel, Gift } from '../../src/emulator/world/world.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
-import { firstRows } from '../helpers/first-rows.ts'
+import { first, firstChannel, times } from '../helpers/first-rows.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const account = ofFile(() => startAccount({ channels: 1, viewers: 5 }))
-/** As they are before the first test. */
-let first: ReturnType<typeof firstRows>
 let channel: Channel
 let example: Gift
 let now: WallTime
 
 beforeAll(() => {
-  first = firstRows(account.emulator)
-  channel = first.channel
-  example = { ...first.gift, type: 'cash' }
+  channel = firstChannel(account.emulator)
+  example = { ...first(channel.gifts.rows), type: 'cash' }
 })
 
 beforeEach(async () => {
@@ -35,12 +32,11 @@ beforeEach(async () => {
 
 /** Different gifts, one in so many seconds, the newest `ago` seconds before now. */
 function addGifts(count: number, { every = 600, ago = 3600 } = {}): void {
-  const giftOf = (place: number) => ({ ...example, giftId: place + 1, givenAt: now - ago - place * every })
-  channel.gifts.add(...Array.from({ length: count }, (_, place) => giftOf(place)))
+  channel.gifts.add(...times(count, (n) => ({ ...example, giftId: n + 1, givenAt: now - ago - n * every })))
 }
 
 function addEqualGifts(count: number, ago: number): void {
-  channel.gifts.add(...Array.from({ length: count }, () => ({ ...example, money: '0.00', givenAt: now - ago })))
+  channel.gifts.add(...times(count, () => ({ ...example, money: '0.00', givenAt: now - ago })))
 }
 
 function breakGifts(effect: FaultEffect, fault: Partial<Fault> = {}): void {

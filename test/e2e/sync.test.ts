@@ -122,12 +122,11 @@ async function startLongLive(recordFilterTime: Switches['recordFilterTime'], vis
   const { records } = firstChannel(emulator)
   const record = first(records.rows)
   const beganAt = account.hoursAgo(4 * 24)
-  records.add(
-    ...Array.from({ length: visits }, (_, n) => {
-      const enteredAt = beganAt + ((n * 7) % 120) * MINUTE
-      return { ...record, recordId: String(900_000 + n), enteredAt, leftAt: enteredAt + (5 + ((n * 11) % 85)) * MINUTE }
-    }),
-  )
+  for (let n = 0; n < visits; n++) {
+    const enteredAt = beganAt + ((n * 7) % 120) * MINUTE
+    const leftAt = enteredAt + (5 + ((n * 11) % 85)) * MINUTE
+    records.add({ ...record, recordId: String(900_000 + n), enteredAt, leftAt })
+  }
   return account
 }
 

@@ -56,9 +56,8 @@ test('it is for readers of the views alone, and looks at nothing of theirs', asy
       and a.grantee <> p.proowner order by 1`.execute(database.db)
   expect(rows.map(({ who }) => who)).toEqual(['livehouse_analyst', 'livehouse_pii'])
   expect(await runQuery(pii.db, counted('current_date', 'current_date'))).toEqual([])
-  await expect(
-    runQuery(analyst.db, 'alter function livehouse_bi.viewers_between(date, date) reset all'),
-  ).rejects.toThrow('owner')
+  const altered = runQuery(analyst.db, 'alter function livehouse_bi.viewers_between(date, date) reset all')
+  await expect(altered).rejects.toThrow('owner')
   await analyst.db.connection().execute(async (db) => {
     await sql`create function pg_temp.date_trunc(text, timestamp) returns timestamp language plpgsql as
       $$ begin raise 'called as %', current_user; end $$`.execute(db)

@@ -45,16 +45,12 @@ export const broadcastQuestions: readonly Question[] = [
 from livehouse_bi.fct_broadcast
 where not is_test
 order by viewers desc, broadcast_key limit 5`,
-    answer: (facts) =>
-      descending(
-        broadcastsWithVisits(facts).map(({ key, start, end, there }) => [
-          key,
-          distinct(there, by.viewer),
-          there.length,
-          (end - start) / 1000,
-        ]),
-        1,
-      ).slice(0, 5),
+    answer: (facts) => {
+      const told = broadcastsWithVisits(facts).map(({ key, start, end, there }) => {
+        return [key, distinct(there, by.viewer), there.length, (end - start) / 1000]
+      })
+      return descending(told, 1).slice(0, 5)
+    },
   },
   {
     title: 'How many of those who come for the start of a broadcast are still there after 10, 30 and 60 minutes?',
@@ -98,13 +94,8 @@ where cash_amount > 0 and not is_test
 order by cash_a_viewer desc nulls last, broadcast_key limit 3`,
     answer: (facts) => {
       const paid = broadcastsWithVisits(facts).flatMap(({ key, channel, start, end, there }) => {
-        const given = facts.gifts.filter(
-          ({ row, ...gift }) =>
-            gift.channel === channel &&
-            row.gift_type === 'cash' &&
-            msIn(row, 'given_at') >= start &&
-            msIn(row, 'given_at') < end,
-        )
+        const cash = facts.gifts.filter((gift) => gift.channel === channel && gift.row.gift_type === 'cash')
+        const given = cash.filter(({ row }) => msIn(row, 'given_at') >= start && msIn(row, 'given_at') < end)
         const cents = sum(given, ({ row }) => Math.round(Number(row.amount) * 100))
         const viewers = distinct(there, by.viewer)
         const each = (Math.round(cents / viewers) / 100).toFixed(2)
@@ -147,17 +138,14 @@ group by w.access_source order by viewers desc, w.access_source collate "C"`,
 from livehouse_bi.fct_gift
 where is_cash and viewer_key is not null and not is_test
 group by viewer_key order by cash desc, viewer_key limit 3`,
-    answer: ({ gifts }) =>
-      descending(
-        groupBy(
-          gifts.filter(({ viewer, row }) => viewer !== null && row.gift_type === 'cash'),
-          ({ viewer }) => viewer ?? '',
-        ).map(({ key, rows }) => {
-          const cents = sum(rows, ({ row }) => Math.round(Number(row.amount) * 100))
-          return [key, rows.length, (cents / 100).toFixed(2)]
-        }),
-        2,
-      ).slice(0, 3),
+    answer: ({ gifts }) => {
+      const cash = gifts.filter(({ viewer, row }) => viewer !== null && row.gift_type === 'cash')
+      const givers = groupBy(cash, ({ viewer }) => viewer ?? '').map(({ key, rows }) => {
+        const cents = sum(rows, ({ row }) => Math.round(Number(row.amount) * 100))
+        return [key, rows.length, (cents / 100).toFixed(2)]
+      })
+      return descending(givers, 2).slice(0, 3)
+    },
   },
   {
     title: 'How many of the viewers of a week came for the first time, and how many of them again a week later?',

@@ -133,16 +133,11 @@ from (select viewer_key, count(*) as gifts, coalesce(sum(cash_amount), 0) as cas
   where viewer_key is not null and not is_test group by viewer_key) v
 group by gifts order by gifts`,
     answer: ({ gifts }) => {
-      const givers = groupBy(
-        gifts.filter(({ viewer }) => viewer !== null),
-        ({ viewer }) => viewer ?? '',
-      )
+      const known = gifts.filter(({ viewer }) => viewer !== null)
+      const givers = groupBy(known, ({ viewer }) => viewer ?? '')
       return groupBy(givers, ({ rows }) => String(rows.length)).map(({ key, rows }) => {
-        const cash = ofType(
-          rows.flatMap((giver) => giver.rows),
-          'cash',
-        )
-        return [key, rows.length, (sum(cash, cents) / 100).toFixed(2)]
+        const given = rows.flatMap((giver) => giver.rows)
+        return [key, rows.length, (sum(ofType(given, 'cash'), cents) / 100).toFixed(2)]
       })
     },
   },

@@ -39,15 +39,14 @@ from livehouse_bi.dim_viewer
 where identity_basis <> 'none' and not is_test
 group by person_key
 order by sum(watch_seconds) desc nulls last, sum(visit_count) desc limit 5`,
-    answer: ({ viewers }) =>
-      groupBy(
-        viewers.filter(({ basis }) => basis !== 'none'),
-        by.person,
-      )
+    answer: ({ viewers }) => {
+      const known = viewers.filter(({ basis }) => basis !== 'none')
+      return groupBy(known, by.person)
         .map(({ rows }) => ({ rows, visits: sum(rows, ({ visits }) => visits), watch: sum(rows, by.watch) }))
         .sort((a, b) => b.watch - a.watch || b.visits - a.visits)
         .slice(0, 5)
-        .map(({ rows, visits, watch }) => [rows[0]?.basis ?? '', distinct(rows, by.channel), visits, hours(watch)]),
+        .map(({ rows, visits, watch }) => [rows[0]?.basis ?? '', distinct(rows, by.channel), visits, hours(watch)])
+    },
   },
   {
     title: 'How many people do we know by something better than a viewer id, and how many in several channels?',

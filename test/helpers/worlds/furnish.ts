@@ -22,12 +22,8 @@ export function furnish({ world }: ModelWorld, { group, ages, equal, hides, oldR
   const copies = <Row>(row: Row): readonly Row[] => Array.from({ length: equal.count }, () => row)
   if (group === 'gifts' && gift) {
     channel.gifts.add(...copies({ ...gift, givenAt: at, giftId: 9 }))
-    if (hides)
-      channel.gifts.add(
-        ...ages
-          .slice(0, 5)
-          .map((age) => ({ ...gift, givenAt: world.endsAt - (age + 3) * MINUTE, giftId: HIDDEN_GIFT })),
-      )
+    for (const age of hides ? ages.slice(0, 5) : [])
+      channel.gifts.add({ ...gift, givenAt: world.endsAt - (age + 3) * MINUTE, giftId: HIDDEN_GIFT })
   }
   const signup = form?.signups.rows[0]
   if (group === 'signups' && form && signup)
@@ -37,24 +33,13 @@ export function furnish({ world }: ModelWorld, { group, ages, equal, hides, oldR
     for (let number = 0; number < oldRecords; number++) {
       const isHidden = hides && number % 9 === 4
       const enteredAt = start + number * 300 * MINUTE
-      channel.oldRecords.add({
-        ...record,
-        recordId: `9${number}`,
-        enteredAt,
-        leftAt: enteredAt + 300,
-        nick: isHidden ? HIDDEN_NICK : 'n',
-      })
+      const times = { enteredAt, leftAt: enteredAt + 300 }
+      channel.oldRecords.add({ ...record, ...times, recordId: `9${number}`, nick: isHidden ? HIDDEN_NICK : 'n' })
     }
   }
   if (group === 'managers') {
-    const { managers } = createWorld({
-      seed: 1,
-      channels: 1,
-      viewers: 1,
-      days: 1,
-      endsAt: world.endsAt,
-      timeZone: world.timeZone,
-    })
+    const { endsAt, timeZone } = world
+    const { managers } = createWorld({ seed: 1, channels: 1, viewers: 1, days: 1, endsAt, timeZone })
     world.managers.add(...managers.rows)
   }
 }
