@@ -105,10 +105,9 @@ test.each([
   [50, 300, 'different'],
 ])('of gifts that no reading covers page 1 is known: %i and %i more are %s', async (many, more, verdict) => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
-  const { emulator, clock, run } = account
-  const { channel, gift } = firstRows(emulator)
+  const { channel, gift } = firstRows(account.emulator)
   for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
-  const givenAt = Math.floor(clock.nowMs / 1000) - 82 * 3600
+  const givenAt = Math.floor(account.clock.nowMs / 1000) - 82 * 3600
   const give = (from: number, count: number) => {
     const ids = Array.from({ length: count }, (_, index) => from + index)
     channel.gifts.add(...ids.map((giftId) => ({ ...gift, type: 'cash' as const, giftId, givenAt })))
@@ -116,7 +115,7 @@ test.each([
   give(1, many)
   expect(await account.sync('gifts')).toMatchObject({ code: 0 })
   const range = ['--streams', 'gifts', '--from', '2026-11-10', '--to', '2026-11-20']
-  expect(await run(ledger, ['forget', ...range])).toMatchObject({ code: 0 })
+  expect(await account.run(ledger, ['forget', ...range])).toMatchObject({ code: 0 })
   give(1000, more)
   const [cash] = (await account.runJson(audit, range)).audit.partitions
   const note = expect.stringContaining('the service tells no total, but at least 100 rows')
@@ -125,8 +124,7 @@ test.each([
 
 test('an account that is lost is found where its usage was never read, also beside one that is new and one that is kept', async () => {
   await using account = await startAccount()
-  const { emulator, database } = account
-  const { managers } = emulator.world
+  const { managers } = account.emulator.world
   const [first, second] = managers.rows
   if (!first || !second) throw new Error('the world is empty')
   const look = async () => {
@@ -137,7 +135,7 @@ test('an account that is lost is found where its usage was never read, also besi
   managers.remove(first)
   await account.sync('managers')
   expect(await look()).toEqual({ code: 0, differences: [] })
-  await sql`delete from livehouse.managers where manager_id = ${second.id}`.execute(database.db)
+  await sql`delete from livehouse.managers where manager_id = ${second.id}`.execute(account.database.db)
   const missing = (rows: number) => ({ code: 3, differences: [expect.objectContaining({ kind: 'missing', rows })] })
   expect(await look()).toEqual(missing(1))
   managers.add({ ...second, id: '99001' })

@@ -11,16 +11,15 @@ import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 test('a list that gets a row with every call, and of which page 1 is given behind the end, has an end', async () => {
   await using account = await startAccount({ channels: 1, viewers: 100 })
-  const { emulator } = account
-  emulator.switches.beyondLastPage = 'repeat-first'
-  const { channel, visitor } = firstRows(emulator)
+  account.emulator.switches.beyondLastPage = 'repeat-first'
+  const { channel, visitor } = firstRows(account.emulator)
   let calls = 0
   const enter = meanwhile(() => {
     channel.visitors.add({ ...visitor, userId: `new-${++calls}`, lastOnlineAt: visitor.lastOnlineAt + 86_400 + calls })
   })
   // Fewer come than are announced, so that what lies behind the end is asked for.
   const hidden = withheldRows((item) => Object(item).user_id === visitor.userId)
-  emulator.faults.push({ effect: { ...hidden, ...enter }, endpoint: 'visitorList' })
+  account.emulator.faults.push({ effect: { ...hidden, ...enter }, endpoint: 'visitorList' })
   expect(await account.sync('visitors')).toMatchObject({ code: 0 })
   expect(calls).toBeLessThan(40)
 })
@@ -59,8 +58,7 @@ test.each([
   [31, '2025-06-01'],
 ])('a service that serves %i days at a time is read, proven and audited from %s on', async (days, from) => {
   await using account = await startAccount({ channels: 1, days: 8 })
-  const { emulator } = account
-  emulator.switches.longestWindowDays = days
+  account.emulator.switches.longestWindowDays = days
   const history = { LIVEHOUSE_HISTORY_FROM: from }
   expect(await account.sync('gifts,watch_records,signups', history)).toMatchObject({ code: 0 })
   await account.expectTruth(['gifts', 'watch_records', 'signups'])
@@ -83,8 +81,7 @@ test('a service that refuses every range is asked for a day, and then no more', 
 
 test.each([100, 250])('%i gifts of a service that fails behind the last page all land', async (count) => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
-  const { emulator } = account
-  const { channel, gift } = firstRows(emulator)
+  const { channel, gift } = firstRows(account.emulator)
   for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
   channel.gifts.add(...times(count, (n) => ({ ...gift, giftId: n, givenAt: gift.givenAt + n * 60 })))
   const failed = status(500)
@@ -93,10 +90,10 @@ test.each([100, 250])('%i gifts of a service that fails behind the last page all
     return isBehind ? (failed.answer?.(given) ?? given) : given
   }
   const effect = whereAsked(({ page }) => page > 1, { name: 'fails behind the end', answer })
-  emulator.faults.push({ effect, endpoint: 'giftRunning' })
+  account.emulator.faults.push({ effect, endpoint: 'giftRunning' })
   expect(await account.sync('gifts')).toMatchObject({ code: 0 })
   await account.expectTruth(['gifts'])
-  expect(emulator.calls.length).toBeLessThan(40)
+  expect(account.emulator.calls.length).toBeLessThan(40)
 })
 
 test('a viewer list of which no more than a round number is counted and served is red, and may be accepted', async () => {

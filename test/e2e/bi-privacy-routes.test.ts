@@ -19,7 +19,6 @@ const analyst = ofFile(() => openAs('livehouse_analyst', database))
 let phones: readonly string[]
 
 beforeAll(async () => {
-  const { db } = database
   // Every second gift and signup names its viewer by the phone alone.
   for (const statement of [
     `insert into livehouse.channels (channel_id, run_id) values ('9', 1)`,
@@ -35,9 +34,9 @@ beforeAll(async () => {
     'create statistics livehouse.of_people on nickname, phone, address from livehouse.visitors',
     'analyze',
   ])
-    await runQuery(db, statement)
-  await groupPersons(db)
-  phones = (await runQuery(db, 'select phone from livehouse.visitors order by user_id')).map(({ phone }) =>
+    await runQuery(database.db, statement)
+  await groupPersons(database.db)
+  phones = (await runQuery(database.db, 'select phone from livehouse.visitors order by user_id')).map(({ phone }) =>
     String(phone),
   )
 })
@@ -122,9 +121,8 @@ test('what a plan counts is the same for a phone that is there and one that is n
 })
 
 test('nothing in the catalogs that an analyst may read holds personal data or the key of the hashes', async () => {
-  const { db } = database
   const { rows: keys } = await sql<{ hex: string }>`
-    select encode(substr(inner_pad, 1, 16), 'hex') as hex from livehouse_ops.hash_key`.execute(db)
+    select encode(substr(inner_pad, 1, 16), 'hex') as hex from livehouse_ops.hash_key`.execute(database.db)
   const { rows: catalogs } = await analyst.session.query<{ name: string }>(`
     select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname in ('pg_catalog', 'information_schema') and c.relkind in ('r', 'v') and has_table_privilege(c.oid, 'select')`)

@@ -169,29 +169,27 @@ test('people have the same key for every reader', async () => {
 })
 
 test('an operator changes what is masked, also to ids that are clear otherwise', async () => {
-  const { db } = pipeline.database
   const outerIds = new Set(pipeline.emulator.truth().visitors.flatMap((row) => textIn(row, 'outer_id') ?? []))
   const before = await textsOf(analyst.db, 'dim_person')
   expect(before.intersection(outerIds).size).toBeGreaterThan(0)
-  await publishBi(db, { settings: { currency: undefined, masked: ['outer_id'] } })
+  await publishBi(pipeline.database.db, { settings: { currency: undefined, masked: ['outer_id'] } })
   const after = await textsOf(analyst.db, 'dim_person')
   const phones = secrets().get('phones') ?? new Set()
   expect([...after].filter((text) => [...outerIds].some((id) => text.includes(id)))).toEqual([])
   expect(after.intersection(phones).size).toBeGreaterThan(0)
   const masked = ['phone', 'ip', 'open_id', 'nickname', 'address', 'answers'] as const
-  await publishBi(db, { settings: { currency: undefined, masked } })
+  await publishBi(pipeline.database.db, { settings: { currency: undefined, masked } })
 })
 
 test('answers of a cleared question are shown, until the operator gives it another header', async () => {
-  const { db } = pipeline.database
   const unmasked = `select distinct question_no from livehouse_bi.fct_signup_answer where answer <> '***'`
   const shown = async () => await runQuery(analyst.db, unmasked)
   expect(await shown()).toEqual([])
   const where = 'where question_no = 3 and question is not null and answer is not null'
   const clear = `insert into livehouse_ops.cleared_questions (channel_id, question_id, question_no, question)
     select channel_id, question_id, question_no, question from livehouse.signup_answers ${where} limit 1`
-  await runQuery(db, clear)
+  await runQuery(pipeline.database.db, clear)
   expect(await shown()).toEqual([{ question_no: 3 }])
-  await runQuery(db, `update livehouse.signup_answers set question = 'another' ${where}`)
+  await runQuery(pipeline.database.db, `update livehouse.signup_answers set question = 'another' ${where}`)
   expect(await shown()).toEqual([])
 })

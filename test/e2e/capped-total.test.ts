@@ -79,14 +79,13 @@ test('a round total that has grown by the next call is no limit: a visit across 
 
 test('a range of which a round number of rows is counted, and comes, is not cut', async () => {
   await using account = await startLists(10_000, 2, 1000, Infinity)
-  const { emulator } = account
-  const { records } = firstRows(emulator).channel
+  const { records } = firstRows(account.emulator).channel
   const others = records.rows.filter(({ recordId }) => Math.floor(Number(recordId) / 10_000) !== 90)
   for (const each of others) records.remove(each)
   expect(await account.sync('watch_records')).toMatchObject({ code: 0 })
   await account.expectTruth(['watch_records'])
   // Ten pages, the two empty ones behind them, a look at what lies before, and two counts each time that half of the range has all.
-  expect(emulator.calls.filter(({ params }) => 'start_time' in params)).toHaveLength(13 + 28)
+  expect(account.emulator.calls.filter(({ params }) => 'start_time' in params)).toHaveLength(13 + 28)
 })
 
 test('of a minute of which fewer rows are counted than it has, nothing is claimed: it moves, or is named', async () => {

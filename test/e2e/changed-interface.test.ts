@@ -11,13 +11,12 @@ import { startAccount } from '../helpers/start-account.ts'
 const account = ofTest(() => startAccount({ viewers: 260 }))
 
 function rename(endpoint: EndpointName, from: string, to: string): void {
-  const { emulator } = account
   const effect = changedRows((item) => {
     const { [from]: value, ...others } = Object(item)
     return { ...others, [to]: value }
   })
-  const [channelId = ''] = emulator.channelIds
-  emulator.faults.push({ effect, endpoint, channelId })
+  const [channelId = ''] = account.emulator.channelIds
+  account.emulator.faults.push({ effect, endpoint, channelId })
 }
 
 test.each([
@@ -66,43 +65,40 @@ test.each([
 })
 
 test('a renamed field overwrites nothing of a list that is longer than what is written at once', async () => {
-  const { emulator, clock, database } = account
-  const { channel, visitor } = firstRows(emulator)
+  const { channel, visitor } = firstRows(account.emulator)
   const known = { ...visitor, nick: 'known' }
   channel.visitors.add(...Array.from({ length: 4300 }, (_, number) => ({ ...known, userId: `more${number}` })))
   const streams = ['--streams', 'visitors']
   expect(await account.sync(streams)).toMatchObject({ code: 0 })
   rename('visitorList', 'nick', 'renamed')
-  clock.passHours(1)
+  account.clock.passHours(1)
   expect(await account.sync(streams)).toMatchObject({ code: 3 })
-  const rows = await readStreamTable(database.db, 'visitors')
+  const rows = await readStreamTable(account.database.db, 'visitors')
   expect(rows.filter(({ nickname }) => nickname === 'known')).toHaveLength(4300)
 })
 
 test('a field that the service leaves out where it is empty is not missed among new rows that have none', async () => {
-  const { emulator, clock } = account
-  const { channel, record } = firstRows(emulator)
+  const { channel, record } = firstRows(account.emulator)
   const withoutEmpty = changedRows((item) => {
     const { phone, ...others } = Object(item)
     return others.device === 'new' ? others : { ...others, phone }
   })
-  emulator.faults.push({ effect: withoutEmpty, endpoint: 'userRecordList' })
+  account.emulator.faults.push({ effect: withoutEmpty, endpoint: 'userRecordList' })
   for (let week = 0; week < 3; week++) {
     const enteredAt = account.hoursAgo(1)
     const withoutPhone = { ...record, phone: '', device: 'new', enteredAt, leftAt: enteredAt + 60 }
     if (week === 2) for (let n = 0; n < 30; n++) channel.records.add({ ...withoutPhone, recordId: String(900_000 + n) })
     expect(await account.sync('watch_records')).toMatchObject({ code: 0 })
-    clock.passHours(7 * 24)
+    account.clock.passHours(7 * 24)
   }
   await account.expectTruth(['watch_records'])
 })
 
 test('a field that tells rows apart is missed among new rows too, of gifts and of visits', async () => {
-  const { emulator, clock } = account
-  const { channel, record, gift } = firstRows(emulator)
+  const { channel, record, gift } = firstRows(account.emulator)
   const streams = ['--streams', 'watch_records,gifts']
   expect(await account.sync(streams)).toMatchObject({ code: 0 })
-  clock.passHours(7 * 24)
+  account.clock.passHours(7 * 24)
   const at = account.hoursAgo(1)
   for (let n = 0; n < 30; n++) {
     channel.records.add({ ...record, recordId: String(900_000 + n), enteredAt: at + n, leftAt: at + 60 + n })
@@ -113,33 +109,31 @@ test('a field that tells rows apart is missed among new rows too, of gifts and o
   const { errors } = await account.sync(streams)
   for (const stream of ['watch_records', 'gifts'])
     expect(errors).toContainEqual(expect.objectContaining({ stream, code: 'interface.changed' }))
-  emulator.faults.length = 0
+  account.emulator.faults.length = 0
   expect(await account.sync(streams)).toMatchObject({ code: 0 })
   await account.expectTruth(['watch_records', 'gifts'])
 })
 
 test('a field that only some items have is no change, and neither is one that a handful of items lacks', async () => {
-  const { emulator, clock } = account
   expect(await account.sync()).toMatchObject({ code: 0 })
-  const kept = new Set([...emulator.world.channels.values()].map(({ visitors }) => visitors.rows[150]?.userId))
+  const kept = new Set([...account.emulator.world.channels.values()].map(({ visitors }) => visitors.rows[150]?.userId))
   const some = changedRows((item) => {
     const { nick: _, ...others } = Object(item)
     return kept.has(Object(item).user_id) ? item : others
   })
-  emulator.faults.push({ effect: some, endpoint: 'visitorList' })
+  account.emulator.faults.push({ effect: some, endpoint: 'visitorList' })
   const few = changedRows((item) => ({ ...Object(item), name: undefined }))
-  emulator.faults.push({ effect: few, endpoint: 'getQuestionList' })
-  clock.passHours(1)
+  account.emulator.faults.push({ effect: few, endpoint: 'getQuestionList' })
+  account.clock.passHours(1)
   expect(await account.sync('visitors,questionnaires')).toMatchObject({ code: 0 })
 })
 
 test('a handful of gifts without the field that tells them apart is not written as other gifts', async () => {
-  const { emulator, clock } = account
-  const { gifts } = firstRows(emulator).channel
+  const { gifts } = firstRows(account.emulator).channel
   for (const gift of gifts.rows.slice(6)) gifts.remove(gift)
   expect(await account.sync('gifts')).toMatchObject({ code: 0 })
   rename('giftRunning', 'money', 'amount')
-  clock.passHours(1)
+  account.clock.passHours(1)
   expect(await account.sync('gifts')).toMatchObject({ code: 3 })
   await account.expectTruth(['gifts'])
 })

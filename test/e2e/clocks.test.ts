@@ -164,8 +164,7 @@ describe('the run says once', () => {
     // A machine whose clock is behind forgets nothing of what another one has read.
     account.clock.nowMs -= DAY_MS
     await warnings({ LIVEHOUSE_BASE_URL: service.url })
-    const { db } = account.database
-    const slices = await db.selectFrom('livehouse_ops.slices').select('status').distinct().execute()
+    const slices = await account.database.db.selectFrom('livehouse_ops.slices').select('status').distinct().execute()
     expect(slices).toEqual([{ status: 'landed' }])
   })
 })

@@ -94,17 +94,16 @@ function leaveList(isClosed: (questionId: string) => boolean): void {
 }
 
 test('a questionnaire that leaves the list and has no signups any more was emptied: what was there stays', async () => {
-  const { emulator, clock, database } = account
-  const { channel, form: emptied, signup } = firstRows(emulator)
+  const { channel, form: emptied, signup } = firstRows(account.emulator)
   emptied.signups.add({ ...signup, userId: 'late', signedUpAt: account.hoursAgo(1) })
   expect((await account.sync()).code).toBe(0)
   leaveList((questionId) => questionId === emptied.questionId)
   channel.questionnaires.replace(emptied, { ...emptied, signups: createRowList<Signup>([]) })
   for (let reading = 0; reading < 3; reading++) {
-    clock.passHours(2)
+    account.clock.passHours(2)
     expect((await account.sync('questionnaires,signups')).code).toBe(0)
   }
-  expect(await readStreamTable(database.db, 'signups', { isRemoved: true })).toEqual([])
+  expect(await readStreamTable(account.database.db, 'signups', { isRemoved: true })).toEqual([])
 })
 
 test('many questionnaires that have left the list are asked for side by side', async () => {

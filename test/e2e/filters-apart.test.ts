@@ -41,14 +41,13 @@ test.each([
 
 test('a list that is too long to be read at once is not cut by a filter that goes by another clock', async () => {
   addEarlier(300)
-  const { emulator, database } = account
-  emulator.faults.push({ effect: clampedTo(2) }, { effect: apartBy(60 * MINUTE) })
+  account.emulator.faults.push({ effect: clampedTo(2) }, { effect: apartBy(60 * MINUTE) })
   const { code, errors } = await account.sync('gifts')
   expect([code, errors[0].code]).toEqual([3, 'paging.ignored'])
   expect(errors[0].message).toContain('filters by another time than it shows')
-  expect(await readStreamTable(database.db, 'gifts')).toEqual([])
+  expect(await readStreamTable(account.database.db, 'gifts')).toEqual([])
 
-  emulator.faults.splice(1)
+  account.emulator.faults.splice(1)
   expect(await account.sync('gifts')).toMatchObject({ code: 0 })
   await account.expectTruth(['gifts'])
 })

@@ -152,17 +152,16 @@ test.each([
   ['the partition alone', 'running'],
   ['the partition and the run', 'interrupted'],
 ] as const)('a process stopped with an older reading, losing %s, overwrites nothing: %s', async (lost, shown) => {
-  const { emulator, database } = bench
   const child = bench.startChild('--streams', 'visitors')
   const stopped = Promise.withResolvers<void>()
   const effect = atFirstList(() => {
     child.process.kill('SIGSTOP')
     stopped.resolve()
   })
-  emulator.faults.push({ effect })
+  bench.emulator.faults.push({ effect })
   await child.whileRunning(stopped.promise)
-  await later[lost].execute(database.db)
-  for (const { visitors } of emulator.world.channels.values()) {
+  await later[lost].execute(bench.database.db)
+  for (const { visitors } of bench.emulator.world.channels.values()) {
     for (const visitor of visitors.rows) visitors.replace(visitor, { ...visitor, nick: `${visitor.nick} II` })
   }
   expect(await bench.syncHere()).toBe(0)

@@ -22,11 +22,10 @@ beforeAll(() => {
 })
 
 beforeEach(async () => {
-  const { emulator, database } = account
   for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
-  emulator.faults.length = 0
-  Object.assign(emulator.switches, defaultSwitches)
-  await emptyTables(database.db)
+  account.emulator.faults.length = 0
+  Object.assign(account.emulator.switches, defaultSwitches)
+  await emptyTables(account.database.db)
   now = account.hoursAgo(0)
 })
 

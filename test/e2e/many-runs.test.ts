@@ -101,15 +101,14 @@ test('what status, page and metrics say of a list is the same before and after i
 })
 
 test('a problem behind 500 newer ones shows with its channel and in the counts, and the page says what it does not mark', async () => {
-  const { emulator, database } = account
-  const [first = '', second = ''] = emulator.channelIds
-  emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId: first })
+  const [first = '', second = ''] = account.emulator.channelIds
+  account.emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId: first })
   expect((await account.sync()).code).toBe(3)
   await sql`insert into livehouse_ops.slices (run_id, stream, partition, status, proof, distinct_rows, quarantined_rows, calls,
       retries, error, reads, started_at, finished_at)
     select run_id, 'watch_records', ${`channel=${second}`}, 'failed', 'failed', 0, 0, 1, 0, 'a newer problem',
       tsrange('1990-01-01'::timestamp + n * interval '1 hour', '1990-01-01'::timestamp + (n + 1) * interval '1 hour'), now(), now()
-    from livehouse_ops.runs, generate_series(1, 600) as n`.execute(database.db)
+    from livehouse_ops.runs, generate_series(1, 600) as n`.execute(account.database.db)
   await using page = await openPage()
 
   expect(await page.text('/')).toContain('Watch records: short or failed in 2 of 2 channels')

@@ -66,9 +66,8 @@ test('one endpoint that resets its connections does not end the run of the other
 })
 
 test('a channel takes its name from its own visitors alone', async () => {
-  const { faults } = pipeline.emulator
-  faults.push({ effect: fieldValue('id', 77, 0), endpoint: 'visitorList' })
-  faults.push({ effect: fieldValue('name', 'ANOTHER CHANNEL', 0), endpoint: 'visitorList' })
+  pipeline.emulator.faults.push({ effect: fieldValue('id', 77, 0), endpoint: 'visitorList' })
+  pipeline.emulator.faults.push({ effect: fieldValue('name', 'ANOTHER CHANNEL', 0), endpoint: 'visitorList' })
   await pipeline.sync({ streams: ['visitors'] })
   const names = await pipeline.database.db.selectFrom('livehouse.channels').select('name').execute()
   expect(names.map(({ name }) => name)).not.toContain('ANOTHER CHANNEL')

@@ -61,13 +61,12 @@ test('an attempt whose end is on no record counts in the run, also with the queu
 })
 
 test('a partition that no attempt got to the end of is an error of its run, and the next run reads it', async () => {
-  const { db } = account.database
   const flags = ['--streams', 'managers,questionnaires']
   const running = account.sync(flags)
   await account.untilQueued('created', 3)
   // As after the last of them.
   await sql`update pgboss.job set state = 'failed', output = '{"message": "its disk is full"}', completed_on = now()
-    where singleton_key = 'managers account'`.execute(db)
+    where singleton_key = 'managers account'`.execute(account.database.db)
   const worker = await account.startWorker()
   const { code, outcome } = await running
   const message = 'managers account: no worker got to its end: its disk is full'

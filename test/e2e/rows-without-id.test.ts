@@ -147,16 +147,15 @@ describe('the time of a gift or a signup', () => {
 })
 
 test('an old row that cannot be read at first and can be the next day lands, and nothing stays in quarantine', async () => {
-  const { emulator } = account
   const has = (item: unknown, text: string) => JSON.stringify(item).includes(text)
   changeBoth((item) => (has(item, '2026-10') ? withTime(item, () => 'soon') : item))
-  const oldest = first(firstChannel(emulator).records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt))
+  const oldest = first(firstChannel(account.emulator).records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt))
   const withoutId = changedRows((item) => (has(item, oldest.recordId) ? { ...Object(item), record_id: {} } : item))
-  emulator.faults.push({ effect: withoutId, endpoint: 'userRecordList' })
+  account.emulator.faults.push({ effect: withoutId, endpoint: 'userRecordList' })
   const all = ['--streams', 'gifts,questionnaires,signups,watch_records']
   await readAfter(0, all)
   expect((await readCounts()).waiting).toBeGreaterThan(3)
-  emulator.faults.splice(0)
+  account.emulator.faults.splice(0)
   await readAfter(1, all)
   await account.expectTruth(['gifts', 'signups', 'watch_records'])
   expect((await readCounts()).waiting).toBe(0)

@@ -41,8 +41,7 @@ test.each([
   ['watch_records', 'userRecordList'],
   ['signups', 'signupRecord'],
 ] as const)('parts of %s are held against what was announced when they were cut', async (stream, endpoint) => {
-  const { emulator } = account
-  fill[stream](firstChannel(emulator), { count: 1200, minutes: 400 })
+  fill[stream](firstChannel(account.emulator), { count: 1200, minutes: 400 })
   let [whole, isHiding]: [number?, boolean?] = []
   const query = (asked: ListQuery) => {
     whole ??= asked.to
@@ -52,18 +51,17 @@ test.each([
   }
   const answer = (given: Answer) => (isHiding ? (noRows().answer?.(given) ?? given) : given)
   const effects = [{ name: 'hides', query, answer }, clampedTo(2)]
-  emulator.faults.push(...effects.map((effect) => ({ effect, endpoint })))
+  account.emulator.faults.push(...effects.map((effect) => ({ effect, endpoint })))
   const names = stream === 'signups' ? 'questionnaires,signups' : stream
   const { errors } = await account.sync(names)
   expect(JSON.stringify(errors)).toContain('only 0 rows came where there were')
-  emulator.faults.splice(0, 1)
+  account.emulator.faults.splice(0, 1)
   await syncAndCompare(stream)
 })
 
 test('parts that are cut again are held against what was announced at the first cut', async () => {
-  const { emulator } = account
-  const { records } = firstChannel(emulator)
-  fill.watch_records(firstChannel(emulator), { count: 4000, minutes: 400 })
+  const { records } = firstChannel(account.emulator)
+  fill.watch_records(firstChannel(account.emulator), { count: 4000, minutes: 400 })
   const gone = records.rows.filter((_, index) => index % 2 === 0)
   let [counted, isGone] = [0, false]
   const query = (asked: ListQuery) => {
@@ -75,15 +73,14 @@ test('parts that are cut again are held against what was announced at the first 
     return asked
   }
   const effects = [{ name: 'loses half', query }, clampedTo(2)]
-  emulator.faults.push(...effects.map((effect) => ({ effect, endpoint: 'userRecordList' })))
+  account.emulator.faults.push(...effects.map((effect) => ({ effect, endpoint: 'userRecordList' })))
   expect(await readVisits()).toMatchObject({ code: 3, streams: { watch_records: { slices: { verified: 0 } } } })
   records.add(...gone)
   await syncAndCompare('watch_records')
 })
 
 test('half of a list that vanishes while rows arrive is not taken for gone', async () => {
-  const { emulator } = account
-  const { records } = firstChannel(emulator)
+  const { records } = firstChannel(account.emulator)
   const model = first(records.rows)
   const gone = records.rows.filter((_, index) => index % 2 === 0)
   let calls = 0
@@ -92,9 +89,9 @@ test('half of a list that vanishes while rows arrive is not taken for gone', asy
     records.add({ ...model, recordId: String(900_000 + ++calls), enteredAt, leftAt: enteredAt })
     if (calls === 2) for (const row of gone) records.remove(row)
   })
-  emulator.faults.push({ effect: arrive, endpoint: 'userRecordList' })
+  account.emulator.faults.push({ effect: arrive, endpoint: 'userRecordList' })
   expect(await readVisits()).toMatchObject({ code: 3, errors: [{ code: 'slice.short' }] })
-  emulator.faults.length = 0
+  account.emulator.faults.length = 0
   records.add(...gone)
   await syncAndCompare('watch_records')
 })

@@ -198,10 +198,9 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
   })
 
   test('rows in quarantine are closed, and what was opened stays open when the list is renewed', async () => {
-    const { db } = pipeline.database
     const at = { stream: 'visitors', partition: 'channel=9', runId: '1', timeZone: TIME_ZONE, asked: undefined }
     const items = ['1', '2'].map((raw) => ({ raw, reason: 'user_id is null', path: '', headers: null }))
-    await quarantineItems(db, { ...at, seenAt: new Date(pipeline.clock.nowMs - 90_000) }, items)
+    await quarantineItems(pipeline.database.db, { ...at, seenAt: new Date(pipeline.clock.nowMs - 90_000) }, items)
     await using opened = await open('/quarantine')
     const { page } = opened
     const isOpen = `[...document.querySelectorAll('#quarantine details')].map((each) => each.open)`
@@ -212,7 +211,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await page.clock.fastForward(RENEWED_MS)
     await page.getByText('3 minutes ago').first().waitFor()
     expect(await page.evaluate(isOpen)).toEqual([false, true])
-    await sql`delete from livehouse_ops.quarantine`.execute(db)
+    await sql`delete from livehouse_ops.quarantine`.execute(pipeline.database.db)
   })
 
   test('a run is shown as it goes, and its end renews the page, without loading it again', async () => {

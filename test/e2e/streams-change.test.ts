@@ -49,12 +49,11 @@ function changeEverything(world: World): void {
 
 /** What a sync wrote, by table: rows that are new or of other content, and nothing else, in its own name. */
 async function syncAndCompare(pipeline: TestPipeline): Promise<Readonly<Record<string, number>>> {
-  const { db } = pipeline.database
-  const before = new Map((await readRowVersions(db)).map((row) => [`${row.table} ${row.key}`, row]))
+  const before = new Map((await readRowVersions(pipeline.database.db)).map((row) => [`${row.table} ${row.key}`, row]))
   expect(await pipeline.sync()).toMatchObject({ status: 'ok', errors: [] })
-  const runs = db.selectFrom('livehouse_ops.runs').select('run_id').orderBy('run_id', 'desc')
+  const runs = pipeline.database.db.selectFrom('livehouse_ops.runs').select('run_id').orderBy('run_id', 'desc')
   const { run_id: runId } = await runs.executeTakeFirstOrThrow()
-  const after = await readRowVersions(db)
+  const after = await readRowVersions(pipeline.database.db)
   const written = after.filter((row) => row.version !== before.get(`${row.table} ${row.key}`)?.version)
   for (const row of written) expectWritten(row, before.get(`${row.table} ${row.key}`), runId)
   const byTable = Map.groupBy(written, ({ table }) => table)

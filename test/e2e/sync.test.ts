@@ -45,24 +45,22 @@ test('the first sync makes the tables equal to what the service has, value by va
 test('going down past the table of a stream forgets what was covered: a sync after going up again reads all of it', async () => {
   await using pipeline = await startPipeline()
   await pipeline.sync()
-  const { db } = pipeline.database
   let undone: readonly string[] = []
-  while (!undone.includes('0003-visitors')) undone = await migrateDown(db)
-  await migrateUp(db)
+  while (!undone.includes('0003-visitors')) undone = await migrateDown(pipeline.database.db)
+  await migrateUp(pipeline.database.db)
   expect(await pipeline.sync()).toMatchObject({ status: 'ok' })
   await pipeline.expectTruth()
 })
 
 test('a service whose clock is behind ours covers only what its own clock had shown', async () => {
   await using pipeline = await startPipeline()
-  const { emulator, database, clock } = pipeline
-  emulator.conditions.clockAheadMs = -40 * 60_000
+  pipeline.emulator.conditions.clockAheadMs = -40 * 60_000
   await pipeline.sync({ streams: ['watch_records'] })
   const { rows } = await sql<{ until: string }>`
     select extract(epoch from upper(range_agg(covers)) at time zone 'Asia/Shanghai') * 1000 as until
-    from livehouse_ops.slices group by partition`.execute(database.db)
+    from livehouse_ops.slices group by partition`.execute(pipeline.database.db)
   expect(rows).toHaveLength(2)
-  for (const { until } of rows) expect(Number(until)).toBeLessThanOrEqual(clock.nowMs - 45 * 60_000)
+  for (const { until } of rows) expect(Number(until)).toBeLessThanOrEqual(pipeline.clock.nowMs - 45 * 60_000)
 })
 
 test('the newest ranges of all channels go before older gaps', async () => {
@@ -116,10 +114,9 @@ test.each(['40001', '40P01'])('a transaction that the server ends with %s is don
 /** Four days ago a live of two hours: visits of 5 to 90 minutes, so many pages of two that the list is cut. */
 async function startLongLive(recordFilterTime: Switches['recordFilterTime'], visits: number): Promise<TestAccount> {
   const account = await startAccount({ channels: 1, viewers: 5 })
-  const { emulator } = account
-  emulator.switches.recordFilterTime = recordFilterTime
-  emulator.faults.push({ effect: clampedTo(2) })
-  const { records } = firstChannel(emulator)
+  account.emulator.switches.recordFilterTime = recordFilterTime
+  account.emulator.faults.push({ effect: clampedTo(2) })
+  const { records } = firstChannel(account.emulator)
   const record = first(records.rows)
   const beganAt = account.hoursAgo(4 * 24)
   for (let n = 0; n < visits; n++) {
@@ -174,15 +171,14 @@ test.each([
 
 test('an analyst’s open transaction holds up no run and no other analyst, and is named; a migration stops for it', async () => {
   await using account = await startAccount()
-  const { database } = account
   expect(await account.run(sync, ['--streams', 'managers'])).toMatchObject({ code: 0 })
-  await using analyst = await openAs('livehouse_analyst', database)
-  await using other = await openAs('livehouse_analyst', database)
+  await using analyst = await openAs('livehouse_analyst', account.database)
+  await using other = await openAs('livehouse_analyst', account.database)
   await analyst.session.query('begin; select count(*) from livehouse_bi.freshness')
   const { rows } = await analyst.session.query<{ pid: number }>('select pg_backend_pid() as pid')
   const named = `process ${rows[0]?.pid} of login ${analyst.name} since `
 
-  await sql`update livehouse_ops.bi_settings set fingerprint = null`.execute(database.db)
+  await sql`update livehouse_ops.bi_settings set fingerprint = null`.execute(account.database.db)
   const run = await account.run(sync, ['--streams', 'managers'])
   expect(run).toMatchObject({ code: 0, error: undefined })
   expect(run.remarked.join('\n').split(named)[1]).toMatch(/^\S+ \S+ UTC, on [\w.]+, [\w.]+, [\w.]+ and \d+ more\. /)

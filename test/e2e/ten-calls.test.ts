@@ -192,14 +192,13 @@ async function killInCall(): Promise<void> {
 
 /** Kills a process that has a page and is about to write this of it: its rows, or how far the reading has come. */
 async function killBeforeWriting(table: string): Promise<void> {
-  const { db } = account.database
-  await db.transaction().execute(async (trx) => {
+  await account.database.db.transaction().execute(async (trx) => {
     await sql`lock table ${sql.table(table)} in share mode`.execute(trx)
     const child = startBackfill()
-    await untilBlocked(db, sql`relation = ${table}::regclass`, [child])
+    await untilBlocked(account.database.db, sql`relation = ${table}::regclass`, [child])
     await kill(child)
   })
-  await untilExpired(db)
+  await untilExpired(account.database.db)
 }
 
 test('killed between taking a call and making it, in the call, and before the commit, two at once: ten a day, and all rows', async () => {

@@ -29,18 +29,16 @@ test.each<[keyof typeof fill, Crowd]>([
   ['gifts', { count: 230, minutes: 1 }],
   ['gifts', { count: 400, minutes: 20 }],
 ])('%s whose order leaves ties to the page are read whole, none missing and none twice: %o', async (stream, crowd) => {
-  const { emulator } = account
-  Object.assign(emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
-  for (const channel of emulator.world.channels.values()) fill[stream](channel, crowd)
+  Object.assign(account.emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
+  for (const channel of account.emulator.world.channels.values()) fill[stream](channel, crowd)
   await syncAndCompare(stream)
   await syncAndCompare(stream, 24)
   expect(await account.run(audit, ['--json'])).toMatchObject({ code: 0 })
 })
 
 test('the audit counts visitors who are gone from a list that shows nobody as gone, as it does not stand still', async () => {
-  const { emulator, run } = account
-  Object.assign(emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
-  const channel = firstChannel(emulator)
+  Object.assign(account.emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
+  const channel = firstChannel(account.emulator)
   fill.visitors(channel, { count: 250, minutes: 1 })
   await syncAndCompare('visitors')
   for (const row of channel.visitors.rows.filter(({ userId }) => /^crowd-1\d$/.test(userId)))
@@ -48,13 +46,12 @@ test('the audit counts visitors who are gone from a list that shows nobody as go
   expect(await syncLater('visitors', 24)).toMatchObject({ code: 0, slices: { moving: 1 } })
   const told = 'the warehouse has 10 rows more than the source'
   const printed = expect.arrayContaining([expect.stringContaining(told)])
-  expect(await run(audit, ['--streams', 'visitors'])).toMatchObject({ code: 3, printed })
+  expect(await account.run(audit, ['--streams', 'visitors'])).toMatchObject({ code: 3, printed })
 })
 
 test('a list that never stands still and shrinks is red once, not each night around nine tenths of all who ever came', async () => {
-  const { emulator } = account
-  Object.assign(emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
-  const { visitors } = firstChannel(emulator)
+  Object.assign(account.emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
+  const { visitors } = firstChannel(account.emulator)
   const model = { ...first(visitors.rows), watchSeconds: 0 }
   const crowd = times(400, (n) => ({ ...model, userId: `crowd-${n}` }))
   const codes: number[] = []
@@ -67,21 +64,20 @@ test('a list that never stands still and shrinks is red once, not each night aro
 })
 
 test('a signup that is edited between two readings does not take the place of another', async () => {
-  const { emulator } = account
-  const { questionnaires } = firstChannel(emulator)
+  const { questionnaires } = firstChannel(account.emulator)
   const form = first(questionnaires.rows)
   const model = { ...first(form.signups.rows), signedUpAt: at }
   const made = times(60, (n) => ({ ...model, userId: n === 59 ? 'crowd-0' : `crowd-${n}` }))
   const signups = createRowList([...made])
   questionnaires.replace(form, { ...form, signups })
-  emulator.switches.rowOrder = 'time-asc'
+  account.emulator.switches.rowOrder = 'time-asc'
   const edit = (query: ListQuery) => {
     const row = first(signups.rows.slice(5))
     const isSecond = query.pageSize > 40 && query.pageSize < 50
     if (isSecond && row.nick !== 'edited') signups.replace(row, { ...row, nick: 'edited' })
     return query
   }
-  emulator.faults.push({ effect: { name: 'edits', query: edit }, endpoint: 'signupRecord' })
+  account.emulator.faults.push({ effect: { name: 'edits', query: edit }, endpoint: 'signupRecord' })
   await syncAndCompare('signups')
 })
 
@@ -114,19 +110,17 @@ test('a row that cannot be read and comes on two pages, since another jumped ahe
 })
 
 test('two equal items that cannot be read, on two pages of a whole list, are two: it is proven in every run', async () => {
-  const { emulator } = account
-  const { visitors } = firstChannel(emulator)
+  const { visitors } = firstChannel(account.emulator)
   const newestFirst = visitors.rows.toSorted((a, b) => b.lastOnlineAt - a.lastOnlineAt)
   const ids = new Set([20, 220].map((place) => newestFirst[place]?.userId))
   const unreadable = (item: unknown) => (ids.has(Object(item).user_id) ? { id: Object(item).id } : item)
-  emulator.faults.push({ effect: changedRows(unreadable), endpoint: 'visitorList' })
+  account.emulator.faults.push({ effect: changedRows(unreadable), endpoint: 'visitorList' })
   const proven = { code: 0, errors: [], slices: { verified: 1 }, quarantined: 2 }
   for (let night = 0; night < 2; night++) expect(await syncLater('visitors', 24)).toMatchObject(proven)
 })
 
 test('watch records of which one comes with every call: what is older is proven at once, and read no more', async () => {
-  const { emulator } = account
-  const { records } = firstChannel(emulator)
+  const { records } = firstChannel(account.emulator)
   const model = first(records.rows)
   let added = 0
   const arrive = meanwhile(() => {
@@ -134,10 +128,10 @@ test('watch records of which one comes with every call: what is older is proven 
     records.add({ ...model, recordId: String(900_000 + ++added), enteredAt, leftAt: enteredAt })
   })
   const readRecords = async () => await syncLater('watch_records', 1)
-  emulator.faults.push({ effect: arrive, endpoint: 'userRecordList' })
+  account.emulator.faults.push({ effect: arrive, endpoint: 'userRecordList' })
   expect(await readRecords()).toMatchObject({ code: 0, slices: { verified: 2, moving: 0 } })
   const { calls } = await readRecords()
-  emulator.faults.length = 0
+  account.emulator.faults.length = 0
   expect(await readRecords()).toMatchObject({ code: 0, slices: { verified: 1, moving: 0 } })
   expect(calls).toBeLessThan(20)
   await account.expectTruth(['watch_records'])
@@ -146,11 +140,10 @@ test('watch records of which one comes with every call: what is older is proven 
 test.each(['empty', 'repeat-first', 'repeat-last', 'error'] as const)(
   'gifts with a field that differs in every answer are read, and none twice; behind the last page: %s',
   async (beyondLastPage) => {
-    const { emulator } = account
-    Object.assign(emulator.switches, { beyondLastPage })
+    Object.assign(account.emulator.switches, { beyondLastPage })
     let answers = 0
-    emulator.faults.push({ effect: changedRows((item) => ({ ...Object(item), server_time: ++answers })) })
-    const { gifts } = firstChannel(emulator)
+    account.emulator.faults.push({ effect: changedRows((item) => ({ ...Object(item), server_time: ++answers })) })
+    const { gifts } = firstChannel(account.emulator)
     const givenAt = account.hoursAgo(1)
     const gift = { ...first(gifts.rows), type: 'cash' as const, giftId: 1, givenAt }
     gifts.add(

@@ -86,13 +86,12 @@ test('many viewers who come to a warehouse that knows all of its own are grouped
 })
 
 test('where no viewer has changed nothing of persons is looked at', async () => {
-  const { db } = database
   await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id)
-    values ('1', 'a', '13900000001', 1)`.execute(db)
-  await groupPersons(db)
+    values ('1', 'a', '13900000001', 1)`.execute(database.db)
+  await groupPersons(database.db)
   await using hasty = await openDatabase(database.url, { maxConnections: 1 })
   await sql`set lock_timeout = '1s'`.execute(hasty)
-  await db.transaction().execute(async (trx) => {
+  await database.db.transaction().execute(async (trx) => {
     await sql`lock table livehouse_ops.viewer_persons in access exclusive mode`.execute(trx)
     await groupPersons(hasty)
   })
