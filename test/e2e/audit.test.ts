@@ -69,14 +69,13 @@ test('gifts have no total: what is covered, up to now, is read again and compare
 })
 
 test('a long history that the source no longer has is kept, and no difference', async () => {
-  const { channel, record, audited, database } = account
   await sql`insert into livehouse.watch_records
     select another.* from livehouse.watch_records as known, generate_series(2000, 62000) as number,
       jsonb_populate_record(known, jsonb_build_object('record_id', 910000000 + number,
         'entered_at', entered_at - number * interval '31 minutes',
         'left_at', entered_at - number * interval '31 minutes')) as another
-    where known.record_id = ${record.recordId}`.execute(database.db)
-  const found = await audited('--streams', 'watch_records', '--channels', channel.id)
+    where known.record_id = ${account.record.recordId}`.execute(account.database.db)
+  const found = await account.audited('--streams', 'watch_records', '--channels', account.channel.id)
   expect(found).toMatchObject([{ verdict: 'equal', differences: [] }])
 })
 

@@ -13,7 +13,7 @@ import type { Database } from '../../src/store/database.ts'
 import { quarantineItems } from '../../src/ledger/quarantine/quarantine.ts'
 import { runQuery } from '../../src/store/pool.ts'
 import { expectKeptDays } from '../helpers/expect-kept-days.ts'
-import { first, firstRows } from '../helpers/first-rows.ts'
+import { first, firstChannel } from '../helpers/first-rows.ts'
 import { openTransaction } from '../helpers/own-locks.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
@@ -88,12 +88,11 @@ test('days and broadcasts are what their records add up to, whatever has changed
 })
 
 test('a record that tells of a leave in the year 9999, and not for how long it was online, lasts a day', async () => {
-  const { db } = database
-  await sql`insert into livehouse.channels (channel_id, run_id) values ('1', 1)`.execute(db)
+  await sql`insert into livehouse.channels (channel_id, run_id) values ('1', 1)`.execute(database.db)
   await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, api_version, run_id)
-    values ('1', 1, 'a', '2026-11-01 10:00+08', '9999-12-31 00:00+08', 2, 1)`.execute(db)
-  expect(await expectKeptDays(db)).toEqual({ kept: 0, changed: 3 })
-  const minutes = await runQuery(db, `select from livehouse_bi.fct_audience_minute where channel_id = '1'`)
+    values ('1', 1, 'a', '2026-11-01 10:00+08', '9999-12-31 00:00+08', 2, 1)`.execute(database.db)
+  expect(await expectKeptDays(database.db)).toEqual({ kept: 0, changed: 3 })
+  const minutes = await runQuery(database.db, `select from livehouse_bi.fct_audience_minute where channel_id = '1'`)
   expect(minutes).toHaveLength(1440)
 })
 
@@ -169,7 +168,8 @@ test('every command that changes records leaves the days kept and true', async (
   await using account = await startV1Account()
   const { emulator, run } = account
   const { db } = account.database
-  const { channel, record } = firstRows(emulator)
+  const channel = firstChannel(emulator)
+  const record = first(channel.records.rows)
   const inOrder = async (verb: Parameters<typeof run>[0], argv: readonly string[], settings = {}) => {
     expect(await run(verb, argv, settings)).toMatchObject({ code: 0 })
     const { kept, changed } = await expectKeptDays(db)

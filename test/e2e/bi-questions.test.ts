@@ -23,20 +23,19 @@ views.
 
 test('each question of a manager has the answer that the truth of the service gives', async () => {
   await using pipeline = await startPipeline({ channels: 3, viewers: 150 })
-  const { db } = pipeline.database
   expect(await pipeline.sync()).toMatchObject({ status: 'ok' })
-  await groupPersons(db)
-  await publishBi(db, { settings: { currency: 'CNY', masked: undefined } })
+  await groupPersons(pipeline.database.db)
+  await publishBi(pipeline.database.db, { settings: { currency: 'CNY', masked: undefined } })
   await sql`insert into livehouse_ops.cleared_questions (channel_id, question_id, question_no, question)
     select distinct channel_id, question_id, question_no, question
-    from livehouse.signup_answers where question = ${CLEARED}`.execute(db)
+    from livehouse.signup_answers where question = ${CLEARED}`.execute(pipeline.database.db)
   // Managers are of the account, and have no channel.
   const ofAll = questions.filter(({ sql: text }) => !text.includes('is_test')).map(({ title }) => title)
   expect(ofAll).toEqual(['Which manager accounts consume the most, and what is their limit?'])
   const truth = pipeline.emulator.truth()
   for (const channel of truth.channels)
     await sql`update livehouse.channels set channel_group = ${groupOf(channel)}
-      where channel_id = ${channel.channel_id}`.execute(db)
+      where channel_id = ${channel.channel_id}`.execute(pipeline.database.db)
   const facts = readTruthFacts(truth)
   await using analyst = await openAs('livehouse_analyst', pipeline.database)
   const sections: string[] = []

@@ -57,10 +57,9 @@ test('of a minute of which fewer visits are counted, in an order of each page, n
 
 test('a round total that has grown by the next call is no limit: a visit across the middle lands at once', async () => {
   await using account = await startLists(10_000, 2, 1, Infinity)
-  const { emulator, run } = account
-  const { channel, record } = firstRows(emulator)
+  const { channel, record } = firstRows(account.emulator)
   for (const each of channel.records.rows.slice()) channel.records.remove(each)
-  emulator.switches.recordFilterTime = 'both'
+  account.emulator.switches.recordFilterTime = 'both'
   const now = account.hoursAgo(0)
   const add = (recordId: number, enteredAt: number, leftAt = enteredAt + 30) =>
     channel.records.add({ ...record, recordId: String(recordId), enteredAt, leftAt })
@@ -70,9 +69,9 @@ test('a round total that has grown by the next call is no limit: a visit across 
   const arrive = meanwhile(() => {
     for (let more = 0; more < 3 && late < 112; more++) add(++late, now - 7200 - late)
   })
-  emulator.faults.push({ effect: arrive, endpoint: 'userRecordList' })
+  account.emulator.faults.push({ effect: arrive, endpoint: 'userRecordList' })
   const from = formatWallDate(now - 20 * DAY)
-  expect(await run(backfill, ['--streams', 'watch_records', '--from', from])).toMatchObject({ code: 0 })
+  expect(await account.run(backfill, ['--streams', 'watch_records', '--from', from])).toMatchObject({ code: 0 })
   const held = await readStreamTable(account.database.db, 'watch_records')
   expect(held.map(({ record_id: id }) => id)).toContain('100')
 })
@@ -109,23 +108,22 @@ test.each([
   ['time-asc', 3],
 ] as const)('of gifts of which an answer shows 1,000, %s, %i a minute, none is missed', async (order, each) => {
   await using account = await startAccount({ channels: 1 })
-  const { emulator, clock } = account
-  const { channel, gift } = firstRows(emulator)
+  const { channel, gift } = firstRows(account.emulator)
   const at = parseWallTime('2026-11-10 20:00:00') ?? 0
   for (let n = 0; n < 1700; n++) channel.gifts.add({ ...gift, giftId: n, givenAt: at + Math.floor(n / each) * 60 })
-  emulator.switches.rowOrder = order
+  account.emulator.switches.rowOrder = order
   let left = 0
   const newest = withheldRows(() => left-- <= 0)
   const query = (asked: ListQuery) => {
     left = 1000 - (asked.page - 1) * asked.pageSize
     return asked
   }
-  emulator.faults.push({ effect: { ...newest, query }, endpoint: 'giftRunning' })
+  account.emulator.faults.push({ effect: { ...newest, query }, endpoint: 'giftRunning' })
   const some = ['--from', '2026-11-05', '--to', '2026-11-13', '--streams', 'gifts']
   expect(await account.run(backfill, some)).toMatchObject({ code: 0 })
   expect((await readStreamTable(account.database.db, 'gifts')).length).toBeGreaterThanOrEqual(1700)
   for (let night = 0; night < 3; night++) {
-    clock.passHours(24)
+    account.clock.passHours(24)
     expect(await account.sync('gifts')).toMatchObject({ code: 0 })
     await account.expectTruth(['gifts'])
   }

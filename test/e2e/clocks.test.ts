@@ -26,12 +26,11 @@ async function syncGreen(): Promise<void> {
 
 /** Runs with this machine's clock so many hours ahead of the service's; afterwards it is right again. */
 async function withOwnAhead(hours: number, work: () => Promise<void>): Promise<void> {
-  const { clock, emulator } = account
-  clock.passHours(hours)
-  emulator.conditions.clockAheadMs = -hours * HOUR_MS
+  account.clock.passHours(hours)
+  account.emulator.conditions.clockAheadMs = -hours * HOUR_MS
   await work()
-  clock.nowMs -= hours * HOUR_MS
-  emulator.conditions.clockAheadMs = 0
+  account.clock.nowMs -= hours * HOUR_MS
+  account.emulator.conditions.clockAheadMs = 0
 }
 
 const shanghaiNow = () => (account.clock.nowMs + account.emulator.conditions.clockAheadMs) / 1000 + 8 * HOUR
@@ -74,16 +73,15 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
     ['all of a run', 'backfill of gaps', backfill, gaps],
   ])('a service four days ahead for %s hides nothing from a %s a week later', async (part, _, verb, argv) => {
     const { form, signup } = firstRows(account.emulator)
-    const { conditions, faults } = account.emulator
-    const jump = () => void (conditions.clockAheadMs = 4 * DAY_MS)
+    const jump = () => void (account.emulator.conditions.clockAheadMs = 4 * DAY_MS)
     if (part === 'all of a run') jump()
     // Signups are read after the lists of questionnaires.
-    else faults.push({ effect: meanwhile(jump), endpoint: 'getQuestionList' })
+    else account.emulator.faults.push({ effect: meanwhile(jump), endpoint: 'getQuestionList' })
     const young = { ...signup, userId: 'young', signedUpAt: shanghaiNow() - 20 * HOUR }
     form.signups.add(young)
     await syncGreen()
-    conditions.clockAheadMs = 0
-    faults.splice(0)
+    account.emulator.conditions.clockAheadMs = 0
+    account.emulator.faults.splice(0)
     if (verb === sync) form.signups.replace(young, { ...young, nick: 'changed' })
     for (let day = 1; day <= 7; day++) {
       account.clock.passHours(24)

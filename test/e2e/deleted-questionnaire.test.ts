@@ -70,14 +70,13 @@ test('of a questionnaire that was deleted at the source nothing is late, and whe
 })
 
 test('a questionnaire whose id cannot be read in a list is not taken for deleted', async () => {
-  const { emulator, clock } = account
   const askedFrom = (call: number) =>
-    new Set(emulator.calls.slice(call).flatMap(({ params }) => params.question_id ?? []))
+    new Set(account.emulator.calls.slice(call).flatMap(({ params }) => params.question_id ?? []))
   expect((await account.sync()).code).toBe(0)
-  const before = emulator.calls.length
+  const before = account.emulator.calls.length
 
-  clock.passHours(24)
-  emulator.faults.push({ effect: fieldValue('question_id', null, 0), endpoint: 'getQuestionList' })
+  account.clock.passHours(24)
+  account.emulator.faults.push({ effect: fieldValue('question_id', null, 0), endpoint: 'getQuestionList' })
   expect((await account.sync()).code).toBe(0)
   expect(askedFrom(before)).toEqual(askedFrom(0))
 })
@@ -107,8 +106,7 @@ test('a questionnaire that leaves the list and has no signups any more was empti
 })
 
 test('many questionnaires that have left the list are asked for side by side', async () => {
-  const { emulator, clock } = account
-  const { channel, form } = firstRows(emulator)
+  const { channel, form } = firstRows(account.emulator)
   const signups = createRowList<Signup>([])
   for (let n = 0; n < 12; n++) channel.questionnaires.add({ ...form, questionId: `closed-${n}`, signups })
   const wanted = ['--streams', 'questionnaires,signups']
@@ -116,10 +114,10 @@ test('many questionnaires that have left the list are asked for side by side', a
   leaveList((questionId) => questionId.startsWith('closed-'))
   // Each first call is made again five seconds later.
   const effect = gone(503, { 'retry-after': '5' })
-  emulator.faults.push({ effect, endpoint: 'signupRecord', channelId: channel.id, times: 12 })
-  const startMs = clock.nowMs
+  account.emulator.faults.push({ effect, endpoint: 'signupRecord', channelId: channel.id, times: 12 })
+  const startMs = account.clock.nowMs
   expect((await account.sync(wanted)).code).toBe(0)
-  expect(clock.nowMs - startMs).toBeLessThan(30_000)
+  expect(account.clock.nowMs - startMs).toBeLessThan(30_000)
 })
 
 test('a questionnaire that is closed leaves the list: its last signups land, and it is no longer asked for after a week', async () => {
@@ -143,16 +141,15 @@ test('a questionnaire that is closed leaves the list: its last signups land, and
 })
 
 test('a refusal that does not say that a questionnaire is unknown is no green: its last signups land when it is over', async () => {
-  const { emulator, clock } = account
-  const { form, signup } = firstRows(emulator)
+  const { form, signup } = firstRows(account.emulator)
   expect((await account.sync()).code).toBe(0)
-  clock.passHours(24)
+  account.clock.passHours(24)
   form.signups.add({ ...signup, userId: 'last', signedUpAt: account.hoursAgo(1) })
   leaveList((questionId) => questionId === form.questionId)
   const effect = whereAsked(({ filters }) => filters?.questionId === form.questionId, errcode(5000, 'system busy'))
-  emulator.faults.push({ effect, endpoint: 'signupRecord' })
+  account.emulator.faults.push({ effect, endpoint: 'signupRecord' })
   expect((await account.sync('questionnaires,signups')).code).toBe(3)
-  emulator.faults.pop()
+  account.emulator.faults.pop()
   expect((await account.sync('questionnaires,signups')).code).toBe(0)
   await account.expectTruth(['signups'])
 })

@@ -54,14 +54,13 @@ test('a list that is too long to be read at once is not cut by a filter that goe
 
 test('where no longer range is served, a withdrawn gift is marked all the same', async () => {
   addEarlier(60)
-  const { emulator, clock, database } = account
-  const { gifts } = firstChannel(emulator)
-  emulator.switches.longestWindowDays = 1.5
+  const { gifts } = firstChannel(account.emulator)
+  account.emulator.switches.longestWindowDays = 1.5
   for (let night = 0; night < 4; night++) {
     const history = { LIVEHOUSE_HISTORY_FROM: '2026-11-15' }
     expect(await account.sync('gifts', history)).toMatchObject({ code: 0 })
     if (night === 0) gifts.remove(first(gifts.rows.filter(({ giftId }) => giftId === 900_001)))
-    clock.passHours(12)
+    account.clock.passHours(12)
   }
-  expect(await readStreamTable(database.db, 'gifts', { isRemoved: true })).toHaveLength(1)
+  expect(await readStreamTable(account.database.db, 'gifts', { isRemoved: true })).toHaveLength(1)
 })

@@ -114,8 +114,7 @@ describe('the time of a gift or a signup', () => {
   })
 
   test('or another part of what tells it apart, where it cannot be read, keeps the row in quarantine until a reading has it', async () => {
-    const { emulator } = account
-    const { gifts, questionnaires } = firstChannel(emulator)
+    const { gifts, questionnaires } = firstChannel(account.emulator)
     const gift = first(gifts.rows.slice(-1))
     const signup = first(first(questionnaires.rows).signups.rows.slice(-1))
     const wrong: Readonly<Record<string, object>> = {
@@ -124,9 +123,9 @@ describe('the time of a gift or a signup', () => {
       'without id': { gift_id: 'rose' },
     }
     gifts.add(...Object.keys(wrong).map((phone) => ({ ...gift, phone })))
-    const truth = emulator.truth()
+    const truth = account.emulator.truth()
     const broken = changedRows((item) => ({ ...Object(item), ...wrong[Object(item).phone] }))
-    emulator.faults.push({ effect: broken, endpoint: 'giftRunning' })
+    account.emulator.faults.push({ effect: broken, endpoint: 'giftRunning' })
     const isMeant = (item: unknown) =>
       Array.isArray(item) ? item[0] === signup.userId : Object(item).phone === gift.phone
     changeBoth((item) => (isMeant(item) ? withTime(item, () => 'soon') : item))
@@ -139,7 +138,7 @@ describe('the time of a gift or a signup', () => {
     await readAfter(1)
     expect(await readCounts()).toEqual(kept)
 
-    emulator.faults.length = 0
+    account.emulator.faults.length = 0
     await readRange('2015-01-01', '2026-11-22')
     await account.expectTruth(['gifts', 'questionnaires', 'signups'])
     expect(await readCounts()).toMatchObject({ waiting: 0 })

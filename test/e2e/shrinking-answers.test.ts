@@ -14,7 +14,6 @@ import { clampedTo } from '../helpers/worlds/furnish.ts'
 const account = ofTest(() => startAccount({ channels: 1, viewers: 250 }))
 
 const readVisits = async () => await account.sync('watch_records')
-const syncAndCompare = async (stream: string, hours?: number) => await syncTruly(account, stream, hours)
 
 test('an empty answer for a part of a range is not believed that was cut when its rows had come', async () => {
   let [whole, held]: unknown[] = []
@@ -41,7 +40,7 @@ test.each([
   ['watch_records', 'userRecordList'],
   ['signups', 'signupRecord'],
 ] as const)('parts of %s are held against what was announced when they were cut', async (stream, endpoint) => {
-  fill[stream](firstChannel(account.emulator), { count: 1200, minutes: 400 })
+  fill(account.emulator, stream, 1200, 400)
   let [whole, isHiding]: [number?, boolean?] = []
   const query = (asked: ListQuery) => {
     whole ??= asked.to
@@ -56,12 +55,12 @@ test.each([
   const { errors } = await account.sync(names)
   expect(JSON.stringify(errors)).toContain('only 0 rows came where there were')
   account.emulator.faults.splice(0, 1)
-  await syncAndCompare(stream)
+  await syncTruly(account, stream)
 })
 
 test('parts that are cut again are held against what was announced at the first cut', async () => {
   const { records } = firstChannel(account.emulator)
-  fill.watch_records(firstChannel(account.emulator), { count: 4000, minutes: 400 })
+  fill(account.emulator, 'watch_records', 4000, 400)
   const gone = records.rows.filter((_, index) => index % 2 === 0)
   let [counted, isGone] = [0, false]
   const query = (asked: ListQuery) => {
@@ -76,7 +75,7 @@ test('parts that are cut again are held against what was announced at the first 
   account.emulator.faults.push(...effects.map((effect) => ({ effect, endpoint: 'userRecordList' })))
   expect(await readVisits()).toMatchObject({ code: 3, streams: { watch_records: { slices: { verified: 0 } } } })
   records.add(...gone)
-  await syncAndCompare('watch_records')
+  await syncTruly(account, 'watch_records')
 })
 
 test('half of a list that vanishes while rows arrive is not taken for gone', async () => {
@@ -93,7 +92,7 @@ test('half of a list that vanishes while rows arrive is not taken for gone', asy
   expect(await readVisits()).toMatchObject({ code: 3, errors: [{ code: 'slice.short' }] })
   account.emulator.faults.length = 0
   records.add(...gone)
-  await syncAndCompare('watch_records')
+  await syncTruly(account, 'watch_records')
 })
 
 test('two empty answers within an hour settle no history', async () => {
@@ -101,7 +100,7 @@ test('two empty answers within an hour settle no history', async () => {
     account.emulator.faults.push({ effect: noRows(), endpoint })
   for (let reading = 0; reading < 2; reading++) expect(await account.sync()).toMatchObject({ code: 0 })
   account.emulator.faults.length = 0
-  for (const stream of ['watch_records', 'signups']) await syncAndCompare(stream, 0.1)
+  for (const stream of ['watch_records', 'signups']) await syncTruly(account, stream, 0.1)
 })
 
 test('late signups, one in each reading: all land, and those that come behind the pages too', async () => {

@@ -218,17 +218,16 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await using opened = await open('/')
     const { page, complaints } = opened
     await page.evaluate('window.isTheSame = true')
-    const { db } = pipeline.database
-    await using leases = new Leases(db)
+    await using leases = new Leases(pipeline.database.db)
     const startedAt = new Date(pipeline.clock.nowMs - 60_000)
-    const runId = await openRun(db, { command: 'night 42', settings: {}, startedAt }, leases)
-    await saveProgress(db, runId, { visitors: { rows: 200, parts: 4, endedParts: 1, share: 0.25 } })
+    const runId = await openRun(pipeline.database.db, { command: 'night 42', settings: {}, startedAt }, leases)
+    await saveProgress(pipeline.database.db, runId, { visitors: { rows: 200, parts: 4, endedParts: 1, share: 0.25 } })
     pipeline.clock.nowMs += 600_000
     await page.clock.fastForward(RENEWED_MS)
     await page.getByText('1 of 4 parts · 200 rows · about 33 minutes left').waitFor()
     expect(await page.locator('progress').getAttribute('value')).toBe('25')
     const finishedAt = new Date(pipeline.clock.nowMs)
-    await finishRun(db, runId, { status: 'ok', finishedAt, resumesAt: null, outcome: {} })
+    await finishRun(pipeline.database.db, runId, { status: 'ok', finishedAt, resumesAt: null, outcome: {} })
     pipeline.clock.nowMs += 600_000
     await page.clock.fastForward(RENEWED_MS)
     await page.locator('#progress').waitFor({ state: 'hidden' })

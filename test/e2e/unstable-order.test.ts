@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
-import { at, type Crowd, fill, syncTruly } from '../helpers/crowd.ts'
+import { at, type CrowdStream, fill, syncTruly } from '../helpers/crowd.ts'
 import { changedRows, meanwhile } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { first, firstChannel, times } from '../helpers/first-rows.ts'
@@ -12,35 +12,33 @@ import { clampedTo } from '../helpers/worlds/furnish.ts'
 
 const account = ofTest(() => startAccount({ channels: 1, viewers: 250 }))
 
-const syncAndCompare = async (stream: string, hours?: number) => await syncTruly(account, stream, hours)
-
 async function syncLater(stream: string, hours: number) {
   account.clock.passHours(hours)
   const { code, errors, streams } = await account.sync(stream)
   return { code, errors, ...streams[stream] }
 }
 
-test.each<[keyof typeof fill, Crowd]>([
-  ['visitors', { count: 250, minutes: 1 }],
-  ['watch_records', { count: 350, minutes: 1 }],
-  ['watch_records', { count: 400, minutes: 20 }],
-  ['signups', { count: 60, minutes: 1 }],
-  ['signups', { count: 400, minutes: 20 }],
-  ['gifts', { count: 230, minutes: 1 }],
-  ['gifts', { count: 400, minutes: 20 }],
-])('%s whose order leaves ties to the page are read whole, none missing and none twice: %o', async (stream, crowd) => {
+test.each<[CrowdStream, number, number]>([
+  ['visitors', 250, 1],
+  ['watch_records', 350, 1],
+  ['watch_records', 400, 20],
+  ['signups', 60, 1],
+  ['signups', 400, 20],
+  ['gifts', 230, 1],
+  ['gifts', 400, 20],
+])('%s whose order leaves ties to the page are read whole: %i in %i minutes', async (stream, count, minutes) => {
   Object.assign(account.emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
-  for (const channel of account.emulator.world.channels.values()) fill[stream](channel, crowd)
-  await syncAndCompare(stream)
-  await syncAndCompare(stream, 24)
+  fill(account.emulator, stream, count, minutes)
+  await syncTruly(account, stream)
+  await syncTruly(account, stream, 24)
   expect(await account.run(audit, ['--json'])).toMatchObject({ code: 0 })
 })
 
 test('the audit counts visitors who are gone from a list that shows nobody as gone, as it does not stand still', async () => {
   Object.assign(account.emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
   const channel = firstChannel(account.emulator)
-  fill.visitors(channel, { count: 250, minutes: 1 })
-  await syncAndCompare('visitors')
+  fill(account.emulator, 'visitors', 250, 1)
+  await syncTruly(account, 'visitors')
   for (const row of channel.visitors.rows.filter(({ userId }) => /^crowd-1\d$/.test(userId)))
     channel.visitors.remove(row)
   expect(await syncLater('visitors', 24)).toMatchObject({ code: 0, slices: { moving: 1 } })
@@ -78,7 +76,7 @@ test('a signup that is edited between two readings does not take the place of an
     return query
   }
   account.emulator.faults.push({ effect: { name: 'edits', query: edit }, endpoint: 'signupRecord' })
-  await syncAndCompare('signups')
+  await syncTruly(account, 'signups')
 })
 
 test('two equal signups that each fill a page, as so few are served, are two', async () => {
@@ -89,22 +87,21 @@ test('two equal signups that each fill a page, as so few are served, are two', a
   questionnaires.replace(form, { ...form, signups })
   account.emulator.switches.rowOrder = 'time-asc'
   account.emulator.faults.push({ effect: clampedTo(2) })
-  await syncAndCompare('signups')
+  await syncTruly(account, 'signups')
 })
 
 test('a row that cannot be read and comes on two pages, since another jumped ahead, does not count for that one', async () => {
-  const { emulator, database } = account
-  const { visitors } = firstChannel(emulator)
+  const { visitors } = firstChannel(account.emulator)
   const newestFirst = visitors.rows.toSorted((a, b) => b.lastOnlineAt - a.lastOnlineAt)
   const [unreadable, jumping] = [newestFirst[99], newestFirst[150]]
   if (!unreadable || !jumping) throw new Error('too few')
   const withoutId = (item: unknown) =>
     Object(item).user_id === unreadable.userId ? { ...Object(item), user_id: '' } : item
   const jump = meanwhile(() => visitors.replace(jumping, { ...jumping, lastOnlineAt: at + 20 * 86_400 }))
-  emulator.faults.push({ effect: changedRows(withoutId), endpoint: 'visitorList' })
-  emulator.faults.push({ effect: jump, endpoint: 'visitorList', page: 2, times: 1 })
+  account.emulator.faults.push({ effect: changedRows(withoutId), endpoint: 'visitorList' })
+  account.emulator.faults.push({ effect: jump, endpoint: 'visitorList', page: 2, times: 1 })
   expect(await syncLater('visitors', 1)).toMatchObject({ code: 0 })
-  const held = await readStreamTable(database.db, 'visitors')
+  const held = await readStreamTable(account.database.db, 'visitors')
   expect(held.map((row) => row.user_id)).toContain(jumping.userId)
   expect(held).toHaveLength(visitors.rows.length - 1)
 })
@@ -150,7 +147,7 @@ test.each(['empty', 'repeat-first', 'repeat-last', 'error'] as const)(
       ...times(230, (n) => ({ ...gift, giftId: n, givenAt: givenAt - n * 60 })),
       ...times(130, () => ({ ...gift })),
     )
-    await syncAndCompare('gifts')
+    await syncTruly(account, 'gifts')
     const nothingNew = { inserted: 0, removed: 0, errors: [] }
     expect(await syncLater('gifts', 2)).toMatchObject({ code: 0, ...nothingNew })
     // Behind the lookback it has come to rest, and is read no more.
