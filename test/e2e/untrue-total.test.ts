@@ -135,17 +135,17 @@ test('five visits in five days that are never counted make no run red', async ()
 
 test('signups whose total is not true, and of whose parts it moves, are cut only so often', async () => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
-  const now = wallTimeAt(account.clock.nowMs, 'Asia/Shanghai')
-  const times = Array.from({ length: 40 }, (_, index) => now - 2 * 86_400 - index * 7 * MINUTE)
-  addRowsAt(account.emulator, times)
+  const newest = account.hoursAgo(48)
+  const signups = times(40, (n) => newest - n * 7 * MINUTE)
+  addRows(account.emulator, signups.length, (n) => signups[n] ?? newest)
   let held = 0
   let answers = 0
   const query = (asked: ListQuery): ListQuery => {
-    held = times.filter((at) => (asked.from ?? 0) <= at && (asked.to ?? Infinity) >= at).length
-    return held === 0 || held === times.length ? asked : { ...asked, pageSize: 1, echoPageSize: 1 }
+    held = signups.filter((at) => (asked.from ?? 0) <= at && (asked.to ?? Infinity) >= at).length
+    return held === 0 || held === signups.length ? asked : { ...asked, pageSize: 1, echoPageSize: 1 }
   }
   const answer: FaultEffect['answer'] = (given) => {
-    const told = held === times.length ? falseTotal(-1) : falseTotal(answers++ % 2)
+    const told = held === signups.length ? falseTotal(-1) : falseTotal(answers++ % 2)
     return held === 0 ? given : (told.answer?.(given) ?? given)
   }
   account.emulator.faults.push({ effect: { name: 'untrue, then moving', query, answer }, endpoint: 'signupRecord' })
