@@ -1,9 +1,11 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { quarantine } from '../../src/cli/quarantine.ts'
-import { quarantineItems } from '../../src/ledger/quarantine/quarantine.ts'
+import { parseWallTime } from '../../src/core/wall-clock.ts'
+import { conflictItem, quarantineItems } from '../../src/ledger/quarantine/quarantine.ts'
 import { readRunReports } from '../../src/ledger/runs/run-reports.ts'
 import { startRun } from '../../src/ledger/runs/runs.ts'
+import { readGaps } from '../../src/ledger/slices/coverage.ts'
 import { claimSource } from '../../src/ledger/source.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
@@ -19,14 +21,23 @@ beforeAll(async () => {
   await claimSource(database.db, { baseUrl: 'https://api.example.com', appId: null, timeZone })
 })
 
-beforeEach(async () => void (await database.db.deleteFrom('livehouse_ops.quarantine').execute()))
+beforeEach(async () => {
+  await sql`truncate livehouse_ops.quarantine, livehouse_ops.slices, livehouse.visitors, livehouse.watch_records`.execute(
+    database.db,
+  )
+})
+
+const newRun = async () => await startRun(database.db, { command: 'sync', settings: {}, startedAt: seenAt })
 
 /** Puts items into quarantine as a new run would have. @returns that run */
-async function keep(partition: string, raws: readonly string[], reason: string, stream = 'visitors'): Promise<string> {
-  const { db } = database
-  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: seenAt })
-  const items = raws.map((raw) => ({ raw, reason, path: '', headers: null }))
-  await quarantineItems(db, { stream, partition, runId, seenAt, timeZone }, items)
+async function keep(
+  partition: string,
+  raws: readonly string[],
+  { reason = 'not understood', stream = 'visitors', headers = null as string | null } = {},
+): Promise<string> {
+  const runId = await newRun()
+  const items = raws.map((raw) => ({ raw, reason, path: '', headers }))
+  await quarantineItems(database.db, { stream, partition, runId, seenAt, timeZone }, items)
   return runId
 }
 
@@ -39,8 +50,9 @@ async function run(...argv: string[]) {
 test('list shows each stream and reason with a sample of 80 characters; an empty quarantine says so', async () => {
   expect(await run()).toEqual(['nothing is in quarantine'])
   expect(await run('retry')).toEqual(['nothing to retry: no item is unreadable'])
-  for (const channel of ['1', '2', '3', '4', '5']) await keep(`channel=${channel}`, [long], 'user_id is missing')
-  await keep('channel=9', ['7'], 'the item is 7,\nnot an object')
+  for (const channel of ['1', '2', '3', '4', '5'])
+    await keep(`channel=${channel}`, [long], { reason: 'user_id is missing' })
+  await keep('channel=9', ['7'], { reason: 'the item is 7,\nnot an object' })
   expect(await run('list', '--stream', 'visitors')).toEqual([
     'visitors: 5 items of channel=1, channel=2, channel=3, 2 more',
     '  reason      user_id is missing',
@@ -58,12 +70,34 @@ test('list shows each stream and reason with a sample of 80 characters; an empty
   expect(await run('--stream', 'gifts')).toEqual(['nothing is in quarantine'])
 })
 
-test('retry says what became of the items, in the zone of the source, and is a run on record', async () => {
-  const visitor = '{"user_id": "a", "first_login_time": "2026-11-01 08:00:00"}'
-  const runId = await keep('channel=9', [visitor, '7'], 'not understood')
+/** What a retry says of a stream: how many items, inserted, updated, unchanged, still unreadable. */
+async function retry(stream: string) {
   const lines = await run('retry')
   expect(lines[0]).toMatch(/^stream +items +inserted +updated +unchanged +still unreadable$/)
-  expect(lines[1]?.split(/ +/)).toEqual(['visitors', '2', '1', '0', '0', '1'])
+  const line = lines.find((each) => each.startsWith(`${stream} `))
+  return { counts: line?.split(/ +/).slice(1).map(Number), lines }
+}
+
+const insertVisitor = async (runId: string, nickname: string, lastOnlineAt: string | null = null) =>
+  await sql`insert into livehouse.visitors (channel_id, user_id, nickname, last_online_at, run_id)
+    values ('9', 'a', ${nickname}, ${lastOnlineAt}::timestamp at time zone ${timeZone}, ${runId}::bigint)`.execute(
+    database.db,
+  )
+
+const readNicknames = async () => {
+  const rows = await sql<{ nickname: string }>`select nickname from livehouse.visitors`.execute(database.db)
+  return rows.rows.map(({ nickname }) => nickname)
+}
+
+const readUnresolved = async () => {
+  const kept = database.db.selectFrom('livehouse_ops.quarantine').select('raw').where('resolved_at', 'is', null)
+  return (await kept.execute()).map(({ raw }) => raw)
+}
+
+test('retry says what became of the items, in the zone of the source, and is a run on record', async () => {
+  const visitor = '{"user_id": "a", "first_login_time": "2026-11-01 08:00:00"}'
+  const runId = await keep('channel=9', [visitor, '7'])
+  expect(await retry('visitors')).toMatchObject({ counts: [2, 1, 0, 0, 1] })
   const { db } = database
   const { rows } = await sql`select first_login_at, run_id from livehouse.visitors`.execute(db)
   expect(rows).toEqual([{ first_login_at: new Date('2026-11-01T00:00:00Z'), run_id: runId }])
@@ -71,7 +105,58 @@ test('retry says what became of the items, in the zone of the source, and is a r
   expect(last).toMatchObject({ command: 'quarantine retry', status: 'ok' })
 })
 
-test('a gift that can be read is named as one for the next sync', async () => {
-  await keep('channel=9/type=cash', ['{"gift_id": 1, "uptime": "2026-11-20 10:00"}'], 'not understood', 'gifts')
-  expect(await run('retry')).toContain('gifts channel=9/type=cash: read again with the next sync')
+test('a row that was written after the item was received, or by the same run, is not overwritten', async () => {
+  const runId = await keep('channel=9', ['{"user_id": "a", "nick": "stale"}'])
+  await insertVisitor(await newRun(), 'later')
+  expect(await retry('visitors')).toMatchObject({ counts: [1, 0, 0, 1, 0] })
+  expect(await readNicknames()).toEqual(['later'])
+  expect(await readUnresolved()).toEqual([])
+
+  await sql`update livehouse.visitors set run_id = ${runId}::bigint`.execute(database.db)
+  await sql`update livehouse_ops.quarantine set resolved_at = null`.execute(database.db)
+  await retry('visitors')
+  expect(await readNicknames()).toEqual(['later'])
+})
+
+test.each([
+  ['older', '2026-11-01 11:59:59'],
+  ['as old', '2026-11-01 12:00:00'],
+])(
+  'the loser of a duplicate does not overwrite the winner: it is %s, though a later run received it',
+  async (_, at) => {
+    await insertVisitor(await newRun(), 'winner', '2026-11-01 12:00:00')
+    await keep('channel=9', [JSON.stringify({ user_id: 'a', nick: 'loser', last_online_time: at })])
+    expect(await retry('visitors')).toMatchObject({ counts: [1, 0, 0, 1, 0] })
+    expect(await readNicknames()).toEqual(['winner'])
+  },
+)
+
+test('a signup that can be read is not loaded: it is resolved, and its minute is to be read again', async () => {
+  const row = JSON.stringify(['u1', 'Nick', '130', 'yes', '2026-11-01 12:00:30'])
+  const headers = JSON.stringify(['user id', 'nickname', 'phone', 'Coming?', 'time'])
+  const runId = await keep('channel=9/question=q1', [row], { stream: 'signups', headers })
+  await sql`insert into livehouse_ops.slices (run_id, stream, partition, covers, status, proof, distinct_rows, quarantined_rows,
+    calls, retries, started_at, finished_at) select ${runId}::bigint, stream, partition, '[2026-11-01,2026-11-02)', 'landed',
+    'verified', 0, 1, 1, 0, now(), now() from livehouse_ops.quarantine`.execute(database.db)
+  const { counts, lines } = await retry('signups')
+  expect(counts).toEqual([1, 0, 0, 0, 0])
+  expect(lines).toContain('signups channel=9/question=q1: read again with the next sync')
+  expect(await readUnresolved()).toEqual([])
+  const wall = (text: string) => parseWallTime(text) ?? 0
+  const window = { from: wall('2026-11-01'), to: wall('2026-11-02') }
+  const gaps = await readGaps(database.db, 'signups', [{ partition: 'channel=9/question=q1', window }])
+  const minute = { from: wall('2026-11-01 12:00'), to: wall('2026-11-01 12:01') }
+  expect(gaps.get('channel=9/question=q1')).toEqual([minute])
+})
+
+test('a record whose id version 2 has for another stays, and one that turns out to be such becomes one', async () => {
+  const record = (fields: object) => JSON.stringify({ record_id: 5, user_id: 'u1', ...fields })
+  await keep('channel=9', [record({})], { stream: 'watch_records' })
+  await retry('watch_records')
+  const place = { stream: 'watch_records_v1', partition: 'channel=9', runId: await newRun(), seenAt, timeZone } as const
+  await quarantineItems(database.db, place, [conflictItem(record({ user_id: 'u2' }), 'record_id', ['user_id'])])
+  await keep('channel=9', [record({ user_id: 'u3' }), record({ nick: 'A' })], { stream: place.stream })
+  expect(await retry('watch_records_v1')).toMatchObject({ counts: [3, 0, 0, 3, 0] })
+  const users = (await readUnresolved()).map((raw) => JSON.parse(raw).user_id)
+  expect(new Set(users)).toEqual(new Set(['u2', 'u3']))
 })
