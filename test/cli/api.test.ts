@@ -54,33 +54,14 @@ test('what the service does not accept is said in its words', async () => {
 test('api menu adds one, changes it, and clears its text', async () => {
   const [channelId = ''] = emulator.channelIds
   const [vid = 0] = emulator.world.videoIds
-  const where = ['--channel', channelId]
-  const created = await run(
-    'menu',
-    'create',
-    ...where,
-    '--name',
-    '回放',
-    '--vid',
-    String(vid),
-    '--rich-text',
-    '<p>hi</p>',
-  )
+  const menuOf = async (action: string, ...flags: string[]) =>
+    await run('menu', action, '--channel', channelId, ...flags)
+  const created = await menuOf('create', '--name', '回放', '--vid', String(vid), '--rich-text', '<p>hi</p>')
   expect(created.lines).toEqual([expect.stringMatching(/^menu \d+ of channel .*: success$/)])
   const menuId = Number(/^menu (\d+) /.exec(created.text)?.[1])
   const menu = () => emulator.world.channels.get(channelId)?.menus.get(menuId)
   expect(menu()).toMatchObject({ name: '回放', videoIds: [vid], richText: '<p>hi</p>' })
-  const updated = await run(
-    'menu',
-    'update',
-    ...where,
-    '--menu-id',
-    String(menuId),
-    '--name',
-    '互动',
-    '--rich-text',
-    '',
-  )
+  const updated = await menuOf('update', '--menu-id', String(menuId), '--name', '互动', '--rich-text', '')
   expect(updated.lines).toEqual([`menu ${menuId} of channel ${channelId}: success`])
   expect(menu()).toMatchObject({ name: '互动', videoIds: [vid], richText: '' })
 })
