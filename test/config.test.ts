@@ -12,9 +12,8 @@ import {
   readSettings,
   type SettingsReader,
 } from '../src/config.ts'
-import type { Environment } from '../src/config/setting-source.ts'
+import { createSettingSource, type Environment } from '../src/config/setting-source.ts'
 import { readChannels } from '../src/config/read-channels.ts'
-import { hasCode } from '../src/core/errors.ts'
 import { createTemporaryFolder } from './helpers/temporary-folder.ts'
 
 const service = { LIVEHOUSE_BASE_URL: 'https://api.example.com', LIVEHOUSE_API_TOKEN: 'tok-123' }
@@ -26,13 +25,9 @@ function temporaryFile(name: string, content: string): string {
 }
 
 function problemsOf<T>(environment: Environment, read: SettingsReader<T>): readonly string[] {
-  try {
-    readSettings(environment, read)
-  } catch (error) {
-    if (hasCode(error, 'config.invalid')) return error.details.problems
-    throw error
-  }
-  return []
+  const source = createSettingSource(environment)
+  read(source)
+  return source.problems()
 }
 
 test('the environment takes from .env what the process does not set, in either form, and needs none', () => {

@@ -7,26 +7,20 @@ function read(environment: Readonly<Record<string, string>>) {
   return { settings: readAlertSettings(source), problems: source.problems() }
 }
 
-test('nobody is told unless somebody is named', () => {
-  const { settings, problems } = read({})
-  const robot = { webhook: null, format: 'json', secret: null, keyword: null }
-  expect(settings).toEqual({ ...robot, language: 'en', heartbeatUrl: null })
-  expect(problems).toEqual([])
-})
-
-test('a robot with a signature and a keyword is read', () => {
-  const [webhook, heartbeatUrl] = ['https://robot.example.com/send?access_token=abc', 'http://127.0.0.1:9/beat']
-  const { settings, problems } = read({
-    LIVEHOUSE_ALERT_WEBHOOK: webhook,
-    LIVEHOUSE_ALERT_FORMAT: 'dingtalk',
-    LIVEHOUSE_ALERT_SECRET: 'SEC1',
-    LIVEHOUSE_ALERT_KEYWORD: '直播',
-    LIVEHOUSE_LANG: 'zh-CN',
-    LIVEHOUSE_HEARTBEAT_URL: heartbeatUrl,
-  })
-  expect(problems).toEqual([])
-  const robot = { webhook, format: 'dingtalk', secret: 'SEC1', keyword: '直播' }
-  expect(settings).toEqual({ ...robot, language: 'zh-CN', heartbeatUrl })
+const [webhook, heartbeatUrl] = ['https://robot.example.com/send?access_token=abc', 'http://127.0.0.1:9/beat']
+const robot = { LIVEHOUSE_ALERT_WEBHOOK: webhook, LIVEHOUSE_ALERT_FORMAT: 'dingtalk', LIVEHOUSE_ALERT_SECRET: 'SEC1' }
+const others = { LIVEHOUSE_ALERT_KEYWORD: '直播', LIVEHOUSE_LANG: 'zh-CN', LIVEHOUSE_HEARTBEAT_URL: heartbeatUrl }
+const nobody = { webhook: null, format: 'json', secret: null, keyword: null, language: 'en', heartbeatUrl: null }
+test.each([
+  ['nobody unless somebody is named', {}, nobody],
+  ['a robot with a signature and a keyword', robot, { ...nobody, webhook, format: 'dingtalk', secret: 'SEC1' }],
+  [
+    'in another language, and a heartbeat',
+    { ...robot, ...others },
+    { keyword: '直播', language: 'zh-CN', heartbeatUrl },
+  ],
+])('is told: %s', (_, environment, settings) => {
+  expect(read(environment)).toMatchObject({ settings, problems: [] })
 })
 
 const slack = { LIVEHOUSE_ALERT_WEBHOOK: 'https://h', LIVEHOUSE_ALERT_FORMAT: 'slack' }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readSettings } from '../../src/config.ts'
 import { readChannels, readChannelsIfAny } from '../../src/config/read-channels.ts'
-import { hasCode } from '../../src/core/errors.ts'
+import { createSettingSource } from '../../src/config/setting-source.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
 const plain = { label: null, group: null, from: null, until: null, isTest: false }
@@ -19,13 +19,9 @@ function read(value: string) {
 }
 
 function problemsOf(value: string): readonly string[] {
-  try {
-    read(value)
-  } catch (error) {
-    if (hasCode(error, 'config.invalid')) return error.details.problems
-    throw error
-  }
-  return []
+  const source = createSettingSource({ LIVEHOUSE_CHANNELS: value })
+  readChannels(source)
+  return source.problems()
 }
 
 test('channels are read from a list', () => {
