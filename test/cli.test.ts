@@ -10,7 +10,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const launcher = join(root, 'src', 'cli.ts')
 const plainFiles = ['src/cli.ts', 'bin/livehouse.cjs']
 const oldNode = findOldNode()
-const itsVersion = { status: 0, stdout: expect.stringContaining(manifest.version), stderr: '' }
+const version = expect.stringMatching(`^${manifest.version} \\(Node 24\\.\\S+, \\S+\\)\n$`)
+const itsVersion = { status: 0, stdout: version, stderr: '' }
 
 /** A Node of this machine that is too old to run the program itself, where there is one. */
 function findOldNode(): string | undefined {

@@ -60,12 +60,6 @@ test('help behind -- is an argument', async () => {
   expect(out).toBe('-- --help --json\n')
 })
 
-test('--version tells the version', async () => {
-  const { code, out } = await run(['--version'], nothing)
-  expect(code).toBe(0)
-  expect(out).toMatch(/^1\.2\.3 \(Node 24\.\S+, \S+\)\n$/)
-})
-
 test.each([
   [[], 'no command is given'],
   [['stat'], 'there is no command "stat"; did you mean status?'],
@@ -95,25 +89,22 @@ test.each([
   expect(err).toBe(`livehouse sync: 2 settings are missing or wrong\n  ${problems.join('\n  ')}\n${hint}\n`)
 })
 
-test('a failure is one JSON object with --json, an error a problem', async () => {
-  const { out } = await run(['sync', '--json'], failWith(config))
-  expect(out.trimEnd().split('\n')).toHaveLength(1)
-  expect(JSON.parse(out)).toMatchObject({
-    command: 'sync',
-    status: 'failed',
-    errors: problems.map((message) => ({ stream: null, partition: null, code: 'config.invalid', message })),
-  })
-})
+const away = new LivehouseError('db.unreachable', 'no database at h:1', { target: 'h:1', reason: 'refused' })
 
-test('a failure of the service or the database exits with 1', async () => {
-  const error = new LivehouseError('db.unreachable', 'no database at h:1', { target: 'h:1', reason: 'refused' })
-  const { code, out, err } = await run(['sync', '--json'], failWith(error))
-  expect(code).toBe(1)
-  expect(JSON.parse(out).errors).toEqual([
-    { stream: null, partition: null, code: 'db.unreachable', message: 'no database at h:1' },
-  ])
-  expect(err).toBe('livehouse sync: no database at h:1\n')
-})
+test.each([
+  [2, config, problems],
+  [1, away, ['no database at h:1']],
+])(
+  'a failure exits with %i, and is one JSON object with --json, an error a problem',
+  async (exitCode, error, messages) => {
+    const { code, out, err } = await run(['sync', '--json'], failWith(error))
+    expect(code).toBe(exitCode)
+    expect(out.trimEnd().split('\n')).toHaveLength(1)
+    const errors = messages.map((message) => ({ stream: null, partition: null, code: error.code, message }))
+    expect(JSON.parse(out)).toMatchObject({ command: 'sync', status: 'failed', errors })
+    expect(err).toContain(`livehouse sync: ${error.message}\n`)
+  },
+)
 
 test('a failure of our own making says how to see where, and shows it with LOG_LEVEL=debug', async () => {
   const bug = failWith(new TypeError('x is not a function'))

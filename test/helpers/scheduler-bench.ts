@@ -18,12 +18,12 @@ export async function startSchedulerBench() {
   const { db } = database
   const live = new Set<TestScheduler>()
   const sent = new Map<string, { readonly at: string; readonly tick: string }>()
-  const createClock = () => createFakeClock({ startMs: START, gridMs: () => HOUR })
+  const clock = createFakeClock({ startMs: START, gridMs: () => HOUR })
   const send = async ({ job, tick }: QueuedRun): Promise<void> => {
     const { id } = queuedRun({ job, tick })
     if (sent.has(id)) return
     const localTime = formatWallTime(tick.localTime)
-    sent.set(id, { at: new Date(bench.clock.now()).toISOString().slice(0, 16), tick: localTime })
+    sent.set(id, { at: new Date(clock.now()).toISOString().slice(0, 16), tick: localTime })
     await sql`insert into livehouse_ops.job_runs
       (job, time_zone, local_time, is_repeat, due_at, status, attempts, worker, started_at)
       values (${job.name}, ${job.timeZone}, ${localTime}, ${tick.isRepeat}, ${new Date(tick.dueAtMs)}, 'ended', 1, 'test', now())`.execute(
@@ -32,28 +32,19 @@ export async function startSchedulerBench() {
   }
   const bench = {
     database,
-    clock: createClock(),
+    clock,
     /** When each run was begun. */
     times: () => [...sent.values()].map(({ at }) => at),
     /** The wall time of each. */
     ticks: () => [...sent.values()].map(({ tick }) => tick),
     start: (definition: JobDefinition = nightly): TestScheduler => {
-      const scheduler = startScheduler(db, bench.clock, [jobOf('nightly', definition)], send)
+      const scheduler = startScheduler(db, clock, [jobOf('nightly', definition)], send)
       live.add(scheduler)
       return scheduler
     },
     stop: async (scheduler: TestScheduler): Promise<void> => {
       live.delete(scheduler)
       await scheduler.stop()
-    },
-    /** Ends what lives and forgets all that was. */
-    reset: async () => {
-      for (const scheduler of live) await bench.stop(scheduler)
-      for (const table of ['jobs', 'job_runs']) {
-        await sql`delete from ${sql.table(`livehouse_ops.${table}`)}`.execute(db)
-      }
-      sent.clear()
-      bench.clock = createClock()
     },
     [Symbol.asyncDispose]: async () => {
       for (const scheduler of live) await bench.stop(scheduler)

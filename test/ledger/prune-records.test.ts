@@ -1,18 +1,12 @@
 import { sql } from 'kysely'
-import { beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { pruneRecords, REFERRING_TABLES } from '../../src/ledger/prune-records.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
-import { ofFile } from '../helpers/of-file.ts'
+import { ofTest } from '../helpers/of-file.ts'
 
 const DAY_MS = 86_400_000
 const NOW = new Date('2026-11-20T06:30:00Z')
-const database = ofFile(createTestDatabase)
-
-beforeEach(async () => {
-  for (const table of [...REFERRING_TABLES, 'runs', 'acceptances', 'backfills', 'call_budget', 'alerts']) {
-    await sql`delete from ${sql.table(`livehouse_ops.${table}`)}`.execute(database.db)
-  }
-})
+const database = ofTest(createTestDatabase)
 
 /** So many days before now. */
 const ago = (days: number) => new Date(NOW.getTime() - days * DAY_MS)

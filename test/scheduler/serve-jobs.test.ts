@@ -1,15 +1,13 @@
 import { sql } from 'kysely'
-import { beforeEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { QueuedRun } from '../../src/scheduler/perform-run.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
-import { ofFile } from '../helpers/of-file.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { untilRow } from '../helpers/own-locks.ts'
 import { DAY, HOUR, nightly, START, startSchedulerBench } from '../helpers/scheduler-bench.ts'
 import { jobOf, startScheduler } from '../helpers/start-scheduler.ts'
 
-const bench = ofFile(startSchedulerBench)
-
-beforeEach(async () => await bench.reset())
+const bench = ofTest(startSchedulerBench)
 
 test('what lay before a job was known is not made up for; of the nights that were missed the last one is', async () => {
   const scheduler = bench.start()

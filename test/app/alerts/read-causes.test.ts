@@ -1,17 +1,11 @@
 import { sql } from 'kysely'
-import { beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { readCauses } from '../../../src/app/alerts/read-causes.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
-import { ofFile } from '../../helpers/of-file.ts'
+import { ofTest } from '../../helpers/of-file.ts'
 
 const NOW = new Date('2026-11-20T06:30:00Z')
-const database = ofFile(createTestDatabase)
-
-beforeEach(async () => {
-  await sql`truncate livehouse_ops.runs, livehouse_ops.job_runs, livehouse_ops.unknown_fields, livehouse.channels cascade`.execute(
-    database.db,
-  )
-})
+const database = ofTest(createTestDatabase)
 
 async function addRun(
   status: string,
