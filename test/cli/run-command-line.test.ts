@@ -135,19 +135,3 @@ test('a failure after the result is printed adds no second JSON object', async (
   })
   expect({ code, out }).toEqual({ code: 1, out: '{}\n' })
 })
-
-test.each([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)('a command interrupted by %s exits with %i, whatever it returns or throws', async (signal, code) => {
-  const controller = new AbortController()
-  const error = new LivehouseError('run.interrupted', `interrupted by ${signal}`, { signal })
-  const interrupt = async () => {
-    controller.abort(error)
-    return 3
-  }
-  expect(await run(['sync'], interrupt, { signal: controller.signal })).toEqual({ code, out: '', err: '' })
-  const thrown = await run(['sync', '--json'], failWith(error), { signal: controller.signal })
-  expect(thrown.code).toBe(code)
-  expect(JSON.parse(thrown.out).errors[0].code).toBe('run.interrupted')
-})

@@ -93,15 +93,6 @@ test('another scope on the same day gives no fresh calls: the account has what i
   }
 })
 
-test('a day that the service calls spent is spent, whatever the count says', async () => {
-  const reserve = callBudget(database.db, settings, ownClock)
-  const taken = await reserve('9', Date.parse('2026-11-20T09:00:00+08:00'), signal)
-  expect(taken).toMatchObject({ scope: 'account', resumesAt: '2026-11-20T16:05:00.000Z' })
-  await taken.spendDay()
-  expect(await take('2026-11-20T10:00:00', { v1Budget: 100 })).toBe(FIVE_PAST_TOMORROW)
-  expect(await take('2026-11-21T10:00:00')).toBe('2026-11-21')
-})
-
 test('a call is durable once it is taken, also where the database is told to be quick about commits', async () => {
   await using quick = await openDatabase(withParameters(database.url, { options: '-c synchronous_commit=off' }))
   const seen: unknown[] = []
