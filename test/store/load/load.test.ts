@@ -1,12 +1,9 @@
-import { sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import type { Row } from '../../../src/core/column.ts'
-import type { Database } from '../../../src/store/database.ts'
 import { visitors } from '../../../src/streams/visitors.ts'
 import { copyBatch, loadRows, prepareToLoad, transact } from '../../../src/store/load/load.ts'
 import { rowsOf } from '../../../src/store/load/row-texts.ts'
-import { createVisitorGate } from '../../helpers/visitor-gate.ts'
-import { untilBlocked } from '../../helpers/own-locks.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
 import { ofFile } from '../../helpers/of-file.ts'
 
@@ -23,24 +20,19 @@ const visitor = (userId: string, fields: Row = {}): Row => ({
 const readAll = async () =>
   (await sql<Record<string, unknown>>`select * from livehouse.visitors order by user_id`.execute(database.db)).rows
 
-const within = <T>(work: (trx: Transaction<Database>) => Promise<T>) =>
-  transact(database.db, async (trx) => {
-    await prepareToLoad(trx, 'Asia/Shanghai')
-    return await work(trx)
-  })
-
-const copyIn = async (trx: Transaction<Database>, rows: readonly Row[], runId: string) => {
-  const batch = copyBatch(visitors, runId)
-  batch.add(rows)
-  return await batch.write(trx)
-}
 /** Not begun again where it meets another one. */
 const load = async (rows: readonly Row[], runId = '1') =>
   await database.db.transaction().execute(async (trx) => {
     await prepareToLoad(trx, 'Asia/Shanghai')
     return await loadRows(trx, visitors, rows, runId)
   })
-const copy = async (rows: readonly Row[], runId = '1') => await within((trx) => copyIn(trx, rows, runId))
+const copy = async (rows: readonly Row[], runId = '1') =>
+  await transact(database.db, async (trx) => {
+    await prepareToLoad(trx, 'Asia/Shanghai')
+    const batch = copyBatch(visitors, runId)
+    batch.add(rows)
+    return await batch.write(trx)
+  })
 
 const full = visitor('full', {
   nickname: '名 "quoted" \\ , null',
@@ -84,37 +76,6 @@ test.each([
   expect(counts.reduce((sum, { unchanged }) => sum + unchanged, 0)).toBe(4000)
   expect(await readAll()).toHaveLength(2000)
 })
-
-test('a copy that waits for a session which waits for it gives way, and ends well', async () => {
-  const gate = await createVisitorGate(database.db, 'b')
-  const { promise: hasInserted, resolve: inserted } = Promise.withResolvers<void>()
-  const { promise: isHeldUp, resolve: heldUp } = Promise.withResolvers<void>()
-  const other = within(async (trx) => {
-    await looksForDeadlocksAfter(trx, '10s')
-    await loadRows(trx, visitors, [visitor('b')], '1')
-    inserted()
-    await isHeldUp
-    return await loadRows(trx, visitors, [visitor('a')], '1')
-  })
-  await hasInserted
-  const letOn = await gate.close()
-  const copying = within(async (trx) => {
-    await looksForDeadlocksAfter(trx, '300ms')
-    return await copyIn(trx, [visitor('a'), visitor('b')], '2')
-  })
-  await gate.reached()
-  heldUp()
-  // Only then does the copy wait for the other one: it is the last in the ring, and finds it.
-  await untilBlocked(database.db, sql`locktype = 'transactionid'`)
-  await letOn()
-  expect(await other).toEqual({ inserted: 1, updated: 0, unchanged: 0 })
-  expect(await copying).toEqual({ inserted: 0, updated: 0, unchanged: 2 })
-})
-
-/** A session looks once, so long after it began to wait; one that finds a deadlock is ended. */
-async function looksForDeadlocksAfter(trx: Transaction<Database>, time: string): Promise<void> {
-  await sql`select set_config('deadlock_timeout', ${time}, true)`.execute(trx)
-}
 
 test.each([
   ['of a few letters', 'gift'],
