@@ -45,14 +45,26 @@ test('a run that is not green is told once, later where the receiver is not ther
   const known = [...emulator.channelIds]
   expect(await run(known)).toEqual({ code: 0, heard: [] })
   const away = { LIVEHOUSE_ALERT_WEBHOOK: 'http://127.0.0.1:9/hook' }
+  const problems = [{ stream: 'visitors', code: 'api.channelUnknown', count: 1 }]
   expect((await run([...known, '424242'], { settings: away })).code).toBe(3)
   expect(await run([...known, '424242'], { minutesLater: 6 })).toMatchObject({
     code: 3,
-    heard: [{ event: 'raised', cause: 'run=sync', facts: { status: 'partial' } }],
+    heard: [{ event: 'raised', cause: 'run=sync', facts: expect.objectContaining({ status: 'partial', problems }) }],
   })
   expect(await run([...known, '424242'], { minutesLater: 12 })).toEqual({ code: 3, heard: [] })
   const cleared = { code: 0, heard: [{ event: 'cleared', cause: 'run=sync' }] }
   expect(await run(known, { minutesLater: 18 })).toMatchObject(cleared)
+})
+
+test('what never came to its end tells its reason, without a number or an address of somebody', async () => {
+  await using database = await createTestDatabase()
+  const error = `it was begun 5 times; 13800001234 or a.b@example.com ${'y'.repeat(300)}`
+  await sql`insert into livehouse_ops.job_runs (job, is_repeat, status, outcome, attempts, worker, error, started_at, finished_at)
+    values ('nightly', false, 'ended', 'failed', 1, 'host:1', ${error}, now(), now())`.execute(database.db)
+  const [cause] = await readCauses(database.db, new Date())
+  const reason = expect.stringMatching(/^it was begun 5 times; … or … y+$/)
+  expect(cause).toMatchObject({ runId: null, problems: [], reason })
+  expect(JSON.stringify(cause).length).toBeLessThan(320)
 })
 
 test('serve tells within a minute what no run has told', async () => {

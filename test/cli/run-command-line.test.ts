@@ -60,21 +60,6 @@ test('help behind -- is an argument', async () => {
   expect(out).toBe('-- --help --json\n')
 })
 
-test.each([
-  [[], 'no command is given'],
-  [['stat'], 'there is no command "stat"; did you mean status?'],
-  [['frobnicate'], 'there is no command "frobnicate"\n'],
-  [['constructor'], 'there is no command "constructor"\n'],
-])('wrong use %j', async (argv, problem) => {
-  const { code, out, err } = await run(argv, nothing)
-  expect(code).toBe(2)
-  expect(out).toBe('')
-  expect(err).toContain(problem)
-  expect(err).toContain('see livehouse --help')
-  const { errors } = JSON.parse((await run([...argv, '--json'], nothing)).out)
-  expect(errors).toMatchObject([{ code: 'usage.invalid', message: expect.stringMatching(/, see livehouse --help$/) }])
-})
-
 const problems = ['LIVEHOUSE_BASE_URL is not set; …', 'DATABASE_URL is not set; …']
 const config = new LivehouseError('config.invalid', '2 settings are missing or wrong', { problems })
 

@@ -1,106 +1,29 @@
 import { expect, test } from 'vitest'
-import { defineCommand } from '../../src/cli/usage.ts'
 import { livehouse } from '../helpers/command-line.ts'
-import { runVerb } from '../helpers/run-verb.ts'
 
-const backfill = defineCommand(
-  {
-    about: 'Reads a range again.',
-    actions: { up: 'begins', 'stay up': 'goes on', down: 'ends' },
-    defaultAction: 'up',
-    words: 'FILE',
-    flags: {
-      from: ['DATE', 'the first day'],
-      'no-reopen': 'leaves the ledger as it is',
-      json: 'prints JSON',
-      all: ['', 'everything', 'down'],
-    },
-    notes: 'Exit codes: 0.',
-    examples: 'livehouse backfill\nlivehouse backfill up',
-  },
-  (given, refuse) => {
-    if (given.values.from?.split(' ').includes('never')) refuse('--from is never')
-    return given
-  },
-  async ({ print }, { action, words, values }) => {
-    print(JSON.stringify({ action, words, ...values }))
-    return 0
-  },
-)
+test('the help comes from the flags', async () => {
+  expect((await livehouse(['quarantine', '--help'])).out).toBe(`Usage: livehouse quarantine [list | retry] [flags]
 
-test.each([
-  [[], { action: 'up', words: [] }],
-  [['up', 'x'], { action: 'up', words: ['x'] }],
-  [['stay', 'up', 'x'], { action: 'stay up', words: ['x'] }],
-  [
-    ['down', '--all', '--from=a b', '--json', '--no-reopen'],
-    { action: 'down', words: [], from: 'a b', json: true, all: true, 'no-reopen': true },
-  ],
-  [['down', '--', '--all'], { action: 'down', words: ['--all'] }],
-])('%j is read', async (argv, expected) => {
-  const { printed, problems } = await runVerb(backfill, argv, {})
-  expect(problems).toEqual([])
-  expect(JSON.parse(printed.join())).toEqual({ json: false, all: false, 'no-reopen': false, ...expected })
-})
+Received items that could not become rows, kept with the reason. Needs only the database. Samples are personal data.
 
-test.each([
-  [
-    ['--form', 'x', 'up'],
-    ['there is no --form; did you mean --from?', 'there is no action "x"; the actions are up, stay up, down'],
-  ],
-  [['--zzz=1'], ['there is no --zzz']],
-  [['--constructor'], ['there is no --constructor']],
-  [['-x'], ['there is no -x']],
-  [['--from'], ['--from needs a value']],
-  [['--from', '--json'], ['--from needs a value']],
-  [['--json=1'], ['--json takes no value']],
-  [['--from', 'a', '--from', 'b'], ['--from is given twice']],
-  [['up', 'now', 'later'], ['there is no place for "later"']],
-  [['--all'], ['--all does not belong to up; it belongs to down']],
-  [['dow'], ['there is no action "dow"; did you mean down?']],
-  [
-    ['--from', 'never', '--zzz', 'up', 'a', 'b', '--all'],
-    [
-      'there is no --zzz',
-      'there is no place for "b"',
-      '--all does not belong to up; it belongs to down',
-      '--from is never',
-    ],
-  ],
-])('%j: every problem is told at once', async (argv, problems) => {
-  const { error, problems: told } = await runVerb(backfill, argv, {})
-  expect(told).toEqual(problems)
-  expect(error).toMatchObject({ code: 'usage.invalid', message: 'wrong use' })
-})
+Arguments:
+  list            what is still unreadable, by stream and reason (the default)
+  retry           tries to read them with this version; the next sync reads gifts and signups again instead
 
-test('the help comes from the flags', () => {
-  expect(
-    backfill
-      .help('backfill')
-      .split('\n')
-      .map((line) => line.trimEnd()),
-  ).toEqual([
-    'Usage: livehouse backfill [up | stay up | down] FILE [flags]',
-    '',
-    'Reads a range again.',
-    '',
-    'Arguments:',
-    '  up             begins',
-    '  stay up        goes on',
-    '  down           ends',
-    '',
-    'Flags:',
-    '  --from <DATE>  the first day',
-    '  --no-reopen    leaves the ledger as it is',
-    '  --json         prints JSON',
-    '  --all          down: everything',
-    '',
-    'Exit codes: 0.',
-    '',
-    'Examples:',
-    '  livehouse backfill',
-    '  livehouse backfill up',
-  ])
+Flags:
+  --stream <a,b>  only this stream, or these
+  --json          list: prints one JSON object instead
+
+Exit codes: 0 shown or retried, whatever is left, 1 the database cannot be reached, 2 wrong use.
+
+Examples:
+  livehouse quarantine
+  livehouse quarantine list --stream visitors
+  livehouse quarantine --json | jq '[.groups[].items] | add'
+  livehouse quarantine retry
+`)
+  const words = 'Usage: livehouse forms [list | publish | unpublish | clear] [QUESTION_ID] [QUESTION_NO]… [flags]\n'
+  expect((await livehouse(['forms', '--help'])).out).toContain(words)
 })
 
 /** Where nothing answers: a command that asked for anything would say so. */
@@ -112,6 +35,10 @@ const nowhere = {
 }
 
 test.each([
+  ['', 'wrong use, see livehouse --help', 'no command is given'],
+  ['stat', 'wrong use, see livehouse --help', 'there is no command "stat"; did you mean status?'],
+  ['frobnicate', 'there is no command "frobnicate"\n'],
+  ['constructor --json', 'there is no command "constructor"\n'],
   ['accept --channel 9 --reason x', '--stream should be one stream'],
   ['accept --stream visitors,gifts --channel 9 --reason x', '--stream should be one stream'],
   ['accept --stream visitors --reason x', '--channel is missing'],
@@ -140,6 +67,16 @@ test.each([
   ['audit --streams views', 'there is no stream "views"'],
   ['audit --streams watch_records_v1', 'watch_records_v1 cannot be audited'],
   ['audit --channels 77', '"77" is not among LIVEHOUSE_CHANNELS'],
+  ['audit --from a --from b', '--from is given twice', '--from is "b"'],
+  [
+    'backfill --form x --zzz=1 --constructor -x',
+    'there is no --form; did you mean --from?',
+    'there is no --zzz\n',
+    'there is no --constructor\n',
+    'there is no -x\n',
+    'there is no place for "x"',
+    '--from is missing',
+  ],
   ['backfill --from 2026-02-01 --to 2026-01-01', 'is not before'],
   ['backfill --from 2099-01-01 --to 2099-02-01', 'lies in the future'],
   ['backfill --from 2026-01-01 --to 2099-02-01', 'lies in the future'],
@@ -165,6 +102,7 @@ test.each([
   ['ledger show --from 2099-01-01', 'is not before'],
   ['ledger show --to today', '--to is "today"'],
   ['ledger forget --from 2026-01-01 --to 2026-01-02 --channels 77', '"77" is not among LIVEHOUSE_CHANNELS'],
+  ['quarantine forget', 'there is no action "forget"; the actions are list, retry'],
   ['quarantine --stream gift', '--stream: there is no stream "gift"; did you mean gifts?'],
   ['status --max-age=26', '--max-age is "26"; it should be a number of minutes, hours or days'],
   ['status --max-age=0h', '--max-age is "0h"; it should be a number of minutes, hours or days'],
