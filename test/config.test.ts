@@ -93,6 +93,8 @@ test.each([
   ['LIVEHOUSE_BASE_URL', 'https://me:hush@h', 'without a user name, a password, ? and #'],
   ['LIVEHOUSE_BASE_URL', 'http://api.example.com', 'plain http to another host; it should be https'],
   ['LIVEHOUSE_BASE_URL', 'http://127.evil.example', 'plain http to another host'],
+  // Node reads it as eight hours ahead, Postgres as eight hours behind.
+  ['LIVEHOUSE_TIMEZONE', '+08:00', 'is "+08:00"; it should be a time zone such as Asia/Shanghai'],
   ['LIVEHOUSE_TIMEZONE', 'Shanghai', 'is "Shanghai"; it should be a time zone such as Asia/Shanghai'],
   ['LIVEHOUSE_ALLOW_HTTP', 'yes', 'is "yes"; it should be 0 or 1'],
   ['LIVEHOUSE_MAX_CALLS_PER_SECOND', '-1', 'is "-1"; it should be a number of calls a second from 0 to 1000000'],

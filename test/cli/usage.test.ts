@@ -81,6 +81,7 @@ test.each([
   ['backfill --from 2099-01-01 --to 2099-02-01', 'lies in the future'],
   ['backfill --from 2026-01-01 --to 2099-02-01', 'lies in the future'],
   ['backfill --to 2026-01-01', '--from is missing'],
+  ['backfill --from 0999-01-01', '--from is "0999-01-01"'],
   ['backfill --from 2026-01-01T10:00:30', 'it should be a date such as 2026-01-31, or a time in whole minutes'],
   ['backfill --from 2026-01-01 --streams visitors', 'visitors has no time filter (API 4.7)'],
   ['db copy', 'copy needs --to'],
