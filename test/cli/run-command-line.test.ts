@@ -1,64 +1,29 @@
 import { expect, test } from 'vitest'
 import type { Command } from '../../src/cli/command.ts'
-import { type CommandLine, runCommandLine } from '../../src/cli/run-command-line.ts'
-import type { Clock } from '../../src/core/clock.ts'
+import { runCommandLine } from '../../src/cli/run-command-line.ts'
+import { systemClock } from '../../src/core/clock.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 
-const NOW = '2026-11-20T17:00:00.000Z'
-const clock: Clock = { now: () => Date.parse(NOW), sleep: () => Promise.resolve() }
-const never = new Promise<never>(() => {})
-
-async function run(argv: readonly string[], command: Command['run'], overrides: Partial<CommandLine> = {}) {
+/** A sync that does this instead. */
+async function run(argv: readonly string[], command: Command['run'], settings: Readonly<Record<string, string>> = {}) {
   const out: string[] = []
   const err: string[] = []
-  const load = async () => ({ help: () => 'livehouse sync\n\nExamples: …', run: command })
   const code = await runCommandLine({
     argv,
     version: '1.2.3',
-    commands: { sync: ['Does it', load], status: ['Says it', load] },
-    environment: { LIVEHOUSE_APP_SECRET: 'hush-hush' },
-    clock,
+    commands: { sync: ['', async () => ({ help: () => '', run: command })] },
+    environment: { LIVEHOUSE_APP_SECRET: 'hush-hush', ...settings },
+    clock: systemClock,
     signal: new AbortController().signal,
-    emergency: never,
+    emergency: new Promise<never>(() => {}),
     writeOut: (text) => void out.push(text),
     writeError: (text) => void err.push(text),
     isTerminal: false,
-    ...overrides,
   })
   return { code, out: out.join(''), err: err.join('') }
 }
 
-const nothing = async () => 0
-
-function failWith(error: unknown): Command['run'] {
-  return async () => {
-    throw error
-  }
-}
-
-test.each(['--help', '-h'])('%s lists the commands', async (flag) => {
-  const { code, out } = await run([flag], nothing)
-  expect(code).toBe(0)
-  expect(out).toContain('  sync    Does it\n  status  Says it\n')
-})
-
-test.each([
-  ['sync', '--help'],
-  ['sync', '--json', '-h'],
-  ['sync', '--help', '--nonsense'],
-])('help of %s %s is its own', async (...argv) => {
-  const ran: string[] = []
-  const { code, out, err } = await run(argv, async () => ran.push('ran'))
-  expect({ code, out, err, ran }).toEqual({ code: 0, out: 'livehouse sync\n\nExamples: …\n', err: '', ran: [] })
-})
-
-test('help behind -- is an argument', async () => {
-  const { out } = await run(['sync', '--', '--help', '--json'], async ({ print }, argv) => {
-    print(argv.join(' '))
-    return 0
-  })
-  expect(out).toBe('-- --help --json\n')
-})
+const failWith = (error: unknown) => async () => await Promise.reject(error)
 
 const problems = ['LIVEHOUSE_BASE_URL is not set; …', 'DATABASE_URL is not set; …']
 const config = new LivehouseError('config.invalid', '2 settings are missing or wrong', { problems })
@@ -97,7 +62,7 @@ test('a failure of our own making says how to see where, and shows it with LOG_L
   expect(code).toBe(1)
   const advice = 'This is a bug. LOG_LEVEL=debug shows where it happened.'
   expect(err).toBe(`livehouse sync: internal error: x is not a function\n  ${advice}\n`)
-  const debugged = await run(['sync'], bug, { environment: { LOG_LEVEL: 'debug' } })
+  const debugged = await run(['sync'], bug, { LOG_LEVEL: 'debug' })
   expect(debugged.err).toContain('run-command-line.test.ts')
   expect(JSON.parse((await run(['sync', '--json'], bug)).out).errors[0].code).toBe('internal')
 })

@@ -26,6 +26,17 @@ Examples:
   expect((await livehouse(['forms', '--help'])).out).toContain(words)
 })
 
+test.each([
+  ['--help', 'Commands:\n', '\n  sync        brings every stream up to date\n'],
+  ['-h', 'Commands:\n'],
+  ['sync --json -h', 'Usage: livehouse sync'],
+  ['sync --help --nonsense', 'Usage: livehouse sync'],
+])('%s asks for help', async (line, ...shown) => {
+  const { code, out, err } = await livehouse(line.split(' '))
+  expect({ code, err }).toEqual({ code: 0, err: '' })
+  for (const text of shown) expect(out).toContain(text)
+})
+
 /** Where nothing answers: a command that asked for anything would say so. */
 const nowhere = {
   DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
@@ -109,6 +120,7 @@ test.each([
   ['status --max-age=0h', '--max-age is "0h"; it should be a number of minutes, hours or days'],
   ['status --max-age=1.5h', '--max-age is "1.5h"; it should be a number of minutes, hours or days'],
   ['status --max-age=-1h', '--max-age is "-1h"; it should be a number of minutes, hours or days'],
+  ['sync -- --help', 'there is no place for "--help"'],
   ['sync --until 6:00', '--until is "6:00"; it should be a time of day, written 06:00'],
   ['sync --until 24:00', '--until is "24:00"; it should be a time of day, written 06:00'],
 ])('livehouse %s is refused before anything is asked for', async (line, ...problems) => {

@@ -65,19 +65,6 @@ test.each<[string, number, ScriptedAnswer, object]>([
   expect(service.requests).toHaveLength(times)
 })
 
-test('the list parameters stand where they are told to, and no other place is tried', async () => {
-  const json = { page: { p: 1, perPage: 20, count: 25 }, data: [] }
-  await using service = await startScriptedService(() => ({ json }))
-  await using connection = connectClient(service.url)
-  const request = { list: managerList, page: 1, pageSize: 7 }
-  await connection.ask(request, openContext(), 'query')
-  await connection.ask(request, openContext(), 'body')
-  expect(service.requests.map(({ query, body }) => ({ query, body }))).toEqual([
-    { query: { p: '1', perPage: '7' }, body: undefined },
-    { query: {}, body: { p: 1, perPage: 7 } },
-  ])
-})
-
 /** What comes of this answer to a list, and what was asked. */
 async function read(list: ListRequest, json: unknown, page = 1, pageSize = 20) {
   await using service = await startScriptedService(() => ({ json }))
