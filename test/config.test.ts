@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import {
@@ -13,15 +13,10 @@ import {
   type SettingsReader,
 } from '../src/config.ts'
 import { createSettingSource, type Environment } from '../src/config/setting-source.ts'
+import { createTemporaryFile } from './helpers/temporary-file.ts'
 import { createTemporaryFolder } from './helpers/temporary-folder.ts'
 
 const service = { LIVEHOUSE_BASE_URL: 'https://api.example.com', LIVEHOUSE_API_TOKEN: 'tok-123' }
-
-function temporaryFile(name: string, content: string): string {
-  const path = join(createTemporaryFolder('config'), name)
-  writeFileSync(path, content)
-  return path
-}
 
 function problemsOf<T>(environment: Environment, read: SettingsReader<T>): readonly string[] {
   const source = createSettingSource(environment)
@@ -30,7 +25,7 @@ function problemsOf<T>(environment: Environment, read: SettingsReader<T>): reado
 }
 
 test('the environment takes from .env what the process does not set, in either form, and needs none', () => {
-  const path = temporaryFile('.env', '\u{feff}A=file\n# settings\nB="two words"\nC=file\nD_FILE=/from/file\n')
+  const path = createTemporaryFile('.env', '\u{feff}A=file\n# settings\nB="two words"\nC=file\nD_FILE=/from/file\n')
   const environment = readEnvironment({ A: 'process', C_FILE: '/c', D: 'process' }, join(path, '..'))
   expect(environment).toEqual({ A: 'process', B: 'two words', C_FILE: '/c', D: 'process' })
   expect(readEnvironment({ A: '1' }, createTemporaryFolder('config'))).toEqual({ A: '1' })
@@ -171,7 +166,7 @@ test('history and log level have the defaults of the contract', () => {
 
 test('every secret is known to the logger, whatever else is wrong', () => {
   const environment = {
-    LIVEHOUSE_APP_SECRET_FILE: temporaryFile('secret', 's-app\n'),
+    LIVEHOUSE_APP_SECRET_FILE: createTemporaryFile('secret', 's-app\n'),
     LIVEHOUSE_API_TOKEN: 's token',
     DATABASE_URL: 'postgres://me:s%40db@db/x',
     HTTPS_PROXY: 'http://me:s-proxy@proxy:1',

@@ -1,17 +1,11 @@
 import { sql } from 'kysely'
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { labels } from '../../src/cli/labels.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
-import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { createTemporaryFile } from '../helpers/temporary-file.ts'
 
-function fileOf(content: string | Uint8Array): string {
-  const path = join(createTemporaryFolder('labels'), 'gifts.csv')
-  writeFileSync(path, content)
-  return path
-}
+const fileOf = (content: string | Uint8Array) => createTemporaryFile('gifts.csv', content)
 
 test('labels come from a file into dim_gift; again changes nothing, empty ones go, the others stay', async () => {
   await using database = await createTestDatabase()

@@ -66,6 +66,8 @@ test.each([
     '--hash-act-id is',
     '--client-ip is',
   ],
+  ['api token', 'LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET are not set'],
+  ['api ticket --scope guest --outerid u --hash-act-id h --client-ip 203.0.113.7', 'LIVEHOUSE_APP_SECRET are not set'],
   ['api menu create', '--channel is not given'],
   ['api menu update --channel 9', '--menu-id is not given'],
   ['api menu update --channel 9 --menu-id 1 --rich-text', '--rich-text needs a value'],

@@ -1,18 +1,12 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { readSettings } from '../../src/config.ts'
 import { readChannels, readChannelsIfAny } from '../../src/config/read-channels.ts'
 import { createSettingSource } from '../../src/config/setting-source.ts'
-import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { createTemporaryFile } from '../helpers/temporary-file.ts'
 
 const plain = { label: null, group: null, from: null, until: null, isTest: false }
 
-function channelsFile(content: string | Uint8Array): string {
-  const path = join(createTemporaryFolder('channels'), 'channels.csv')
-  writeFileSync(path, content)
-  return `@${path}`
-}
+const channelsFile = (content: string | Uint8Array) => `@${createTemporaryFile('channels.csv', content)}`
 
 function read(value: string) {
   return readSettings({ LIVEHOUSE_CHANNELS: value }, readChannels)

@@ -1,14 +1,9 @@
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { createSettingSource, describeOpenFile } from '../../src/config/setting-source.ts'
-import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
+import { createTemporaryFile } from '../helpers/temporary-file.ts'
 
-function temporaryFile(content: string): string {
-  const path = join(createTemporaryFolder('setting'), 'token')
-  writeFileSync(path, content)
-  return path
-}
+const temporaryFile = (content: string) => createTemporaryFile('token', content)
 
 test('a value from a file is read without its last line feed', () => {
   const source = createSettingSource({ TOKEN_FILE: temporaryFile('from-file\n') })

@@ -31,20 +31,6 @@ test.each([
   expect(rows.map((row) => row['nick'])).toEqual(expected)
 })
 
-test.each([
-  ['entry', 'enteredAt'],
-  ['leave', 'leftAt'],
-] as const)('watch records are filtered by their %s', async (recordFilterTime, field) => {
-  await using service = await startEmulatedService({ switches: { recordFilterTime } })
-  const { records } = channelOf(service)
-  const times = records.rows.map((row) => row[field]).sort((a, b) => a - b)
-  const [from = 0, to = 0] = [times[10], times[40]]
-  const expected = records.rows.filter((row) => row[field] >= from && row[field] <= to)
-  const body = { start_time: formatWallTime(from), end_time: formatWallTime(to), perPage: 100 }
-  const rows = await listOf(service, RECORDS, 'results', body)
-  expect(rows.map((row) => String(row['record_id'])).sort()).toEqual(expected.map((row) => row.recordId).sort())
-})
-
 test.each(['time-asc', 'time-desc', 'id-asc', 'id-desc', 'shuffled'] as const)(
   'watch records in the order %s: the pages hold every row once',
   async (rowOrder) => {

@@ -141,17 +141,6 @@ test('with both kinds configured, reading uses the fixed token, and 4.2 the fetc
   expect(ticketCall?.headers.authorization).toBeUndefined()
 })
 
-test('without credentials 4.1 and 4.2 name the settings that are missing', async () => {
-  await using given = await setUp({}, { apiToken: 'fixed-token', appId: null, appSecret: null })
-  const { connection } = given
-  for (const call of [connection.accessToken(openContext()), askTicket(connection, ticketRequest)]) {
-    const error = await errorOf(call)
-    expect(error).toMatchObject({ code: 'config.invalid' })
-    expect(String(error)).toContain('LIVEHOUSE_APP_ID')
-  }
-  expect(given.service.requests).toHaveLength(0)
-})
-
 test.each<[string, ScriptedAnswer]>([
   ['errcode', { json: { errcode: 401001, msg: 'Unauthorized user' } }],
   ['no such user', { json: { errcode: 404001, msg: 'No such user' } }],
