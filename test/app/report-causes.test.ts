@@ -23,7 +23,8 @@ const robot = ofFile(() => startScriptedService(() => ({ text: 'ok' })))
 const settingsOf = (warehouse: { readonly url: string }, channels: readonly string[] = emulator.channelIds) => ({
   ...environmentOf(emulator, warehouse),
   LIVEHOUSE_CHANNELS: channels.join(','),
-  LIVEHOUSE_ALERT_WEBHOOK: `${robot.url}/hook`,
+  LIVEHOUSE_ALERT_WEBHOOK: `${robot.url}/hook?key=k`,
+  LIVEHOUSE_ALERT_SECRET: 'S',
 })
 
 /** From now on. @returns what the robot has heard since */
@@ -51,6 +52,11 @@ test('a run that is not green is told once, later where the receiver is not ther
     code: 3,
     heard: [{ event: 'raised', cause: 'run=sync', facts: expect.objectContaining({ status: 'partial', problems }) }],
   })
+  const headers = {
+    'content-type': expect.stringMatching(/^application\/json/),
+    'x-livehouse-signature': expect.stringMatching(/^sha256=/),
+  }
+  expect(robot.requests.at(-1)).toMatchObject({ method: 'POST', path: '/hook', query: { key: 'k' }, headers })
   expect(await run([...known, '424242'], { minutesLater: 12 })).toEqual({ code: 3, heard: [] })
   const cleared = { code: 0, heard: [{ event: 'cleared', cause: 'run=sync' }] }
   expect(await run(known, { minutesLater: 18 })).toMatchObject(cleared)
@@ -95,7 +101,7 @@ test('the heartbeat is asked after a green job only, and changes nothing about t
   const { log, lines } = createRecordingLog()
   const environment = { ...environmentOf(emulator, database), LIVEHOUSE_HEARTBEAT_URL: `${heart.url}/beat` }
   expect((await runVerb(runJob, ['nightly'], { environment, log })).code).toBe(0)
-  expect(heart.requests).toHaveLength(1)
+  expect(heart.requests).toMatchObject([{ method: 'GET', path: '/beat' }])
   expect(lines.filter(({ event }) => event === 'heartbeat.failed')).toMatchObject([
     { fields: { reason: 'status 500' } },
   ])

@@ -5,21 +5,6 @@ import { type ScriptedAnswer, startScriptedService } from '../helpers/scripted-s
 const proxies = { http: null, https: null, none: null }
 const signal = new AbortController().signal
 
-test('posts JSON, asks with GET, and gives what came back', async () => {
-  await using robot = await startScriptedService(() => ({ status: 202, text: 'taken' }))
-  await using webhook = createWebhook({ proxies, timeoutMs: 5000 })
-  const headers = { 'x-livehouse-signature': 'sha256=1' }
-  expect(await webhook.ask({ url: `${robot.url}/hook?key=k`, headers, body: '{"a":1}' }, signal)).toEqual({
-    status: 202,
-    text: 'taken',
-  })
-  await webhook.ask({ url: robot.url, headers: {} }, signal)
-  const [posted, asked] = robot.requests
-  expect(posted).toMatchObject({ method: 'POST', path: '/hook', query: { key: 'k' }, body: { a: 1 }, headers })
-  expect(posted?.headers['content-type']).toMatch(/^application\/json/)
-  expect(asked).toMatchObject({ method: 'GET' })
-})
-
 test('one that hangs or is not there is said, a redirect is not followed, a status without the end of its body is an answer', async () => {
   const begun = (path: string): ScriptedAnswer => ({
     raw: (response) => {
