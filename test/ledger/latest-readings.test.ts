@@ -5,6 +5,7 @@ import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { readGaps } from '../../src/ledger/slices/coverage.ts'
 import { startRun } from '../../src/ledger/runs/runs.ts'
 import { recordSlices } from '../../src/ledger/slices/slices.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { openTransaction, untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
@@ -32,10 +33,12 @@ const entryOf = (runId: string, window: Window | undefined) => ({
   finishedAt: AT,
 })
 
+const database = ofTest(createTestDatabase)
+const newRun = async () => await startRun(database.db, { command: 'sync', settings: {}, startedAt: AT })
+
 test('two that land the first slices of a partition at once both count', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
-  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: AT })
+  const runId = await newRun()
   const entry = (window: Window) => entryOf(runId, window)
   const [from, middle, to] = [minute('2026-11-01 00:00'), minute('2026-11-02 00:00'), minute('2026-11-03 00:00')]
   await using first = await openTransaction(db)
@@ -51,18 +54,12 @@ test('two that land the first slices of a partition at once both count', async (
 })
 
 test('what a state grows by is what all slices of the partition say together', async () => {
-  await using database = await createTestDatabase()
   const { db } = database
-  const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: AT })
+  const runId = await newRun()
   const day = (number: number) => minute(`2026-11-${String(number).padStart(2, '0')} 00:00`)
   const after = (days: number) => new Date(AT.getTime() + days * 86_400_000)
   const days = (from: number, to: number) => entryOf(runId, { from: day(from), to: day(to) })
-  const walk = (proof: Proof, finishedAt: Date) => ({
-    ...entryOf(runId, undefined),
-    proof,
-    startedAt: finishedAt,
-    finishedAt,
-  })
+  const walk = (proof: Proof, at: Date) => ({ ...entryOf(runId, undefined), proof, startedAt: at, finishedAt: at })
   const states = sql`select * from livehouse_ops.partition_states order by stream, partition`
   /** An update of nothing has all slices counted. */
   const expectWhole = async () => {

@@ -3,11 +3,7 @@ import { workOn, type WorkOptions } from '../../src/scheduler/work-on.ts'
 import { silentLog } from '../helpers/silent-log.ts'
 
 /** Eight side by side. @returns how many jobs each look asked for, until none is left, and how many were given back */
-async function looksFor(
-  jobs: number,
-  handle: WorkOptions['handle'],
-  keepWanted?: WorkOptions['keepWanted'],
-): Promise<{ readonly asked: readonly number[]; readonly givenBack: number }> {
+async function looksFor(jobs: number, does: Pick<WorkOptions, 'keepWanted'>) {
   const asked: number[] = []
   const over = new AbortController()
   let left = jobs
@@ -27,28 +23,21 @@ async function looksFor(
     giveBack: async () => void (givenBack += 1),
     cancel: ignore,
   }
-  const does = { handle, ...(keepWanted && { keepWanted }) }
-  await workOn({ queue, name: 'partitions', concurrency: 8, log: silentLog, signal: over.signal, ...does })
+  const work = { queue, name: 'partitions' as const, concurrency: 8, handle: async () => ({}), ...does }
+  await workOn({ ...work, log: silentLog, signal: over.signal })
   return { asked, givenBack }
 }
 
-test('what ends at once makes room for twice as many', async () => {
-  const { asked } = await looksFor(100, async () => ({}))
-  expect(asked.slice(0, 3)).toEqual([1, 2, 4])
-  expect(asked.length).toBeLessThan(25)
-})
-
-test('what nobody wants any more is taken away by as many at a time, and at once', async () => {
-  const { asked } = await looksFor(
-    100,
-    async () => ({}),
-    async () => [],
-  )
-  expect(asked.slice(0, 4)).toEqual([1, 2, 4, 8])
-  expect(asked.length).toBeLessThan(20)
+test.each([
+  ['ends at once makes room for twice as many', {}, [1, 2, 4], 25],
+  ['nobody wants any more is taken away by as many, and at once', { keepWanted: async () => [] }, [1, 2, 4, 8], 20],
+])('what %s', async (_, does, first, most) => {
+  const { asked } = await looksFor(100, does)
+  expect(asked.slice(0, first.length)).toEqual(first)
+  expect(asked.length).toBeLessThan(most)
 })
 
 test('what was taken while the warehouse was away is given back', async () => {
-  const away = async () => await Promise.reject(new Error('away'))
-  expect(await looksFor(1, async () => ({}), away)).toEqual({ asked: [1], givenBack: 1 })
+  const keepWanted = async () => await Promise.reject(new Error('away'))
+  expect(await looksFor(1, { keepWanted })).toEqual({ asked: [1], givenBack: 1 })
 })

@@ -6,13 +6,15 @@ import { ofFile } from '../helpers/of-file.ts'
 
 const database = ofFile(createTestDatabase)
 const guarded = ofFile(() => startTestStatusServer(database, { token: 'open-sesame' }))
-const signIn = async (token: string, next = '/runs/1', headers: Readonly<Record<string, string>> = {}) =>
-  await fetch(`${guarded.server.url}/login`, {
-    method: 'POST',
-    headers,
-    body: new URLSearchParams({ token, next }),
-    redirect: 'manual',
-  })
+const signIn = async (
+  token: string,
+  next = '/runs/1',
+  headers: Readonly<Record<string, string>> = {},
+  on = guarded,
+) => {
+  const body = new URLSearchParams({ token, next })
+  return await fetch(`${on.server.url}/login`, { method: 'POST', headers, body, redirect: 'manual' })
+}
 
 test('pages and metrics are closed; health and readiness are open', async () => {
   for (const path of ['/', '/channels', '/runs/1', '/metrics', '/nothing']) {
@@ -53,8 +55,7 @@ test('after ten wrong tokens within a minute the form takes none, and each of th
   const clock = movableClock()
   const { log, lines } = createRecordingLog()
   await using own = await startTestStatusServer(database, { token: 'open-sesame-open-sesame', clock, log })
-  const tryToken = async (token: string) =>
-    await fetch(`${own.server.url}/login`, { method: 'POST', body: new URLSearchParams({ token }), redirect: 'manual' })
+  const tryToken = async (token: string) => await signIn(token, '/', {}, own)
   const wrong = await Promise.all(Array.from({ length: 10 }, async () => await tryToken('nope')))
   expect(wrong.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 401))
   expect(wrong[0]?.headers.get('set-cookie')).toBeNull()
