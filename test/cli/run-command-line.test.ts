@@ -23,7 +23,11 @@ async function run(argv: readonly string[], command: Command['run'], settings: R
   return { code, out: out.join(''), err: err.join('') }
 }
 
-const failWith = (error: unknown) => async () => await Promise.reject(error)
+function failWith(error: unknown): Command['run'] {
+  return async () => {
+    throw error
+  }
+}
 
 const problems = ['LIVEHOUSE_BASE_URL is not set; …', 'DATABASE_URL is not set; …']
 const config = new LivehouseError('config.invalid', '2 settings are missing or wrong', { problems })
