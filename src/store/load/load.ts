@@ -80,7 +80,7 @@ export async function prepareToLoad(trx: Transaction<Database>, timeZone: string
 }
 
 const MOST_TRIES = 5
-const [DEADLOCK, SERIALIZATION] = ['40P01', '40001']
+const [DEADLOCK, SERIALIZATION, UNIQUE_VIOLATION] = ['40P01', '40001', '23505']
 
 /** Does work in a transaction, and does it again after a deadlock or a serialization failure. */
 export async function transact<Result>(
@@ -174,8 +174,8 @@ export function copyBatch(into: LoadTable, runId: string): Batch {
       try {
         await trx.executeQuery(CompiledQuery.raw(copy.compile(trx).sql, [lines.text()]))
       } catch (error) {
-        // A row of one of the keys is there (SQLSTATE 23505), or another session adds it and waits for this one.
-        if (![DEADLOCK, '23505'].includes(codeOf(error))) throw error
+        // A row of one of the keys is there.
+        if (codeOf(error) !== UNIQUE_VIOLATION) throw error
         await sql`rollback to savepoint before_copy`.execute(trx)
         return await loadRows(trx, into, rowsOf(lines.text().toString(), names), runId)
       }
