@@ -130,22 +130,28 @@ test.each([
   },
 )
 
-test('a signup that can be read is not loaded: it is resolved, and its minute is to be read again', async () => {
-  const row = JSON.stringify(['u1', 'Nick', '130', 'yes', '2026-11-01 12:00:30'])
+test('signups that can be read are not loaded: they are resolved, and their minutes are to be read again', async () => {
+  const row = (at: string) => JSON.stringify(['u1', 'Nick', '130', 'yes', at])
   const headers = JSON.stringify(['user id', 'nickname', 'phone', 'Coming?', 'time'])
-  const runId = await keep('channel=9/question=q1', [row], { stream: 'signups', headers })
+  const runId = await keep('channel=9/question=q1', [row('2017-03-01 08:00:00'), row('2026-11-01 12:00:30')], {
+    stream: 'signups',
+    headers,
+  })
   await sql`insert into livehouse_ops.slices (run_id, stream, partition, covers, status, proof, distinct_rows, quarantined_rows,
-    calls, retries, started_at, finished_at) select ${runId}::bigint, stream, partition, '[2026-11-01,2026-11-02)', 'landed',
-    'verified', 0, 1, 1, 0, now(), now() from livehouse_ops.quarantine`.execute(database.db)
+    calls, retries, started_at, finished_at) select ${runId}::bigint, 'signups', partition, '[2017-01-01,2026-11-02)', 'landed',
+    'verified', 0, 1, 1, 0, now(), now() from unnest(${['channel=9/question=q1', 'channel=9/question=q2']}::text[]) partition`.execute(
+    database.db,
+  )
   const { counts, lines } = await retry('signups')
-  expect(counts).toEqual([1, 0, 0, 0, 0])
+  expect(counts).toEqual([2, 0, 0, 0, 0])
   expect(lines).toContain('signups channel=9/question=q1: read again with the next sync')
   expect(await readUnresolved()).toEqual([])
   const wall = (text: string) => parseWallTime(text) ?? 0
-  const window = { from: wall('2026-11-01'), to: wall('2026-11-02') }
-  const gaps = await readGaps(database.db, 'signups', [{ partition: 'channel=9/question=q1', window }])
-  const minute = { from: wall('2026-11-01 12:00'), to: wall('2026-11-01 12:01') }
-  expect(gaps.get('channel=9/question=q1')).toEqual([minute])
+  const window = { from: wall('2017-01-01'), to: wall('2026-11-02') }
+  const wanted = ['q1', 'q2'].map((id) => ({ partition: `channel=9/question=${id}`, window }))
+  const gaps = await readGaps(database.db, 'signups', wanted)
+  const minuteOf = (text: string) => ({ from: wall(text), to: wall(text) + 60 })
+  expect([...gaps.values()]).toEqual([[minuteOf('2017-03-01 08:00'), minuteOf('2026-11-01 12:00')], []])
 })
 
 test('a record whose id version 2 has for another stays, and one that turns out to be such becomes one', async () => {
