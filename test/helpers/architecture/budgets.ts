@@ -4,18 +4,18 @@ import { allStreams } from '../../../src/streams/registry.ts'
 export const budgets: Readonly<Record<string, number>> = {
   app: 2903,
   bi: 3996,
-  cli: 3389,
-  config: 572,
-  core: 1259,
+  cli: 3390,
+  config: 577,
+  core: 1253,
   emulator: 1727 + 60 * allStreams.length,
-  ledger: 3455,
+  ledger: 3467,
   log: 73,
-  scheduler: 1307,
-  service: 1764,
+  scheduler: 1268,
+  service: 1750,
   store: 2852,
   streams: 101 + 68 * allStreams.length,
-  sync: 5361,
-  transform: 242,
+  sync: 5366,
+  transform: 246,
   web: 2851,
   // The files beside the folders.
   '': 387,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_231 + 128 * allStreams.length, test: 25_885 }
+export const MOST_LINES = { src: 32_199 + 128 * allStreams.length, test: 24_544 }
