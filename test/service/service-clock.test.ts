@@ -43,3 +43,10 @@ test.each([
     expect(asked()).toBe(2)
   }
 })
+
+test('a `Date`, which has whole seconds, does not set back a clock that is right', async () => {
+  const { service, serviceMs, jump } = setup(true)
+  jump(900)
+  await service.refresh(signal)
+  expect(service.now() - serviceMs()).toBe(900)
+})
