@@ -1,12 +1,4 @@
-import {
-  CamelCasePlugin,
-  type ExpressionBuilder,
-  expressionBuilder,
-  type Kysely,
-  type OperationNodeSource,
-  type Selectable,
-  sql,
-} from 'kysely'
+import { CamelCasePlugin, type ExpressionBuilder, expressionBuilder, type Kysely, type Selectable, sql } from 'kysely'
 import type { Place } from '../core/slice.ts'
 import type { Database, Db } from '../store/database.ts'
 
@@ -34,15 +26,8 @@ export function ops(db: Db): Kysely<Ops> {
 const plugin = new CamelCasePlugin({ maintainNestedObjectKeys: true })
 
 /** A statement that writes and returns nothing. */
-export interface Statement extends OperationNodeSource {
+export interface Statement {
   readonly execute: () => Promise<unknown>
-}
-
-/** Executes writing statements in one round trip; none sees what another writes. The builder takes no list of them. */
-export async function executeTogether(db: Db, statements: readonly (Statement | undefined)[]): Promise<void> {
-  const given = statements.filter((statement) => statement !== undefined)
-  const parts = given.map((statement, index) => sql`${sql.ref(`part_${index}`)} as (${statement})`)
-  await sql`with ${sql.join(parts)} select`.execute(db)
 }
 
 /** Rows a statement: far below the limit of 65,535 parameters. */

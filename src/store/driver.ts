@@ -66,8 +66,6 @@ class TranslatingClient implements PostgresPoolClient {
   readonly #named: NamedTarget
   /** Its server has gone; the driver may not have noticed yet. */
   #isLost = false
-  /** `begin` waits for the first statement of the transaction: both are one round trip, where that has no values. */
-  #isToBegin = false
 
   constructor(client: PoolClient, named: NamedTarget) {
     this.#client = client
@@ -84,15 +82,8 @@ class TranslatingClient implements PostgresPoolClient {
   async #run(text: string, values: readonly unknown[]): Promise<unknown> {
     // The server has rolled back; another error here would hide why.
     if (this.#isLost && text === 'rollback') return { command: 'ROLLBACK', rowCount: null, rows: [] }
-    const isToBegin = this.#isToBegin
-    this.#isToBegin = text === 'begin'
-    if (this.#isToBegin) return { command: 'BEGIN', rowCount: null, rows: [] }
-    const isJoined = isToBegin && values.length === 0
     try {
-      if (isToBegin && !isJoined) await send(this.#client, 'begin', [])
-      const whole = isJoined ? `begin; ${text}` : text
-      const result = await trace.tracePromise(() => send(this.#client, whole, values), { doing: text })
-      return isJoined && Array.isArray(result) ? result.at(-1) : result
+      return await trace.tracePromise(() => send(this.#client, text, values), { doing: text })
     } catch (error) {
       const translation = translateStatementError(error, this.#named)
       this.#isLost ||= isConnectionLoss(translation)

@@ -5,7 +5,6 @@ import { resolveAbsent, hadAsManyQuarantined } from '../ledger/quarantine/quaran
 import { hasHeaders, rememberHeaders } from '../ledger/questionnaires.ts'
 import { unsettle } from '../ledger/slices/forget-coverage.ts'
 import { type EarlierCoverage, type EarlierReadings, readEarlierCoverage } from '../ledger/slices/earlier-readings.ts'
-import { executeTogether } from '../ledger/ops.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { describeChannel } from '../ledger/channels.ts'
 import type { Database } from '../store/database.ts'
@@ -122,7 +121,7 @@ export async function landSlice(
       rememberPresentFields(trx, slice, summary, earlier),
       channelFacts && partition.channel ? describeChannel(trx, partition.channel, channelFacts, runId) : undefined,
     ]
-    await executeTogether(trx, statements)
+    for (const statement of statements) await statement?.execute()
   })
   return landing
 }

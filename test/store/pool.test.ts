@@ -104,23 +104,6 @@ test('a connection that the administrator ends says so, and the pool goes on', a
   expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
 })
 
-test.each([
-  ['in one exchange', sql.lit(1), 'begin;'],
-  ['in two where it has values', sql.val(1), 'select'],
-])('a transaction begins with its first statement, %s, also behind one that failed', async (_, value, sent) => {
-  await using database = await createTestDatabase({ isMigrated: false })
-  const begin = async (divisor = value) =>
-    await database.db.transaction().execute(async (trx) => {
-      const first = await sql`select split_part(query, ' ', 1) as sent, now()::text as at from pg_stat_activity
-        where pid = pg_backend_pid() and 1 / ${divisor}::integer = 1`.execute(trx)
-      return [...first.rows, ...(await sql`select now()::text as at`.execute(trx)).rows]
-    })
-  await expect(begin(sql`0 * ${value}`)).rejects.toMatchObject({ code: '22012' })
-  expect(await database.db.transaction().execute(async () => 'nothing')).toBe('nothing')
-  const [first, second] = await begin()
-  expect(first).toEqual({ sent, at: Object(second).at })
-})
-
 test('a server older than 14 is refused by its version', () => {
   requireServerVersion('14.0')
   requireServerVersion('15.18 (Debian 15.18-0+deb12u1)')

@@ -73,7 +73,6 @@ export async function loadRows(
  * for a batch (a growing table has no statistics yet). If its process is stopped, it is ended; the leases expire too.
  */
 export async function prepareToLoad(trx: Transaction<Database>, timeZone: string): Promise<void> {
-  // Without parameters, so that the transaction begins in the same round trip.
   await sql`set local timezone to ${sql.lit(timeZone)}; set local enable_seqscan to off;
     set local enable_hashjoin to off; set local enable_mergejoin to off;
     set local idle_in_transaction_session_timeout to '20s'`.execute(trx)
