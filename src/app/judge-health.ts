@@ -216,13 +216,17 @@ export type StreamHealth = ReturnType<typeof judgeStreams>[number]
 
 /** Stream by stream. `facts`: undefined for a database without a schema. */
 export function judgeStreams(facts?: Facts, rangeOf: RangeOf = () => ({})) {
-  const hasQuestions = facts?.channels.some((each) => each.state === 'active' && facts.questions.has(each.channelId))
+  const active = facts?.channels.filter(({ state }) => state === 'active') ?? []
+  const hasQuestions = active.some(({ channelId }) => facts?.questions.has(channelId))
   return streams.map(({ name, table, partitionedBy }) => ({
     stream: name,
     // Null while it has no table.
     rows: facts?.sizes.get(table) ?? null,
-    // Read questionnaire by questionnaire, and none is listed.
-    isEmpty: partitionedBy === 'channel/question' && facts?.hasSource === true && !hasQuestions,
+    // Read channel by channel, or by questionnaire, and there is none.
+    isEmpty:
+      facts?.hasSource === true &&
+      partitionedBy !== 'account' &&
+      !(partitionedBy === 'channel/question' ? hasQuestions : active.length > 0),
     ...summarize(facts?.units.filter(({ stream }) => stream === name) ?? [], rangeOf),
   }))
 }
@@ -236,15 +240,4 @@ function summarize(units: readonly LedgerUnit[], rangeOf: RangeOf) {
   const [last] = landed.toSorted((a, b) => Number(b.lastLandedAt) - Number(a.lastLandedAt))
   const [lastRunId = null] = units.map((unit) => unit.lastRunId).toSorted((a, b) => Number(BigInt(b) - BigInt(a)))
   return { lastRunId, last, least, proofs: countProofs(units) }
-}
-
-/**
- * The streams whose newest landed slice is older than this, or that have none though there is something to read. So is
- * one that lies as far ahead: the clock of the service or of this machine was wrong.
- */
-export function findStale(found: readonly StreamHealth[], maxAgeMs: number, nowMs: number): readonly StreamHealth[] {
-  return found.filter(({ lastRunId, last, isEmpty }) => {
-    const ageMs = nowMs - (last?.lastLandedAt?.getTime() ?? -Infinity)
-    return !(isEmpty && lastRunId === null) && Math.abs(ageMs) > maxAgeMs
-  })
 }

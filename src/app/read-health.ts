@@ -14,7 +14,7 @@ import type { Db } from '../store/database.ts'
 import { setLocal } from '../store/driver.ts'
 import { readPending } from '../store/migrate.ts'
 import { readCauses } from './alerts/read-causes.ts'
-import { judgeHealth, type KeepingJob, type RangeOf } from './judge-health.ts'
+import { judgeHealth, type KeepingJob, type RangeOf, type StreamHealth } from './judge-health.ts'
 
 export interface HealthQuestion {
   readonly nowMs: number
@@ -61,6 +61,17 @@ export async function readHealth(db: Db, { nowMs, budget, jobs = [], rangeOf, mo
     budget: await readCallBudget(db, { ...budget, timeZone }, nowMs),
   }
   return { ...facts, ...judgeHealth({ ...facts, jobs }, rangeOf) }
+}
+
+/**
+ * The streams whose newest landed slice is older than this, or that have none though there is something to read. So is
+ * one that lies as far ahead: the clock of the service or of this machine was wrong.
+ */
+export function findStale(found: readonly StreamHealth[], maxAgeMs: number, nowMs: number): readonly StreamHealth[] {
+  return found.filter(({ lastRunId, last, isEmpty }) => {
+    const ageMs = nowMs - (last?.lastLandedAt?.getTime() ?? -Infinity)
+    return !(isEmpty && lastRunId === null) && Math.abs(ageMs) > maxAgeMs
+  })
 }
 
 /**

@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module'
-import type stringWidth from 'string-width'
+import stringWidth from 'string-width'
 import { wrongUse } from '../core/errors.ts'
 import { type Proof, proofs, type Window } from '../core/slice.ts'
 import type { CallBudget } from '../ledger/call-budget.ts'
@@ -23,27 +22,18 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
     const cells = texts.map((row) => row[index] ?? '')
     const filled = cells.filter((cell) => cell !== '')
     const isNumeric = filled.length > 0 && filled.every((cell) => /^-?\d[\d,]*(\.\d+)?%?$/.test(cell))
-    return { width: Math.max(...[title, ...cells].map((cell) => widthOf(cell))), isNumeric }
+    return { width: Math.max(...[title, ...cells].map((cell) => stringWidth(cell))), isNumeric }
   })
   return [header, ...texts].map((row) =>
     columns
       .map(({ width, isNumeric }, index) => {
         const cell = row[index] ?? ''
-        const padding = ' '.repeat(width - widthOf(cell))
+        const padding = ' '.repeat(width - stringWidth(cell))
         return isNumeric ? padding + cell : cell + padding
       })
       .join('  ')
       .trimEnd(),
   )
-}
-
-const require = createRequire(import.meta.url)
-
-/** The width of a text on a terminal. Plain text needs no library for that, which takes 25 ms to load. */
-function widthOf(text: string): number {
-  if (/^[ -~]*$/.test(text)) return text.length
-  const { default: known }: { readonly default: typeof stringWidth } = require('string-width')
-  return known(text)
 }
 
 const units = { second: 's', minute: 'min', hour: 'h', day: 'days' }

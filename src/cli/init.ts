@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { LivehouseError, wrongUse } from '../core/errors.ts'
+import { passwordsOf } from '../core/secret-pattern.ts'
 import { doctor } from './doctor.ts'
 import { envLines } from './format.ts'
 import { defineCommand } from './usage.ts'
@@ -27,6 +28,8 @@ livehouse init < answers.txt`,
     const ask = async (name: string, question: string, isSecret = false): Promise<string> => {
       const answer = (await questions.ask(question, `${name}=`, isSecret)).trim()
       if (answer !== '') answers.set(name, answer)
+      // A service may quote what it refuses, such as a token.
+      if (isSecret) for (const secret of [answer, ...passwordsOf(answer)]) context.addSecret(secret)
       return answer
     }
     await ask('LIVEHOUSE_BASE_URL', "The service's address, such as https://api.example.com")

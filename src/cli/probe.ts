@@ -2,7 +2,7 @@ import { openWarehouse } from '../app/open-warehouse.ts'
 import { runProbe } from '../app/run-probe.ts'
 import { readServiceAndDatabase, readSettings } from '../config.ts'
 import { exitCodes } from './failure.ts'
-import { minuteIn } from './format.ts'
+import { counted, minuteIn } from './format.ts'
 import { defineCommand } from './usage.ts'
 
 const NAME_WIDTH = 20
@@ -30,7 +30,7 @@ livehouse_ops.source_facts; no row ever depends on them.`,
     }
     for (const { message } of outcome.errors) context.print(`✗ ${message}`)
     const calls = Object.values(outcome.streams).reduce((sum, { counts }) => sum + counts.calls, 0)
-    context.print(`${outcome.status}: ${calls} calls; kept in livehouse_ops.source_facts`)
+    context.print(`${outcome.status}: ${counted(calls, 'call')}; kept in livehouse_ops.source_facts`)
     return exitCodes[outcome.status]
   },
 )

@@ -1,6 +1,6 @@
-import { findStale, judgeStreams } from '../app/judge-health.ts'
+import { judgeStreams } from '../app/judge-health.ts'
 import { openAsItIs, refusePending } from '../app/open-database.ts'
-import { readHealth } from '../app/read-health.ts'
+import { findStale, readHealth } from '../app/read-health.ts'
 import { rangeOfChannels } from '../app/settings.ts'
 import { readDatabaseSettings, readSettings, readV1Budget } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'

@@ -1,5 +1,5 @@
 import type { RunOutcome, RunStatus } from '../core/outcome.ts'
-import { formatProofs, formatTable, minuteIn, printResult } from './format.ts'
+import { counted, formatProofs, formatTable, minuteIn, printResult } from './format.ts'
 import { outcomeObject } from '../app/outcome.ts'
 import type { CliContext } from './command.ts'
 import { exitCodes } from './failure.ts'
@@ -29,7 +29,7 @@ export function summarize(outcome: RunOutcome, timeZone: string): string[] {
   const moving = Object.values(streams).reduce((sum, { slices }) => sum + slices.moving, 0)
   return [
     ...(all.length === 0 ? [] : tables),
-    ...(moving === 0 ? [] : [`${moving} lists moved meanwhile; the next run reads them again`]),
+    ...(moving === 0 ? [] : [`moved meanwhile, and read again by the next run: ${counted(moving, 'list')}`]),
     ...errors.map(({ message }) => `✗ ${message}`),
     `${status}: ${meanings[status]} (${seconds.toFixed(1)} s${later})`,
   ]

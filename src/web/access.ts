@@ -16,8 +16,8 @@ export const SESSION_COOKIE = 'livehouse_session'
 
 /** @param token `LIVEHOUSE_HTTP_TOKEN`; undefined for a page on loopback alone, which needs none */
 export function createAccess(token: string | undefined, { clock, log }: { clock: Clock; log: Log }) {
-  let wrong: readonly number[] = []
-  const recent = () => wrong.filter((atMs) => clock.now() - atMs < MINUTE_MS)
+  const wrong = { form: new Array<number>(), bearer: new Array<number>() }
+  const recent = (by: keyof typeof wrong) => wrong[by].filter((atMs) => clock.now() - atMs < MINUTE_MS)
   // The cookie does not reveal the token, and is worthless once the token has changed.
   const keyedBy = (purpose: string) =>
     token === undefined ? undefined : createHmac('sha256', token).update(`livehouse ${purpose}`).digest('hex')
@@ -36,15 +36,15 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
       isEqual(cookies.get(SESSION_COOKIE) ?? '', session ?? ''),
     isToken: (given: string): boolean => token !== undefined && isEqual(given, token),
     /** Notes and logs a wrong token. `from`: the address that it came from */
-    refuse: (from: string | undefined): void => {
-      wrong = recent()
+    refuse: (from: string | undefined, by: keyof typeof wrong): void => {
+      const before = recent(by)
       // Not thousands of lines.
-      if (wrong.length >= MOST_WRONG) return
-      wrong = [...wrong, clock.now()]
-      log.warn('http.tokenRefused', { from, wrongWithinMinute: wrong.length })
+      if (before.length >= MOST_WRONG) return
+      wrong[by] = [...before, clock.now()]
+      log.warn('http.tokenRefused', { from, wrongWithinMinute: wrong[by].length })
     },
-    /** Whether the form takes no token for now: too many wrong ones came within a minute. */
-    isExhausted: (): boolean => recent().length >= MOST_WRONG,
+    /** Whether the form takes no token for now: too many wrong ones came by it within a minute. */
+    isExhausted: (): boolean => recent('form').length >= MOST_WRONG,
     /** What a browser keeps in place of the token. */
     session,
     /** A secret that forms carry, so that no other site can send them; undefined without a token: nothing acts then. */
@@ -89,7 +89,7 @@ export async function answerLogin(
   if (form === undefined) return textReply(413, 'this is not the form')
   const next = safePath(form.get('next') ?? '/')
   if (!access.isToken(form.get('token')?.trim() ?? '')) {
-    access.refuse(request.socket.remoteAddress)
+    access.refuse(request.socket.remoteAddress, 'form')
     return again(next)
   }
   // Behind a proxy with TLS the cookie is never sent without it.

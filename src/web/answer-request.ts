@@ -119,7 +119,7 @@ function refusal(answering: Answering, asked: Asked): Reply | undefined {
     return textReply(403, `${known}; set the token to reach it by another name`)
   }
   if (path === '/login' || answering.access.isAllowed(authorization, asked.cookies)) return undefined
-  if (authorization !== undefined) answering.access.refuse(request.socket.remoteAddress)
+  if (authorization !== undefined) answering.access.refuse(request.socket.remoteAddress, 'bearer')
   if (path === '/metrics') {
     const hint = 'send the value of LIVEHOUSE_HTTP_TOKEN as Authorization: Bearer'
     return textReply(401, hint, { 'www-authenticate': 'Bearer realm="livehouse"' })

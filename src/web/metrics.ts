@@ -70,7 +70,7 @@ function defineMetrics(registry: Registry) {
     ),
     gaps: gauge('gaps', 'Ranges inside what is covered that are not', ['stream']),
     problems: gauge('open_problems', 'Readings that fell short or failed and were not made good', ['stream']),
-    quarantined: gauge('quarantined_rows', 'Rows that cannot be read', ['stream']),
+    quarantined: gauge('quarantined_rows', 'Rows that cannot be read, of some 100,000 in all', ['stream']),
     channels: gauge('channels', 'Channels of the warehouse by state', ['state']),
     isComplete: gauge('is_complete', '1 while all that is read is fresh, without gaps and proven as far as it can be'),
     budgetLeft: gauge('v1_budget_left', 'Calls of version 1 left today; where each channel has its own, the least'),

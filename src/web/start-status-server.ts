@@ -43,16 +43,15 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
   const assets = await readAssets()
   const metrics = createStatusMetrics(options.version)
   const readFacts = createFactsSource(options)
-  // Its own, as each keeps its answer for a second.
-  const findDatabase = createReadiness(options)
+  const readReadiness = createReadiness(options)
   const answering = {
     ...options,
     access: createAccess(options.token, options),
     assets,
     makePage: makePage.bind(undefined, { ...options, readFacts }),
-    readReadiness: createReadiness(options),
+    readReadiness,
     renderMetrics: async () => {
-      const [{ facts }, { database }] = await Promise.all([readFacts(LONGEST_ANSWER_MS), findDatabase()])
+      const [{ facts }, { database }] = await Promise.all([readFacts(LONGEST_ANSWER_MS), readReadiness()])
       // A large ledger may take longer to read although the database answers.
       const isDatabaseUp = database !== 'unreachable'
       const text = await metrics.render({ facts, isDatabaseUp, nowMs: clock.now() })

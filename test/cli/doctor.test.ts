@@ -174,6 +174,8 @@ test('a user without rights is told which are missing and what a DBA runs, befor
   await repair(empty.db, before)
   expect((await look(empty.name)).failed).toEqual([])
 
+  const stranger = await look(migrated.name)
+  expect(stranger.byName.get('rights')?.repair).toContain('GRANT USAGE ON SCHEMA livehouse')
   await sql
     .raw(`grant usage on schema livehouse, livehouse_ops to ${role.name};
     grant select on all tables in schema livehouse, livehouse_ops to ${role.name}`)

@@ -7,6 +7,7 @@ import { parseEnv } from 'node:util'
 import { expect, test } from 'vitest'
 import { startEmulatedService } from '../helpers/emulated-service.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
+import { startScriptedService } from '../helpers/scripted-service.ts'
 import { credentialsOf } from '../helpers/run-verb.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 
@@ -51,6 +52,10 @@ test('a new user answers some questions, and has settings that were checked, for
 test('what is wrong with the answers is named, and they are kept', async () => {
   const folder = createTemporaryFolder('init-wrong')
   await using database = await createTestDatabase({ isMigrated: false })
+  const answer = { status: 403, json: { errors: { code: 403, message: 'no s3cr3t!' } } }
+  await using service = await startScriptedService(() => answer)
+  const refused = await init(createTemporaryFolder('init-refused'), [service.url, 's3cr3t', 'nine', database.url])
+  expect(`${refused.out}${refused.err}`).toContain('no [redacted]!')
   const { code, out } = await init(folder, ['http://127.0.0.1:1', 'token', 'nine', database.url])
   expect(code).toBe(1)
   expect(out).toContain('✗ base URL')

@@ -1,3 +1,4 @@
+import { claimSource } from '../../src/ledger/source.ts'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
@@ -102,6 +103,15 @@ test('--json is one object, with a list of what is late', async () => {
     quarantine: {},
     stale: streams.flatMap(({ name }) => (name === 'visitors' ? [] : [name])),
   })
+  // Without a channel there is nothing that the streams of channels could lack.
+  await claimSource(pipeline.database.db, {
+    baseUrl: 'https://api.example.com',
+    appId: null,
+    timeZone: 'Asia/Shanghai',
+  })
+  await sql`update livehouse.channels set state = 'retired'`.execute(pipeline.database.db)
+  const { stale } = JSON.parse((await runOn(pipeline, '--json', '--max-age', '1h')).out)
+  expect(stale).toEqual(streams.flatMap(({ name, partitionedBy }) => (partitionedBy === 'account' ? [name] : [])))
 })
 
 test('a gap and a shortfall are named, with what is missing and how it is mended, until they are', async () => {

@@ -67,6 +67,10 @@ test('an answer has exact values, and how complete the data are as the same snap
   const partial = streams.find(({ stream }) => stream === 'visitors')
   expect(partial).toMatchObject({ is_complete: false, unproven: 'channel unread: never read', complete_through: null })
   expect(partial?.last_read_at).toMatch(/^2\d{3}-\d\d-\d\dT.*\+08:00$/)
+  // A channel that is no longer read holds nothing back.
+  const retire = `update livehouse.channels set state = 'retired' where channel_id = 'unread'`
+  await sql.raw(retire).execute(pipeline.database.db)
+  expect(await ask('completeness')).toContainEqual(expect.objectContaining({ stream: 'visitors', is_complete: true }))
 })
 
 test('rows, bytes and time are bounded, and what Postgres says comes with the place in the query', async () => {

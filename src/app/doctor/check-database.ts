@@ -21,6 +21,8 @@ export async function checkDatabase(
     await using db = await openConfiguredDatabase(context, settings)
     const rights = await readRights(db)
     report('database', 'ok', `connected as ${rights.user}, PostgreSQL ${rights.version}`)
+    // Without a right on the list of migrations nothing else can be told.
+    if (rights.closedTables.includes('livehouse_ops.migrations')) return checkRights(rights, [], false, report)
     const migrations = await readMigrationStatus(db, { signal })
     const pending = migrations.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
     const isEmpty = pending.length === migrations.length

@@ -57,7 +57,8 @@ const completenessQuery = `
     (count(*) filter (where not is_proven))::integer as unproven_parts, count(*)::integer as parts,
     array_to_string((array_agg(coalesce('channel ' || channel_id, 'account') || ': ' ||
       coalesce(last_proof, 'never read') order by channel_id) filter (where not is_proven))[1:20], ', ') as unproven
-  from livehouse_bi.freshness group by stream) s`
+  from livehouse_bi.freshness left join livehouse_bi.dim_channel using (channel_id)
+  where is_active is not false group by stream) s`
 
 const INSTRUCTIONS = `A warehouse of live channels: audience, gifts, signups. Read describe_views and the documents bi
 and metrics before query; queries has examples. Personal data are masked. day and …_at_local are the service's. Leave

@@ -4,7 +4,7 @@ import { bigint, type BiView, bool, text } from '../view.ts'
 
 export const dimChannel: BiView = {
   name: 'dim_channel',
-  grain: { en: 'A configured channel', zh: '一个已配置的频道' },
+  grain: { en: 'A channel that is or was configured', zh: '一个已配置或曾配置的频道' },
   remarks: { en: '', zh: '' },
   key: ['channel_id'],
   columns: {

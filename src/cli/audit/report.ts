@@ -1,7 +1,7 @@
 import { type AuditOutcome, describeDifferences, NOT_BY_TOTAL } from '../../app/run-audit.ts'
 import { findStream } from '../../streams/registry.ts'
 import type { PartitionAudit } from '../../sync/audit/partition-audit.ts'
-import { formatTable, rangeText, type TableCell } from '../format.ts'
+import { counted, formatTable, rangeText, type TableCell } from '../format.ts'
 
 /** Where there are more partitions, only those that differ are listed; the others are counted by stream. */
 const MOST_PARTITIONS = 40
@@ -26,7 +26,7 @@ export function describeAudit(outcome: AuditOutcome): string[] {
     ...unaudited.map((stream) => `– ${stream}: ${NOT_BY_TOTAL}`),
     ...gone.map((channelId) => `– channel ${channelId}: gone, nothing of it was compared`),
     ...errors.flatMap(({ code, message }) => (code === 'audit.difference' ? [] : [`✗ ${message}`])),
-    `${status}: ${summaryOf(status, different)}; ${calls} calls`,
+    `${status}: ${summaryOf(status, different)}; ${counted(calls, 'call')}`,
   ]
 }
 

@@ -115,7 +115,8 @@
         hasCharts ||= renewed
       }
       if (hasCharts) drawCharts()
-      document.body.dataset.renewSeconds = page.body.dataset.renewSeconds
+      // An answer of a proxy, while the server starts again, has none.
+      document.body.dataset.renewSeconds = page.body.dataset.renewSeconds ?? document.body.dataset.renewSeconds
     } catch {
       // The server is away; the next time may do.
     } finally {

@@ -16,7 +16,7 @@ interface TableOptions {
 
 /**
  * A part of a page that is a table, its first column the names of the rows. Without rows it says so where there are
- * words for that, else it is left out. On a phone rows become blocks, in which each cell carries the name of its
+ * words for that, else it is hidden until the script finds some. On a phone rows become blocks, in which each cell carries the name of its
  * column; the roles keep it a table for screen readers.
  */
 export function tableSection<Row>(
@@ -25,10 +25,11 @@ export function tableSection<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   { className = '', note, left = 0, more }: TableOptions = {},
-): Html | false {
+): Html {
   const empty: Readonly<Partial<Record<string, string>>> = messages.empty
   if (rows.length === 0) {
-    return empty[name] !== undefined && section(messages, name, html`<p class="empty">${empty[name]}</p>${more}`, note)
+    if (empty[name] === undefined) return html`<section id="${name}" data-renew hidden></section>`
+    return section(messages, name, html`<p class="empty">${empty[name]}</p>${more}`, note)
   }
   const { number } = messages.formats
   const shown = columns.map(([head, cell]) => {

@@ -153,7 +153,7 @@ export const sentences = {
     jobRunning: ['the job {job} is running', '任务 {job} 正在运行'],
     noJob: ['there is no job {job}', '没有任务 {job}'],
     badRange: [
-      'the stream is read as a whole, or the first day does not come before the last one',
+      'the stream is read as a whole, a day is missing, or the first day comes after the last',
       '该类别每次读取完整列表，或开始日期晚于结束日期',
     ],
   },

@@ -15,6 +15,8 @@ test('an alert that stands since a run is told of that run, whatever later ones 
   const page = runPage(makeView(), makeRun({ runId: '5', status: 'partial' }), { ...details, alerts }).toString()
   expect(page).toContain('livehouse sync ended partial (run 5). See')
   expect(page).toContain('livehouse run nightly ended failed (run 6): gifts')
+  // Where there is nothing yet, the script of the page has a place for what comes.
+  for (const part of ['errors', 'slices']) expect(page).toContain(`<section id="${part}" data-renew hidden></section>`)
 })
 
 test('on a page in Chinese some words say what went wrong, before the message in English', () => {
