@@ -15,7 +15,15 @@ import { type AnswerOptions, readAnswers } from './read-answer.ts'
 import { retry, type RetryOptions } from './retry.ts'
 import type { Call, Send } from './send.ts'
 import { createServiceClock, type ServiceClock } from './service-clock.ts'
-import { createTokenRequest, fetchTokens, noCredentials, token, TOKEN_CALL, type TokensOptions } from './tokens.ts'
+import {
+  createTokenRequest,
+  fetchTokens,
+  noCredentials,
+  token,
+  TOKEN_CALL,
+  type TokenFetch,
+  type TokensOptions,
+} from './tokens.ts'
 
 /** How to reach the service; settings of users by the same names. */
 export interface ServiceAccess extends Pick<HttpOptions, 'baseUrl' | 'authUrl' | 'concurrency' | 'proxies'> {
@@ -91,8 +99,8 @@ export function connect(options: ConnectOptions): Connection {
     credentials &&
     fetchTokens({
       appId: credentials.appId,
-      // Paced but not repeated by itself: the call that waits for the token is.
       requestToken: createTokenRequest(pace.outer(answers), { ...options, ...credentials, clock: serviceClock }),
+      repeat: retry(async ({ fetch }: TokenFetch, attempt) => await fetch(attempt), repeating),
       store: options.tokenStore ?? createMemoryTokenStore(),
       clock: serviceClock,
       addSecret: options.addSecret,

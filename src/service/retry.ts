@@ -7,7 +7,7 @@ import { LONGEST_RETRY_AFTER_MS } from './failure.ts'
 import type { Call } from './send.ts'
 import { isOfTokenCall, TOKEN_CALL } from './tokens.ts'
 
-const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { read: 5, idempotent: 5, once: 2, never: 1 }
+const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { token: 8, read: 5, idempotent: 5, once: 2, never: 1 }
 /** Attempts of reads, and of calls for a token, after an errcode that the spec does not name: it may pass. */
 const MOST_ERRCODE_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
@@ -54,8 +54,6 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   return async (call, context) => {
     let isRenewed = false
     let failures = 0
-    /** Failures to fetch a token, which use up none of the call's own attempts: it was not sent. */
-    let tokenFailures = 0
     let refusedSinceMs: number | undefined
     for (let attempt = 1; ; attempt += 1) {
       try {
@@ -68,20 +66,18 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
         const isOfOldToken = hasCode(error, 'api.unauthorized') && error.details.isRenewable === true
         const isUnknownRefusal = hasCode(error, 'api.refused') && call.repeat === 'read'
         const canRenew: boolean = !isRenewed && (isOfOldToken || (isUnknownRefusal && (await hasNewToken(context))))
-        const isOfToken = call.name !== TOKEN_CALL && isOfTokenCall(error)
-        const repeat = isOfToken ? 'read' : call.repeat
-        const isRefused: boolean = hasCode(error, 'api.rateLimited') && MOST_ATTEMPTS[repeat] > 2
+        // The call for a token has been repeated by itself.
+        if (call.name !== TOKEN_CALL && isOfTokenCall(error)) throw error
+        const isRefused: boolean = hasCode(error, 'api.rateLimited') && ['read', 'idempotent'].includes(call.repeat)
         refusedSinceMs = isRefused ? (refusedSinceMs ?? clock.now()) : undefined
-        if (isOfToken && !isRefused) tokenFailures += 1
-        else if (!canRenew && !isRefused) failures += 1
-        const used = isOfToken ? tokenFailures : failures
+        if (!canRenew && !isRefused) failures += 1
         const isOver =
           refusedSinceMs === undefined
-            ? used >= mostAttempts(repeat, error)
+            ? failures >= mostAttempts(call.repeat, error)
             : clock.now() + askedWait(error) - refusedSinceMs >= longestRefusedMs
         if (isOver && !canRenew) throw finalError(error, attempt)
         isRenewed ||= canRenew
-        const waitMs = canRenew ? 0 : waitBefore(error, Math.max(1, used), random)
+        const waitMs = canRenew ? 0 : waitBefore(error, Math.max(1, failures), random)
         log.debug('call.retry', { call: call.name, attempt, code: error.code, waitMs })
         warn(error)
         await clock.sleep(waitMs, context.signal)

@@ -18,11 +18,12 @@ export interface Call {
   /** `query` is 4.2, whose app id and token travel as parameters; `none` is 4.1. */
   readonly authorization: 'bearer' | 'query' | 'none'
   /**
-   * When a failed call is repeated. `read`: after failures of transport or service, and after an unknown errcode;
+   * When a failed call is repeated. `token`: 4.1, on which all others wait: after failures of transport or service, a
+   * 429 too, with longer waits. `read`: after failures of transport or service, and after an unknown errcode;
    * `idempotent`: only after the former; `once`: at most once (4.6, ten calls a day); `never`: 4.2 and 4.3, where each
    * call has an effect.
    */
-  readonly repeat: 'read' | 'idempotent' | 'once' | 'never'
+  readonly repeat: 'token' | 'read' | 'idempotent' | 'once' | 'never'
   /** Whether it counts as one of the few that the service allows a day. */
   readonly isBudgeted?: boolean
   /** Set by the token layer. */

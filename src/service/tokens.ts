@@ -1,6 +1,6 @@
 import type { AccessToken, TokenStore } from '../core/shared-calls.ts'
 import { type Clock, orAborted } from '../core/clock.ts'
-import { hasCode, isFinalStatus, LivehouseError } from '../core/errors.ts'
+import { hasCode, isFinalStatus, LivehouseError, recoveryOf } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import type { Answer, Call, Send } from './send.ts'
 
@@ -58,6 +58,8 @@ export function token(next: Send, bearer: Tokens, ticket?: Tokens & { readonly a
 export interface TokensOptions {
   readonly appId: string
   readonly requestToken: (context: CallContext) => Promise<AccessToken>
+  /** Does work of this name again while its failure may pass. */
+  readonly repeat: (work: TokenFetch, context: CallContext) => Promise<AccessToken>
   readonly store: TokenStore
   readonly clock: Clock
   /** Called with each token that is used, whichever process fetched it: no message may show it. */
@@ -66,9 +68,17 @@ export interface TokensOptions {
   readonly closed: AbortSignal
 }
 
-/** Tokens of 4.1: fetched when needed, once for all calls that wait, renewed before they expire. */
+/** The fetch of a token, with its attempts. */
+export interface TokenFetch extends Pick<Call, 'name' | 'repeat'> {
+  readonly fetch: (context: CallContext) => Promise<AccessToken>
+}
+
+/**
+ * Tokens of 4.1: fetched when needed, once for all calls that wait, renewed before they expire. Clients are to limit how
+ * often they ask: where none comes after some attempts, the run ends (`api.noToken`), not each call by itself.
+ */
 export function fetchTokens(options: TokensOptions) {
-  const { appId, requestToken, store, clock, addSecret, closed } = options
+  const { appId, requestToken, repeat, store, clock, addSecret, closed } = options
   let held: AccessToken | undefined
   let rejected: AccessToken | undefined
   let pendingFetch: Promise<AccessToken> | undefined
@@ -94,7 +104,14 @@ export function fetchTokens(options: TokensOptions) {
     appId,
     current: async (signal: AbortSignal): Promise<AccessToken> => {
       if (isUsable(held)) return held
-      pendingFetch ??= fetch({ signal: closed }, false).finally(() => (pendingFetch = undefined))
+      const work = {
+        name: TOKEN_CALL,
+        repeat: 'token',
+        fetch: async (attempt: CallContext) => await fetch(attempt, false),
+      } as const
+      pendingFetch ??= repeat(work, { signal: closed })
+        .catch((error: unknown) => Promise.reject(asRunError(error)))
+        .finally(() => (pendingFetch = undefined))
       return await orAborted(pendingFetch, signal)
     },
     /** Asks for a new token, whatever is there, and shares it. */
@@ -106,6 +123,15 @@ export function fetchTokens(options: TokensOptions) {
       return true
     },
   }
+}
+
+function asRunError(error: unknown): unknown {
+  if (!(error instanceof LivehouseError)) return error
+  const { code, message: reason }: LivehouseError = error
+  if (recoveryOf[code] === 'abort') return error
+  const message = `${reason}; no call can be made without a token, and the next run asks again`
+  const details = { call: TOKEN_CALL, code, reason }
+  return new LivehouseError('api.noToken', message, details, { cause: error })
 }
 
 interface AccessTokenOptions {

@@ -133,12 +133,22 @@ test.each([
   await account.expectTruth(['watch_records_v1'])
 })
 
-test('one that stays busy ends the run as trouble of the service, not as refused credentials', async () => {
-  await using account = await startAccount()
-  const error = { code: 'api.noToken', message: expect.stringMatching(/busy.*LIVEHOUSE_APP_SECRET/) }
-  account.emulator.faults.push({ effect: errcode(5000, 'system busy'), endpoint: 'token' })
-  expect(await account.sync([], secretOf(account))).toMatchObject({ code: 1, errors: [error] })
-})
+test.each([
+  ['a code', errcode(5000, 'system busy'), /busy.*LIVEHOUSE_APP_SECRET/, 3],
+  ['503', status(503), /503 after 8 attempts; no call can be made without a token/, 8],
+  ['429', status(429), /429 after 8 attempts; no call can be made without a token/, 8],
+])(
+  'one that says %s each time is asked a few times by all channels together, and ends the run',
+  async (_, effect, words, most) => {
+    await using account = await startAccount({ channels: 12 })
+    account.emulator.faults.push({ effect, endpoint: 'token' })
+    const error = { code: 'api.noToken', message: expect.stringMatching(words) }
+    expect(await account.sync([], secretOf(account))).toMatchObject({ code: 1, errors: [error] })
+    // A call that waited for its turn may have begun to ask once more before the run ended.
+  const asked = account.emulator.calls.filter(({ endpoint }) => endpoint === 'token').length
+  expect([most, most + 1]).toContain(asked)
+  },
+)
 
 test('a mistyped address of the token service is one error that names the setting and its value, and nothing is tried twice', async () => {
   await using account = await startAccount()
