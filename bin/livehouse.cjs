@@ -49,7 +49,8 @@ function start(node) {
   const args = [...FLAGS, ...(isOld ? [] : process.execArgv), __filename, ...process.argv.slice(2)]
   // This process becomes the other one, where Node can do so; Windows cannot, though Node shows the call there.
   if (!isOld && process.platform !== 'win32') process.execve?.(node, [node, ...args])
-  const child = spawn(node, args, { stdio: 'inherit' })
+  // The channel tells the child where this process is killed (src/main.ts).
+  const child = spawn(node, args, { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] })
   // A supervisor sends its signals to this process only, a terminal to both: the child takes two at once for one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => {

@@ -17,6 +17,7 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
   const emergency = Promise.withResolvers<never>()
   emergency.promise.catch(() => {})
   listenToSignals(controller, emergency.reject)
+  endWithLauncher()
   for (const bug of ['uncaughtException', 'unhandledRejection'] as const) {
     process.on(bug, (error: unknown) => {
       emergency.reject(error)
@@ -78,6 +79,12 @@ function endProcess(): void {
 
 /** Within this time a repeated signal is the same one: a terminal sends it to the launcher too, which passes it on. */
 const SAME_SIGNAL_MS = 300
+
+/** The launcher under an old Node waits for this process: where it is killed, nobody else would end this one. */
+function endWithLauncher(): void {
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  process.channel?.unref()
+}
 
 function listenToSignals(controller: AbortController, endNow: (error: unknown) => void): void {
   let firstMs = 0

@@ -98,3 +98,10 @@ test.each([
   expect(err).toContain(`livehouse ${verb}: ${message}`)
   expect(err).not.toContain('    at ')
 })
+
+test('the program ends where the launcher that waits for it is killed', async () => {
+  const child = spawn(process.execPath, [...args, 'obedient'], { stdio: ['ignore', 'pipe', 'ignore', 'ipc'] })
+  if (child.stdout) await once(child.stdout, 'data')
+  child.disconnect()
+  expect(await ending(child, { out: '', err: '' })).toMatchObject({ code: 143 })
+})
