@@ -127,7 +127,7 @@ async function forget(context: CliContext, asked: Asked): Promise<readonly strin
 }
 
 function describeForgotten(forgotten: readonly ForgottenPartition[]): string[] {
-  if (forgotten.length === 0) return ['Nothing of this was covered; nothing is forgotten.']
+  if (forgotten.length === 0) return ['Nothing of this was covered or read in vain; nothing is forgotten.']
   const slices = forgotten.reduce((sum, each) => sum + each.slices, 0)
   const rest = forgotten.length - MOST_PARTITIONS
   const rows = forgotten.slice(0, MOST_PARTITIONS).map((each) => [each.stream, each.partition, each.slices])

@@ -2,9 +2,10 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { ledger } from '../../src/cli/ledger.ts'
+import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { readRunReports } from '../../src/ledger/runs/run-reports.ts'
-import { html } from '../helpers/fault-effects.ts'
+import { html, refusal } from '../helpers/fault-effects.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
 const RECORDS = ['--streams', 'watch_records']
@@ -110,4 +111,19 @@ test('many partitions are summed up, and shown where their channels are named', 
   expect(all.printed.join('\n')).toMatch(/--channels shows each of the \d{3} partitions/)
   const some = await account.run(ledger, ['--channels', ids.slice(0, 25).join(',')], settings)
   expect(some.printed.join('\n')).toContain('gifts channel=25/type=prop: never read')
+})
+
+test('what a backfill has read in vain before the history counts until it is forgotten', async () => {
+  await using account = await startAccount()
+  const { emulator, run } = account
+  const settings = { LIVEHOUSE_HISTORY_FROM: '2026-11-01' }
+  await run(sync, RECORDS, settings)
+  emulator.faults.push({ effect: refusal(400001), endpoint: 'userRecordList' })
+  const old = ['--from', '2026-10-01', '--to', '2026-10-02', ...RECORDS]
+  expect(await run(backfill, old, settings)).toMatchObject({ code: 3 })
+  emulator.faults.length = 0
+  const problems = async () => JSON.parse((await run(status, ['--json'], settings)).printed.join()).shortfall_count
+  expect(await problems()).toBe(2)
+  expect((await run(ledger, ['forget', ...old], settings)).printed.join('\n')).toContain('2 slices of 2 partitions')
+  expect(await problems()).toBe(0)
 })

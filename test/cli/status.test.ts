@@ -126,7 +126,7 @@ test('a gap and a shortfall are named, with what is missing and how it is mended
   const { out } = await runOn(pipeline)
   expect(out).toContain(`✗ watch_records channel=${first}: not covered from 2026-11-01 00:00 to 2026-11-03 00:00`)
   expect(out).toMatch(new RegExp(`✗ visitors channel=${second}: short: the source says 60, but 59 distinct`))
-  expect(out).toContain('livehouse backfill --only-gaps')
+  expect(out).toContain('livehouse backfill reads a range again')
   const json = JSON.parse((await runOn(pipeline, '--json')).out)
   expect(json).toMatchObject({ gap_count: 1, shortfall_count: 1, gaps: [{ partition: `channel=${first}` }] })
 

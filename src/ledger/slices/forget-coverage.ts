@@ -26,7 +26,8 @@ export interface Forgotten {
 export type ForgottenPartition = Awaited<ReturnType<typeof forgetCoverage>>[number]
 
 /**
- * Takes a range out of what is covered: the next sync reads it again. Slices keep the rest of their range.
+ * Takes a range out of what is covered: the next sync reads it again. Slices keep the rest of their range. What was read
+ * of it in vain counts no more: a range that the service refuses would be a problem for good.
  * @returns the partitions that had a part in it, in order
  */
 export async function forgetCoverage(db: Db, { streams, channels, partition, window }: Forgotten) {
@@ -47,10 +48,9 @@ export async function forgetCoverage(db: Db, { streams, channels, partition, win
       .with('forgotten', (db) =>
         db
           .updateTable('slices')
-          .set((eb) => ({ status: 'forgotten', reads: eb.ref('covers'), covers: null, settled: null }))
+          .set((eb) => ({ status: 'forgotten', reads: eb.fn.coalesce('covers', 'reads'), covers: null, settled: null }))
           .where(place)
-          .where('status', '=', 'landed')
-          .where('covers', '<@', range)
+          .where((eb) => eb.or([isLanded(eb).and('covers', '<@', range), hasFailed(eb).and('reads', '<@', range)]))
           .returning(['stream', 'partition']),
       )
       .selectFrom('forgotten')
@@ -62,6 +62,9 @@ export async function forgetCoverage(db: Db, { streams, channels, partition, win
     return forgotten.map(({ slices, ...partition }) => ({ ...partition, slices: Number(slices) }))
   })
 }
+
+const isLanded = (eb: ExpressionBuilder<Ops, 'slices'>) => eb('status', '=', 'landed')
+const hasFailed = (eb: ExpressionBuilder<Ops, 'slices'>) => eb('status', '=', 'failed').and('proof', '!=', 'accepted')
 
 /** Takes a range out of what is settled, after a reading found it changed: it stays covered, and is read again. */
 export async function unsettle(trx: Db, { stream, partition, window }: LedgerPlace): Promise<void> {
