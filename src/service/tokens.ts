@@ -39,10 +39,9 @@ export function token(next: Send, bearer: Tokens, ticket?: Tokens & { readonly a
     const tokens = isTicket ? ticket : bearer
     if (!tokens) throw noCredentials(`, but ${call.name} needs them`)
     const issued = await tokens.current(context.signal)
-    const authorized =
-      isTicket && ticket
-        ? { ...call, query: { ...call.query, appid: ticket.appId, token: issued.value } }
-        : { ...call, bearer: issued.value }
+    const authorized = isTicket
+      ? { ...call, query: { ...call.query, appid: ticket?.appId, token: issued.value } }
+      : { ...call, bearer: issued.value }
     return next(authorized, context).catch((error: unknown) => {
       if (!hasCode(error, 'api.unauthorized')) throw error
       const isRenewable = tokens.reject(issued)
@@ -74,8 +73,8 @@ export interface TokenFetch extends Pick<Call, 'name' | 'repeat'> {
 }
 
 /**
- * Tokens of 4.1: fetched when needed, once for all calls that wait, renewed before they expire. Clients are to limit how
- * often they ask: where none comes after some attempts, the run ends (`api.noToken`), not each call by itself.
+ * Tokens of 4.1: fetched when needed, once for all calls that wait, renewed before they expire. Clients are to limit
+ * how often they ask: where none comes after some attempts, the run ends (`api.noToken`), not each call by itself.
  */
 export function fetchTokens(options: TokensOptions) {
   const { appId, requestToken, repeat, store, clock, addSecret, closed } = options

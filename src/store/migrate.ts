@@ -25,7 +25,7 @@ export interface MigrateOptions {
  * Applies every pending migration, all or none: in one transaction, which holds a lock, so that processes that start at
  * once wait for each other, also behind a pooler.
  * @returns the names of those that were applied, in their order
- * @throws db.newer, db.refused (naming the missing right), db.unreachable
+ * @throws db.newer, db.refused (naming the missing right), db.unreachable, db.pendingMigrations (one is at work)
  */
 export async function migrateUp(db: Db, options: MigrateOptions = {}): Promise<readonly string[]> {
   // Asked first without the lock: then a user without any right on the schema can work in a migrated database.
@@ -33,6 +33,7 @@ export async function migrateUp(db: Db, options: MigrateOptions = {}): Promise<r
   return changeSchema(db, options, async (transaction, migrations) => {
     // Another process may have migrated it meanwhile.
     const pending = await readPending(transaction, { ...options, migrations })
+    await requireNobodyAtWork(transaction, pending)
     for (const name of pending) {
       options.signal?.throwIfAborted()
       await migrations[name]?.up(transaction)
@@ -41,6 +42,19 @@ export async function migrateUp(db: Db, options: MigrateOptions = {}): Promise<r
     }
     return pending
   })
+}
+
+/** An older livehouse that is at work would go on writing as its own schema has it, such as rows under other keys. */
+async function requireNobodyAtWork(transaction: Db, pending: readonly string[]): Promise<void> {
+  const { rows: found } = await sql`
+    select from pg_tables where schemaname = 'livehouse_ops' and tablename = 'leases'`.execute(transaction)
+  if (pending.length === 0 || found.length === 0) return
+  const held = transaction.selectFrom('livehouse_ops.leases').select('name').where('expires_at', '>', sql<Date>`now()`)
+  const lease = await held.orderBy('name').executeTakeFirst()
+  if (lease === undefined) return
+  const other = `another livehouse is at work on it (${lease.name}) and would go on writing as before`
+  const message = `The database lacks ${pending.join(', ')}, but ${other}. Stop it, and try again 20 s later.`
+  throw new LivehouseError('db.pendingMigrations', message, { pending })
 }
 
 /** Reverts the last migration, and drops the views for analysts. @returns its name, or none. @throws as `migrateUp` */

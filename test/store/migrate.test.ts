@@ -85,6 +85,18 @@ test('a database with unknown migrations is refused by name', async () => {
   }
 })
 
+test('while an older livehouse is at work nothing is migrated', async () => {
+  await using database = await createTestDatabase()
+  const { db } = database
+  const last = await migrateDown(db)
+  await sql`insert into livehouse_ops.leases (name, holder, taken_at, renewed_at, expires_at)
+    values ('run 7', 'another', now(), now(), now() + interval '20 s')`.execute(db)
+  const message = expect.stringMatching(/lacks .*, but another livehouse is at work on it \(run 7\)/)
+  await expect(migrateUp(db)).rejects.toMatchObject({ code: 'db.pendingMigrations', message })
+  await sql`update livehouse_ops.leases set expires_at = now()`.execute(db)
+  expect(await migrateUp(db)).toEqual(last)
+})
+
 test('a user without rights learns which one is missing and how a DBA helps', async () => {
   await using role = await createTestRole()
   await using database = await createTestDatabase({ isMigrated: false })

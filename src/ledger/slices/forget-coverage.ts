@@ -26,8 +26,8 @@ export interface Forgotten {
 export type ForgottenPartition = Awaited<ReturnType<typeof forgetCoverage>>[number]
 
 /**
- * Takes a range out of what is covered: the next sync reads it again. Slices keep the rest of their range. What was read
- * of it in vain counts no more: a range that the service refuses would be a problem for good.
+ * Takes a range out of what is covered: the next sync reads it again. Slices keep the rest of their range. What was
+ * read of it in vain counts no more: a range that the service refuses would be a problem for good.
  * @returns the partitions that had a part in it, in order
  */
 export async function forgetCoverage(db: Db, { streams, channels, partition, window }: Forgotten) {

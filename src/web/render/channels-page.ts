@@ -37,7 +37,6 @@ export function channelsPage(view: View, filter: ChannelFilter): Html {
 ${filterOf(view, filter)}
 <p class="count">${fill(words.found, count)}</p>
 ${tableSection(view, 'channels', shown, columnsOf(view), {
-  className: 'channels',
   more: pagination(view, '/channels', wishes, { rows: shown, page, hasMore: page < pages }),
 })}`
 }

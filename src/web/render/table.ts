@@ -16,8 +16,8 @@ interface TableOptions {
 
 /**
  * A part of a page that is a table, its first column the names of the rows. Without rows it says so where there are
- * words for that, else it is hidden until the script finds some. On a phone rows become blocks, in which each cell carries the name of its
- * column; the roles keep it a table for screen readers.
+ * words for that, else it is hidden until the script finds some. On a phone rows become blocks, in which each cell
+ * carries the name of its column; the roles keep it a table for screen readers.
  */
 export function tableSection<Row>(
   { messages }: View,

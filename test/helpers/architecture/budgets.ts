@@ -2,26 +2,26 @@ import { allStreams } from '../../../src/streams/registry.ts'
 
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
-  app: 2903,
+  app: 2909,
   bi: 3996,
-  cli: 3390,
+  cli: 3383,
   config: 577,
   core: 1253,
   emulator: 1727 + 60 * allStreams.length,
-  ledger: 3467,
+  ledger: 3455,
   log: 73,
   scheduler: 1268,
-  service: 1750,
-  store: 2852,
+  service: 1780,
+  store: 2856,
   streams: 101 + 68 * allStreams.length,
-  sync: 5366,
+  sync: 5365,
   transform: 246,
-  web: 2851,
+  web: 2850,
   // The files beside the folders.
-  '': 387,
+  '': 394,
 }
 /** SQL that is written as such, or sent without the builder, beside the load path and the views for analysts. */
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_199 + 128 * allStreams.length, test: 24_544 }
+export const MOST_LINES = { src: 32_225 + 128 * allStreams.length, test: 24_605 }
