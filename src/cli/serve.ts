@@ -75,7 +75,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
       const work = { queue, log, signal: ends, concurrency: Math.max(1, enabled.length) }
       const partitions = { queue, db, service, connection, concurrency: DEFAULT_CONCURRENCY }
       return [
-        serveJobs({ db, clock, log, signal: ends, jobs, send, restore }),
+        serveJobs({ db, clock, log, signal: ends, jobs, send, restore, afterQueued: () => queue.notifySent('runs') }),
         workOn({ ...work, name: 'runs', handle: createRunHandler(performs) }),
         workOn({ ...work, name: 'given-up', handle: createGiveUpHandler(performs) }),
         workOnPartitions({ ...context, signal: ends }, partitions),

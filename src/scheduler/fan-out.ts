@@ -76,12 +76,13 @@ async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promi
     const queued = [...pending].map(([id, plan], turn) => ({ id, ...queuedAs(plan, turn, afterSlice, run) }))
     await queue.send('partitions', queued)
     while (pending.size > 0 && !deps.signal.aborted) {
+      const nextEnd = queue.nextEnd()
       for (const ended of await queue.readEnded('partitions', [...pending.keys()])) {
         const plan = pending.get(ended.id)
         pending.delete(ended.id)
         if (plan !== undefined) addEnded(plan, ended, run)
       }
-      if (pending.size > 0) await systemClock.sleep(POLL_MS, deps.signal).catch(() => {})
+      if (pending.size > 0) await Promise.race([nextEnd, systemClock.sleep(POLL_MS, deps.signal)]).catch(() => {})
     }
   } finally {
     // Where this fails too, the lease of the run expires, and workers drop its jobs.

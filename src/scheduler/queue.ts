@@ -37,6 +37,8 @@ export const SCHEMA = 'pgboss'
 export class Queue implements AsyncDisposable {
   readonly #boss: PgBoss
   readonly #db: Db
+  readonly #listeners = new Map<QueueName, () => void>()
+  #ended = Promise.withResolvers<void>()
 
   /** Use `openQueue`. */
   constructor(boss: PgBoss, db: Db) {
@@ -51,6 +53,21 @@ export class Queue implements AsyncDisposable {
       const batch = jobs.slice(at, at + batchSize).map(({ key, ...job }) => ({ ...job, singletonKey: key }))
       await this.#boss.insert(name, batch)
     }
+    this.notifySent(name)
+  }
+
+  /** Calls `listener` when this process has sent jobs; it does not notice those of other processes. */
+  onSent(name: QueueName, listener: () => void): void {
+    this.#listeners.set(name, listener)
+  }
+
+  notifySent(name: QueueName): void {
+    this.#listeners.get(name)?.()
+  }
+
+  /** Resolves when this process has ended a job; it does not notice those of other processes. */
+  nextEnd(): Promise<void> {
+    return this.#ended.promise
   }
 
   /** Takes up to so many jobs that wait, by their priority and then the oldest. */
@@ -78,11 +95,13 @@ export class Queue implements AsyncDisposable {
 
   async complete(name: QueueName, { id }: Attempt, output: object): Promise<void> {
     await this.#boss.complete(name, id, output)
+    this.#notifyEnded()
   }
 
   /** Another attempt follows later, unless this was the last. */
   async fail(name: QueueName, { id }: Attempt, message: string): Promise<void> {
     await this.#boss.fail(name, id, { message })
+    this.#notifyEnded()
   }
 
   /** For an attempt that was stopped: another may follow at once. No process sees it as cancelled in between. */
@@ -109,6 +128,11 @@ export class Queue implements AsyncDisposable {
       [name, ids],
     )
     return rows.map(({ id, state, output }): EndedJob => ({ id, state, output }))
+  }
+
+  #notifyEnded(): void {
+    this.#ended.resolve()
+    this.#ended = Promise.withResolvers()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

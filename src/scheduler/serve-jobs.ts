@@ -14,6 +14,8 @@ export interface ServeOptions extends Pick<AppContext, 'clock' | 'log' | 'signal
   readonly send: (run: QueuedRun) => Promise<void>
   /** Called as long as the database is lost. */
   readonly restore?: () => Promise<void>
+  /** Called when all that is due has been queued. */
+  readonly afterQueued?: () => void
 }
 
 /** The longest wait, as other processes may change something, and the clock may jump. */
@@ -27,7 +29,7 @@ const DATABASE_POLL_MS = 5000
  * @throws any error that is not one of the database: a bug
  */
 export async function serveJobs(options: ServeOptions): Promise<void> {
-  const { db, clock, log, signal, jobs, send, restore } = options
+  const { db, clock, log, signal, jobs, send, restore, afterQueued } = options
   const served = jobs
     .filter(({ isEnabled }) => isEnabled)
     .map((job) => ({ job, timetable: openTimetable(job.cron, job.timeZone) }))
@@ -44,6 +46,7 @@ export async function serveJobs(options: ServeOptions): Promise<void> {
         const tick = timetable.last(afterMs.get(job.name) ?? clock.now(), clock.now())
         if (tick !== undefined) await send({ job, tick })
       }
+      afterQueued?.()
       if (lostAtMs !== undefined) log.info('database.back', { afterMs: clock.now() - lostAtMs })
       lostAtMs = undefined
       const nowMs = clock.now()

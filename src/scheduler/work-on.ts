@@ -6,7 +6,7 @@ import type { Attempt, Queue, QueueName } from './queue.ts'
 
 /** How a process works on the jobs of a queue. */
 export interface WorkOptions {
-  readonly queue: Pick<Queue, 'take' | 'renew' | 'complete' | 'fail' | 'giveBack' | 'cancel'>
+  readonly queue: Pick<Queue, 'onSent' | 'take' | 'renew' | 'complete' | 'fail' | 'giveBack' | 'cancel'>
   readonly name: QueueName
   readonly concurrency: number
   readonly log: Log
@@ -33,6 +33,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
   let wake = new AbortController()
   const wakeUp = () => wake.abort()
   signal.addEventListener('abort', wakeUp, { once: true })
+  queue.onSent(name, wakeUp)
 
   const perform = async (attempt: Attempt, lost: AbortController): Promise<void> => {
     const end = await handlers.handle(attempt, AbortSignal.any([signal, lost.signal])).then(

@@ -10,6 +10,7 @@ async function looksFor(jobs: number, does: Pick<WorkOptions, 'keepWanted'>) {
   let givenBack = 0
   const ignore = async () => {}
   const queue: WorkOptions['queue'] = {
+    onSent: () => {},
     take: async (_, most) => {
       asked.push(most)
       const count = Math.min(most, left)
