@@ -3,21 +3,16 @@ import * as fc from 'fast-check'
 import { test } from 'vitest'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { playScenario } from '../helpers/worlds/play-scenario.ts'
-import { readFocus, scenariosOf } from '../helpers/worlds/scenario.ts'
+import { scenarios } from '../helpers/worlds/scenario.ts'
 
 /** As in `model.test.ts`: the same ones each time, unless `MODEL_SEED`, `MODEL_RUNS` and `MODEL_PATH` say otherwise. */
 const RUNS = Number(process.env.MODEL_RUNS ?? 8)
 const SEED = process.env.MODEL_SEED ?? '20261122'
-/** What they are about, as `signups: headers, audit` or `gifts, records`; everything when not given. */
-const ABOUT = process.env.MODEL_ABOUT
 
 test('whatever the service does, no run is green and false, and nothing is lost or doubled when it is itself again', async () => {
   await using database = await createTestDatabase()
   const seed = SEED === 'random' ? randomInt(2 ** 31 - 1) : Number(SEED)
   process.stdout.write(`worlds: ${RUNS} scenarios, seed ${seed}\n`)
-  const property = fc.asyncProperty(
-    scenariosOf(readFocus(ABOUT)),
-    async (scenario) => await playScenario(database, scenario),
-  )
+  const property = fc.asyncProperty(scenarios, async (scenario) => await playScenario(database, scenario))
   await fc.assert(property, { numRuns: RUNS, seed, path: process.env.MODEL_PATH ?? '', endOnFailure: true })
 })

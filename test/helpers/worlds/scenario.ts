@@ -1,45 +1,17 @@
 import * as fc from 'fast-check'
 import type { Switches } from '../../../src/emulator/switches.ts'
 import { type Made, mutations, pauses, switches } from '../model/schedule.ts'
-import { type Group, isName, type TroubleName, troublesOf } from './troubles.ts'
+import { type Group, troublesOf } from './troubles.ts'
 
-export type Scenario = Made<ReturnType<typeof scenariosOf>>
+export type Scenario = Made<typeof scenarios>
 export type Step = Made<ReturnType<typeof stepsOf>>
 
-/** What scenarios are about: troubles of runs, and what the world is like or what happens to it between them. */
-type Matter = TroubleName | (typeof others)[number]
-
-const others = [
-  'clamps',
-  'limits ranges',
-  'caps totals',
-  'has a depth',
-  'hides',
-  'has equal rows',
-  'headers',
-  'late',
-  'audit',
-] as const
-
-interface Focus {
-  /** All when not given. */
-  readonly groups?: readonly Group[] | undefined
-  /** Nothing else goes wrong; anything may when not given. */
-  readonly matters?: readonly Matter[] | undefined
-}
-
 const ALL_CHANNELS = 7
-/** Of what scenarios are meant to be about. */
-const MEANT_WEIGHT = 5
 
-function stepsOf(group: Group, matters: Focus['matters']) {
-  const troubles = troublesOf(group, matters)
+function stepsOf(group: Group) {
   const sync = fc.record({
     kind: fc.constant('sync'),
-    troubles:
-      troubles.length === 0
-        ? fc.constant([])
-        : fc.array(fc.oneof(...troubles), { minLength: group === 'old' && !matters ? 1 : 0, maxLength: 2 }),
+    troubles: fc.array(fc.oneof(...troublesOf(group)), { minLength: group === 'old' ? 1 : 0, maxLength: 2 }),
     /** A bit for each channel that is configured. */
     mask: fc.oneof({ weight: 5, arbitrary: fc.constant(ALL_CHANNELS) }, fc.integer({ min: 1, max: ALL_CHANNELS })),
     isShortHistory: fc.nat(9).map((n) => n === 9),
@@ -70,16 +42,16 @@ function stepsOf(group: Group, matters: Focus['matters']) {
   /** `loses`: rows of the warehouse that are lost before it. */
   const audit = fc.record({ kind: fc.constant('audit'), loses: fc.nat(2) })
   const headers = fc.record({ kind: fc.constant('headers'), pick: fc.nat(9) })
-  const rarely = <Value>(matter: Matter, isHere: boolean, weight: number, arbitrary: fc.Arbitrary<Value>) =>
-    isHere && (matters?.includes(matter) ?? true) ? [{ weight: matters ? MEANT_WEIGHT : weight, arbitrary }] : []
+  const inGroups = <Value>(those: readonly Group[], weight: number, arbitrary: fc.Arbitrary<Value>) =>
+    those.includes(group) ? [{ weight, arbitrary }] : []
   return fc.oneof(
     { weight: 3, arbitrary: change },
     { weight: 2, arbitrary: nights },
     { weight: 2, arbitrary: fc.record({ kind: fc.constant('advance'), minutes: pauses }) },
-    { weight: matters ? 8 : 5, arbitrary: sync },
-    ...rarely('audit', group !== 'old', 1, audit),
-    ...rarely('headers', group === 'signups', 2, headers),
-    ...rarely('late', group === 'gifts' || group === 'signups' || group === 'records', 1, late),
+    { weight: 5, arbitrary: sync },
+    ...inGroups(['gifts', 'signups', 'records', 'visitors', 'managers'], 1, audit),
+    ...inGroups(['signups'], 2, headers),
+    ...inGroups(['gifts', 'signups', 'records'], 1, late),
   )
 }
 
@@ -92,71 +64,56 @@ const ages = fc
   )
   .map((minutes) => minutes.map((minute, place) => minute + ((place * 7) % 60) / 60))
 
-const everyGroup = ['gifts', 'gifts', 'gifts', 'signups', 'signups', 'records', 'visitors', 'old', 'managers'] as const
+const groups = ['gifts', 'gifts', 'gifts', 'signups', 'signups', 'records', 'visitors', 'old', 'managers'] as const
 
-/** Random scenarios: whatever may go wrong, or what they are asked to be about. */
-export function scenariosOf({ groups = everyGroup, matters }: Focus) {
-  /** Undefined or the first value where it is not what it is about; one of all where it may be. */
-  const perhaps = <Value>(matter: Matter, value: fc.Arbitrary<Value>, isHere = true) => {
-    if (!isHere || (matters && !matters.includes(matter))) return fc.constant(undefined)
-    return matters ? value : fc.option(value, { nil: undefined, freq: 4 })
-  }
-  return fc.constantFrom(...groups).chain((group) =>
-    fc
-      .record({
-        group: fc.constant(group),
-        /** Of each list, minutes before the start. */
-        ages,
-        /** So many equal rows of one second, so old. */
-        equal: fc.record({
-          count: perhaps('has equal rows', fc.oneof(fc.nat(25), fc.nat(230))).map((count) => count ?? 0),
-          age: fc.nat(3000),
-        }),
-        /** Records of years ago, in the group of these. */
-        oldRecords: fc.integer({ min: 20, max: 170 }),
-        /** The service serves no larger pages. */
-        clamp: perhaps('clamps', fc.integer({ min: 3, max: 9 })),
-        /** The service refuses pages beyond this one. */
-        depth: perhaps('has a depth', fc.integer({ min: 2, max: 4 }), group === 'gifts'),
-        /** The service serves no longer ranges, in days. */
-        longestRange: perhaps('limits ranges', fc.constantFrom(1, 3, 5), group !== 'old'),
-        /**
-         * No total is larger, though there may be more rows. Of signups, which nothing proves where a minute has more, there
-         * are as many in one minute as calls are made.
-         */
-        cap: perhaps('caps totals', fc.integer({ min: 3, max: 30 }), group !== 'signups'),
-        /** The service hides some rows after it has cut its pages. */
-        hides: perhaps('hides', fc.boolean(), group === 'gifts' || group === 'old').map((hides) => hides ?? false),
-        /** By app id and secret, in place of a fixed token. */
-        fetchesTokens: matters?.includes('is busy with tokens') ? fc.constant(true) : fc.boolean(),
-        switches: switches.map((each) => switchesOf(group, each)),
-        ties: fc.constantFrom('kept', 'by-page'),
-        steps: fc.array(stepsOf(group, matters), { minLength: 1, maxLength: 6 }),
-      })
-      // Of pages of a few rows, all can be rows that came before.
-      .map(({ ties, ...scenario }) =>
-        scenario.clamp === undefined ? { ...scenario, switches: { ...scenario.switches, ties } } : scenario,
-      )
-      // A page of which every row is hidden is empty, and an empty page is the end.
-      .map((scenario) =>
-        scenario.hides && scenario.clamp !== undefined ? { ...scenario, clamp: 7 + (scenario.clamp % 3) } : scenario,
-      ),
-  )
-}
+/** Undefined, or one of them. */
+const perhaps = <Value>(value: fc.Arbitrary<Value>, isHere = true) =>
+  isHere ? fc.option(value, { nil: undefined, freq: 4 }) : fc.constant(undefined)
+
+/** Random scenarios: whatever may go wrong. */
+export const scenarios = fc.constantFrom(...groups).chain((group) =>
+  fc
+    .record({
+      group: fc.constant(group),
+      /** Of each list, minutes before the start. */
+      ages,
+      /** So many equal rows of one second, so old. */
+      equal: fc.record({
+        count: perhaps(fc.oneof(fc.nat(25), fc.nat(230))).map((count) => count ?? 0),
+        age: fc.nat(3000),
+      }),
+      /** Records of years ago, in the group of these. */
+      oldRecords: fc.integer({ min: 20, max: 170 }),
+      /** The service serves no larger pages. */
+      clamp: perhaps(fc.integer({ min: 3, max: 9 })),
+      /** The service refuses pages beyond this one. */
+      depth: perhaps(fc.integer({ min: 2, max: 4 }), group === 'gifts'),
+      /** The service serves no longer ranges, in days. */
+      longestRange: perhaps(fc.constantFrom(1, 3, 5), group !== 'old'),
+      /**
+       * No total is larger, though there may be more rows. Of signups, which nothing proves where a minute has more, there
+       * are as many in one minute as calls are made.
+       */
+      cap: perhaps(fc.integer({ min: 3, max: 30 }), group !== 'signups'),
+      /** The service hides some rows after it has cut its pages. */
+      hides: perhaps(fc.boolean(), group === 'gifts' || group === 'old').map((hides) => hides ?? false),
+      /** By app id and secret, in place of a fixed token. */
+      fetchesTokens: fc.boolean(),
+      switches: switches.map((each) => switchesOf(group, each)),
+      ties: fc.constantFrom('kept', 'by-page'),
+      steps: fc.array(stepsOf(group), { minLength: 1, maxLength: 6 }),
+    })
+    // Of pages of a few rows, all can be rows that came before.
+    .map(({ ties, ...scenario }) =>
+      scenario.clamp === undefined ? { ...scenario, switches: { ...scenario.switches, ties } } : scenario,
+    )
+    // A page of which every row is hidden is empty, and an empty page is the end.
+    .map((scenario) =>
+      scenario.hides && scenario.clamp !== undefined ? { ...scenario, clamp: 7 + (scenario.clamp % 3) } : scenario,
+    ),
+)
 
 /** Of what some switches leave out, nothing can tell. */
 function switchesOf(group: Group, chosen: Switches): Switches {
   return group === 'gifts' || group === 'old' ? { ...chosen, beyondLastPage: 'empty' } : chosen
-}
-
-function isMatter(name: string): name is Matter {
-  return isName(name) || others.some((each) => each === name)
-}
-
-/** @param text `GROUPS: MATTERS`, each separated by commas; everything when not given, the matters also when there is no colon */
-export function readFocus(text = ''): Focus {
-  const [groups = [], matters] = text.split(':').map((part) => part.split(',').map((name) => name.trim()))
-  const isGroup = (name: string): name is Group => everyGroup.some((each) => each === name)
-  const chosen = groups.filter(isGroup)
-  return { groups: chosen.length > 0 ? chosen : undefined, matters: matters?.filter(isMatter) }
 }

@@ -200,20 +200,17 @@ export type TroubleName = keyof typeof troubles
 
 export const kindOf = ({ name }: Trouble): Kind => troubles[name]
 
-export function isName(name: string): name is TroubleName {
+function isName(name: string): name is TroubleName {
   return name in troubles
 }
 
-/** Each that can happen there, as often as its weight says, or of these alone. */
-export function troublesOf(
-  group: Group,
-  matters: readonly string[] | undefined,
-): readonly fc.WeightedArbitrary<Trouble>[] {
+/** Each that can happen there, as often as its weight says. */
+export function troublesOf(group: Group): readonly fc.WeightedArbitrary<Trouble>[] {
   return Object.keys(troubles)
     .filter(isName)
     .flatMap((name) => {
       const { groups, weight = 1 }: Kind = troubles[name]
-      if ((groups && !groups.includes(group)) || (matters && !matters.includes(name))) return []
+      if (groups && !groups.includes(group)) return []
       return [{ weight, arbitrary: fc.record({ name: fc.constant(name), pick: fc.nat(99), at: fc.nat(99) }) }]
     })
 }
