@@ -2,15 +2,11 @@ import { expect, test } from 'vitest'
 import { accept } from '../../src/cli/accept.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { status } from '../../src/cli/status.ts'
-import { sync } from '../../src/cli/sync.ts'
 import { missingRow, noRows } from '../helpers/fault-effects.ts'
 import type { EndpointName } from '../../src/emulator/endpoint.ts'
-import { expectTruth } from '../helpers/expect-truth.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
-const DAY_MS = 86_400_000
 const REASON = ['--reason', 'two ghosts']
 
 /** From now on this many rows of each answer do not come, and the total counts them. */
@@ -21,7 +17,7 @@ function withhold({ emulator }: TestAccount, endpoint: EndpointName, rows: numbe
 }
 
 async function syncStream(account: TestAccount, stream: string) {
-  const { code, streams } = await runJson(account, sync, ['--streams', stream])
+  const { code, streams } = await account.sync(stream)
   return { code, slices: streams[stream].slices }
 }
 
@@ -50,7 +46,7 @@ test('an accepted shortfall makes no run partial, and is shown as accepted every
   expect(shown).toMatch(/^visitors .* 1 verified, 1 accepted +2$/m)
   expect(shown).toContain(`~ accepted (1): visitors channel=${channel}: 1 row may be missing`)
   expect(shown).not.toContain('✗')
-  expect(await runJson(account, status)).toMatchObject({
+  expect(await account.runJson(status)).toMatchObject({
     shortfall_count: 0,
     streams: { visitors: { partitions: { accepted: 1, verified: 1 } } },
     acceptances: [{ number: '1', missing_rows: 1, last_taken_rows: 1, state: 'standing', reason: 'two ghosts' }],
@@ -69,11 +65,11 @@ test('a shortfall that grows beyond what was accepted is short again, until that
   expect(await syncStream(account, 'visitors')).toMatchObject({ code: 3, slices: { short: 1, accepted: 0 } })
   await run(accept, [...place, ...REASON])
   expect(await syncStream(account, 'visitors')).toMatchObject({ code: 0, slices: { accepted: 1 } })
-  const { acceptances } = await runJson(account, status)
+  const { acceptances } = await account.runJson(status)
   expect(acceptances).toMatchObject([{ number: '2', missing_rows: 2, state: 'standing' }])
   withhold(account, 'visitorList', 0)
   expect(await syncStream(account, 'visitors')).toMatchObject({ code: 0, slices: { verified: 2 } })
-  await expectTruth(account, ['visitors'])
+  await account.expectTruth(['visitors'])
 })
 
 test('an acceptance ends after its days: the range is read again, and is short', async () => {
@@ -87,22 +83,22 @@ test('an acceptance ends after its days: the range is read again, and is short',
   expect(shown).toContain('  accepted 2015-01-01 to 2026-11-20 14:30: 2 rows missing')
   expect(await syncStream(account, 'watch_records')).toMatchObject({ code: 0, slices: { short: 0 } })
 
-  clock.nowMs += 7 * DAY_MS
+  clock.passHours(7 * 24)
   expect((await run(status)).printed.join('\n')).toContain('; the next sync reads it again')
   expect(await syncStream(account, 'watch_records')).toMatchObject({ code: 3, slices: { short: 1 } })
   withhold(account, 'userRecordList', 0)
   expect(await syncStream(account, 'watch_records')).toMatchObject({ code: 0, slices: { accepted: 0 } })
-  await expectTruth(account, ['watch_records'])
+  await account.expectTruth(['watch_records'])
 })
 
 test('signups that did come land with the next sync, and what was accepted for one stream is not for another', async () => {
   await using account = await startShort('signups', 'signupRecord')
   const { run, place, database, emulator, channel } = account
   expect(await syncStream(account, 'signups')).toMatchObject({ code: 3 })
-  account.clock.nowMs += DAY_MS
+  account.clock.passHours(24)
   expect(await syncStream(account, 'signups')).toMatchObject({ code: 3 })
   const { printed } = await run(accept, [...place, ...REASON])
-  const shown = await runJson(account, status)
+  const shown = await account.runJson(status)
   expect(shown).toMatchObject({ shortfall_count: 0, shortfalls: [] })
   expect(printed[1]).toBe('The rows that did come land with the next livehouse sync.')
   expect(await syncStream(account, 'signups')).toMatchObject({ code: 0, slices: { short: 0 } })
@@ -120,7 +116,7 @@ test('signups that did come land with the next sync, and what was accepted for o
 test('a surprise drop can be accepted at once, and where nothing is short nothing can', async () => {
   await using account = await startShort('visitors', 'visitorList', 0)
   const { run, place, emulator, channel } = account
-  await run(sync, ['--streams', 'visitors,managers'])
+  await account.sync('visitors,managers')
   for (const whole of [place, ['--stream', 'managers']]) {
     const { problems } = await run(accept, [...whole, ...REASON])
     expect(problems).toEqual([expect.stringContaining('has no shortfall to accept')])

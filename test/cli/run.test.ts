@@ -3,7 +3,6 @@ import { beforeEach, expect, test } from 'vitest'
 import { jobs } from '../../src/cli/jobs.ts'
 import { run } from '../../src/cli/run.ts'
 import { takeJob } from '../../src/ledger/jobs.ts'
-import { runJson } from '../helpers/run-json.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { createJobsFolder } from '../helpers/temporary-folder.ts'
 import { ofFile } from '../helpers/of-file.ts'
@@ -23,7 +22,7 @@ const settings = { LIVEHOUSE_JOBS_DIR: folder }
 beforeEach(async () => void (await sql`delete from livehouse_ops.job_runs`.execute(account.database.db)))
 
 test('a job runs now, whatever else is wrong in its folder, and says what its command would', async () => {
-  expect(await runJson(account, run, ['lists'], settings)).toMatchObject({
+  expect(await account.runJson(run, ['lists'], settings)).toMatchObject({
     code: 0,
     command: 'run',
     job: 'lists',
@@ -50,7 +49,7 @@ test('a backfill job reads its last days, and leaves no open backfill behind', a
 })
 
 test('an audit job compares, and shows what it found', async () => {
-  expect(await runJson(account, run, ['compare'], settings)).toMatchObject({
+  expect(await account.runJson(run, ['compare'], settings)).toMatchObject({
     code: 0,
     command: 'run',
     job: 'compare',
@@ -63,7 +62,7 @@ test('while another process is at work on the job nothing is done, and that is s
   expect(lock).toBeDefined()
   const calls = account.emulator.calls.length
   const waiting = { code: 4, status: 'waiting', errors: [{ code: 'job.running' }] }
-  expect(await runJson(account, run, ['lists'], settings)).toMatchObject(waiting)
+  expect(await account.runJson(run, ['lists'], settings)).toMatchObject(waiting)
   expect(account.emulator.calls).toHaveLength(calls)
   expect((await account.run(jobs, [], settings)).code).toBe(2)
 })
