@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
-import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { TruthRow } from '../../src/emulator/truth.ts'
@@ -10,20 +9,18 @@ import { runQuery } from '../../src/store/pool.ts'
 import { textIn } from '../helpers/bi-questions/truth-facts.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { openAs, type Reader } from '../helpers/open-as.ts'
-import { startPipeline } from '../helpers/start-pipeline.ts'
+import { startFilled } from '../helpers/start-filled.ts'
 
 const CLEAR_PHONE = '13800138000'
 
-const pipeline = ofFile(() => startPipeline({ viewers: 80 }))
-const analyst = ofFile(() => openAs('livehouse_analyst', pipeline.database))
-const pii = ofFile(() => openAs('livehouse_pii', pipeline.database))
+const account = ofFile(startFilled)
+const analyst = ofFile(() => openAs('livehouse_analyst', account.database))
+const pii = ofFile(() => openAs('livehouse_pii', account.database))
 
 beforeAll(async () => {
-  await pipeline.sync()
-  await groupPersons(pipeline.database.db)
-  const [first] = pipeline.emulator.truth().visitors
+  const [first] = account.emulator.truth().visitors
   await sql`update livehouse.visitors set phone = ${CLEAR_PHONE}
-    where user_id = ${first?.user_id}`.execute(pipeline.database.db)
+    where user_id = ${first?.user_id}`.execute(account.database.db)
 })
 
 async function textsOf(db: Kysely<Database>, view: string): Promise<ReadonlySet<string>> {
@@ -35,7 +32,7 @@ async function textsOf(db: Kysely<Database>, view: string): Promise<ReadonlySet<
 
 /** What the service tells of people that has to be masked; addresses that are no more than province and city are not. */
 function secrets(): ReadonlyMap<string, ReadonlySet<string>> {
-  const truth = pipeline.emulator.truth()
+  const truth = account.emulator.truth()
   const of = (rows: readonly TruthRow[], ...names: readonly string[]) => {
     const texts = rows.flatMap((row) => names.map((name) => textIn(row, name) ?? ''))
     return new Set(texts.filter((text) => text.length > 1))
@@ -134,13 +131,13 @@ test('a filter, an error and a plan tell nothing of a clear value', async () => 
 })
 
 test('hashes of open ids are HMAC-SHA256 under the key in livehouse_ops, equal for equal ids', async () => {
-  const { db } = pipeline.database
+  const { db } = account.database
   const { rows: keys } = await sql<{ pad: Buffer }>`select inner_pad as pad from livehouse_ops.hash_key`.execute(db)
   const key = keys[0]?.pad.map((byte) => byte ^ 0x36) ?? Buffer.alloc(0)
   const hashOf = (text: string) => createHmac('sha256', key).update(text).digest('hex').slice(0, 32)
   const { rows } = await sql<{ viewer_key: string; open_id: string }>`
     select viewer_key, open_id from livehouse_bi.dim_viewer where open_id is not null order by 1`.execute(analyst.db)
-  const known = pipeline.emulator.truth().visitors.filter(({ wx_openid }) => wx_openid !== null)
+  const known = account.emulator.truth().visitors.filter(({ wx_openid }) => wx_openid !== null)
   const expected = known.map((row) => ({
     viewer_key: `${textIn(row, 'channel_id')}:${textIn(row, 'user_id')}`,
     open_id: hashOf(textIn(row, 'wx_openid') ?? ''),
@@ -155,16 +152,16 @@ test('people have the same key for every reader', async () => {
 })
 
 test('an operator changes what is masked, also to ids that are clear otherwise', async () => {
-  const outerIds = new Set(pipeline.emulator.truth().visitors.flatMap((row) => textIn(row, 'outer_id') ?? []))
+  const outerIds = new Set(account.emulator.truth().visitors.flatMap((row) => textIn(row, 'outer_id') ?? []))
   const before = await textsOf(analyst.db, 'dim_person')
   expect(before.intersection(outerIds).size).toBeGreaterThan(0)
-  await publishBi(pipeline.database.db, { settings: { currency: undefined, masked: ['outer_id'] } })
+  await publishBi(account.database.db, { settings: { currency: undefined, masked: ['outer_id'] } })
   const after = await textsOf(analyst.db, 'dim_person')
   const phones = secrets().get('phones') ?? new Set()
   expect([...after].filter((text) => [...outerIds].some((id) => text.includes(id)))).toEqual([])
   expect(after.intersection(phones).size).toBeGreaterThan(0)
   const masked = ['phone', 'ip', 'open_id', 'nickname', 'address', 'answers'] as const
-  await publishBi(pipeline.database.db, { settings: { currency: undefined, masked } })
+  await publishBi(account.database.db, { settings: { currency: undefined, masked } })
 })
 
 test('answers of a cleared question are shown, until the operator gives it another header', async () => {
@@ -174,8 +171,8 @@ test('answers of a cleared question are shown, until the operator gives it anoth
   const where = 'where question_no = 3 and question is not null and answer is not null'
   const clear = `insert into livehouse_ops.cleared_questions (channel_id, question_id, question_no, question)
     select channel_id, question_id, question_no, question from livehouse.signup_answers ${where} limit 1`
-  await runQuery(pipeline.database.db, clear)
+  await runQuery(account.database.db, clear)
   expect(await shown()).toEqual([{ question_no: 3 }])
-  await runQuery(pipeline.database.db, `update livehouse.signup_answers set question = 'another' ${where}`)
+  await runQuery(account.database.db, `update livehouse.signup_answers set question = 'another' ${where}`)
   expect(await shown()).toEqual([])
 })

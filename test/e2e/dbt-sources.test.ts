@@ -2,32 +2,26 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
-import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { allStreams } from '../../src/streams/registry.ts'
 import { quoteText } from '../../src/bi/quote.ts'
 import type { BiView } from '../../src/bi/view.ts'
 import { SCHEMA, schemaWords } from '../../src/bi/view-statements.ts'
-import { startPipeline } from '../helpers/start-pipeline.ts'
+import { startFilled } from '../helpers/start-filled.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
-const pipeline = ofFile(async () => {
-  const started = await startPipeline({ viewers: 60 })
-  await started.sync()
-  await groupPersons(started.database.db)
-  return started
-})
+const account = ofFile(startFilled)
 
 test('dbt/sources.yml is what the declarations say (mend it: npx vitest run test/e2e/dbt-sources.test.ts -u)', async () => {
   await expect(dbtSources(biViews)).toMatchFileSnapshot(join(import.meta.dirname, '../../dbt/sources.yml'))
 })
 
 test('freshness is that of the stream that landed the longest ago, of the channels that are still read', async () => {
-  const { db } = pipeline.database
+  const { db } = account.database
   const read = async () =>
     (await sql<{ at: Date }>`select max(${sql.raw(OLDEST_LANDING)}) as at from livehouse_bi.freshness`.execute(db))
       .rows[0]?.at
   const old = '2020-01-01T00:00:00.000Z'
-  const channel = pipeline.emulator.channelIds[0] ?? ''
+  const channel = account.emulator.channelIds[0] ?? ''
   await sql`update livehouse_ops.slices set finished_at = ${old}
     where stream = 'gifts' and partition like ${`channel=${channel}/%`}`.execute(db)
   expect((await read())?.toISOString()).toBe(old)

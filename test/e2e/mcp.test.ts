@@ -6,7 +6,6 @@ import { text as textOf } from 'node:stream/consumers'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
-import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { mcp } from '../../src/cli/mcp.ts'
 import { migrate } from '../../src/cli/migrate.ts'
 import { stopEmbedded } from '../../src/store/embedded.ts'
@@ -17,17 +16,12 @@ import { databaseUrl, onServer } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
 import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 import { startChild } from '../helpers/start-child.ts'
-import { startPipeline } from '../helpers/start-pipeline.ts'
+import { startFilled } from '../helpers/start-filled.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
-const pipeline = ofFile(async () => {
-  const started = await startPipeline({ viewers: 80 })
-  await started.sync()
-  await groupPersons(started.database.db)
-  return started
-})
-const user = ofFile(() => openAs('livehouse_analyst', pipeline.database))
+const account = ofFile(startFilled)
+const user = ofFile(() => openAs('livehouse_analyst', account.database))
 const assistant = ofFile(() => openAssistant({ DATABASE_URL: user.url }, ['--max-rows', '3', '--timeout', '5']))
 
 const ask = async (tool: string, given = {}) => JSON.parse((await assistant.call(tool, given)).text)
@@ -56,13 +50,13 @@ test('an answer has exact values, and how complete the data are as the same snap
       true as yes, date '2026-11-22' as day, 7 as small, null as nothing, current_user, session_user from dim_viewer -- all`,
   })
   expect(complete.columns.slice(0, 3)).toEqual(['count', 'money', 'instant'])
-  const viewers = pipeline.emulator.truth().visitors.length
+  const viewers = account.emulator.truth().visitors.length
   const values = [String(viewers), '12345678901234.50', '2026-11-22T16:00:00+08:00', true, '2026-11-22', 7, null]
   expect(complete.rows).toEqual([[...values, 'livehouse_analyst', user.name]])
   expect(complete.completeness).toContainEqual(
     expect.objectContaining({ stream: 'visitors', is_complete: true, parts: 2, unproven: null }),
   )
-  await sql`insert into livehouse.channels (channel_id, run_id) values ('unread', 1)`.execute(pipeline.database.db)
+  await sql`insert into livehouse.channels (channel_id, run_id) values ('unread', 1)`.execute(account.database.db)
   const streams: readonly { stream: string; last_read_at: string }[] = await ask('completeness')
   const partial = streams.find(({ stream }) => stream === 'visitors')
   expect(partial).toMatchObject({ is_complete: false, unproven: 'channel unread: never read', complete_through: null })
@@ -95,7 +89,7 @@ test('an owner, who may be named by parameters of the URL, gets a login for each
     await sql`drop role if exists livehouse_mcp_0123456789abcdef`.execute(admin)
     await sql`create role livehouse_mcp_0123456789abcdef valid until '2020-01-01'`.execute(admin)
   })
-  const { hostname: host, port, pathname, username, password, searchParams } = new URL(pipeline.database.url)
+  const { hostname: host, port, pathname, username, password, searchParams } = new URL(account.database.url)
   const parameters = { host, port, user: decodeURIComponent(username), password: decodeURIComponent(password) }
   const urlWith = (changed: Readonly<Record<string, string>>) => {
     for (const [parameter, value] of Object.entries(changed)) searchParams.set(parameter, value)
@@ -107,7 +101,7 @@ test('an owner, who may be named by parameters of the URL, gets a login for each
   expect(rest).toEqual(['livehouse_analyst'])
   await expect(owner.rows('select nothing')).rejects.toThrow('42703')
   const { rows } = await sql`select rolname from pg_roles where rolname in (${name}, 'livehouse_mcp_0123456789abcdef')
-    or (rolname like 'livehouse_mcp_%' and rolvaliduntil < now())`.execute(pipeline.database.db)
+    or (rolname like 'livehouse_mcp_%' and rolvaliduntil < now())`.execute(account.database.db)
   expect(rows).toEqual([])
   const nobodyThere = { DATABASE_URL: urlWith({ port: '1', password: 'never-shown' }) }
   const { code, error } = await startChild(['mcp'], nobodyThere).ended
@@ -119,12 +113,12 @@ test('an owner, who may be named by parameters of the URL, gets a login for each
 
 async function readAsleep(): Promise<readonly string[]> {
   const { rows } = await sql<{ login: string }>`select usename as login from pg_stat_activity
-    where datname = current_database() and wait_event = 'PgSleep'`.execute(pipeline.database.db)
+    where datname = current_database() and wait_event = 'PgSleep'`.execute(account.database.db)
   return rows.map(({ login }) => login)
 }
 
 test('a statement that the client gives up ends on the server too, and the next one does not wait for it', async () => {
-  for (const { url } of [user, pipeline.database]) {
+  for (const { url } of [user, account.database]) {
     await using patient = await openAssistant({ DATABASE_URL: url }, ['--timeout', '600'])
     const givenUp = new AbortController()
     const params = { name: 'query', arguments: { sql: 'select pg_sleep(600)' } }
@@ -136,7 +130,7 @@ test('a statement that the client gives up ends on the server too, and the next 
     expect(await patient.rows('select 1')).toEqual([[1]])
     await expect.poll(readAsleep, { timeout: 60_000 }).toEqual([])
     const { rows } = await sql`
-      select from pg_roles where rolname = ${login} and rolname <> ${user.name}`.execute(pipeline.database.db)
+      select from pg_roles where rolname = ${login} and rolname <> ${user.name}`.execute(account.database.db)
     expect(rows).toEqual([])
   }
 })
@@ -154,11 +148,11 @@ test('a database that is gone during a statement is waited for no longer than th
 
 test('a login that is no analyst, or more than one, is refused before anything is served', async () => {
   await using stranger = await createTestRole()
-  const url = databaseUrl(pipeline.database.name, stranger)
+  const url = databaseUrl(account.database.name, stranger)
   // Its input is empty: one that is not refused ends with 0.
   const run = async () => await startChild(['mcp'], { DATABASE_URL: url }).ended
   const change = async (statement: string) =>
-    await sql.raw(statement.replace('STRANGER', stranger.name)).execute(pipeline.database.db)
+    await sql.raw(statement.replace('STRANGER', stranger.name)).execute(account.database.db)
   const isRefused = {
     code: 1,
     error: expect.stringMatching(/login \S+ is not an analyst alone\. Give DATABASE_URL a login that is granted/),
