@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { stringify } from 'yaml'
 import { biViews } from '../../src/bi/registry.ts'
 import { allStreams } from '../../src/streams/registry.ts'
 import { quoteText } from '../../src/bi/quote.ts'
@@ -39,38 +40,27 @@ const nullableKeys = new Set(
  * freshness by `freshness`. Plain dbt, without packages.
  */
 function dbtSources(views: readonly BiView[]): string {
-  const header = [
-    '# Generated from the declarations: npx vitest run test/e2e/dbt-sources.test.ts -u',
-    '# Copy it into models/ of a dbt project whose target is this database (docs/bi-tools.md).',
-    'version: 2',
-    'sources:',
-    `  - name: ${SCHEMA}`,
-    `    description: ${yamlText(schemaWords.en)}`,
-    `    schema: ${SCHEMA}`,
-    '    tables:',
-  ]
-  return `${[...header, ...views.flatMap((view) => describeView(view, views))].join('\n')}\n`
+  const tables = views.map((view) => describeView(view, views))
+  const sources = [{ name: SCHEMA, description: schemaWords.en, schema: SCHEMA, tables }]
+  return `# Generated from the declarations: npx vitest run test/e2e/dbt-sources.test.ts -u
+# Copy it into models/ of a dbt project whose target is this database (docs/bi-tools.md).
+${stringify({ version: 2, sources }, { lineWidth: 0 })}`
 }
 
-function describeView(view: BiView, views: readonly BiView[]): readonly string[] {
+function describeView(view: BiView, views: readonly BiView[]) {
   const { name, grain, remarks, key, columns } = view
-  const meaning = [`A row is: ${grain.en.charAt(0).toLowerCase()}${grain.en.slice(1)}.`, remarks.en]
-    .filter((text) => text !== '')
-    .join(' ')
-  return [
-    `      - name: ${name}`,
-    `        description: ${yamlText(meaning)}`,
-    ...(name === 'freshness' ? freshness : []),
-    ...(key.length > 1 && !key.some((column) => nullableKeys.has(`${name}.${column}`))
-      ? ['        meta:', `          unique_together: [${key.join(', ')}]`]
-      : []),
-    '        columns:',
-    ...Object.entries(columns).flatMap(([column, { words }]) => [
-      `          - name: ${column}`,
-      `            description: ${yamlText(words.en)}`,
-      ...testsOf(view, column, views),
-    ]),
-  ]
+  const meaning = `A row is: ${grain.en.charAt(0).toLowerCase()}${grain.en.slice(1)}. ${remarks.en}`
+  const isKeyOfSeveral = key.length > 1 && !key.some((column) => nullableKeys.has(`${name}.${column}`))
+  return {
+    name,
+    description: meaning.trim(),
+    ...(name === 'freshness' && freshness),
+    ...(isKeyOfSeveral && { meta: { unique_together: key } }),
+    columns: Object.entries(columns).map(([column, { words }]) => {
+      const tests = testsOf(view, column, views)
+      return { name: column, description: words.en, ...(tests.length > 0 && { tests }) }
+    }),
+  }
 }
 
 const onlyWhenNamed = allStreams.flatMap(({ name, isBudgeted }) => (isBudgeted ? [quoteText(name)] : [])).join(', ')
@@ -85,32 +75,19 @@ const OLDEST_LANDING =
   `where c.is_active is not false and f.stream not in (${onlyWhenNamed}))`
 
 /** A nightly sync, and some hours; then a night without one. */
-const freshness: readonly string[] = [
-  `        loaded_at_field: ${yamlText(OLDEST_LANDING)}`,
-  '        freshness:',
-  '          warn_after: { count: 26, period: hour }',
-  '          error_after: { count: 50, period: hour }',
-]
+const freshness = {
+  loaded_at_field: OLDEST_LANDING,
+  freshness: { warn_after: { count: 26, period: 'hour' }, error_after: { count: 50, period: 'hour' } },
+}
 
-function testsOf({ name, key }: BiView, column: string, views: readonly BiView[]): readonly string[] {
+function testsOf({ name, key }: BiView, column: string, views: readonly BiView[]) {
   const isKey = key.includes(column) && !nullableKeys.has(`${name}.${column}`)
   // A column named like the single key of a dimension joins it.
   const dimensions = views.filter((view) => view.name.startsWith('dim_') && view.name !== name)
   const joined = dimensions.filter((view) => view.key.join() === column)
-  const tests = [
+  return [
     ...(isKey && key.length === 1 ? ['unique'] : []),
     ...(isKey ? ['not_null'] : []),
-    ...joined.flatMap(({ name: to }) => [
-      'relationships:',
-      `    to: source('${SCHEMA}', '${to}')`,
-      `    field: ${column}`,
-    ]),
+    ...joined.map(({ name: to }) => ({ relationships: { to: `source('${SCHEMA}', '${to}')`, field: column } })),
   ]
-  if (tests.length === 0) return []
-  return ['            tests:', ...tests.map((test) => `              ${test.startsWith(' ') ? test : `- ${test}`}`)]
-}
-
-/** Double-quoted YAML: JSON is a part of it. */
-function yamlText(text: string): string {
-  return JSON.stringify(text)
 }
