@@ -9,17 +9,13 @@ import type { Database } from '../../src/store/database.ts'
 import { runQuery } from '../../src/store/pool.ts'
 import { forgetCoverage } from '../../src/ledger/slices/forget-coverage.ts'
 import { openAs } from '../helpers/open-as.ts'
-import { startPipeline } from '../helpers/start-pipeline.ts'
+import { startFilled } from '../helpers/start-filled.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
-const pipeline = ofFile(() => startPipeline({ viewers: 120 }))
+const account = ofFile(startFilled)
 let db: Kysely<Database>
 
-beforeAll(async () => {
-  db = pipeline.database.db
-  await pipeline.sync()
-  await groupPersons(db)
-})
+beforeAll(() => void ({ db } = account.database))
 
 const read = async (text: string) => await runQuery(db, text)
 
@@ -71,7 +67,7 @@ test('each query of the dashboard for Grafana has an answer for an analyst', asy
   const text = readFileSync(join(import.meta.dirname, '../../docs/examples/grafana-channels.json'), 'utf8')
   const { panels, templating } = JSON.parse(text)
   const channels = await read('select quote_literal(channel_id) as id from livehouse_bi.dim_channel')
-  await using analyst = await openAs('livehouse_analyst', pipeline.database)
+  await using analyst = await openAs('livehouse_analyst', account.database)
   const asked: readonly string[] = [
     templating.list[1].query,
     ...panels.map((panel: { targets: readonly [{ rawSql: string }] }) => panel.targets[0].rawSql),
@@ -108,8 +104,8 @@ test('a day is complete when all of it has been read, and final when two reading
   const whole = { watch: true, complete: true, final: true }
   // Gifts have no total: one reading shows nothing yet.
   expect((await flags())[0]).toEqual({ day: '2026-11-10', ...whole, final: false })
-  pipeline.clock.nowMs += 3_660_000
-  await pipeline.sync()
+  account.clock.nowMs += 60_000
+  await account.sync()
   // Channel 9 is not configured, and so the sync has retired it.
   await sql`update livehouse.channels set state = 'active' where channel_id = '9'`.execute(db)
   expect(await flags()).toEqual([
