@@ -6,26 +6,27 @@ import { status } from '../../src/cli/status.ts'
 import { sync } from '../../src/cli/sync.ts'
 import { readRunReports } from '../../src/ledger/runs/run-reports.ts'
 import { html, refusal } from '../helpers/fault-effects.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { ofTest } from '../helpers/of-file.ts'
+import { startAccount } from '../helpers/start-account.ts'
 
+const account = ofTest(startAccount)
 const RECORDS = ['--streams', 'watch_records']
 /** Ten days before the clock's; the lookback of watch records is three. */
 const RANGE = ['--from', '2026-11-10', '--to', '2026-11-11']
 
-const windowsAsked = ({ emulator }: TestAccount, after: number) =>
-  emulator.calls
+const windowsAsked = (after: number) =>
+  account.emulator.calls
     .slice(after)
     .filter(({ endpoint }) => endpoint === 'userRecordList')
     .map(({ channelId, params }) => [channelId, params.start_time, params.end_time])
 
 test('what is forgotten inside one slice leaves two pieces, and the next sync reads exactly that and its lookback', async () => {
-  await using account = await startAccount()
   const { emulator, run } = account
   const [first = '', second = ''] = emulator.channelIds
   await run(sync, RECORDS)
   const quiet = emulator.calls.length
   await run(sync, RECORDS)
-  const lookback = windowsAsked(account, quiet)
+  const lookback = windowsAsked(quiet)
   expect(lookback).toHaveLength(2)
 
   const forgot = await run(ledger, ['forget', ...RANGE, ...RECORDS, '--channels', first])
@@ -48,8 +49,8 @@ test('what is forgotten inside one slice leaves two pieces, and the next sync re
   expect(await run(sync, RECORDS)).toMatchObject({ code: 0 })
   // Each request asks for a minute more on both sides.
   const again = [first, '2026-11-09 23:59:00', '2026-11-11 00:01:00']
-  expect(windowsAsked(account, before)).toHaveLength(3)
-  expect(new Set(windowsAsked(account, before))).toEqual(new Set([...lookback, again]))
+  expect(windowsAsked(before)).toHaveLength(3)
+  expect(new Set(windowsAsked(before))).toEqual(new Set([...lookback, again]))
   expect((await run(ledger, RECORDS)).printed.filter((line) => line.startsWith('  covered'))).toEqual([
     '  covered  2015-01-01 to 2026-11-20 14:25',
     '  covered  2015-01-01 to 2026-11-20 14:25',
@@ -57,7 +58,6 @@ test('what is forgotten inside one slice leaves two pieces, and the next sync re
 })
 
 test('everything can be forgotten, of the streams that have a past', async () => {
-  await using account = await startAccount()
   await account.run(sync)
   const always = ['forget', '--from', '1970-01-01', '--to', '9999-12-31']
   const some = await account.run(ledger, [...always, '--streams', 'gifts,visitors'])
@@ -72,7 +72,6 @@ test('everything can be forgotten, of the streams that have a past', async () =>
 })
 
 test('what failed is shown with its reason until a later reading has made it good; what is cut off an earlier one makes nothing good', async () => {
-  await using account = await startAccount()
   const { emulator, run, clock, database } = account
   const [first = ''] = emulator.channelIds
   const problems = async (...argv: string[]) =>
@@ -103,7 +102,6 @@ test('what failed is shown with its reason until a later reading has made it goo
 })
 
 test('many partitions are summed up, and shown where their channels are named', async () => {
-  await using account = await startAccount()
   const ids = Array.from({ length: 30 }, (_, index) => `${index + 1}`)
   const settings = { LIVEHOUSE_CHANNELS: ids.join(',') }
   const all = await account.run(ledger, [], settings)
@@ -114,7 +112,6 @@ test('many partitions are summed up, and shown where their channels are named', 
 })
 
 test('what a backfill has read in vain before the history counts until it is forgotten', async () => {
-  await using account = await startAccount()
   const { emulator, run } = account
   const settings = { LIVEHOUSE_HISTORY_FROM: '2026-11-01' }
   await run(sync, RECORDS, settings)

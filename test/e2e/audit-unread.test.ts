@@ -4,14 +4,16 @@ import { accept } from '../../src/cli/accept.ts'
 import { audit } from '../../src/cli/audit.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { changedRows, falseTotal, withheldRows } from '../helpers/fault-effects.ts'
-import { firstRows } from '../helpers/first-rows.ts'
-import { startAccount, type TestAccount } from '../helpers/start-account.ts'
+import { first, firstRows } from '../helpers/first-rows.ts'
+import { ofTest } from '../helpers/of-file.ts'
+import { startAccount } from '../helpers/start-account.ts'
+
+const account = ofTest(startAccount)
 
 test('what the source announces and never delivers is a difference, unless it has been accepted', async () => {
-  await using account = await startAccount()
   const { emulator, run } = account
   const [channelId = ''] = emulator.channelIds
-  const ghost = earliestRecord(account)
+  const ghost = earliestRecord()
   const effect = withheldRows((item) => Object(item).record_id === Number(ghost))
   emulator.faults.push({ effect, endpoint: 'userRecordList', channelId })
   expect(await account.sync('watch_records')).toMatchObject({ code: 3 })
@@ -29,9 +31,10 @@ test('what the source announces and never delivers is a difference, unless it ha
 })
 
 test('what is in quarantine counts where it lies, not in another range', async () => {
-  await using account = await startAccount()
   const { emulator, run, database } = account
-  breakEarliestId(account)
+  const broken = Number(earliestRecord())
+  const effect = changedRows((item) => (Object(item).record_id === broken ? { ...Object(item), record_id: 'x' } : item))
+  emulator.faults.push({ effect, endpoint: 'userRecordList', channelId: firstRows(emulator).channel.id })
   await account.sync('watch_records')
   const { code, printed } = await run(audit, ['--streams', 'watch_records'])
   expect(printed.join('\n')).toMatch(/^watch_records .* 1 +equal$/m)
@@ -47,37 +50,24 @@ test('what is in quarantine counts where it lies, not in another range', async (
   expect(lost.code).toBe(3)
 })
 
-function breakEarliestId(account: TestAccount): void {
-  const { emulator } = account
-  const broken = Number(earliestRecord(account))
-  const effect = changedRows((item) => {
-    return Object(item).record_id === broken ? { ...Object(item), record_id: 'x' } : item
-  })
-  emulator.faults.push({ effect, endpoint: 'userRecordList', channelId: firstRows(emulator).channel.id })
-}
-
-function earliestRecord({ emulator }: TestAccount): string {
-  const { rows } = firstRows(emulator).channel.records
-  return rows.reduce((first, row) => (row.enteredAt < first.enteredAt ? row : first)).recordId
+function earliestRecord(): string {
+  const { rows } = firstRows(account.emulator).channel.records
+  return rows.reduce((least, row) => (row.enteredAt < least.enteredAt ? row : least)).recordId
 }
 
 test('what a sync could not read, though it read the rows after it, is a difference', async () => {
-  await using account = await startAccount({ channels: 1, viewers: 40 })
   const lists = ['--streams', 'questionnaires,signups']
   account.emulator.faults.push({ effect: falseTotal(-1), endpoint: 'signupRecord' })
   expect(await account.sync(lists)).toMatchObject({ code: 3 })
   account.emulator.faults.splice(0)
   const { code, printed } = await account.run(audit, lists)
-  expect([code, printed.join('\n')]).toEqual([
-    3,
-    expect.stringMatching(/the source has \d+ rows more than the warehouse/),
-  ])
+  expect(code).toBe(3)
+  expect(printed.join('\n')).toMatch(/the source has \d+ rows more than the warehouse/)
   expect(await account.sync(lists)).toMatchObject({ code: 0 })
   expect(await account.run(audit, lists)).toMatchObject({ code: 0 })
 })
 
 test('a past range that no sync has covered differs where the source has rows, gifts too, and is equal once it is read', async () => {
-  await using account = await startAccount()
   const verdicts = async (...argv: string[]) => {
     const { code, audit: found } = await account.runJson(audit, ['--streams', 'watch_records,gifts', ...argv])
     const partitions: readonly { stream: string; verdict: string }[] = found.partitions
@@ -104,7 +94,6 @@ test.each([
   [150, 0, 'unverifiable'],
   [50, 300, 'different'],
 ])('of gifts that no reading covers page 1 is known: %i and %i more are %s', async (many, more, verdict) => {
-  await using account = await startAccount({ channels: 1, viewers: 5 })
   const { channel, gift } = firstRows(account.emulator)
   for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
   const givenAt = Math.floor(account.clock.nowMs / 1000) - 82 * 3600
@@ -123,24 +112,22 @@ test.each([
 })
 
 test('an account that is lost is found where its usage was never read, also beside one that is new and one that is kept', async () => {
-  await using account = await startAccount()
   const { managers } = account.emulator.world
-  const [first, second] = managers.rows
-  if (!first || !second) throw new Error('the world is empty')
+  const [one, another] = [first(managers.rows), first(managers.rows.slice(1))]
   const look = async () => {
     const { code, audit: found } = await account.runJson(audit, ['--streams', 'managers'])
     return { code, differences: found.partitions[0].differences }
   }
   await account.sync('managers')
-  managers.remove(first)
+  managers.remove(one)
   await account.sync('managers')
   expect(await look()).toEqual({ code: 0, differences: [] })
-  await sql`delete from livehouse.managers where manager_id = ${second.id}`.execute(account.database.db)
+  await sql`delete from livehouse.managers where manager_id = ${another.id}`.execute(account.database.db)
   const missing = (rows: number) => ({ code: 3, differences: [expect.objectContaining({ kind: 'missing', rows })] })
   expect(await look()).toEqual(missing(1))
-  managers.add({ ...second, id: '99001' })
+  managers.add({ ...another, id: '99001' })
   expect(await look()).toEqual(missing(2))
   await account.sync('managers')
-  managers.add({ ...second, id: '99002' })
+  managers.add({ ...another, id: '99002' })
   expect(await look()).toEqual({ code: 0, differences: [] })
 })

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest'
 import { forms } from '../../src/cli/forms.ts'
 import { runQuery } from '../../src/store/pool.ts'
+import { ofTest } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
+
+const database = ofTest(createTestDatabase)
+const read = async (text: string) => await runQuery(database.db, text)
 
 const edited = [
   `insert into livehouse.channels (channel_id, run_id) values ('5', 1)`,
@@ -22,12 +26,10 @@ const edited = [
 ]
 
 test('live visits with short pauses are one broadcast, told with its minutes and viewers, whatever is read of other days', async () => {
-  await using database = await createTestDatabase()
   const set = async (settings: Readonly<Record<string, string>>) => {
     const environment = { DATABASE_URL: database.url, ...settings }
     expect(await runVerb(forms, [], { environment })).toMatchObject({ code: 0 })
   }
-  const read = async (text: string) => await runQuery(database.db, text)
   await set({ LIVEHOUSE_CURRENCY: 'CNY' })
   for (const statement of edited) await read(statement)
 
@@ -83,8 +85,7 @@ test('live visits with short pauses are one broadcast, told with its minutes and
 })
 
 test('a visit without a leave ends with its day, and one that left before it came counts nowhere', async () => {
-  await using database = await createTestDatabase()
-  const read = async (text: string) => (await runQuery(database.db, text)).map((row) => Object.values(row).join(' '))
+  const told = async (text: string) => (await read(text)).map((row) => Object.values(row).join(' '))
   await read(`insert into livehouse.channels (channel_id, run_id) values ('6', 1);
     insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, api_version, run_id)
     values ('6', 1, 'a', '2026-11-10 23:50+08', null, 3600, 3600, 2, 1),
@@ -92,16 +93,14 @@ test('a visit without a leave ends with its day, and one that left before it cam
       ('6', 3, 'c', '2026-11-12 20:00+08', '2026-11-12 19:00+08', 600, 600, 2, 1),
       ('6', 4, 'd', '2026-11-12 20:25+08', '2026-11-12 20:35+08', 600, 600, 2, 1)`)
   const columns = 'broadcast_key, broadcast_seconds, estimated_peak_live_viewers'
-  const broadcasts = await read(`select ${columns} from livehouse_bi.fct_broadcast`)
+  const broadcasts = await told(`select ${columns} from livehouse_bi.fct_broadcast`)
   expect(broadcasts).toEqual(['6:20261110T2350 3000 1', '6:20261112T2025 600 1'])
-  const minutes = await read(`select day::text, min(minute_at_local)::time, max(estimated_all_viewers)
+  const minutes = await told(`select day::text, min(minute_at_local)::time, max(estimated_all_viewers)
     from livehouse_bi.fct_audience_minute group by day order by day`)
   expect(minutes).toEqual(['2026-11-10 23:50:00 1', '2026-11-11 00:20:00 1', '2026-11-12 20:25:00 1'])
 })
 
 test('a record counts from entry to the end of its online seconds or of its stay, on every day that it lasts into, and at once with others only where they meet', async () => {
-  await using database = await createTestDatabase()
-  const read = async (text: string) => await runQuery(database.db, text)
   await read(`insert into livehouse.channels (channel_id, run_id) values ('8', 1);
     insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, api_version, run_id)
     select '8', row_number() over (), 'u', day + entered, day + gone, online, live, 2, 1
@@ -148,8 +147,6 @@ test('a record counts from entry to the end of its online seconds or of its stay
 })
 
 test('a peak is the largest minute of its day, however records overlap, also over midnight', async () => {
-  await using database = await createTestDatabase()
-  const read = async (text: string) => await runQuery(database.db, text)
   await read(`insert into livehouse.channels (channel_id, run_id) values ('7', 1)`)
   // Entries and stays in no order, some of them over one or several midnights, some without an end or a length.
   await read(`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, api_version, run_id)

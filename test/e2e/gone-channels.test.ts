@@ -23,6 +23,17 @@ const states = async () => {
   return (await channels.execute()).map(({ state }) => state)
 }
 
+/** It is unknown on three days, and known again. */
+async function loseChannel(streams: string): Promise<void> {
+  forget({ channelId: lost })
+  for (let day = 0; day < 3; day++) {
+    await account.sync(streams)
+    account.clock.passHours(24)
+  }
+  expect(await states()).toContain('gone')
+  account.emulator.faults.length = 0
+}
+
 test('a channel that is unknown on three days is gone, said once, asked for once a day, and back by itself', async () => {
   forget({ channelId: lost })
   for (let day = 0; day < 2; day++) {
@@ -77,26 +88,14 @@ test('a channel that one stream does not know and another delivers never goes', 
 })
 
 test('one that is gone and named is tried again', async () => {
-  forget({ channelId: lost })
-  for (let day = 0; day < 3; day++) {
-    await account.sync('visitors')
-    account.clock.passHours(24)
-  }
-  expect(await states()).toContain('gone')
-  account.emulator.faults.length = 0
+  await loseChannel('visitors')
   expect(await account.sync(['--channels', lost])).toMatchObject({ code: 0 })
   expect(await states()).toEqual(['active', 'active'])
 })
 
 test('one that is gone is asked for whatever a run reads, and is read where the answer is another than that it is unknown', async () => {
-  const wanted = ['--streams', 'watch_records,gifts']
-  forget({ channelId: lost })
-  for (let day = 0; day < 3; day++) {
-    await account.sync(wanted)
-    account.clock.passHours(24)
-  }
-  expect(await states()).toContain('gone')
-  account.emulator.faults.length = 0
+  const wanted = 'watch_records,gifts'
+  await loseChannel(wanted)
   account.emulator.faults.push({ effect: refusal(403001), endpoint: 'visitorList', channelId: lost })
   expect(await account.sync('visitors')).toMatchObject({ code: 3 })
   expect(await account.sync(wanted)).toMatchObject({ code: 0 })

@@ -4,10 +4,10 @@ import { audit } from '../../src/cli/audit.ts'
 import { firstRows } from './first-rows.ts'
 import { startAccount } from './start-account.ts'
 
-interface AuditedPartition {
+export interface AuditedPartition {
   readonly stream: string
   readonly verdict: string
-  readonly differences: readonly unknown[]
+  readonly differences: readonly { readonly kind: string; readonly keys?: readonly string[] }[]
   readonly reopened: readonly unknown[]
   readonly notes: readonly string[]
 }
