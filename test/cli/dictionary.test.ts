@@ -6,9 +6,8 @@ import { runVerb } from '../helpers/run-verb.ts'
 test('docs/data-dictionary.md is what livehouse dictionary prints (mend it: npx vitest run test/cli/dictionary.test.ts -u)', async () => {
   const { code, printed } = await runVerb(dictionary, [], {})
   expect(code).toBe(0)
-  await expect(`${printed.join('\n')}\n`).toMatchFileSnapshot(
-    join(import.meta.dirname, '../../docs/data-dictionary.md'),
-  )
+  const file = join(import.meta.dirname, '../../docs/data-dictionary.md')
+  await expect(`${printed.join('\n')}\n`).toMatchFileSnapshot(file)
 })
 
 test('it is there in Chinese too, by --lang or LIVEHOUSE_LANG, and --lang wins', async () => {

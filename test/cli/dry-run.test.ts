@@ -51,22 +51,19 @@ async function dryRunJson(account: Pick<V1Account, 'run'>, verb: Command, argv: 
   return plan
 }
 
-test.each([true, false])(
-  'a dry run over an empty database, with a schema: %s, says what would be read, asks for none of it, and writes nothing',
-  async (isMigrated) => {
-    await using account = await startAccount({ isMigrated })
-    const { emulator, database, run } = account
-    const before = await dump(database.db)
-    const plan = await dryRunJson(account, sync)
-    await dryRunJson(account, backfill, RANGE)
-    expect(await run(sync, ['--dry-run'])).toMatchObject({ code: 0 })
-    expect(await dump(database.db)).toEqual(before)
-    expect(emulator.calls.filter(({ endpoint }) => endpoint !== 'token')).toEqual([])
-    const to = expect.stringMatching(/^2026-11-20 /)
-    expect(plan.watch_records).toEqual({ slices: 2, from: '2015-01-01 00:00:00', to })
-    expect(plan.visitors).toEqual({ slices: 2, from: null, to: null })
-  },
-)
+test.each([true, false])('a dry run says what would be read, and writes nothing; schema: %s', async (isMigrated) => {
+  await using account = await startAccount({ isMigrated })
+  const { emulator, database, run } = account
+  const before = await dump(database.db)
+  const plan = await dryRunJson(account, sync)
+  await dryRunJson(account, backfill, RANGE)
+  expect(await run(sync, ['--dry-run'])).toMatchObject({ code: 0 })
+  expect(await dump(database.db)).toEqual(before)
+  expect(emulator.calls.filter(({ endpoint }) => endpoint !== 'token')).toEqual([])
+  const to = expect.stringMatching(/^2026-11-20 /)
+  expect(plan.watch_records).toEqual({ slices: 2, from: '2015-01-01 00:00:00', to })
+  expect(plan.visitors).toEqual({ slices: 2, from: null, to: null })
+})
 
 test('where a migration is pending a dry run says so, in place of reading a ledger of before', async () => {
   await using account = await startAccount()

@@ -44,12 +44,7 @@ async function addForm(channel: string, question: string, headers: readonly stri
     from jsonb_array_elements(${answers}::jsonb) with ordinality e (a, no)`.execute(db)
 }
 
-async function setHeaders(
-  db: TestDatabase['db'],
-  channel: string,
-  question: string,
-  headers: readonly string[],
-): Promise<void> {
+async function setHeaders(db: TestDatabase['db'], channel: string, question: string, headers: readonly string[]) {
   const title = JSON.stringify(['用户ID', '昵称', '手机号', ...headers, '报名时间'])
   await sql`insert into livehouse_ops.headers (partition, title, run_id, seen_at)
     values (${`channel=${channel}/question=${question}`}, ${title}::jsonb, 1, now())

@@ -11,10 +11,8 @@ test('labels come from a file into dim_gift; again changes nothing, empty ones g
   await using database = await createTestDatabase()
   const environment = { DATABASE_URL: database.url }
   const run = async (...argv: string[]) => await runVerb(labels, argv, { environment })
-  await sql`insert into livehouse.gifts (channel_id, gift_type, gift_key, gift_id, occurrence, run_id)
-    values ('9', 'prop', 'a', 101, 1, 1), ('9', 'prop', 'b', 102, 1, 1), ('9', 'prop', 'c', 102, 1, 1)`.execute(
-    database.db,
-  )
+  await sql`insert into livehouse.gifts (channel_id, gift_type, gift_key, gift_id, occurrence, run_id) values
+    ('9', 'prop', 'a', 101, 1, 1), ('9', 'prop', 'b', 102, 1, 1), ('9', 'prop', 'c', 102, 1, 1)`.execute(database.db)
   expect((await run('export')).printed).toEqual(['gift_type,gift_id,label,gift_group', 'prop,101,,', 'prop,102,,'])
 
   const path = fileOf('\uFEFFgift_type,gift_id,label,gift_group\nprop,101,"火箭, ""大""",贵\ncash,27,Reward,\n')

@@ -78,10 +78,8 @@ async function retry(stream: string) {
 }
 
 const insertVisitor = async (runId: string, nickname: string, lastOnlineAt: string | null = null) =>
-  await sql`insert into livehouse.visitors (channel_id, user_id, nickname, last_online_at, run_id)
-    values ('9', 'a', ${nickname}, ${lastOnlineAt}::timestamp at time zone ${timeZone}, ${runId}::bigint)`.execute(
-    database.db,
-  )
+  await sql`insert into livehouse.visitors (channel_id, user_id, nickname, last_online_at, run_id) values
+    ('9', 'a', ${nickname}, ${lastOnlineAt}::timestamp at time zone ${timeZone}, ${runId}::bigint)`.execute(database.db)
 
 const readNicknames = async () => {
   const rows = await sql<{ nickname: string }>`select nickname from livehouse.visitors`.execute(database.db)
@@ -120,15 +118,12 @@ test('a row that was written after the item was received, or by the same run, is
 test.each([
   ['older', '2026-11-01 11:59:59'],
   ['as old', '2026-11-01 12:00:00'],
-])(
-  'the loser of a duplicate does not overwrite the winner: it is %s, though a later run received it',
-  async (_, at) => {
-    await insertVisitor(await newRun(), 'winner', '2026-11-01 12:00:00')
-    await keep('channel=9', [JSON.stringify({ user_id: 'a', nick: 'loser', last_online_time: at })])
-    expect(await retry('visitors')).toMatchObject({ counts: [1, 0, 0, 1, 0] })
-    expect(await readNicknames()).toEqual(['winner'])
-  },
-)
+])('the loser of a duplicate, %s and received later, does not overwrite the winner', async (_, at) => {
+  await insertVisitor(await newRun(), 'winner', '2026-11-01 12:00:00')
+  await keep('channel=9', [JSON.stringify({ user_id: 'a', nick: 'loser', last_online_time: at })])
+  expect(await retry('visitors')).toMatchObject({ counts: [1, 0, 0, 1, 0] })
+  expect(await readNicknames()).toEqual(['winner'])
+})
 
 test('signups that can be read are not loaded: they are resolved, and their minutes are to be read again', async () => {
   const row = (at: string) => JSON.stringify(['u1', 'Nick', '130', 'yes', at])
@@ -138,10 +133,9 @@ test('signups that can be read are not loaded: they are resolved, and their minu
     headers,
   })
   await sql`insert into livehouse_ops.slices (run_id, stream, partition, covers, status, proof, distinct_rows, quarantined_rows,
-    calls, retries, started_at, finished_at) select ${runId}::bigint, 'signups', partition, '[2017-01-01,2026-11-02)', 'landed',
-    'verified', 0, 1, 1, 0, now(), now() from unnest(${['channel=9/question=q1', 'channel=9/question=q2']}::text[]) partition`.execute(
-    database.db,
-  )
+    calls, retries, started_at, finished_at)
+    select ${runId}::bigint, 'signups', 'channel=9/question=' || question, '[2017-01-01,2026-11-02)', 'landed',
+      'verified', 0, 1, 1, 0, now(), now() from unnest(array['q1', 'q2']) question`.execute(database.db)
   const { counts, lines } = await retry('signups')
   expect(counts).toEqual([2, 0, 0, 0, 0])
   expect(lines).toContain('signups channel=9/question=q1: read again with the next sync')

@@ -48,17 +48,14 @@ const away = new LivehouseError('db.unreachable', 'no database at h:1', { target
 test.each([
   [2, config, problems],
   [1, away, ['no database at h:1']],
-])(
-  'a failure exits with %i, and is one JSON object with --json, an error a problem',
-  async (exitCode, error, messages) => {
-    const { code, out, err } = await run(['sync', '--json'], failWith(error))
-    expect(code).toBe(exitCode)
-    expect(out.trimEnd().split('\n')).toHaveLength(1)
-    const errors = messages.map((message) => ({ stream: null, partition: null, code: error.code, message }))
-    expect(JSON.parse(out)).toMatchObject({ command: 'sync', status: 'failed', errors })
-    expect(err).toContain(`livehouse sync: ${error.message}\n`)
-  },
-)
+])('a failure exits with %i, and is one JSON object, an error a problem', async (exitCode, error, messages) => {
+  const { code, out, err } = await run(['sync', '--json'], failWith(error))
+  expect(code).toBe(exitCode)
+  expect(out.trimEnd().split('\n')).toHaveLength(1)
+  const errors = messages.map((message) => ({ stream: null, partition: null, code: error.code, message }))
+  expect(JSON.parse(out)).toMatchObject({ command: 'sync', status: 'failed', errors })
+  expect(err).toContain(`livehouse sync: ${error.message}\n`)
+})
 
 test('a failure of our own making says how to see where, and shows it with LOG_LEVEL=debug', async () => {
   const bug = failWith(new TypeError('x is not a function'))

@@ -35,9 +35,8 @@ test('a row that is deleted by hand is named in every stream, its range is reope
 
   const { code, out } = await text(streams)
   expect(code).toBe(3)
-  expect(out).toMatch(
-    /✗ watch_records channel=\d+: 1 row of the source is missing from the warehouse \(record_id \d+\) from /,
-  )
+  const said = /✗ watch_records channel=\d+: 1 row of the source is missing from the warehouse \(record_id \d+\) from /
+  expect(out).toMatch(said)
   expect(out.match(/is no longer covered: the next livehouse sync reads it again/g)).toHaveLength(2)
   // One of the records, and of the signups those of one questionnaire alone.
   expect(await readOpenReadings(account.database.db, 9)).toMatchObject({ openCounts: { gap: 2 } })

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { groupPersons } from '../../src/bi/publish/group-persons.ts'
-import { runQuery } from '../../src/store/pool.ts'
 import { openAs } from '../helpers/open-as.ts'
 import { openAssistant } from '../helpers/open-assistant.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
@@ -14,11 +13,9 @@ const database = ofFile(createTestDatabase)
 const user = ofFile(() => openAs('livehouse_analyst', database))
 
 beforeAll(async () => {
-  await runQuery(
-    database.db,
-    `insert into livehouse.channels (channel_id, run_id) values ('9', 1);
-    insert into livehouse.visitors (channel_id, user_id, phone, run_id) values ('9', 'u1', '${CLEAR_PHONE}', 1)`,
-  )
+  await sql`insert into livehouse.channels (channel_id, run_id) values ('9', 1)`.execute(database.db)
+  await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id)
+    values ('9', 'u1', ${CLEAR_PHONE}, 1)`.execute(database.db)
   await groupPersons(database.db)
 })
 

@@ -50,9 +50,8 @@ test('each question of a manager has the answer that the truth of the service gi
     const table = lines.map((line) => `| ${line.join(' | ').replaceAll('\n', ' ')} |`).join('\n')
     sections.push(`## ${index + 1}. ${title}\n\n\`\`\`sql\n${text}\n\`\`\`\n\n${table}\n`)
   }
-  await expect([introduction, ...sections].join('\n')).toMatchFileSnapshot(
-    join(import.meta.dirname, '../../docs/queries.md'),
-  )
+  const file = join(import.meta.dirname, '../../docs/queries.md')
+  await expect([introduction, ...sections].join('\n')).toMatchFileSnapshot(file)
 })
 
 function cellText(cell: unknown): string | null {

@@ -80,7 +80,8 @@ test('a minute with more than the service serves is an error that is named, and 
   await expectMended()
 })
 
-test.each(['empty', 'repeat-first', 'repeat-last', 'error'] as const)(
+const beyond = ['empty', 'repeat-first', 'repeat-last', 'error'] as const
+test.each(beyond)(
   'equal gifts that fill all pages are read to their end, past which is: %s',
   async (beyondLastPage) => {
     Object.assign(account.emulator.switches, { beyondLastPage })

@@ -4,7 +4,7 @@ import { groupPersons } from '../../../src/bi/publish/group-persons.ts'
 import { keepFigures } from '../../../src/bi/publish/keep-figures.ts'
 import { publishBi } from '../../../src/bi/publish/publish-bi.ts'
 import type { Database } from '../../../src/store/database.ts'
-import { openDatabase } from '../../../src/store/pool.ts'
+import { openDatabase, runQuery } from '../../../src/store/pool.ts'
 import { lockName } from '../../../src/store/lock-name.ts'
 import { openTransaction, untilBlocked, untilRow } from '../../helpers/own-locks.ts'
 import { ofTest } from '../../helpers/of-file.ts'
@@ -13,15 +13,14 @@ import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts
 const database = ofTest(createTestDatabase)
 
 /** A channel in each table whose rows figures are of, and one of them in two. */
-const writeChannels = (db: Kysely<Database>) =>
-  sql
-    .raw(
-      `insert into livehouse.visitors (channel_id, user_id, run_id) values ('1', 'a', 1), ('2', 'a', 1), ('2', 'b', 1);
-      insert into livehouse.watch_records (channel_id, record_id, api_version, run_id) values ('2', 1, 2, 1), ('3', 1, 2, 1);
-      insert into livehouse.gifts (channel_id, gift_type, gift_key, occurrence, run_id) values ('4', 'prop', 'g', 1, 1);
-      insert into livehouse.signups (channel_id, question_id, signup_key, answers, occurrence, run_id) values ('5', 'q', 's', '[]', 1, 1)`,
-    )
-    .execute(db)
+const writeChannels = async (db: Kysely<Database>) =>
+  await runQuery(
+    db,
+    `insert into livehouse.visitors (channel_id, user_id, run_id) values ('1', 'a', 1), ('2', 'a', 1), ('2', 'b', 1);
+    insert into livehouse.watch_records (channel_id, record_id, api_version, run_id) values ('2', 1, 2, 1), ('3', 1, 2, 1);
+    insert into livehouse.gifts (channel_id, gift_type, gift_key, occurrence, run_id) values ('4', 'prop', 'g', 1, 1);
+    insert into livehouse.signups (channel_id, question_id, signup_key, answers, occurrence, run_id) values ('5', 'q', 's', '[]', 1, 1)`,
+  )
 
 async function readChanged(db: Kysely<Database>, notes = 'changed_channels'): Promise<string> {
   const { rows } = await sql<{ channels: string }>`
@@ -80,13 +79,12 @@ test('figures of tables that were just filled are worked out without a look thro
 })
 
 /** Sessions that begin from now on take this in place of what ends a statement of another one. */
-const shadowCancel = ({ db, name }: TestDatabase, body: string) =>
-  sql
-    .raw(
-      `create function public.pg_cancel_backend(pid integer) returns boolean language plpgsql as $$ begin ${body}; end $$;
-      alter database ${name} set search_path = public, pg_catalog`,
-    )
-    .execute(db)
+const shadowCancel = async ({ db, name }: TestDatabase, body: string) =>
+  await runQuery(
+    db,
+    `create function public.pg_cancel_backend(pid integer) returns boolean language plpgsql as $$ begin ${body}; end $$;
+    alter database ${name} set search_path = public, pg_catalog`,
+  )
 
 test.each([
   ['changed_channels', keepFigures],
@@ -141,11 +139,9 @@ test('a stop that comes late ends no later statement of the same session', async
   await other.rollback().execute()
   // More than the pool has connections: one of them waits for that of the work.
   const others = [1, 2, 3, 4, 5, 6].map(async () => await sql`select from public.later`.execute(fresh))
-  await untilRow(
-    db,
-    sql`select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
-    and (query like '%public.later' or state = 'idle in transaction' and query like '%as zone%') having count(*) >= 5`,
-  )
+  const waiting = sql`select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
+    and (query like '%public.later' or state = 'idle in transaction' and query like '%as zone%') having count(*) >= 5`
+  await untilRow(db, waiting)
   await gate.rollback().execute()
   // The request has come.
   await sql`lock table public.gate`.execute(laterGate)

@@ -82,10 +82,8 @@ export const troubles = {
   'refuses pages': {
     weight: 2,
     befall: ({ pick, at }, { list, group }) => {
-      const effect = beyondPage(
-        group === 'old' ? at % 4 : 1 + (at % 4),
-        refusals[pick % refusals.length] ?? status(404),
-      )
+      const page = group === 'old' ? at % 4 : 1 + (at % 4)
+      const effect = beyondPage(page, refusals[pick % refusals.length] ?? status(404))
       return [{ effect, endpoint: list, ...(pick % 2 && { times: 40 }) }]
     },
   },
