@@ -34,9 +34,8 @@ test('each view has the columns that it declares, a key of them, and comments in
 
 test('a boolean is named is_…, hours stand beside seconds, and extra is nowhere', () => {
   for (const { name, columns } of biViews) {
-    for (const [column, { type }] of Object.entries(columns)) {
+    for (const [column, { type }] of Object.entries(columns))
       expect(column.startsWith('is_'), `${name}.${column}`).toBe(type === 'boolean')
-    }
     const names = Object.keys(columns)
     const durations = names.filter((column) => column.endsWith('_seconds'))
     expect(names, name).toEqual(expect.arrayContaining(durations.map((column) => column.replace(/seconds$/, 'hours'))))

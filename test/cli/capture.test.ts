@@ -86,10 +86,8 @@ test('a folder with anything in it is refused, and so is version 1', async () =>
 test('an error of the service is captured too, what is no JSON is only described, and a service out of reach is an error', async () => {
   await using service = await startEmulatedService()
   const { emulator } = service
-  emulator.faults.push(
-    { effect: refusal(403002), endpoint: 'visitorList' },
-    { effect: html(200), endpoint: 'managers' },
-  )
+  emulator.faults.push({ effect: refusal(403002), endpoint: 'visitorList' })
+  emulator.faults.push({ effect: html(200), endpoint: 'managers' })
   const { code, texts, printed } = await captureOf(emulator, '--streams', 'visitors,managers')
   expect(code).toBe(0)
   const [visitors, managers] = texts.map(([, text]) => capturedSchema.parse(parseExact(text)))

@@ -34,9 +34,8 @@ async function addForm(channel: string, question: string, headers: readonly stri
   await sql`insert into livehouse.questionnaires (channel_id, question_id, name, run_id)
     values (${channel}, ${question}, ${`'问卷' ${question}`}, 1) on conflict do nothing`.execute(db)
   await setHeaders(db, channel, question, headers)
-  const answers = JSON.stringify(
-    headers.map((header, index) => ({ question: header || null, answer: `answer ${index + 1}` })),
-  )
+  const cells = headers.map((header, index) => ({ question: header || null, answer: `answer ${index + 1}` }))
+  const answers = JSON.stringify(cells)
   await sql`insert into livehouse.signups (channel_id, question_id, signup_key, phone, signed_up_at, answers, occurrence, run_id)
     values (${channel}, ${question}, 'k', '13800138000', '2026-11-20T03:00:00Z', ${answers}::jsonb, 1, 1)`.execute(db)
   await sql`insert into livehouse.signup_answers (channel_id, question_id, signup_key, question_no, question, answer, run_id)

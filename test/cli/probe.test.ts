@@ -27,10 +27,8 @@ test('the findings are kept, and the next sync tries the place that was found; p
   emulator.faults.push({ effect: refusal(403002), endpoint: 'managers' })
   const again = await run(probe)
   expect(again.code).toBe(3)
-  expect(again.printed.slice(-2)).toEqual([
-    expect.stringMatching(/^✗ .*managers.*403/),
-    expect.stringMatching(/^partial: /),
-  ])
+  expect(again.printed.at(-2)).toMatch(/^✗ .*managers.*403/)
+  expect(again.printed.at(-1)).toMatch(/^partial: /)
 
   const refused = await run(probe, [], { LIVEHOUSE_API_TOKEN: 'wrong' })
   expect(refused.error).toMatchObject({ code: 'api.unauthorized' })

@@ -84,11 +84,8 @@ test('only a run without an end is running while somebody holds its job, or inte
   const { url, end } = await startServe({ ...account.environment, LIVEHOUSE_JOBS_DIR: folder })
   const page = await (await fetch(url)).text()
   const shown = page.matchAll(/<bdi>(alive|dead|done)<.bdi>.*?data-label="Last".*?<.svg>(\w+)<.span>/gs)
-  expect([...shown].map(([, name, state]) => `${name} ${state}`)).toEqual([
-    'alive running',
-    'dead interrupted',
-    'done ok',
-  ])
+  const states = [...shown].map(([, name, state]) => `${name} ${state}`)
+  expect(states).toEqual(['alive running', 'dead interrupted', 'done ok'])
   await end()
 })
 
@@ -98,9 +95,8 @@ test('the page is where it may be, or serve does not begin; without a page it do
     (await account.run(serve, [], { LIVEHOUSE_JOBS_DIR: jobs, ...settings })).problems.join('\n')
   expect(await problemsOf({ LIVEHOUSE_HTTP: '0.0.0.0:0' })).toContain('LIVEHOUSE_HTTP_TOKEN is not set')
   const taken = new URL(account.emulator.baseUrl).host
-  expect(await problemsOf({ LIVEHOUSE_HTTP: taken })).toContain(
-    `LIVEHOUSE_HTTP is ${taken}, where it cannot listen (listen EADDRINUSE: `,
-  )
+  const inUse = `LIVEHOUSE_HTTP is ${taken}, where it cannot listen (listen EADDRINUSE: `
+  expect(await problemsOf({ LIVEHOUSE_HTTP: taken })).toContain(inUse)
   expect(await problemsOf({ LIVEHOUSE_LANG: 'klingon' })).toContain('LIVEHOUSE_LANG is "klingon"')
 
   const stop = new AbortController()

@@ -1,4 +1,3 @@
-import { claimSource } from '../../src/ledger/source.ts'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
@@ -7,38 +6,32 @@ import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { fieldValue, foreignRow, html, missingRow, refusal, status as httpStatus } from '../helpers/fault-effects.ts'
 import { forgetCoverage } from '../../src/ledger/slices/forget-coverage.ts'
 import { streams } from '../../src/streams/registry.ts'
-import { createTestDatabase } from '../helpers/postgres.ts'
-import { runVerb } from '../helpers/run-verb.ts'
-import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { ofTest } from '../helpers/of-file.ts'
+import { startAccount } from '../helpers/start-account.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
 
-const HOUR_MS = 3_600_000
+const account = ofTest(startAccount)
 
-async function run(url: string, nowMs: number, ...argv: string[]) {
-  const clock = { now: () => nowMs, sleep: async () => {} }
-  const { code, printed } = await runVerb(status, argv, { clock, environment: { DATABASE_URL: url } })
+async function look(...argv: string[]) {
+  const { code, printed } = await account.run(status, argv)
   return { code, out: printed.join('\n') }
 }
 
-async function runOn({ database, clock }: TestPipeline, ...argv: string[]) {
-  return await run(database.url, clock.nowMs, ...argv)
-}
-
 test('an empty database has nothing to show, is late for --max-age, and stays empty', async () => {
-  await using database = await createTestDatabase({ isMigrated: false })
-  expect(await run(database.url, 0)).toMatchObject({ code: 0, out: 'nothing has run yet: livehouse sync begins' })
-  const { code, out } = await run(database.url, 0, '--max-age', '26h')
+  await using empty = await startAccount({ isMigrated: false })
+  const show = async (...argv: string[]) => await empty.run(status, argv)
+  expect(await show()).toMatchObject({ code: 0, printed: ['nothing has run yet: livehouse sync begins'] })
+  const { code, printed } = await show('--max-age', '26h')
   expect(code).toBe(3)
-  for (const { name } of streams) expect(out).toContain(`✗ ${name}: nothing of it has landed yet (--max-age 26h)`)
-  const { rows } = await sql`select from pg_namespace where nspname like 'livehouse%'`.execute(database.db)
+  for (const { name } of streams) expect(printed).toContain(`✗ ${name}: nothing of it has landed yet (--max-age 26h)`)
+  const { rows } = await sql`select from pg_namespace where nspname like 'livehouse%'`.execute(empty.database.db)
   expect(rows).toEqual([])
 })
 
 test('what a sync left is shown: rows, freshness, proof, coverage, partitions and the run; what is older than --max-age is named', async () => {
-  await using pipeline = await startPipeline()
-  await pipeline.sync()
-  pipeline.clock.nowMs += 25 * HOUR_MS
-  const { code, out } = await runOn(pipeline, '--max-age', '26h')
+  await account.sync()
+  account.clock.passHours(25)
+  const { code, out } = await look('--max-age', '26h')
   expect(code).toBe(0)
   expect(out).toMatch(/^visitors +120 +25 h ago +verified +whole list +2 verified +1$/m)
   // Settled five minutes before the run began, at 14:30 in Shanghai.
@@ -47,92 +40,83 @@ test('what a sync left is shown: rows, freshness, proof, coverage, partitions an
   expect(out).not.toContain('✗')
 
   // A slice that fails does not make its stream fresh.
-  pipeline.emulator.faults.push({ effect: html(200), endpoint: 'userRecordList' })
-  await pipeline.sync({ streams: ['visitors', 'watch_records'] })
-  pipeline.clock.nowMs += 2 * HOUR_MS
-  const late = await runOn(pipeline, '--max-age', '26h')
+  account.emulator.faults.push({ effect: html(200), endpoint: 'userRecordList' })
+  await account.sync('visitors,watch_records')
+  account.clock.passHours(2)
+  const late = await look('--max-age', '26h')
   expect(late.code).toBe(3)
   expect(late.out).toContain('✗ watch_records: last landed 27 h ago, longer than 26h')
   expect(late.out).not.toContain('✗ visitors')
-  expect((await runOn(pipeline, '--max-age', '2d')).code).toBe(0)
+  expect((await look('--max-age', '2d')).code).toBe(0)
 })
 
 test('a channel that failed shows in the partitions and in the coverage, until it is no longer configured', async () => {
-  await using pipeline = await startPipeline()
-  const [channelId = ''] = pipeline.emulator.channelIds
-  pipeline.emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId })
-  await pipeline.sync()
-  const { out } = await runOn(pipeline)
+  const [channelId = ''] = account.emulator.channelIds
+  account.emulator.faults.push({ effect: html(200), endpoint: 'userRecordList', channelId })
+  await account.sync()
+  const { out } = await look()
   expect(out).toMatch(new RegExp(`^watch_records .*nothing of channel=${channelId} +1 verified, 1 failed +1$`, 'm'))
 
-  const { db } = pipeline.database
+  const { db } = account.database
   await sql`update livehouse.channels set state = 'retired' where channel_id = ${channelId}`.execute(db)
-  expect((await runOn(pipeline)).out).toMatch(/^watch_records .*2026-11-20 14:25 +1 verified +1$/m)
+  expect((await look()).out).toMatch(/^watch_records .*2026-11-20 14:25 +1 verified +1$/m)
 })
 
 test('quarantine is counted by stream with its most common reason', async () => {
-  await using pipeline = await startPipeline({ viewers: 120 })
-  const [channelId = ''] = pipeline.emulator.channelIds
+  const [channelId = ''] = account.emulator.channelIds
   const where = { endpoint: 'visitorList', channelId } as const
-  pipeline.emulator.faults.push({ effect: foreignRow(7), ...where, page: 1, times: 1 })
-  await pipeline.sync({ streams: ['visitors'] })
-  pipeline.emulator.faults.push({ effect: fieldValue('user_id', ''), ...where, page: 2 })
-  await pipeline.sync({ streams: ['visitors'] })
-  const { out } = await runOn(pipeline)
-  expect(out).toMatch(/^visitors +21 +user_id is ….*$/m)
+  account.emulator.faults.push({ effect: foreignRow(7), ...where, times: 1 })
+  await account.sync('visitors')
+  account.emulator.faults.push({ effect: fieldValue('user_id', ''), ...where })
+  await account.sync('visitors')
+  const { out } = await look()
+  expect(out).toMatch(/^visitors +61 +user_id is ….*$/m)
 })
 
 test('--json is one object, with a list of what is late', async () => {
-  await using pipeline = await startPipeline()
-  await pipeline.sync({ streams: ['visitors'] })
-  const { code, out } = await runOn(pipeline, '--json', '--max-age', '1h')
+  await account.sync('visitors,questionnaires')
+  const { code, out } = await look('--json', '--max-age', '1h')
   expect(code).toBe(3)
   expect(JSON.parse(out)).toMatchObject({
     streams: {
       visitors: {
         rows: 120,
         last_run_id: '1',
-        last_landed_at: new Date(pipeline.clock.nowMs).toISOString(),
+        last_landed_at: new Date(account.clock.nowMs).toISOString(),
         last_proof: 'verified',
         covered_until: null,
         partitions: { verified: 2, failed: 0 },
       },
       watch_records: { rows: 0, last_landed_at: null, last_proof: null },
     },
-    runs: [{ run_id: '1', command: 'sync', finished_at: null }],
+    runs: [{ run_id: '1', command: 'sync', finished_at: expect.any(String) }],
     quarantine: {},
-    stale: streams.flatMap(({ name }) => (name === 'visitors' ? [] : [name])),
+    stale: streams.map(({ name }) => name).filter((name) => !['visitors', 'questionnaires'].includes(name)),
   })
   // Without a channel there is nothing that the streams of channels could lack.
-  await claimSource(pipeline.database.db, {
-    baseUrl: 'https://api.example.com',
-    appId: null,
-    timeZone: 'Asia/Shanghai',
-  })
-  await sql`update livehouse.channels set state = 'retired'`.execute(pipeline.database.db)
-  const { stale } = JSON.parse((await runOn(pipeline, '--json', '--max-age', '1h')).out)
+  await sql`update livehouse.channels set state = 'retired'`.execute(account.database.db)
+  const { stale } = JSON.parse((await look('--json', '--max-age', '1h')).out)
   expect(stale).toEqual(streams.flatMap(({ name, partitionedBy }) => (partitionedBy === 'account' ? [name] : [])))
 })
 
 test('a gap and a shortfall are named, with what is missing and how it is mended, until they are', async () => {
-  await using pipeline = await startPipeline()
-  await pipeline.sync()
-  const [first = '', second = ''] = pipeline.emulator.channelIds
+  await account.sync()
+  const [first = '', second = ''] = account.emulator.channelIds
   const window = { from: parseWallTime('2026-11-01') ?? 0, to: parseWallTime('2026-11-03') ?? 0 }
-  await forgetCoverage(pipeline.database.db, { streams: ['watch_records'], channels: [first], window })
-  pipeline.emulator.faults.push({ effect: missingRow(0), endpoint: 'visitorList', channelId: second })
-  await pipeline.sync({ streams: ['visitors'] })
+  await forgetCoverage(account.database.db, { streams: ['watch_records'], channels: [first], window })
+  account.emulator.faults.push({ effect: missingRow(0), endpoint: 'visitorList', channelId: second })
+  await account.sync('visitors')
 
-  const { out } = await runOn(pipeline)
+  const { out } = await look()
   expect(out).toContain(`✗ watch_records channel=${first}: not covered from 2026-11-01 00:00 to 2026-11-03 00:00`)
   expect(out).toMatch(new RegExp(`✗ visitors channel=${second}: short: the source says 60, but 59 distinct`))
   expect(out).toContain('livehouse backfill reads a range again')
-  const json = JSON.parse((await runOn(pipeline, '--json')).out)
+  const json = JSON.parse((await look('--json')).out)
   expect(json).toMatchObject({ gap_count: 1, shortfall_count: 1, gaps: [{ partition: `channel=${first}` }] })
 
-  pipeline.emulator.faults.length = 0
-  await pipeline.sync()
-  expect((await runOn(pipeline)).out).not.toContain('✗')
+  account.emulator.faults.length = 0
+  await account.sync()
+  expect((await look()).out).not.toContain('✗')
 })
 
 test('the calls on version 1 that are left today are shown', async () => {

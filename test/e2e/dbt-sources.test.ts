@@ -31,9 +31,8 @@ test('freshness is that of the stream that landed the longest ago, of the channe
 })
 
 /** Keys with a column that may be NULL. */
-const nullableKeys = new Set(
-  'freshness.channel_id reconciliation.channel_id viewer_return_month.previous_month'.split(' '),
-)
+const nullable = ['freshness.channel_id', 'reconciliation.channel_id', 'viewer_return_month.previous_month']
+const nullableKeys = new Set(nullable)
 
 /**
  * `sources.yml` for a dbt project: every view with the words of its columns, tests of its key and of its joins, and

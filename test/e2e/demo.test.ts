@@ -64,9 +64,8 @@ async function expectDemoTruth(): Promise<void> {
 
 test('Ctrl-C ends the demo with 130, the emulator with it, and says that the PostgreSQL goes on', async () => {
   const { child, text, ended } = startDemo()
-  while (!text.err.includes('emulator ') && child.exitCode === null) {
+  while (!text.err.includes('emulator ') && child.exitCode === null)
     await Promise.race([once(child.stderr, 'data'), ended])
-  }
   child.kill('SIGINT')
   const { code, err, out } = await ended
   expect(code).toBe(130)

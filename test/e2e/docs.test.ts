@@ -99,9 +99,8 @@ test('every command of the docs runs as it stands there, one after the other', a
 /** Where Debian and its kin keep a PostgreSQL with its client tools. */
 const packaged = '/usr/lib/postgresql'
 const [newest] = existsSync(packaged) ? readdirSync(packaged).toSorted((a, b) => Number(b) - Number(a)) : []
-if (newest === undefined) {
+if (newest === undefined)
   process.stdout.write(`no PostgreSQL in ${packaged}: the test of backup and restore is skipped\n`)
-}
 
 /** A cluster of its own below `folder`, with nothing in it, and a shell for its superuser. */
 async function startCluster(folder: string, name: string) {

@@ -128,8 +128,6 @@ describe('no failure shows a secret, a token, or the address that carried them',
       proxies: { http: proxy, https: proxy, none: null },
       redact: createRedactor([appSecret, fixed, proxyPassword]).text,
     })
-    for (const ask of Object.values(calls)) {
-      expectHidden(spread(await errorOf(ask(connection))), hidden)
-    }
+    for (const ask of Object.values(calls)) expectHidden(spread(await errorOf(ask(connection))), hidden)
   })
 })

@@ -161,9 +161,8 @@ test.each([
   bench.emulator.faults.push({ effect })
   await child.whileRunning(stopped.promise)
   await later[lost].execute(bench.database.db)
-  for (const { visitors } of bench.emulator.world.channels.values()) {
+  for (const { visitors } of bench.emulator.world.channels.values())
     for (const visitor of visitors.rows) visitors.replace(visitor, { ...visitor, nick: `${visitor.nick} II` })
-  }
   expect(await bench.syncHere()).toBe(0)
   await expectTruth(bench, ['visitors'])
   expect(await readStatuses()).toEqual([shown, 'ok'])

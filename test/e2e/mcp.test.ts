@@ -53,9 +53,8 @@ test('an answer has exact values, and how complete the data are as the same snap
   const viewers = account.emulator.truth().visitors.length
   const values = [String(viewers), '12345678901234.50', '2026-11-22T16:00:00+08:00', true, '2026-11-22', 7, null]
   expect(complete.rows).toEqual([[...values, 'livehouse_analyst', user.name]])
-  expect(complete.completeness).toContainEqual(
-    expect.objectContaining({ stream: 'visitors', is_complete: true, parts: 2, unproven: null }),
-  )
+  const visitors = { stream: 'visitors', is_complete: true, parts: 2, unproven: null }
+  expect(complete.completeness).toContainEqual(expect.objectContaining(visitors))
   await sql`insert into livehouse.channels (channel_id, run_id) values ('unread', 1)`.execute(account.database.db)
   const streams: readonly { stream: string; last_read_at: string }[] = await ask('completeness')
   const partial = streams.find(({ stream }) => stream === 'visitors')
@@ -76,10 +75,8 @@ test('rows, bytes and time are bounded, and what Postgres says comes with the pl
     [`select set_config('statement_timeout', '0', false), pg_sleep(600)`, /statement timeout \(57014\)/],
     ['select channel, 1 from dim_viewer', /column "channel" does not exist \(42703\) at character 8\b/],
   ] as const) {
-    expect(await assistant.call('query', { sql: query })).toEqual({
-      isError: true,
-      text: expect.stringMatching(message),
-    })
+    const answer = await assistant.call('query', { sql: query })
+    expect(answer).toEqual({ isError: true, text: expect.stringMatching(message) })
   }
   expect(await assistant.rows('select 1')).toEqual([[1]])
 })
@@ -105,10 +102,8 @@ test('an owner, who may be named by parameters of the URL, gets a login for each
   expect(rows).toEqual([])
   const nobodyThere = { DATABASE_URL: urlWith({ port: '1', password: 'never-shown' }) }
   const { code, error } = await startChild(['mcp'], nobodyThere).ended
-  expect([code, error]).toEqual([
-    1,
-    expect.stringMatching(/^(?!.*never-shown).*:1\/livehouse_test_\w+ cannot be reached/s),
-  ])
+  expect(code).toBe(1)
+  expect(error).toMatch(/^(?!.*never-shown).*:1\/livehouse_test_\w+ cannot be reached/s)
 })
 
 async function readAsleep(): Promise<readonly string[]> {

@@ -6,12 +6,7 @@ import { ofFile } from '../helpers/of-file.ts'
 
 const database = ofFile(createTestDatabase)
 const guarded = ofFile(() => startTestStatusServer(database, { token: 'open-sesame' }))
-const signIn = async (
-  token: string,
-  next = '/runs/1',
-  headers: Readonly<Record<string, string>> = {},
-  on = guarded,
-) => {
+const signIn = async (token: string, next = '/runs/1', headers = {}, on = guarded) => {
   const body = new URLSearchParams({ token, next })
   return await fetch(`${on.server.url}/login`, { method: 'POST', headers, body, redirect: 'manual' })
 }

@@ -44,9 +44,8 @@ test.each(['light', 'dark'] as const)('text and signs stand out from every groun
   const color = (key: string) => colors.get(key) ?? '#000000'
   expect(colors.size).toBeGreaterThan(15)
   for (const text of texts) {
-    for (const ground of grounds) {
+    for (const ground of grounds)
       expect(contrast(color(text), color(ground)), `${text} on ${ground}`).toBeGreaterThanOrEqual(4.5)
-    }
   }
   expect(contrast(color('surface'), color('accent')), 'button').toBeGreaterThanOrEqual(4.5)
   // Bars are told apart by shape; their colours stand out from what is not read (WCAG 2, 1.4.11).

@@ -139,9 +139,8 @@ test('a user who may not make roles or change the views goes on without, and is 
   await using role = await createTestRole()
   await using database = await createTestDatabase({ isMigrated: false })
   const { db: admin, name } = database
-  for (const schema of ['livehouse', 'livehouse_ops']) {
+  for (const schema of ['livehouse', 'livehouse_ops'])
     await sql`create schema ${sql.id(schema)} authorization ${sql.id(role.name)}`.execute(admin)
-  }
   await using db = await openDatabase(databaseUrl(name, role))
   await migrateUp(db)
   const notice = expect.stringMatching(

@@ -1,6 +1,7 @@
 import type { TruthFacts } from './truth-facts.ts'
 
-export type Answer = readonly (readonly (string | number | null)[])[]
+type Cells = readonly (string | number | null)[]
+export type Answer = readonly Cells[]
 
 /** A question of a manager: the SQL that answers it, and the answer computed from the service's truth without SQL. */
 export interface Question {
@@ -10,10 +11,7 @@ export interface Question {
 }
 
 /** `{ key, rows }` for each group, in the order of the keys. */
-export function groupBy<Row>(
-  rows: readonly Row[],
-  keyOf: (row: Row) => string,
-): readonly { readonly key: string; readonly rows: readonly Row[] }[] {
+export function groupBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string) {
   return [...Map.groupBy(rows, keyOf)]
     .map(([key, group]) => ({ key, rows: group }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
@@ -53,9 +51,6 @@ export const hours = (seconds: number): string => rounded(seconds / 360)
 export const rounded = (tenths: number): string => (Math.round(tenths) / 10).toFixed(1)
 
 /** The largest first, equal ones by their text. */
-export function descending<Row extends readonly (string | number | null)[]>(
-  rows: readonly Row[],
-  column: number,
-): readonly Row[] {
+export function descending<Row extends Cells>(rows: readonly Row[], column: number): readonly Row[] {
   return rows.toSorted((a, b) => Number(b[column]) - Number(a[column]) || (String(a[0]) < String(b[0]) ? -1 : 1))
 }

@@ -77,10 +77,8 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
     if (channel && place > 0) world.channels.set(id, { ...channel, id })
   }
   furnish(first, scenario)
-  const hooks = {
-    /** Called when a call arrives, and when the answer to a later page is ready. */
-    onCall: async (): Promise<void> => {},
-  }
+  /** Called when a call arrives, and when the answer to a later page is ready. */
+  const hooks = { onCall: async (): Promise<void> => {} }
   /** Runs under way, the innermost last. */
   const underway: { begunAt: WallTime | undefined }[] = []
   const arrived = async () => {
@@ -146,12 +144,9 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
     sync: async (asked: Asked): Promise<Ended> => {
       const { lookback } = asked
       if (lookback === undefined) return await perform(sync, ['--streams', streams.join()], asked)
-      const job = {
-        cron: '@weekly',
-        streams,
-        lookbackDays: { gifts: lookback, signups: lookback, watch_records: lookback },
-      }
-      writeFileSync(join(jobs, `late-${lookback}.ts`), `export default ${JSON.stringify(job)}`)
+      const lookbackDays = { gifts: lookback, signups: lookback, watch_records: lookback }
+      const job = JSON.stringify({ cron: '@weekly', streams, lookbackDays })
+      writeFileSync(join(jobs, `late-${lookback}.ts`), `export default ${job}`)
       return await perform(run, [`late-${lookback}`], asked)
     },
     audit: async (asked: Asked): Promise<Ended> => {

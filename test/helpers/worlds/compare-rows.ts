@@ -4,7 +4,8 @@ import { identityOf, timesOf } from '../model/model-world.ts'
 import { canonical } from '../read-table.ts'
 
 /** What each table holds, or is to hold. */
-export type Rows = ReadonlyMap<string, readonly TruthRow[]>
+export type Rows = ReadonlyMap<string, TruthRows>
+type TruthRows = readonly TruthRow[]
 /** What rows are compared by. */
 export type ToText = (row: TruthRow) => string
 
@@ -37,7 +38,7 @@ export function countRows(rows: Rows, toName = (name: string) => name): Map<stri
 }
 
 /** Those of the rows that the others have too, each as often, and those that they lack. */
-export function compareRows(rows: readonly TruthRow[], others: readonly TruthRow[], toText: ToText) {
+export function compareRows(rows: TruthRows, others: TruthRows, toText: ToText) {
   const left = countTexts(others.map(toText))
   const common: TruthRow[] = []
   const extra: TruthRow[] = []
@@ -58,22 +59,12 @@ export function countTexts(texts: readonly string[]): Map<string, number> {
 }
 
 /** @throws where rows that are expected are not present as often */
-export function requireThere(
-  name: string,
-  expected: readonly TruthRow[],
-  present: readonly TruthRow[],
-  toText: ToText,
-): void {
+export function requireThere(name: string, expected: TruthRows, present: TruthRows, toText: ToText): void {
   requireNone(name, 'missing', compareRows(expected, present, toText).extra, present)
 }
 
 /** @throws with the first of the rows that are wrong, and what stands in its place */
-export function requireNone(
-  name: string,
-  what: string,
-  [first, ...others]: readonly TruthRow[],
-  otherSide: readonly TruthRow[],
-): void {
+export function requireNone(name: string, what: string, [first, ...others]: TruthRows, otherSide: TruthRows): void {
   if (first === undefined) return
   const alike = otherSide.filter((row) => identityOf(name, row) === identityOf(name, first))
   const shown = `${JSON.stringify(first)}; on the other side: ${JSON.stringify(alike)}`

@@ -67,13 +67,10 @@ export const troubles = {
   passes: {
     isHarmless: true,
     // Of the ten calls of a day only one attempt is repeated.
-    befall: ({ pick, at }, { list, group }) => [
-      {
-        effect: passing[pick % passing.length] ?? html(500),
-        endpoint: list,
-        times: group === 'old' ? 1 : 1 + (at % 2),
-      },
-    ],
+    befall: ({ pick, at }, { list, group }) => {
+      const times = group === 'old' ? 1 : 1 + (at % 2)
+      return [{ effect: passing[pick % passing.length] ?? html(500), endpoint: list, times }]
+    },
   },
   'is busy with tokens': {
     isHarmless: true,

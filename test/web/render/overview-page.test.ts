@@ -16,9 +16,8 @@ test('without JavaScript all numbers are there in tables with captions and headi
   const page = overview(makeFacts())
   const tables = page.match(/<table.*?<\/table>/gs) ?? []
   expect(tables.length).toBeGreaterThanOrEqual(5)
-  for (const table of tables) {
+  for (const table of tables)
     for (const part of ['<caption', '<th scope="col"', '<th scope="row"']) expect(table).toContain(part)
-  }
   // Rows written, hours watched, calls of a day made once and repeated ones, those of an hour.
   for (const value of ['123', '55', '38', '2', '8', '1']) expect(page).toContain(`data-value="${value}"`)
 })
