@@ -40,17 +40,15 @@ test('a channel shows what is held of it, and what is configured; one that is no
     const name = emulator.world.channels.get(id)?.name
     return expect.stringMatching(new RegExp(`^ *${id} +${name} +${state} +60 +${records(id)} +10 min ago$`))
   }
-  expect(lines.slice(1)).toEqual([
-    expect.stringMatching(/^ *77 +new +0 +0 +never$/),
-    shown(kept, 'Town hall +Internal +active, test'),
-    shown(dropped, 'retired'),
-  ])
-  const held = { visitors: 60, last_landed_at: new Date(clock.nowMs).toISOString() }
+  const added = expect.stringMatching(/^ *77 +new +0 +0 +never$/)
+  const held = [shown(kept, 'Town hall +Internal +active, test'), shown(dropped, 'retired')]
+  expect(lines.slice(1)).toEqual([added, ...held])
+  const filled = { visitors: 60, last_landed_at: new Date(clock.nowMs).toISOString() }
   expect(JSON.parse(object)).toMatchObject({
     channels: [
       { channel_id: '77', state: 'new', visitors: 0, last_landed_at: null },
-      { channel_id: kept, state: 'active', watch_records: records(kept), ...held },
-      { channel_id: dropped, state: 'retired', ...held },
+      { channel_id: kept, state: 'active', watch_records: records(kept), ...filled },
+      { channel_id: dropped, state: 'retired', ...filled },
     ],
   })
 })

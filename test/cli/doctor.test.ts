@@ -69,13 +69,8 @@ test('settings that are wrong are each named, and everything else is checked', a
   expect([...without.byName.keys()]).toEqual(['service settings', 'channels', 'database settings', 'serve settings'])
   expect(without.byName.get('channels')).toMatchObject({ result: 'warning', seen: expect.stringContaining('not set') })
 
-  const { failed, byName } = await examine({
-    ...settings(),
-    LOG_LEVEL: 'loud',
-    LIVEHOUSE_ALERT_FORMAT: 'bogus',
-    LIVEHOUSE_HTTP: '0.0.0.0:8787',
-    LIVEHOUSE_MASC: '1',
-  })
+  const wrong = { LOG_LEVEL: 'loud', LIVEHOUSE_ALERT_FORMAT: 'bogus', LIVEHOUSE_HTTP: '0.0.0.0:8787' }
+  const { failed, byName } = await examine({ ...settings(), ...wrong, LIVEHOUSE_MASC: '1' })
   expect(new Set(failed)).toEqual(new Set(['serve settings']))
   expect(failed.length).toBeGreaterThan(2)
   expect(byName.get('schema')?.result).toBe('ok')

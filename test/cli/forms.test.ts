@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { forms } from '../../src/cli/forms.ts'
 import { sync } from '../../src/cli/sync.ts'
+import { runQuery } from '../../src/store/pool.ts'
 import { openAs } from '../helpers/open-as.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { ofTest } from '../helpers/of-file.ts'
@@ -80,12 +81,10 @@ test('a question that is cleared, it alone, is seen by analysts in every view un
   await run('publish', 'q')
   await using analyst = await openAs('livehouse_analyst', database)
   const seen = async () => {
-    const { rows: wide } = await sql<Record<string, unknown>>`
-      select 城市, 爱好, 城市_2, question_4 from livehouse_forms.form_q`.execute(analyst.db)
-    const { rows: narrow } = await sql<{ answer: string }>`
-      select answer from livehouse_bi.fct_signup_answer order by question_no`.execute(analyst.db)
-    expect(narrow.map(({ answer }) => answer)).toEqual(Object.values(wide[0] ?? {}))
-    return Object.values(wide[0] ?? {})
+    const [wide = {}] = await runQuery(analyst.db, 'select 城市, 爱好, 城市_2, question_4 from livehouse_forms.form_q')
+    const byQuestion = 'select answer from livehouse_bi.fct_signup_answer order by question_no'
+    expect((await runQuery(analyst.db, byQuestion)).map(({ answer }) => answer)).toEqual(Object.values(wide))
+    return Object.values(wide)
   }
   expect(await seen()).toEqual(['***', '***', '***', '***'])
   expect((await run('clear', 'q', '2')).printed.join('\n')).toMatch(/^ *2 +爱好 +cleared +爱好$/m)
@@ -108,9 +107,8 @@ test('after a sync that brings other headers the view has them, with the answers
     from livehouse.signup_answers group by 1, 2 order by count(*) desc limit 1`.execute(db)
   const [{ channel, question } = { channel: '', question: '' }] = found
   expect(await account.run(forms, ['publish', question, '--channel', channel])).toMatchObject({ code: 0 })
-  const { rows: views } = await sql<{ view: string }>`
-    select view_name as view from livehouse_ops.published_forms`.execute(db)
-  const view = `livehouse_forms.${views[0]?.view}`
+  const [published] = await runQuery(db, 'select view_name from livehouse_ops.published_forms')
+  const view = `livehouse_forms.${String(published?.view_name)}`
   // As if it had been read, and published, under other headers.
   await setHeaders(db, channel, question, ['bygone'])
   await account.run(forms, ['list'])

@@ -38,11 +38,8 @@ test('a new user answers some questions, and has settings that were checked, for
   expect(code).toBe(0)
   expect(`${out}${err}`).not.toContain(appSecret)
   expect(statSync(file).mode & 0o777).toBe(0o600)
-  expect(parseEnv(readFileSync(file, 'utf8'))).toEqual({
-    ...credentialsOf(service.emulator),
-    LIVEHOUSE_CHANNELS: channelIds.join(),
-    DATABASE_URL: database.url,
-  })
+  const others = { LIVEHOUSE_CHANNELS: channelIds.join(), DATABASE_URL: database.url }
+  expect(parseEnv(readFileSync(file, 'utf8'))).toEqual({ ...credentialsOf(service.emulator), ...others })
 
   const again = await init(folder, ['http://127.0.0.1:9'])
   expect(again).toMatchObject({ code: 2, err: expect.stringContaining('.env is there already') })

@@ -23,10 +23,8 @@ async function run(argv: readonly string[], command: Command['run'], settings: R
   return { code, out: out.join(''), err: err.join('') }
 }
 
-function failWith(error: unknown): Command['run'] {
-  return async () => {
-    throw error
-  }
+const failWith = (error: unknown) => async () => {
+  throw error
 }
 
 const problems = ['LIVEHOUSE_BASE_URL is not set; …', 'DATABASE_URL is not set; …']

@@ -129,14 +129,10 @@ test('the calls on version 1 that are left today are shown', async () => {
   v1.emulator.faults.push({ effect: httpStatus(503), endpoint: 'userRecords', page: 4 })
   await v1.run(backfill, V1_BACKFILL)
   expect(await shown()).toContain('calls left on watch_records_v1 today (2026-11-20): 4 of 10')
+  const ofAccount = { scope: 'account', used: 6, left: 4, spent_at: null }
   expect(await shown({ LIVEHOUSE_V1_BUDGET: '7' })).toContain('(2026-11-20): 1 of 7')
   expect(await json()).toMatchObject({
-    v1_calls: {
-      service_day: '2026-11-20',
-      budget: 10,
-      scope: 'account',
-      scopes: [{ scope: 'account', used: 6, left: 4, spent_at: null }],
-    },
+    v1_calls: { service_day: '2026-11-20', budget: 10, scope: 'account', scopes: [ofAccount] },
   })
   v1.nextDay()
   expect(await shown()).toContain('calls left on watch_records_v1 today (2026-11-21): 10 of 10')

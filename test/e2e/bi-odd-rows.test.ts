@@ -117,11 +117,8 @@ test('every fact of a channel says whether it is of a test channel', async () =>
 test('a link shows analysts nothing of its query, nor an address more than the places that exist', async () => {
   await using analyst = await openAs('livehouse_analyst', account.database)
   await using pii = await openAs('livehouse_pii', account.database)
-  const seen = async (reader: typeof analyst) =>
-    await read(
-      `select access_source as link, address, city from livehouse_bi.fct_watch where channel_id = '8' order by record_id`,
-      reader,
-    )
+  const links = `select access_source as link, address, city from livehouse_bi.fct_watch where channel_id = '8'`
+  const seen = async (reader: typeof analyst) => await read(`${links} order by record_id`, reader)
   const link = 'a.example/x'
   expect(await seen(analyst)).toEqual([
     { link, address: '浙江', city: null },
@@ -186,14 +183,9 @@ test('the funnel counts the viewers of its first step alone, in all and month by
       from livehouse_bi.${view} f where channel_id = '6' order by to_jsonb(f) ->> 'month_start', step_no`)
     return rows.map(({ told }) => told)
   }
-  expect(await funnel('viewer_funnel')).toEqual([
-    'visited 2 of 3',
-    'watched 2 of 2',
-    'watched_one_minute 1 of 1',
-    'commented 0 of 0',
-    'signed_up 0 of 0',
-    'gave_gift 1 of 3',
-  ])
+  const visits = ['visited 2 of 3', 'watched 2 of 2', 'watched_one_minute 1 of 1']
+  const acts = ['commented 0 of 0', 'signed_up 0 of 0', 'gave_gift 1 of 3']
+  expect(await funnel('viewer_funnel')).toEqual([...visits, ...acts])
   expect(await funnel('viewer_funnel_month')).toEqual([
     '2026-10-01 visited 1 of 1',
     '2026-10-01 watched 1 of 1',

@@ -56,11 +56,8 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
       await account.expectTruth(['manager_usage'])
     })
     channel.gifts.add({ ...gift, giftId: 77, givenAt: now - 20 * HOUR })
-    channel.records.replace(young, {
-      ...young,
-      leftAt: young.leftAt + HOUR,
-      onlineSeconds: young.onlineSeconds + HOUR,
-    })
+    const grown = { leftAt: young.leftAt + HOUR, onlineSeconds: young.onlineSeconds + HOUR }
+    channel.records.replace(young, { ...young, ...grown })
     account.clock.passHours(1)
     await syncGreen()
     await account.expectTruth()

@@ -60,12 +60,8 @@ test('every command of the docs runs as it stands there, one after the other', a
   writeFileSync(join(folder, 'livehouse'), `#!/bin/sh\nexec ${node} ${launcher} "$@"\n`, { mode: 0o755 })
   // That npx finds what is installed is npm's own matter.
   writeFileSync(join(folder, 'npx'), '#!/bin/sh\nexec "$@"\n', { mode: 0o755 })
-  const environment = {
-    PATH: [folder, process.env.PATH].join(delimiter),
-    HOME: folder,
-    LIVEHOUSE_DATA_DIR: dataDirs[0],
-    LIVEHOUSE_HTTP: '127.0.0.1:0',
-  }
+  const PATH = [folder, process.env.PATH].join(delimiter)
+  const environment = { PATH, HOME: folder, LIVEHOUSE_DATA_DIR: dataDirs[0], LIVEHOUSE_HTTP: '127.0.0.1:0' }
   const { password } = new URL(server.url)
   const own = server.url.replace(`:${password}@`, '@')
 

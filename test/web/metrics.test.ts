@@ -13,10 +13,8 @@ async function render(metrics: ReturnType<typeof create>, facts = makeFacts()): 
 
 /** The value of a series, as it is written. */
 function valueOf(text: string, series: string): string | undefined {
-  return text
-    .split('\n')
-    .find((line) => line.startsWith(`${series} `))
-    ?.slice(series.length + 1)
+  const line = text.split('\n').find((each) => each.startsWith(`${series} `))
+  return line?.slice(series.length + 1)
 }
 
 test('the calls of this process are counted by endpoint and outcome, refusals and times too', async () => {

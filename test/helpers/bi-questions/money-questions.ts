@@ -57,13 +57,8 @@ group by q.questionnaire_key, q.channel_id, q.questionnaire_name order by q.chan
       const perForm = groupBy(signups, (signup) => JSON.stringify([signup.channel, nameOf(signup)])).map(({ rows }) => {
         const [first] = rows
         const people = [...new Set(rows.map(({ viewer }) => viewer ?? ''))]
-        return [
-          first?.channel ?? '',
-          first ? nameOf(first) : '',
-          rows.length,
-          people.length,
-          people.filter((viewer) => watched.has(viewer)).length,
-        ] as const
+        const stayed = people.filter((viewer) => watched.has(viewer)).length
+        return [first?.channel ?? '', first ? nameOf(first) : '', rows.length, people.length, stayed] as const
       })
       return perForm.toSorted((a, b) => Number(a[0]) - Number(b[0]) || b[2] - a[2])
     },

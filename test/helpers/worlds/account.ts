@@ -116,12 +116,8 @@ export async function openWorldAccount(database: TestDatabase, scenario: Scenari
     underway.push(begun)
     const { code, printed, error } = await runVerb(verb, [...argv, '--json'], { environment, clock })
     underway.pop()
-    return {
-      code: code ?? exitCodeOfError(error),
-      begunAt: begun.begunAt ?? now(),
-      output: printed.length > 0 ? JSON.parse(printed.join('')) : {},
-      error,
-    }
+    const output = printed.length > 0 ? JSON.parse(printed.join('')) : {}
+    return { code: code ?? exitCodeOfError(error), begunAt: begun.begunAt ?? now(), output, error }
   }
   return {
     database,

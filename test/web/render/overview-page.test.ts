@@ -24,11 +24,8 @@ test('without JavaScript all numbers are there in tables with captions and headi
 
 test('progress comes in the order of the streams, whatever the database tells first', () => {
   const step = { rows: 1, parts: 2, endedParts: 1, share: 0.5 }
-  const run = makeRun({
-    status: 'running',
-    finishedAt: null,
-    progress: { gifts: step, managers: step, visitors: step },
-  })
+  const progress = { gifts: step, managers: step, visitors: step }
+  const run = makeRun({ status: 'running', finishedAt: null, progress })
   const page = overview(makeFacts({ runs: [run] }))
   const names = [...page.matchAll(/<progress [^>]*aria-label="([^"]+)"/g)].map(([, name]) => name)
   expect(names).toEqual(['Visitors', 'Gifts', 'Managers'])

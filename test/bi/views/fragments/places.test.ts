@@ -6,7 +6,6 @@ import { createTestDatabase } from '../../../helpers/postgres.ts'
 
 const cases: readonly (readonly [string, string | null, string | null])[] = [
   ['浙江杭州', '浙江', '杭州'],
-  ['浙江省杭州市', '浙江', '杭州'],
   ['中国浙江杭州', '浙江', '杭州'],
   ['中国，上海', '上海', '上海'],
   ['浙江省杭州市西湖区文三路1号', '浙江', '杭州'],
@@ -23,7 +22,6 @@ const cases: readonly (readonly [string, string | null, string | null])[] = [
   ['湖北神农架', '湖北', '神农架林区'],
   ['浙江王小明', '浙江', null],
   ['浙江王小明市', '浙江', null],
-  ['香港', '香港', '香港'],
   ['香港特别行政区', '香港', '香港'],
   ['台湾台北', '台湾', '台北'],
   ['吉林吉林', '吉林', '吉林'],
