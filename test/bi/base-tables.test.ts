@@ -13,16 +13,10 @@ test('the tables are those of the migrations: columns, types, keys and English w
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
     where n.nspname = 'livehouse' and c.relkind in ('r', 'v') group by c.oid, c.relname`.execute(database.db)
-  const declared = Object.entries(baseTables).map(([name, { words, key, columns }]) => [
-    name,
-    {
-      words: words.en,
-      key,
-      columns: Object.entries(columns)
-        .map(([column, { type, words }]) => [column, type, words.en].join(' | '))
-        .toSorted(),
-    },
-  ])
+  const declared = Object.entries(baseTables).map(([name, { words, key, columns }]) => {
+    const described = Object.entries(columns).map(([column, { type, words }]) => [column, type, words.en].join(' | '))
+    return [name, { words: words.en, key, columns: described.toSorted() }]
+  })
   const found = rows.map(({ table, ...described }) => [table, described])
   const mend = 'a new column has its type and its words in both languages in its stream'
   expect(Object.fromEntries(declared), mend).toEqual(Object.fromEntries(found))

@@ -53,9 +53,7 @@ async function withoutRecords(recordIds: readonly string[], work: () => Promise<
 /** The first, the last and the longest of those that lie within what is covered. */
 async function telltaleRecords(): Promise<readonly string[]> {
   const { rows } = await sql<{ record_id: string }>`
-    with told as (
-      select record_id, entered_at, left_at from livehouse.watch_records where left_at < '2026-11-20 14:25+08'
-    )
+    with told as (select * from livehouse.watch_records where left_at < '2026-11-20 14:25+08')
     (select record_id from told order by entered_at limit 1)
     union (select record_id from told order by left_at desc limit 1)
     union (select record_id from told order by left_at - entered_at desc limit 1)`.execute(account.database.db)

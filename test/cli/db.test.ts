@@ -64,10 +64,8 @@ test('psql takes over the process, with the password out of its arguments', asyn
   const child = promisify(execFile)(process.execPath, [cli, 'db', 'psql', '--', '-c', 'select 1'], {
     env: { LIVEHOUSE_DATA_DIR: folder, PATH: folder },
   })
-  await expect(child).rejects.toMatchObject({
-    code: 7,
-    stdout: `livehouse@127.0.0.1/livehouse ${password} scram-sha-256 -c select 1\n`,
-  })
+  const stdout = `livehouse@127.0.0.1/livehouse ${password} scram-sha-256 -c select 1\n`
+  await expect(child).rejects.toMatchObject({ code: 7, stdout })
 })
 
 test('the embedded database moves to a server, or by a file to an empty one, where the next sync goes on', async () => {
@@ -77,10 +75,8 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
   const onServer = { ...environmentOf(emulator, server), LIVEHOUSE_DATA_DIR: folder }
   const environment = { ...onServer, DATABASE_URL: 'embedded' }
   const tooEarly = await runVerb(db, ['copy', '--to', server.url], { environment })
-  expect(tooEarly.error).toMatchObject({
-    code: 'db.copyRefused',
-    message: expect.stringContaining('holds nothing yet'),
-  })
+  const message = expect.stringContaining('holds nothing yet')
+  expect(tooEarly.error).toMatchObject({ code: 'db.copyRefused', message })
   const oddPassword = await runVerb(db, ['copy', '--to', 'postgres://u:a%zz@127.0.0.1:1/d'], { environment })
   expect(oddPassword.error).toMatchObject({ code: 'usage.invalid', details: { problems: [/write it as %25/] } })
   await runVerb(sync, [], { environment })
@@ -143,10 +139,8 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
     expect(error).toMatchObject({ code: 'db.copyRefused', message: expect.stringContaining(reason) })
   }
   const { code, remarked } = await runVerb(db, ['restore', '--file', file], { environment: there })
-  expect({ code, remarked: remarked.join() }).toMatchObject({
-    code: 0,
-    remarked: expect.stringContaining(`(the embedded PostgreSQL in ${elsewhere})`),
-  })
+  expect(code).toBe(0)
+  expect(remarked.join()).toContain(`(the embedded PostgreSQL in ${elsewhere})`)
   const [url = ''] = (await runVerb(db, ['url'], { environment: there })).printed
   {
     await using restored = await openDatabase(url)

@@ -14,9 +14,8 @@ test('a table that holds fewer rows than the emulator has fails the demo and is 
 
   const { outcome, tables } = await fillDemo(createTestContext().context, database.db, size)
   expect(outcome.status).toBe('failed')
-  expect(outcome.errors.map(({ message }) => message)).toEqual([
-    expect.stringMatching(/^livehouse\.visitors holds 3\d rows, the emulator has 40$/),
-  ])
+  const message = expect.stringMatching(/^livehouse\.visitors holds 3\d rows, the emulator has 40$/)
+  expect(outcome.errors).toMatchObject([{ message }])
   expect(tables.filter((line) => line.endsWith('✗'))).toHaveLength(1)
 })
 

@@ -171,10 +171,9 @@ test('a user without rights is told which are missing and what a DBA runs, befor
 
   const stranger = await look(migrated.name)
   expect(stranger.byName.get('rights')?.repair).toContain('GRANT USAGE ON SCHEMA livehouse')
-  await sql
-    .raw(`grant usage on schema livehouse, livehouse_ops to ${role.name};
-    grant select on all tables in schema livehouse, livehouse_ops to ${role.name}`)
-    .execute(migrated.db)
+  const rights = `grant usage on schema livehouse, livehouse_ops to ${role.name};
+    grant select on all tables in schema livehouse, livehouse_ops to ${role.name}`
+  await sql.raw(rights).execute(migrated.db)
   const reader = await look(migrated.name)
   expect(reader.failed).toEqual(['rights'])
   expect(reader.byName.get('rights')?.seen).toContain('may not read and write livehouse.channels, ')

@@ -51,10 +51,8 @@ test('what is forgotten inside one slice leaves two pieces, and the next sync re
   const again = [first, '2026-11-09 23:59:00', '2026-11-11 00:01:00']
   expect(windowsAsked(before)).toHaveLength(3)
   expect(new Set(windowsAsked(before))).toEqual(new Set([...lookback, again]))
-  expect((await run(ledger, RECORDS)).printed.filter((line) => line.startsWith('  covered'))).toEqual([
-    '  covered  2015-01-01 to 2026-11-20 14:25',
-    '  covered  2015-01-01 to 2026-11-20 14:25',
-  ])
+  const covered = (await run(ledger, RECORDS)).printed.filter((line) => line.startsWith('  covered'))
+  expect(covered).toEqual(Array(2).fill('  covered  2015-01-01 to 2026-11-20 14:25'))
 })
 
 test('everything can be forgotten, of the streams that have a past', async () => {

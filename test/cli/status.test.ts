@@ -131,9 +131,8 @@ test('the calls on version 1 that are left today are shown', async () => {
   expect(await shown()).toContain('calls left on watch_records_v1 today (2026-11-20): 4 of 10')
   const ofAccount = { scope: 'account', used: 6, left: 4, spent_at: null }
   expect(await shown({ LIVEHOUSE_V1_BUDGET: '7' })).toContain('(2026-11-20): 1 of 7')
-  expect(await json()).toMatchObject({
-    v1_calls: { service_day: '2026-11-20', budget: 10, scope: 'account', scopes: [ofAccount] },
-  })
+  const calls = { service_day: '2026-11-20', budget: 10, scope: 'account', scopes: [ofAccount] }
+  expect(await json()).toMatchObject({ v1_calls: calls })
   v1.nextDay()
   expect(await shown()).toContain('calls left on watch_records_v1 today (2026-11-21): 10 of 10')
 

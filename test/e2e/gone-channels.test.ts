@@ -111,11 +111,8 @@ test('a CSV file of channels lands with labels, groups, dates and test flag; tak
     writeFileSync(path, ['channel_id,label,group,from,until,is_test', ...lines].join('\n'))
     const argv = ['--streams', 'visitors,watch_records']
     expect(await account.sync(argv, { LIVEHOUSE_CHANNELS: `@${path}` })).toMatchObject({ code: 0 })
-    return await db
-      .selectFrom('livehouse.channels')
-      .select(['channel_id', 'label', 'channel_group', 'is_test', 'state'])
-      .orderBy('channel_id')
-      .execute()
+    const columns = ['channel_id', 'label', 'channel_group', 'is_test', 'state'] as const
+    return await db.selectFrom('livehouse.channels').select(columns).orderBy('channel_id').execute()
   }
   const one = { channel_id: first, label: 'Town hall, "big"', channel_group: '内部', is_test: true, state: 'active' }
   const two = { channel_id: second, label: null, channel_group: null, is_test: false, state: 'active' }

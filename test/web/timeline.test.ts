@@ -8,9 +8,8 @@ const base: TimelineFacts = { now: NOW, units: [makeUnit()], open: [], rangeOf: 
 
 /** The states of the last days, today's last. */
 function states(facts: Partial<TimelineFacts>, days: number): readonly string[] {
-  return timelineOf({ ...base, ...facts })
-    .slice(-days)
-    .map(({ state }) => state)
+  const last = timelineOf({ ...base, ...facts }).slice(-days)
+  return last.map(({ state }) => state)
 }
 
 test('thirty days end today, which is read in part', () => {

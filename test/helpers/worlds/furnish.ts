@@ -54,12 +54,9 @@ export function isHidden(row: Readonly<Record<string, unknown>>): boolean {
 
 /** No page is larger. */
 export function clampedTo(size: number): FaultEffect {
+  const clamp = (asked: number) => Math.min(asked, size)
   return {
     name: 'clamp',
-    query: (query) => ({
-      ...query,
-      pageSize: Math.min(query.pageSize, size),
-      echoPageSize: Math.min(query.echoPageSize, size),
-    }),
+    query: (query) => ({ ...query, pageSize: clamp(query.pageSize), echoPageSize: clamp(query.echoPageSize) }),
   }
 }
