@@ -59,7 +59,7 @@ test('an answer has exact values, and how complete the data are as the same snap
   expect(partial?.last_read_at).toMatch(/^2\d{3}-\d\d-\d\dT.*\+08:00$/)
   // A channel that is no longer read holds nothing back.
   const retire = `update livehouse.channels set state = 'retired' where channel_id = 'unread'`
-  await sql.raw(retire).execute(pipeline.database.db)
+  await sql.raw(retire).execute(account.database.db)
   expect(await ask('completeness')).toContainEqual(expect.objectContaining({ stream: 'visitors', is_complete: true }))
 })
 
