@@ -55,7 +55,7 @@ livehouse accept --stream signups --channel 10001589 --reason 'deleted by the or
     const place = channelId === null ? stream.name : `${stream.name} channel=${channelId}`
     if (fields.length > 0) context.print(`accepted: ${place} goes on without ${fields.join(', ')}: ${reason}`)
     if (failure === 'size unknown') {
-      const next = 'livehouse sync reads it again; a total that is too small only the service can put right'
+      const next = 'livehouse sync reads it again; only the service can correct a total that is too small'
       throw wrongUse(`${place}: how many rows are missing is not known; ${next}`)
     }
     if (failure !== undefined && fields.length === 0) {

@@ -64,7 +64,7 @@ async function show(context: CliContext, asked: Asked): Promise<readonly string[
   const window = { from: asked.from ?? historyFrom, to: asked.to ?? now }
   checkUsage((refuse) => refuseBackwards(window, refuse))
   await using opened = await openAsItIs(context, database)
-  if (!opened.isMigrated) return ['nothing has run yet: livehouse sync begins']
+  if (!opened.isMigrated) return ['nothing has run yet; start with livehouse sync']
   refusePending(opened)
   const namesChannels = asked.channels !== undefined
   const ledgers = await readLedgers(opened.db, { streams: asked.streams, namesChannels }, channels, window)

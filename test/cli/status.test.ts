@@ -20,7 +20,7 @@ async function look(...argv: string[]) {
 test('an empty database has nothing to show, is late for --max-age, and stays empty', async () => {
   await using empty = await startAccount({ isMigrated: false })
   const show = async (...argv: string[]) => await empty.run(status, argv)
-  expect(await show()).toMatchObject({ code: 0, printed: ['nothing has run yet: livehouse sync begins'] })
+  expect(await show()).toMatchObject({ code: 0, printed: ['nothing has run yet; start with livehouse sync'] })
   const { code, printed } = await show('--max-age', '26h')
   expect(code).toBe(3)
   for (const { name } of streams) expect(printed).toContain(`✗ ${name}: nothing of it has landed yet (--max-age 26h)`)

@@ -35,7 +35,7 @@ export async function applyPlan(
     const dependents = dependentsIn(error)
     if (dependents !== undefined) {
       const next = 'Keep its definition (pg_get_viewdef), drop it, run `livehouse migrate up`, create it again'
-      return { status: 'blocked', reason: `${dependents} stands on what has to be made anew. ${next}` }
+      return { status: 'blocked', reason: `${dependents} depends on a view that has to be replaced. ${next}` }
     }
     if (!hasCode(error, 'db.refused')) throw error
     const { sqlState, reason } = error.details

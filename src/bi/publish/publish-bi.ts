@@ -34,7 +34,7 @@ export async function publishBi(db: Db, { signal, settings, timeZone }: PublishR
   const outcome = await applyPlan(db, signal, async (each) => await planBi(each, timeZone), DBA)
   if (outcome.status === 'unchanged') return outcome
   if (outcome.status === 'blocked') {
-    const meanwhile = 'Until they are, persons and kept figures may not be renewed'
+    const meanwhile = 'Until then persons and kept figures are not updated'
     return { status: 'blocked', notice: `The views of ${SCHEMA} are not up to date: ${outcome.reason}. ${meanwhile}.` }
   }
   // While the views were those of an older version, no run grouped persons.

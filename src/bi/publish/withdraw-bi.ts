@@ -30,7 +30,7 @@ export async function withdrawBi(transaction: Db): Promise<void> {
   } catch (error) {
     const dependents = dependentsIn(error)
     if (dependents === undefined) throw error
-    const reason = `${dependents} stands on the views of livehouse_bi or ${FORMS_SCHEMA}`
+    const reason = `${dependents} depends on the views of livehouse_bi or ${FORMS_SCHEMA}`
     const repair = 'Keep its definition (pg_get_viewdef) and drop it first.'
     const message = `The migration cannot be taken back: ${reason}. ${repair}`
     throw new LivehouseError('db.refused', message, { reason, sqlState: '2BP01' }, { cause: error })

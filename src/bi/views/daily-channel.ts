@@ -111,7 +111,7 @@ function known(name: string): string {
   return `coalesce(d.${name}, case when k.${part} and d.${counter} is null then 0 end)`
 }
 
-/** 0 where nobody came, and NULL where somebody did whose visits do not tell when. */
+/** 0 where there was no visit, NULL where no visit has the times that a peak needs. */
 const peak = (name: string, who: string) => `coalesce(d.${name}, case when ${known(who)} = 0 then 0 end)`
 
 const count = (name: string, en: string, zh: string): Readonly<Record<string, BiColumn>> => ({

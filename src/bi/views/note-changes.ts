@@ -136,7 +136,7 @@ export function notesOf(timeZone: string, views: string): string {
 }
 
 /**
- * Has triggers note, with each change of a row by any program, the days and channels whose figures no longer hold.
+ * Makes triggers that note, with each change of a row by any program, days and channels whose figures no longer hold.
  * Where they were missing or figures were worked out in another way, everything is noted: nothing that was kept holds.
  */
 export function noteChanges(timeZone: string, views: string): readonly string[] {

@@ -17,7 +17,7 @@ import { onlyWhenNamed } from '../../streams/registry.ts'
  * @param health undefined for a database without a schema
  */
 export function describeStatus(health: Health | undefined, nowMs: number): string[] {
-  if (health === undefined || health.runs.length === 0) return ['nothing has run yet: livehouse sync begins']
+  if (health === undefined || health.runs.length === 0) return ['nothing has run yet; start with livehouse sync']
   const { timeZone, hasSource, budget, quarantine } = health
   const minute = minuteIn(timeZone)
   const age = (at: Date) => `${formatAge(nowMs - at.getTime())} ago`

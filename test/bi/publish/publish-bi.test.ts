@@ -96,7 +96,7 @@ test('a view of somebody else on a column that goes stops the update and is name
   const outcome = await publishBi(db)
   expect(outcome).toMatchObject({
     status: 'blocked',
-    notice: expect.stringMatching(/view public.mine stands on.*migrate up/),
+    notice: expect.stringMatching(/view public.mine depends on.*migrate up/),
   })
   expect(await describeSchema(db)).toEqual(before)
   await expect(migrateDown(db)).rejects.toMatchObject({

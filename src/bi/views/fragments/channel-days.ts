@@ -5,15 +5,15 @@ import { localDay } from './local-time.ts'
 const entryDay = localDay('w.entered_at')
 
 /** NULL where none of the rows tells these seconds. */
-const ifTold = (seconds: string, sum: string) => `case when count(x.${seconds}) > 0 then ${sum} end`
+const ifKnown = (seconds: string, sum: string) => `case when count(x.${seconds}) > 0 then ${sum} end`
 /** Measures of the records that began on a day, from rows `x`, one a viewer. */
 const sums = {
   viewers: 'count(x.user_id)',
-  watched_viewers: ifTold('watch_seconds', 'count(x.user_id) filter (where x.watch_seconds > 0)'),
-  viewers_over_one_minute: ifTold('watch_seconds', 'count(x.user_id) filter (where x.watch_seconds >= 60)'),
-  live_viewers: ifTold('live_seconds', 'count(x.user_id) filter (where x.live_seconds > 0)'),
+  watched_viewers: ifKnown('watch_seconds', 'count(x.user_id) filter (where x.watch_seconds > 0)'),
+  viewers_over_one_minute: ifKnown('watch_seconds', 'count(x.user_id) filter (where x.watch_seconds >= 60)'),
+  live_viewers: ifKnown('live_seconds', 'count(x.user_id) filter (where x.live_seconds > 0)'),
   visits: 'sum(x.visits)::bigint',
-  watched_visits: ifTold('watch_seconds', 'sum(x.watched_visits)::bigint'),
+  watched_visits: ifKnown('watch_seconds', 'sum(x.watched_visits)::bigint'),
   watch_seconds: 'sum(x.watch_seconds)::bigint',
   live_seconds: 'sum(x.live_seconds)::bigint',
   replay_seconds: 'sum(x.replay_seconds)::bigint',

@@ -48,7 +48,7 @@ export const persons = `(
     select ${columns} from (${renewed}) r (token, ${columns})
   )`
 
-/** Takes the channels whose viewers have changed off the list, to work on them. */
+/** Deletes and returns the channels whose viewers have changed. */
 export const deleteChangedChannels = 'delete from livehouse_ops.changed_persons returning channel_id'
 
 /**
