@@ -144,7 +144,7 @@ test('a user who may not make roles or change the views goes on without, and is 
   await using db = await openDatabase(databaseUrl(name, role))
   await migrateUp(db)
   const notice = expect.stringMatching(
-    /livehouse_bi are not up to date.*livehouse migrate sql.*persons and kept figures may not be renewed/,
+    /livehouse_bi are not up to date.*livehouse migrate sql.*persons and kept figures are not updated/,
   )
   expect(await publishBi(db)).toEqual({ status: 'blocked', notice })
   await sql`create schema livehouse_bi authorization ${sql.id(role.name)}`.execute(admin)

@@ -10,8 +10,8 @@ export const budgets: Readonly<Record<string, number>> = {
   emulator: 1727 + 60 * allStreams.length,
   ledger: 3455,
   log: 73,
-  scheduler: 1268,
-  service: 1780,
+  scheduler: 1297,
+  service: 1764,
   store: 2856,
   streams: 101 + 68 * allStreams.length,
   sync: 5365,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_225 + 128 * allStreams.length, test: 24_605 }
+export const MOST_LINES = { src: 32_238 + 128 * allStreams.length, test: 24_268 }
