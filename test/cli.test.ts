@@ -80,19 +80,16 @@ test('on Windows, where no process becomes another, it starts a second one', () 
   expect(run(process.execPath, '--require', windows, launcher, '--version')).toEqual(itsVersion)
 })
 
-test.runIf(process.getuid?.() === 0)(
-  'root does not run job files of another user that just lie in the working folder',
-  () => {
-    const cwd = createTemporaryFolder('foreign-jobs')
-    mkdirSync(join(cwd, 'jobs'))
-    writeFileSync(join(cwd, 'jobs', 'nightly.js'), "console.log('it runs')")
-    chownSync(join(cwd, 'jobs'), 65_534, 65_534)
-    const jobs = (env: Readonly<Record<string, string>>) =>
-      spawnSync(process.execPath, [launcher, 'jobs'], { cwd, env, encoding: 'utf8' }).stderr
-    expect(jobs({})).toContain(`${join(cwd, 'jobs')} belongs to another user`)
-    expect(jobs({ LIVEHOUSE_JOBS_DIR: 'jobs' })).not.toContain('belongs to another user')
-  },
-)
+test.runIf(process.getuid?.() === 0)('root runs no job files of another user that lie in the working folder', () => {
+  const cwd = createTemporaryFolder('foreign-jobs')
+  mkdirSync(join(cwd, 'jobs'))
+  writeFileSync(join(cwd, 'jobs', 'nightly.js'), "console.log('it runs')")
+  chownSync(join(cwd, 'jobs'), 65_534, 65_534)
+  const jobs = (env: Readonly<Record<string, string>>) =>
+    spawnSync(process.execPath, [launcher, 'jobs'], { cwd, env, encoding: 'utf8' }).stderr
+  expect(jobs({})).toContain(`${join(cwd, 'jobs')} belongs to another user`)
+  expect(jobs({ LIVEHOUSE_JOBS_DIR: 'jobs' })).not.toContain('belongs to another user')
+})
 
 describe.runIf(oldNode !== undefined)('an old Node', () => {
   const node = oldNode ?? ''

@@ -77,17 +77,14 @@ test('the program ends though its verb has left something open', async () => {
   expect(await start('untidy').ended).toMatchObject({ code: 0, out: 'done\n', err: '' })
 })
 
-test.runIf(existsSync('/dev/full'))(
-  'the program says where its output cannot be written, and needs no log',
-  async () => {
-    await using full = await open('/dev/full', 'w')
-    const run = (out: 'pipe' | number, err: 'pipe' | number) =>
-      spawnSync(process.execPath, [...args, 'brief'], { stdio: ['ignore', out, err], encoding: 'utf8' })
-    const message = expect.stringMatching(/^\nlivehouse: the output cannot be written: ENOSPC/)
-    expect(run(full.fd, 'pipe')).toMatchObject({ status: 1, stderr: message })
-    expect(run('pipe', full.fd)).toMatchObject({ status: 0, stdout: 'done\n' })
-  },
-)
+test.runIf(existsSync('/dev/full'))('the program says where its output cannot go, and needs no log', async () => {
+  await using full = await open('/dev/full', 'w')
+  const run = (out: 'pipe' | number, err: 'pipe' | number) =>
+    spawnSync(process.execPath, [...args, 'brief'], { stdio: ['ignore', out, err], encoding: 'utf8' })
+  const message = expect.stringMatching(/^\nlivehouse: the output cannot be written: ENOSPC/)
+  expect(run(full.fd, 'pipe')).toMatchObject({ status: 1, stderr: message })
+  expect(run('pipe', full.fd)).toMatchObject({ status: 0, stdout: 'done\n' })
+})
 
 test.each([
   ['broken', 'internal error: '],

@@ -123,7 +123,7 @@ test('two processes fetch one token and hide it; one more when it ends suddenly,
 })
 
 test.each([false, true])(
-  'two processes live with a validity of three seconds, one fetch in three quarters of it, where a new token ends the old one: %s',
+  'processes live with tokens of three seconds; one ends another: %s',
   async (newTokenEndsOld) => {
     await using given = await startTwo({ tokenSeconds: 3, switches: { newTokenEndsOld } })
     const seconds = 30

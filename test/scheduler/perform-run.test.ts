@@ -79,16 +79,13 @@ test.each([
   ['interrupted', '53100'],
   ['interrupted', '57P01'],
   ['ended', '42501'],
-])(
-  'a run that the database stops is %s after %s, and is begun once more only where that may help',
-  async (status, sqlState) => {
-    expect(await attempt({ runJob: stops(sqlState) })).toMatchObject({ failed: status === 'interrupted' })
-    expect(await readRuns()).toMatchObject([{ status, outcome: status === 'ended' ? 'failed' : null }])
-    const thrown = new LivehouseError('db.refused', 'the database refuses', { reason: 'so', sqlState })
-    await attempt({ number: 1, runJob: async () => Promise.reject(thrown) })
-    expect(await readRuns()).toMatchObject([{ status }])
-  },
-)
+])('a run that the database stops is %s after %s, and begun again only where that helps', async (status, sqlState) => {
+  expect(await attempt({ runJob: stops(sqlState) })).toMatchObject({ failed: status === 'interrupted' })
+  expect(await readRuns()).toMatchObject([{ status, outcome: status === 'ended' ? 'failed' : null }])
+  const thrown = new LivehouseError('db.refused', 'the database refuses', { reason: 'so', sqlState })
+  await attempt({ number: 1, runJob: async () => Promise.reject(thrown) })
+  expect(await readRuns()).toMatchObject([{ status }])
+})
 
 test('what the database stopped goes on when it answers, and has failed at the last attempt', async () => {
   await attempt({ runJob: stops() })

@@ -18,41 +18,22 @@ function describe({ localTime, isRepeat, dueAtMs }: Tick): string {
 }
 
 const changes = [
-  ['forward', 'Europe/Berlin', '30 2 * * *', '2026-03-28T12:00Z', ['03-29 02:30 = 01:00Z', '03-30 02:30 = 00:30Z']],
-  ['back', 'Europe/Berlin', '30 2 * * *', '2026-10-24T12:00Z', ['10-25 02:30 = 00:30Z', '10-26 02:30 = 01:30Z']],
+  ['Europe/Berlin', '30 2 * * *', '2026-03-28T12:00Z', ['03-29 02:30 = 01:00Z', '03-30 02:30 = 00:30Z']],
+  ['Europe/Berlin', '30 2 * * *', '2026-10-24T12:00Z', ['10-25 02:30 = 00:30Z', '10-26 02:30 = 01:30Z']],
+  ['Australia/Lord_Howe', '15 2 * * *', '2026-10-03T12:00Z', ['10-04 02:15 = 15:30Z', '10-05 02:15 = 15:15Z']],
+  ['Australia/Lord_Howe', '45 1 * * *', '2026-04-04T12:00Z', ['04-05 01:45 = 14:45Z', '04-06 01:45 = 15:15Z']],
+  ['Asia/Shanghai', '15 2 * * *', '2026-03-28T12:00Z', ['03-29 02:15 = 18:15Z', '03-30 02:15 = 18:15Z']],
   [
-    'forward a bit',
-    'Australia/Lord_Howe',
-    '15 2 * * *',
-    '2026-10-03T12:00Z',
-    ['10-04 02:15 = 15:30Z', '10-05 02:15 = 15:15Z'],
-  ],
-  [
-    'back a bit',
-    'Australia/Lord_Howe',
-    '45 1 * * *',
-    '2026-04-04T12:00Z',
-    ['04-05 01:45 = 14:45Z', '04-06 01:45 = 15:15Z'],
-  ],
-  ['not at all', 'Asia/Shanghai', '15 2 * * *', '2026-03-28T12:00Z', ['03-29 02:15 = 18:15Z', '03-30 02:15 = 18:15Z']],
-  [
-    'forward by a whole day',
     'Pacific/Apia',
     '15 2 * * *',
     '2011-12-29T12:00Z',
     ['12-29 02:15 = 12:15Z', '12-30 02:15 = 10:00Z', '12-31 02:15 = 12:15Z', '01-01 02:15 = 12:15Z'],
   ],
-  [
-    'back at night',
-    'America/Asuncion',
-    '30 23 * * *',
-    '2024-03-23T12:00Z',
-    ['03-23 23:30 = 02:30Z', '03-24 23:30 = 03:30Z'],
-  ],
-  ['forward at night', 'Africa/Cairo', '@daily', '2026-04-23T12:00Z', ['04-24 00:00 = 22:00Z', '04-25 00:00 = 21:00Z']],
+  ['America/Asuncion', '30 23 * * *', '2024-03-23T12:00Z', ['03-23 23:30 = 02:30Z', '03-24 23:30 = 03:30Z']],
+  ['Africa/Cairo', '@daily', '2026-04-23T12:00Z', ['04-24 00:00 = 22:00Z', '04-25 00:00 = 21:00Z']],
 ] as const
 
-test.each(changes)('clocks go %s in %s: %s after %s', (_, timeZone, cron, from, expected) => {
+test.each(changes)('clocks change in %s: %s after %s', (timeZone, cron, from, expected) => {
   const until = new Date(Date.parse(from) + expected.length * 86_400_000).toISOString()
   expect(ticksBetween(cron, timeZone, from, until).slice(0, expected.length).map(describe)).toEqual(expected)
 })

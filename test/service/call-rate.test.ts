@@ -87,28 +87,22 @@ test.each([
   [0.01, 0.9],
   [0.05, 0.85],
   [0.1, 0.75],
-])(
-  'where %d of all calls are refused at random, the rate of the rest is at least %d of the ceiling',
-  async (share, wanted) => {
-    const refuses = (_second: number, random: () => number) => random() < share
-    const run = await simulateCalls({ service: 'bucket', refuses, ceiling: 20, seconds: 600 })
-    expect(run.answered(0)).toBeGreaterThanOrEqual(wanted * 20)
-  },
-)
+])('where %d of all calls are refused at random, at least %d of the ceiling is used', async (share, wanted) => {
+  const refuses = (_second: number, random: () => number) => random() < share
+  const run = await simulateCalls({ service: 'bucket', refuses, ceiling: 20, seconds: 600 })
+  expect(run.answered(0)).toBeGreaterThanOrEqual(wanted * 20)
+})
 
-test.each([0, 20])(
-  'a minute of refusals costs few calls, and five seconds later all is as before, ceiling %d',
-  async (ceiling) => {
-    const refuses = (second: number) => second >= 10 && second < 70
-    const run = await simulateCalls({ service: 'bucket', ceiling, refuses, seconds: 90 })
-    expect(run.answered(74, 76)).toBeGreaterThan(0.9 * run.answered(3, 10))
-    expect(run.answered(75)).toBeGreaterThan(0.9 * run.answered(3, 10))
-    // One call a second finds out when it ends.
-    expect(run.arrivals.length - 10 * run.answered(0, 10) - 20 * run.answered(70, 90)).toBeLessThan(
-      60 + 4 * run.answered(3, 10),
-    )
-  },
-)
+test.each([0, 20])('a minute of refusals costs few calls and five seconds, with a ceiling of %d', async (ceiling) => {
+  const refuses = (second: number) => second >= 10 && second < 70
+  const run = await simulateCalls({ service: 'bucket', ceiling, refuses, seconds: 90 })
+  expect(run.answered(74, 76)).toBeGreaterThan(0.9 * run.answered(3, 10))
+  expect(run.answered(75)).toBeGreaterThan(0.9 * run.answered(3, 10))
+  // One call a second finds out when it ends.
+  expect(run.arrivals.length - 10 * run.answered(0, 10) - 20 * run.answered(70, 90)).toBeLessThan(
+    60 + 4 * run.answered(3, 10),
+  )
+})
 
 test('a limit that has gone is left behind within minutes', async () => {
   let calls = { second: 0, count: 0 }
@@ -133,15 +127,12 @@ test.each([
   [10, 3],
   [40, 1],
   [200, 1],
-])(
-  'a hidden limit of %d calls a second with Retry-After, %d processes, is used and refuses less than a tenth',
-  async (limit, processes) => {
-    const simulation = { service: 'fixed window', limit, processes, retryAfterMs: 1000, seconds: 30 } as const
-    const run = await simulateCalls(simulation)
-    expect(run.answered(10)).toBeGreaterThanOrEqual(0.7 * limit)
-    expect(run.refused(10)).toBeLessThanOrEqual(0.1)
-  },
-)
+])('a limit of %d calls a second with Retry-After is used, %d processes; few are refused', async (limit, processes) => {
+  const simulation = { service: 'fixed window', limit, processes, retryAfterMs: 1000, seconds: 30 } as const
+  const run = await simulateCalls(simulation)
+  expect(run.answered(10)).toBeGreaterThanOrEqual(0.7 * limit)
+  expect(run.refused(10)).toBeLessThanOrEqual(0.1)
+})
 
 /** The rate of an endpoint two seconds after calls ended so. */
 const rateAfter = (calls: readonly EndedCalls[]) => {

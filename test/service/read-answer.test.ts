@@ -47,19 +47,16 @@ test('a wait of an hour that the service asks for is told once, and by the error
 test.each([
   ['2', 4000],
   ['30', 0],
-])(
-  'where somebody waits for five seconds, a Retry-After of %s is begun only if it ends within',
-  async (after, waitedMs) => {
-    const clock = createFakeClock({ isAutomatic: true })
-    const startMs = clock.now()
-    const refusal = { status: 429, headers: { 'retry-after': after }, text: '' }
-    await using service = await startScriptedService(() => refusal)
-    await using connection = connectClient(service.url, { clock, random: () => 0, longestRefusedMs: 5000 })
-    const ask = connection.fetchPage({ list: listOf('managers'), page: 1, pageSize: 100 }, openContext())
-    expect(await errorOf(ask)).toMatchObject({ code: 'api.rateLimited' })
-    expect(clock.now() - startMs).toBe(waitedMs)
-  },
-)
+])('where one waits for five seconds, a Retry-After of %s is begun only if it ends within', async (after, waitedMs) => {
+  const clock = createFakeClock({ isAutomatic: true })
+  const startMs = clock.now()
+  const refusal = { status: 429, headers: { 'retry-after': after }, text: '' }
+  await using service = await startScriptedService(() => refusal)
+  await using connection = connectClient(service.url, { clock, random: () => 0, longestRefusedMs: 5000 })
+  const ask = connection.fetchPage({ list: listOf('managers'), page: 1, pageSize: 100 }, openContext())
+  expect(await errorOf(ask)).toMatchObject({ code: 'api.rateLimited' })
+  expect(clock.now() - startMs).toBe(waitedMs)
+})
 
 const visitorPage = { list: listOf('visitors', { channel: '9' }), page: 3, pageSize: 100 }
 
@@ -171,19 +168,16 @@ test.each<[string, unknown]>([
   expect(parseExact(`{"a":[${source}]}`)).toEqual({ a: [value] })
 })
 
-test.each(['9007199254740993', '-9007199254740993', '1e400', '-1.5E+400'])(
-  '%s is found behind everything that a number may stand behind',
-  (source) => {
-    const found = source.includes('9') ? BigInt(source) : source
-    for (const space of ['', ' ', '\n', '\r', '\t']) {
-      for (const prefix of ['', '[', '[0,', '{"a":', '["a",']) {
-        const end = prefix.startsWith('[') ? ']' : prefix === '' ? '' : '}'
-        const parsed = parseExact(`${space}${prefix}${space}${source}${end}`)
-        expect(prefix === '' ? parsed : Object.values(Object(parsed)).at(-1)).toBe(found)
-      }
+test.each(['9007199254740993', '-9007199254740993', '1e400', '-1.5E+400'])('%s is found in any place', (source) => {
+  const found = source.includes('9') ? BigInt(source) : source
+  for (const space of ['', ' ', '\n', '\r', '\t']) {
+    for (const prefix of ['', '[', '[0,', '{"a":', '["a",']) {
+      const end = prefix.startsWith('[') ? ']' : prefix === '' ? '' : '}'
+      const parsed = parseExact(`${space}${prefix}${space}${source}${end}`)
+      expect(prefix === '' ? parsed : Object.values(Object(parsed)).at(-1)).toBe(found)
     }
-  },
-)
+  }
+})
 
 test('any other JSON reads as the plain parser reads it', () => {
   assert(

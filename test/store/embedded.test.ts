@@ -164,20 +164,17 @@ test('programs without their library links, as npm leaves them without scripts, 
   expect((await readdir(home.place)).filter((name) => !name.startsWith('postgresql-'))).toEqual(['private'])
 })
 
-test.runIf(isRoot && process.platform === 'linux')(
-  'a server whose working directory may not be seen is known by its command',
-  async () => {
-    const pgdata = await createPassableFolder('hidden')
-    const home = { dataDir: pgdata, private: pgdata, place: pgdata, pgdata, owner: { uid: 0, gid: 0 } }
-    const server = spawn('tail', ['-f', '/dev/null', pgdata], { stdio: 'ignore' })
-    await once(server, 'spawn')
-    const found = async (pid: number | undefined) => {
-      await writeFile(join(pgdata, 'postmaster.pid'), `${pid}\n\n\n25432\n\n\n\nready\n`, { mode: 0o644 })
-      return await asOrdinaryUser(async () => await findServer(home))
-    }
-    expect(await found(server.pid)).toEqual({ port: 25_432, isReady: true })
-    expect(await found(process.ppid)).toBeUndefined()
-    server.kill()
-    await rm(pgdata, { recursive: true })
-  },
-)
+test.runIf(isRoot && process.platform === 'linux')('a server in a hidden folder is known by its command', async () => {
+  const pgdata = await createPassableFolder('hidden')
+  const home = { dataDir: pgdata, private: pgdata, place: pgdata, pgdata, owner: { uid: 0, gid: 0 } }
+  const server = spawn('tail', ['-f', '/dev/null', pgdata], { stdio: 'ignore' })
+  await once(server, 'spawn')
+  const found = async (pid: number | undefined) => {
+    await writeFile(join(pgdata, 'postmaster.pid'), `${pid}\n\n\n25432\n\n\n\nready\n`, { mode: 0o644 })
+    return await asOrdinaryUser(async () => await findServer(home))
+  }
+  expect(await found(server.pid)).toEqual({ port: 25_432, isReady: true })
+  expect(await found(process.ppid)).toBeUndefined()
+  server.kill()
+  await rm(pgdata, { recursive: true })
+})
