@@ -112,16 +112,12 @@ function breakVisitors(effect: FaultEffect, fault: Partial<Fault> = {}): void {
   pipeline.emulator.faults.push({ effect, endpoint: 'visitorList', channelId, ...fault })
 }
 
-test.each<[string, FaultEffect, string]>([
-  ['a server error', status(503), 'api.status'],
-  ['a channel that the service does not know', refusal(404002), 'api.channelUnknown'],
-  ['an account without the right', refusal(403002), 'api.forbidden'],
-])('%s that lasts fails its partition alone, and the next run mends it', async (_name, effect, code) => {
-  breakVisitors(effect)
+test('a server error that lasts fails its partition alone, and the next run mends it', async () => {
+  breakVisitors(status(503))
   const result = await pipeline.sync()
   const [channelId = ''] = pipeline.emulator.channelIds
   expect(result.status).toBe('partial')
-  expect(result.errors).toMatchObject([{ stream: 'visitors', partition: `channel=${channelId}`, code }])
+  expect(result.errors).toMatchObject([{ stream: 'visitors', partition: `channel=${channelId}`, code: 'api.status' }])
   expect(result.streams.visitors?.slices).toMatchObject({ verified: 1, failed: 1 })
   await pipeline.expectTruth(['watch_records'])
 

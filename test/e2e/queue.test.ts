@@ -15,10 +15,10 @@ import { heldPartitions, startQueueAccount, stop } from '../helpers/queue-accoun
 const account = ofTest(startQueueAccount)
 
 /** A run that a worker has begun and that gets no answer until it is let go. */
-async function beginRun(signal?: AbortSignal) {
+async function beginRun() {
   const { asked, letGo } = account.holdLists()
   const worker = await account.startWorker()
-  const running = account.sync([], signal && { signal })
+  const running = account.sync()
   await asked
   await untilRow(account.database.db, heldPartitions)
   return { worker, running, letGo }
@@ -135,28 +135,29 @@ test.each([
   for (const worker of workers) await stop(worker)
 })
 
-test('a run that is interrupted stops its workers', async () => {
-  const stopping = new AbortController()
-  const { worker, running, letGo } = await beginRun(stopping.signal)
-  stopping.abort(new LivehouseError('run.interrupted', 'interrupted by SIGINT', { signal: 'SIGINT' }))
-  const { outcome } = await running
-  expect(outcome).toMatchObject({ status: 'partial', errors: [{ code: 'run.interrupted' }] })
-  await untilNoneHeld()
-  letGo()
-  expect(await account.sync()).toMatchObject({ code: 0 })
-  await expectTruth(account)
-  expect(await account.readRuns()).toEqual(['sync partial', 'sync ok'])
-  await stop(worker)
-})
-
-test('a run that is cancelled from another process stops its workers', async () => {
-  const { worker, running } = await beginRun()
+test('a run that is cancelled from another process, or interrupted, stops its workers', async () => {
+  const { worker, running, letGo } = await beginRun()
   const cancel = async () => await account.run(run, ['--cancel', '1'])
   expect(await cancel()).toMatchObject({ code: 0, printed: ['run 1 ends within seconds'] })
   const message = expect.stringContaining('run 1 was cancelled')
   expect(await running).toMatchObject({ code: 3, outcome: { errors: [{ code: 'run.interrupted', message }] } })
   await untilNoneHeld()
   expect(await cancel()).toMatchObject({ code: 1, printed: ['run 1 is not under way: nothing was done'] })
+
+  const stopping = new AbortController()
+  const interrupted = account.sync([], { signal: stopping.signal })
+  await untilRow(account.database.db, heldPartitions)
+  stopping.abort(new LivehouseError('run.interrupted', 'interrupted by SIGINT', { signal: 'SIGINT' }))
+  expect((await interrupted).outcome).toMatchObject({ status: 'partial', errors: [{ code: 'run.interrupted' }] })
+  await untilNoneHeld()
+  letGo()
+  expect(await account.sync()).toMatchObject({ code: 0 })
+  await expectTruth(account)
+  expect((await account.readRuns()).filter((run) => run.startsWith('sync'))).toEqual([
+    'sync partial',
+    'sync partial',
+    'sync ok',
+  ])
   await stop(worker)
 })
 

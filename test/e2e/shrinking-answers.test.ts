@@ -40,7 +40,7 @@ test.each([
   ['watch_records', 'userRecordList'],
   ['signups', 'signupRecord'],
 ] as const)('parts of %s are held against what was announced when they were cut', async (stream, endpoint) => {
-  fill(account.emulator, stream, 1200, 400)
+  fill(account.emulator, { [stream]: 1200 }, 400)
   let [whole, isHiding]: [number?, boolean?] = []
   const query = (asked: ListQuery) => {
     whole ??= asked.to
@@ -60,7 +60,7 @@ test.each([
 
 test('parts that are cut again are held against what was announced at the first cut', async () => {
   const { records } = firstChannel(account.emulator)
-  fill(account.emulator, 'watch_records', 4000, 400)
+  fill(account.emulator, { watch_records: 4000 }, 400)
   const gone = records.rows.filter((_, index) => index % 2 === 0)
   let [counted, isGone] = [0, false]
   const query = (asked: ListQuery) => {

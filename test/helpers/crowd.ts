@@ -9,20 +9,22 @@ import type { TestAccount } from './start-account.ts'
 /** The minute of the first rows of a crowd. */
 export const at = parseWallTime('2026-11-12 20:00:00') ?? 0
 
-export type CrowdStream = 'visitors' | 'watch_records' | 'signups' | 'gifts'
+/** How many rows of each stream. */
+export type Crowd = Partial<Record<'visitors' | 'watch_records' | 'signups' | 'gifts', number>>
 
-/** Adds so many rows of a stream to the first channel, over so many minutes; the order within each is left to the page. */
-export function fill(emulator: Emulator, stream: CrowdStream, count: number, minutes: number): void {
+/** Adds a crowd to the first channel, over so many minutes; the order within each is left to the page. */
+export function fill(emulator: Emulator, crowd: Crowd, minutes: number): void {
   const { channel, form, visitor, record, gift, signup } = firstRows(emulator)
   const signups = createRowList<Signup>()
-  if (stream === 'signups') channel.questionnaires.replace(form, { ...form, signups })
-  for (let n = 0; n < count; n++) {
+  if (crowd.signups) channel.questionnaires.replace(form, { ...form, signups })
+  for (let n = 0; n < Math.max(...Object.values(crowd)); n++) {
     const [userId, time] = [`crowd-${n}`, at + (n % minutes) * MINUTE]
     const entered = { recordId: String(900_000 + n), enteredAt: time, leftAt: time + MINUTE }
-    if (stream === 'visitors') channel.visitors.add({ ...visitor, userId, watchSeconds: 0 })
-    if (stream === 'watch_records') channel.records.add({ ...record, ...entered })
-    if (stream === 'signups') signups.add({ ...signup, userId, signedUpAt: time })
-    if (stream === 'gifts') channel.gifts.add({ ...gift, giftId: n, visitorId: userId, givenAt: time })
+    const has = (count = 0) => n < count
+    if (has(crowd.visitors)) channel.visitors.add({ ...visitor, userId, watchSeconds: 0 })
+    if (has(crowd.watch_records)) channel.records.add({ ...record, ...entered })
+    if (has(crowd.signups)) signups.add({ ...signup, userId, signedUpAt: time })
+    if (has(crowd.gifts)) channel.gifts.add({ ...gift, giftId: n, visitorId: userId, givenAt: time })
   }
 }
 
