@@ -1,22 +1,15 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { type Kysely, type PluginTransformQueryArgs, sql } from 'kysely'
 import { beforeEach, expect, test } from 'vitest'
 import { createPace } from '../../src/service/pace.ts'
 import { systemClock } from '../../src/core/clock.ts'
-import { hasCode } from '../../src/core/errors.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/pool.ts'
-import { startEmulator } from '../../src/emulator/server.ts'
 import { createSharedPace } from '../../src/ledger/shared-pace.ts'
-import { createSharedTokenStore } from '../../src/ledger/shared-token-store.ts'
-import { connectClient, openContext } from '../helpers/connect-client.ts'
-import { listOf } from '../helpers/emulated-client.ts'
+import { openContext } from '../helpers/connect-client.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase, onServer } from '../helpers/postgres.ts'
-import { mostWithin } from '../helpers/simulate-calls.ts'
 import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 
 const database = ofFile(createTestDatabase)
@@ -145,42 +138,4 @@ test('a lost connection to a database that takes no other leaves this process al
   const versionNow = async () => Number((await readKept(database.db))[0]?.version)
   do await call()
   while ((await versionNow()) === Number(before?.version))
-})
-
-test('ten processes at a ceiling of 25 calls a second never pass it, while tokens come and go', async () => {
-  const switches = { bearers: 'fetched', newTokenEndsOld: true } as const
-  await using emulator = await startEmulator({ channels: 1, viewers: 1, days: 1, tokenSeconds: 2, switches })
-  const pools = await Promise.all(Array.from({ length: 10 }, () => openDatabase(database.url, { maxConnections: 2 })))
-  const { authUrl, appId, appSecret } = emulator
-  // Not when they arrive: on a busy machine the way takes one call longer than the next. Where the system holds this
-  // process up between leave and going, calls come closer together by so much.
-  const heldUp = monitorEventLoopDelay({ resolution: 5 })
-  heldUp.enable()
-  const left: number[] = []
-  const onRequest = () => left.push(systemClock.now())
-  subscribe('undici:request:create', onRequest)
-  const connections = pools.map((db) => {
-    const cell = createSharedPace(db, host, systemClock)
-    const pace = createPace(cell, 25, systemClock)
-    const tokenStore = createSharedTokenStore(db, { authUrl, appId, appSecret, clock: systemClock })
-    const account = { apiToken: null, authUrl, appId, appSecret }
-    return connectClient(emulator.baseUrl, { ...account, pace, tokenStore, clock: systemClock })
-  })
-  const call = async (connection: (typeof connections)[number]): Promise<void> => {
-    while (emulator.calls.length < 40) {
-      // On a slow machine others may end its token twice.
-      await connection
-        .fetchPage({ list: listOf('managers'), page: 1, pageSize: 1 }, openContext())
-        .catch((error: unknown) => {
-          if (!hasCode(error, 'api.unauthorized')) throw error
-        })
-    }
-  }
-  await Promise.all(connections.flatMap((each) => Array.from({ length: 8 }, () => call(each))))
-  for (const connection of connections) await connection[Symbol.asyncDispose]()
-  for (const pool of pools) await pool.destroy()
-  unsubscribe('undici:request:create', onRequest)
-  expect(left).toHaveLength(emulator.calls.length)
-  heldUp.disable()
-  expect(mostWithin(left, 1000 - heldUp.max / 1e6)).toBeLessThanOrEqual(25)
 })

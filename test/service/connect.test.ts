@@ -5,6 +5,8 @@ import { listOf } from '../helpers/emulated-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
 
+const credentials = { apiToken: null, appId: 'an app', appSecret: 'a secret' }
+
 test('a connection that is closed calls no more: neither what waits to be repeated nor what comes after', async () => {
   await using service = await startScriptedService(() => ({ status: 502, text: '' }))
   const clock = createFakeClock({ isAutomatic: true })
@@ -24,25 +26,28 @@ test('a connection that is closed calls no more: neither what waits to be repeat
   expect(service.requests).toHaveLength(1)
 })
 
-test("no more calls are under way than the ceiling, and those that wait for their endpoint's rate hold no place", async () => {
+test("no more calls are under way than the ceiling, with that for a token; those that wait for their endpoint's rate hold no place", async () => {
   await using service = await startScriptedService(async () => {
     for (let round = 0; round < 5; round += 1) await new Promise((resolve) => setImmediate(resolve))
-    return { json: { status: 'ok', page: { total_num: 0 }, channels: [], visitors: [] } }
+    return { json: { access_token: 'token-1', page: { count: 0 }, data: [] } }
   })
   const { promise: never } = Promise.withResolvers<never>()
   const underWay = { now: 0, most: 0 }
+  const paced = new Set<string>()
   const pace: Pace = {
     outer: (next) => async (call, context) =>
       call.endpoint === 'visitorList' ? await never : await next(call, context),
     inner: (next) => async (call, context) => {
+      paced.add(call.endpoint)
       underWay.most = Math.max(underWay.most, ++underWay.now)
       return await next(call, context).finally(() => (underWay.now -= 1))
     },
   }
-  await using connection = connectClient(service.url, { pace, concurrency: 3 })
+  await using connection = connectClient(service.url, { ...credentials, pace, concurrency: 3 })
   const ask = async (list: ReturnType<typeof listOf>) =>
     await connection.fetchPage({ list, page: 1, pageSize: 20 }, openContext()).catch(() => {})
   for (let call = 0; call < 10; call += 1) void ask(listOf('visitors', { channel: '9' }))
   await Promise.all(Array.from({ length: 10 }, () => ask(listOf('managers'))))
   expect(underWay.most).toBe(3)
+  expect(paced).toEqual(new Set(['managers', 'token']))
 })

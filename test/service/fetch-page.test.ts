@@ -7,6 +7,7 @@ import { type ScriptedAnswer, type SeenRequest, startScriptedService } from '../
 
 const visitorList = listOf('visitors', { channel: '9' })
 const gifts = listOf('gifts', { channel: '9', type: 'cash' })
+const records = listOf('watch_records', { channel: '9' })
 const recordsV1 = listOf('watch_records_v1', { channel: '9' })
 const questions = listOf('questionnaires', { channel: '9' })
 const signups = listOf('signups', { channel: '9', question: 'ab' })
@@ -79,31 +80,20 @@ async function read(list: ListRequest, json: unknown, page = 1, pageSize = 20) {
 
 const [from, to] = ['2026-01-01 00:00:00', '2026-02-01 00:00:00']
 const window = { from: parseWallTime(from) ?? 0, to: parseWallTime(to) ?? 0 }
+const range = { start_time: from, end_time: to }
+const cash = { ...gifts, window }
+const page2 = { perPage: 50, p: 2 }
+const index2 = { page_size: 50, page_index: 2 }
 const noRows = { results: [], data: [], title: [], question_list: [] }
 const empty = { ...noRows, errcode: 1000, total_num: 0, total: 0, page: { count: 0 } }
 
 test.each<[ListRequest, string, string, object]>([
-  [visitorList, 'POST', '/v2/activities/9/visitorList', { filter: '0', direction: 'desc', perPage: 50, p: 2 }],
-  [
-    listOf('watch_records', { channel: '9' }, window),
-    'POST',
-    '/v2/activities/9/userRecordList',
-    { start_time: from, end_time: to, filter_watch_time: 0, perPage: 50, p: 2 },
-  ],
-  [recordsV1, 'POST', '/v1/activities/9/userRecords', { filter_watch_time: 0, perPage: 50, p: 2 }],
-  [
-    { ...gifts, window },
-    'POST',
-    '/v1/activities/9/giftRunning',
-    { type: 'cash', startTime: from, endTime: to, perPage: 50, p: 2 },
-  ],
-  [questions, 'GET', '/v1/activities/9/getQuestionList', { page_size: 50, page_index: 2 }],
-  [
-    { ...signups, window },
-    'POST',
-    '/v1/activities/9/signupRecord',
-    { question_id: 'ab', start_time: from, end_time: to, page_size: 50, page_index: 2 },
-  ],
+  [visitorList, 'POST', '/v2/activities/9/visitorList', { filter: '0', direction: 'desc', ...page2 }],
+  [{ ...records, window }, 'POST', '/v2/activities/9/userRecordList', { ...range, filter_watch_time: 0, ...page2 }],
+  [recordsV1, 'POST', '/v1/activities/9/userRecords', { filter_watch_time: 0, ...page2 }],
+  [cash, 'POST', '/v1/activities/9/giftRunning', { type: 'cash', startTime: from, endTime: to, ...page2 }],
+  [questions, 'GET', '/v1/activities/9/getQuestionList', index2],
+  [{ ...signups, window }, 'POST', '/v1/activities/9/signupRecord', { question_id: 'ab', ...range, ...index2 }],
 ])('$stream.name goes out as its section of the spec says', async (list, method, path, body) => {
   const { items, asked } = await read(list, list.stream.isCounted ? empty : [], 2, 50)
   expect(items).toEqual([])
