@@ -23,7 +23,6 @@ function findOldNode(): string | undefined {
   })
 }
 
-/** A checkout with the launcher alone. */
 function createBareCheckout() {
   const folder = createTemporaryFolder('launcher')
   mkdirSync(join(folder, 'src'))

@@ -7,7 +7,6 @@ import { ofTest } from '../helpers/of-file.ts'
 
 const account = ofTest(() => startAccount({ viewers: 150 }))
 
-/** Runs a sync of watch records with this lookback. */
 async function runJob(lookbackDays?: Readonly<Record<string, number>>) {
   const text = JSON.stringify({ cron: '@daily', streams: ['watch_records'], lookbackDays })
   // In a folder of its own: a file that has been loaded is not read again.

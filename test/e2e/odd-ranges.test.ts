@@ -18,7 +18,6 @@ interface Range {
   readonly from: number
   readonly to: number
 }
-/** What a service makes of a range that it is asked for. */
 type Filter = (range: Range) => Range
 
 const startOf = (time: number) => Math.floor(time / DAY) * DAY

@@ -23,7 +23,6 @@ const runSync = async () => await runVerb(sync, [], { environment: environment()
 
 type Fields = Readonly<Record<string, string>>
 
-/** `livehouse serve` with a job that is off. */
 async function startServe() {
   const lists = `export default { enabled: false, cron: '30 4 * * 0', streams: ['managers'] }`
   const folder = createJobsFolder({ lists })

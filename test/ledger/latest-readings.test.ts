@@ -12,7 +12,6 @@ import { createTestDatabase } from '../helpers/postgres.ts'
 const AT = new Date('2026-11-20T06:30:00Z')
 const minute = (text: string) => parseWallTime(text) ?? 0
 
-/** A verified reading of a window. */
 const entryOf = (runId: string, window: Window | undefined) => ({
   runId,
   stream: 'watch_records' as const,

@@ -8,7 +8,6 @@ const DAY_MS = 86_400_000
 const NOW = new Date('2026-11-20T06:30:00Z')
 const database = ofTest(createTestDatabase)
 
-/** So many days before now. */
 const ago = (days: number) => new Date(NOW.getTime() - days * DAY_MS)
 const prune = () => pruneRecords(database.db, NOW)
 

@@ -17,7 +17,6 @@ const host = 'service.example'
 
 beforeEach(async () => await emptyTables(database.db))
 
-/** Adds one to what is kept. */
 const addOne = (pace: unknown) => ({ pace: { count: countOf(pace) + 1 } })
 const countOf = (pace: unknown): number => {
   const { count } = Object(pace)

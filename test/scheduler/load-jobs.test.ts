@@ -9,7 +9,6 @@ import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 const shipped = fileURLToPath(new URL('../../jobs', import.meta.url))
 const timeZone = 'Asia/Shanghai'
 
-/** A folder with these files. */
 function folderOf(files: Readonly<Record<string, string>>): string {
   const folder = createTemporaryFolder('jobs')
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)

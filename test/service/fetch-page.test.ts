@@ -15,15 +15,14 @@ const managerList = listOf('managers')
 
 const rows = Array.from({ length: 45 }, (_row, id) => ({ id }))
 
-/** Answers 4.8 and 4.9 from the parameters of one place, or of none; numbers as texts where `isText`. */
-function managers(heeded: 'query' | 'body' | 'none', { isText = false, most = 100 } = {}) {
+/** Answers 4.8 and 4.9 from the parameters of one place; numbers as texts where `isText`. */
+function managers(heeded: 'query' | 'body', { isText = false } = {}) {
   return ({ query, body }: SeenRequest): ScriptedAnswer => {
-    const given = heeded === 'none' ? {} : heeded === 'query' ? query : Object(body)
-    const p = Number(given.p ?? 1)
-    const perPage = Math.min(Number(given.perPage ?? 20), most)
+    const { p = 1, perPage = 20 } = heeded === 'query' ? query : Object(body)
     const echo = (value: number) => (isText ? String(value) : value)
-    const data = rows.slice((p - 1) * perPage, p * perPage)
-    return { json: { page: { p: echo(p), perPage: echo(perPage), count: echo(rows.length) }, data } }
+    const [page, size] = [Number(p), Number(perPage)]
+    const data = rows.slice((page - 1) * size, page * size)
+    return { json: { page: { p: echo(page), perPage: echo(size), count: echo(rows.length) }, data } }
   }
 }
 
@@ -53,8 +52,6 @@ test.each([
     expect(service.requests).toHaveLength(3)
   },
 )
-
-// What a probe asks.
 
 test.each<[string, number, ScriptedAnswer, object]>([
   ['a refusal is an answer', 1, { json: { errcode: 2001, msg: 'page' } }, { code: 'api.refused' }],

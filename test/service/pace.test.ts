@@ -48,7 +48,6 @@ test.each([
   const { arrivals, answeredBy } = await simulateCalls({ service: 'bucket', seconds: 20, processes, ceiling })
   expect(mostWithin(arrivals, 1000)).toBeLessThanOrEqual(ceiling)
   expect(arrivals.length).toBeGreaterThan(20 * ceiling * 0.9)
-  // In turn.
   expect(Math.min(...answeredBy)).toBeGreaterThan(0.7 * Math.max(...answeredBy) - 2)
 })
 
@@ -83,9 +82,7 @@ const setUp = (maxCallsPerSecond: number, database = { tookMs: 0 }) => {
 }
 const through = async (pace: Pace, endpoint: string, send: () => Promise<void>) =>
   await pace.outer(pace.inner(send))({ endpoint }, openContext())
-/** One that is answered. */
 const go = async (pace: Pace, endpoint = 'visitorList') => await through(pace, endpoint, async () => {})
-/** One that is refused. */
 const refuse = async (pace: Pace, retryAfterMs: number) =>
   await errorOf(through(pace, 'visitorList', async () => await Promise.reject(refusal(retryAfterMs))))
 

@@ -1,10 +1,11 @@
-import { sql } from 'kysely'
+import { Kysely, PostgresDialect, sql } from 'kysely'
+import { Pool, type PoolClient } from 'pg'
 import { beforeEach, expect, test } from 'vitest'
 import { once } from 'node:events'
+import type { Database } from '../../../src/store/database.ts'
 import { Leases } from '../../../src/ledger/leases/leases.ts'
 import { untilRow } from '../../helpers/own-locks.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
-import { openThroughTransactionPooler } from '../../helpers/transaction-pooler.ts'
 import { ofFile } from '../../helpers/of-file.ts'
 import { readLeases } from '../../../src/ledger/leases/lease-rows.ts'
 
@@ -12,10 +13,40 @@ const database = ofFile(createTestDatabase)
 beforeEach(async () => void (await database.db.deleteFrom('livehouse_ops.leases').execute()))
 
 const often = { renewMs: 5, expiresMs: 20_000 }
-/** As time would. */
 const expire = async () => await sql`update livehouse_ops.leases set expires_at = now()`.execute(database.db)
 const commit = async (leases: Leases) =>
   await database.db.transaction().execute(async (trx) => await leases.require(trx, 'a'))
+
+/**
+ * A database behind a pooler in transaction mode: each transaction, and each statement outside of one, gets whatever real
+ * connection is free.
+ */
+function openThroughTransactionPooler(url: string): Kysely<Database> {
+  const servers = new Pool({ connectionString: url, max: 3 })
+  const connect = async () => {
+    let held: PoolClient | undefined
+    return {
+      query: async (text: string, values: readonly unknown[]) => {
+        const isBegin = /^(begin|start transaction)/i.test(text)
+        if (isBegin) held = await servers.connect()
+        const server = held ?? (await servers.connect())
+        try {
+          return await server.query(text, [...values])
+        } finally {
+          if (held === undefined || /^(commit|rollback)/i.test(text)) {
+            server.release()
+            held = undefined
+          }
+        }
+      },
+      release: () => {},
+    }
+  }
+  // Kysely takes any pool of this form; its types name more of a client than it calls.
+  const pool = { connect, end: async () => await servers.end(), options: {} }
+  // oxlint-disable-next-line no-unsafe-type-assertion
+  return new Kysely<Database>({ dialect: new PostgresDialect({ pool: pool as never }) })
+}
 
 test('one holder at a time has it, also behind a pooler in transaction mode, until it is given back', async () => {
   await using pooled = openThroughTransactionPooler(database.url)

@@ -35,7 +35,6 @@ const slices = fc.array(
 
 const FIRST_DAY = Date.parse('2026-10-15T00:00:00Z')
 
-/** Midnight of a day of the test. */
 const dayAt = (day: number) => new Date(FIRST_DAY + day * DAY_MS)
 
 function rangeOf(from: number, length: number): string {
@@ -72,7 +71,6 @@ async function insert(
       backfill_id: backfills[of],
       status,
       proof: status === 'failed' ? failure : proof,
-      // The first of them is number 1.
       piece_of: row.pieceOf === null || row.isWalk ? null : String(at + 1 - row.pieceOf),
       first_total: total,
       last_total: total,
@@ -97,7 +95,6 @@ async function settle(db: Kysely<Database>): Promise<void> {
     covers * tsrange(null, started_at at time zone 'Asia/Shanghai' - interval '1 day'), 'empty')`.execute(db)
 }
 
-/** What merging must not change. */
 async function facts(db: Kysely<Database>): Promise<unknown> {
   const { rows: sums } = await sql`
     select stream, partition, proof, status, range_agg(covers)::text as covered, range_agg(reads)::text as reads,
