@@ -138,10 +138,8 @@ test('the database is a Postgres URL or the embedded one', () => {
     isAutoMigrated: true,
   })
   const embedded = { DATABASE_URL: 'embedded', LIVEHOUSE_AUTO_MIGRATE: '0' }
-  expect(readSettings(embedded, readDatabaseSettings)).toMatchObject({
-    target: { kind: 'embedded' },
-    isAutoMigrated: false,
-  })
+  const read = readSettings(embedded, readDatabaseSettings)
+  expect(read).toMatchObject({ target: { kind: 'embedded' }, isAutoMigrated: false })
   expect(readSettings({}, readDataDir)).toBe(join(process.cwd(), '.livehouse'))
 })
 

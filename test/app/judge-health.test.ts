@@ -35,12 +35,8 @@ test('a night that is read, proven and fresh is complete until where its least p
 test('what is older than a night and two hours is late, with the channels and since when', () => {
   const units = [makeUnit({ until: NOW - 3 * DAY }), makeUnit({ channelId: '10', until: NOW - 2 * DAY })]
   const facts = makeFacts({ units: [...makeFacts().units.slice(1), ...units] })
-  expect(judge(facts).findings).toContainEqual({
-    kind: 'late',
-    streams: ['watch_records'],
-    channels: ['9', '10'],
-    since: NOW - 3 * DAY,
-  })
+  const late = { kind: 'late', streams: ['watch_records'], channels: ['9', '10'], since: NOW - 3 * DAY }
+  expect(judge(facts).findings).toContainEqual(late)
 })
 
 test('each fault is told once: the gravest of a channel, and one sentence for streams with the same', () => {
@@ -52,11 +48,8 @@ test('each fault is told once: the gravest of a channel, and one sentence for st
   expect(first).toMatchObject({ kind: 'problem', streams: ['watch_records', 'gifts'], channels: ['9'] })
   expect(others.map(({ kind }) => kind)).toEqual(['unread'])
   expect(judge({ ...facts, units: units.toReversed() }).findings[0]).toEqual(first)
-  expect(readProgressOf(units.slice(0, 2), facts.expectations)).toEqual({
-    until: THIS_NIGHT,
-    all: 2,
-    behind: ['9'],
-  })
+  const progress = { until: THIS_NIGHT, all: 2, behind: ['9'] }
+  expect(readProgressOf(units.slice(0, 2), facts.expectations)).toEqual(progress)
   // A run that failed as a whole is told of where nothing else tells of it.
   const failed = [makeRun({ runId: '8', command: 'quarantine retry' }), makeRun({ status: 'failed' })]
   const cause = { kind: 'run', name: 'sync', runId: '7', status: 'failed', problems: [] } as const

@@ -75,10 +75,8 @@ test('a partition that no attempt got to the end of is an error of its run, and 
   const worker = await account.startWorker()
   const { code, outcome } = await running
   const message = 'managers account: no worker got to its end: its disk is full'
-  expect([code, outcome.errors]).toEqual([
-    3,
-    [{ stream: 'managers', partition: 'account', code: 'job.failed', message }],
-  ])
+  const error = { stream: 'managers', partition: 'account', code: 'job.failed', message }
+  expect([code, outcome.errors]).toEqual([3, [error]])
   expect(await account.sync(flags)).toMatchObject({ code: 0 })
   await stop(worker)
 })

@@ -183,10 +183,8 @@ test('over weeks, with processes that come and go, each night runs once, leaves 
     expect([cause, isInTurn]).toEqual([cause, true])
   }
 
-  const { openCounts, units } = await readHealth(database.db, {
-    nowMs: 0,
-    budget: { v1Budget: 10, v1BudgetScope: 'account' },
-  })
+  const budget = { v1Budget: 10, v1BudgetScope: 'account' } as const
+  const { openCounts, units } = await readHealth(database.db, { nowMs: 0, budget })
   expect(openCounts).toMatchObject({ gap: 0, problem: 0 })
   for (const name of ['watch_records', 'gifts', 'signups']) {
     const reached = units.filter(({ stream }) => stream === name).map(({ until }) => until ?? 0)

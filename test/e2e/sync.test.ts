@@ -1,11 +1,13 @@
 import { subscribe } from 'node:diagnostics_channel'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { audit } from '../../src/cli/audit.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { MINUTE } from '../../src/core/wall-clock.ts'
 import type { Switches } from '../../src/emulator/switches.ts'
-import { migrateDown, migrateUp } from '../../src/store/migrate.ts'
+import { migrateDown, migrateUp, loadMigrations } from '../../src/store/migrate.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { runQuery } from '../../src/store/pool.ts'
 import { migrate } from '../../src/cli/migrate.ts'
@@ -18,6 +20,7 @@ import { startPipeline } from '../helpers/start-pipeline.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { openAs } from '../helpers/open-as.ts'
+import { expectKeptDays } from '../helpers/expect-kept-days.ts'
 
 const onlyVisits = ['--streams', 'watch_records']
 
@@ -79,12 +82,8 @@ test('the newest ranges of all channels go before older gaps', async () => {
 test('settings of the database under which statements would take long or values change are not those of a run', async () => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
   const { name, db } = account.database
-  for (const setting of [
-    `jit = 'on'`,
-    `datestyle = 'SQL, DMY'`,
-    `array_nulls = 'off'`,
-    `default_transaction_isolation = 'serializable'`,
-  ])
+  const isolation = `default_transaction_isolation = 'serializable'`
+  for (const setting of [`jit = 'on'`, `datestyle = 'SQL, DMY'`, `array_nulls = 'off'`, isolation])
     await sql.raw(`alter database ${name} set ${setting}`).execute(db)
   await sql`create table public.seen (jit text, isolation text)`.execute(db)
   await sql`create function public.see() returns trigger language plpgsql as
@@ -188,4 +187,47 @@ test('an analyst’s open transaction holds up no run and no other analyst, and 
   expect(down.error).toMatchObject({ code: 'db.refused', message: expect.stringContaining(named) })
   await analyst.session.query('commit')
   expect(await account.run(migrate, ['down'])).toMatchObject({ code: 0 })
+})
+
+/** The newest migration of version 0.1.0. */
+const LAST = '0024-indexes-of-runs'
+/** What 0.1.0 had written after a sync of the world of this test. */
+const rowsOfRelease = readFileSync(join(import.meta.dirname, '../helpers/release-0.1.0.sql'), 'utf8')
+
+test('what 0.1.0 has written is whole after the upgrade, after going back, and after another upgrade', async () => {
+  await using account = await startAccount({ isMigrated: false, channels: 1, viewers: 20 })
+  const { database, emulator, clock, run } = account
+  const { db } = database
+  const migrations = Object.entries(await loadMigrations())
+  await migrateUp(db, { migrations: Object.fromEntries(migrations.filter(([name]) => name <= LAST)) })
+  const readColumns = async () =>
+    (
+      await sql`select table_schema, table_name, column_name, data_type, is_nullable from information_schema.columns
+        where table_schema like 'livehouse%' order by table_schema, table_name, column_name`.execute(db)
+    ).rows
+  const columnsOfRelease = await readColumns()
+  await sql.raw(rowsOfRelease).execute(db)
+  await sql`update livehouse_ops.source set base_url = ${emulator.baseUrl}`.execute(db)
+
+  const { rows: read } = await sql<{ stream: string }>`select distinct stream from livehouse_ops.slices`.execute(db)
+  const names = read.map(({ stream }) => stream)
+  expect(names.length).toBeGreaterThan(6)
+  const { code, streams } = await account.sync()
+  expect(code).toBe(0)
+  await account.expectTruth()
+  const unchanged = { inserted: 0, updated: 0, removed: 0 }
+  for (const name of names) expect([name, streams[name]]).toMatchObject([name, unchanged])
+  expect(await run(audit)).toMatchObject({ code: 0 })
+
+  const newer = migrations.filter(([name]) => name > LAST)
+  for (const [name] of newer.toReversed())
+    expect((await run(migrate, ['down'])).printed).toEqual([`taken back: ${name}`])
+  expect(await readColumns()).toEqual(columnsOfRelease)
+  await account.expectTruth(names)
+
+  expect(await run(migrate, ['up'])).toMatchObject({ code: 0 })
+  expect(await expectKeptDays(db)).toMatchObject({ changed: 0 })
+  clock.passHours(2)
+  expect(await account.sync()).toMatchObject({ code: 0 })
+  await account.expectTruth()
 })

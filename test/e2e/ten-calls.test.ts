@@ -103,10 +103,8 @@ test('by channel the ten calls are ten for each', async () => {
   account.emulator.switches.v1BudgetScope = 'channel'
   account.setRecords(1210, 320)
   const settings = { LIVEHOUSE_V1_BUDGET_SCOPE: 'channel' }
-  expect(await runBackfill(settings)).toMatchObject({
-    code: 4,
-    streams: { watch_records_v1: { calls: 15, slices: { unverifiable: 1 } } },
-  })
+  const streams = { watch_records_v1: { calls: 15, slices: { unverifiable: 1 } } }
+  expect(await runBackfill(settings)).toMatchObject({ code: 4, streams })
   account.nextDay()
   expect(await runBackfill(settings)).toMatchObject({ code: 0 })
   expect(account.callsByDay()).toEqual([15, 5])

@@ -6,20 +6,15 @@ import { clampedTo } from './worlds/furnish.ts'
 export const ROWS = 130
 
 /** So many of each, so many in each minute, of which the service counts no more than it is asked to, in pages of a size. */
-export async function startLists(
-  largestTotal: number,
-  rowsPerMinute: number,
-  rows = ROWS,
-  pageSize = 10,
-): Promise<TestAccount> {
+export async function startLists(cap: number, perMinute: number, rows = ROWS, pageSize = 10): Promise<TestAccount> {
   const account = await startAccount({ channels: 1, viewers: 5 })
   const { emulator } = account
-  Object.assign(emulator.switches, { largestTotal })
+  Object.assign(emulator.switches, { largestTotal: cap })
   emulator.faults.push({ effect: clampedTo(pageSize) })
   const { channel, visitor } = firstRows(emulator)
   const newest = account.hoursAgo(1)
   channel.visitors.add(...times(rows, (n) => ({ ...visitor, userId: `v${n}` })))
-  addRows(emulator, rows, (n) => newest - Math.floor(n / rowsPerMinute) * MINUTE)
+  addRows(emulator, rows, (n) => newest - Math.floor(n / perMinute) * MINUTE)
   return account
 }
 

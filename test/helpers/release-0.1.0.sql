@@ -1,4 +1,4 @@
--- What livehouse 0.1.0 wrote when it had read the emulator that test/e2e/upgrade.test.ts starts. Made by that version.
+-- What livehouse 0.1.0 wrote when it had read the emulator that test/e2e/sync.test.ts starts. Made by that version.
 truncate livehouse_ops.source,
   livehouse_ops.runs,
   livehouse_ops.slices,

@@ -77,6 +77,7 @@ export function makeRun(overrides: Partial<RunReport> = {}): RunReport {
 
 /** One channel whose streams are all read this night. */
 export function makeFacts(overrides: Partial<Facts> = {}): Facts {
+  const account = { scope: 'account', used: 3, left: 7, spentAt: null }
   const walk = { isWindowed: false, since: null, until: null }
   const facts: Omit<Facts, keyof ReturnType<typeof judgeHealth>> = {
     readAtMs: NOW_MS,
@@ -105,12 +106,7 @@ export function makeFacts(overrides: Partial<Facts> = {}): Facts {
     questions: new Map(),
     sizes: new Map([['watch_records', { rows: 1234, isExact: true }]]),
     jobs: [],
-    budget: {
-      serviceDay: '2026-11-20',
-      budget: 10,
-      scope: 'account',
-      scopes: [{ scope: 'account', used: 3, left: 7, spentAt: null }],
-    },
+    budget: { serviceDay: '2026-11-20', budget: 10, scope: 'account', scopes: [account] },
     ...overrides,
   }
   return { ...facts, ...judgeHealth(facts) }

@@ -8,6 +8,9 @@ import { createFakeClock } from '../helpers/fake-clock.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { type ScriptedAnswer, startScriptedService } from '../helpers/scripted-service.ts'
 
+const giftPage = { list: listOf('gifts', { channel: '9', type: 'cash' }), page: 1, pageSize: 100 }
+const visitorPage = { list: listOf('visitors', { channel: '9' }), page: 3, pageSize: 100 }
+
 test.each<[string, string, number]>([
   ['seconds', '7', 7000],
   ['an HTTP date', 'Fri, 20 Nov 2026 06:00:09 GMT', 9000],
@@ -20,24 +23,17 @@ test.each<[string, string, number]>([
     index === 0 ? { status: 503, headers: { 'retry-after': header }, text: '' } : { json: [] },
   )
   await using connection = connectClient(service.url, { clock, random: () => 0 })
-  await connection.fetchPage(
-    { list: listOf('gifts', { channel: '9', type: 'cash' }), page: 1, pageSize: 100 },
-    openContext(),
-  )
+  await connection.fetchPage(giftPage, openContext())
   expect(clock.waits).toEqual([waitMs])
 })
 
 test('a wait of an hour that the service asks for is told once, and by the error in the end', async () => {
   const clock = createFakeClock({ isAutomatic: true })
   const { log, lines } = createRecordingLog()
-  await using service = await startScriptedService(() => ({
-    status: 429,
-    headers: { 'retry-after': '3600' },
-    json: {},
-  }))
+  const refusal = { status: 429, headers: { 'retry-after': '3600' }, json: {} }
+  await using service = await startScriptedService(() => refusal)
   await using connection = connectClient(service.url, { clock, log, random: () => 0 })
-  const list = listOf('gifts', { channel: '9', type: 'cash' })
-  const error = await errorOf(connection.fetchPage({ list, page: 1, pageSize: 100 }, openContext()))
+  const error = await errorOf(connection.fetchPage(giftPage, openContext()))
   const message = expect.stringMatching(/^POST giftRunning channel 9.*: 429; the service asks to wait 3600 s/)
   expect(error).toMatchObject({ code: 'api.rateLimited', message })
   const warnings = lines.filter(({ level }) => level === 'warn')
@@ -57,8 +53,6 @@ test.each([
   expect(await errorOf(ask)).toMatchObject({ code: 'api.rateLimited' })
   expect(clock.now() - startMs).toBe(waitedMs)
 })
-
-const visitorPage = { list: listOf('visitors', { channel: '9' }), page: 3, pageSize: 100 }
 
 /** What the client makes of an answer to `POST visitorList channel 9 page 3`, how often it asked, and for how long. */
 async function judge(answer: ScriptedAnswer) {

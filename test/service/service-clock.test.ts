@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RawAnswer } from '../../src/service/http.ts'
+import type { Http, RawAnswer } from '../../src/service/http.ts'
 import { createServiceClock } from '../../src/service/service-clock.ts'
 
 const { signal } = new AbortController()
@@ -20,12 +20,8 @@ function setup(isSteady: boolean) {
     return { status: 200, text: '', headers: { date: new Date(serviceMs()).toUTCString() } }
   }
   const call = { name: 'GET /', method: 'GET', host: 'base', path: '' } as const
-  const { serviceClock } = createServiceClock(
-    clock,
-    exchange,
-    async (timed) => await timed(call, { signal }),
-    async () => {},
-  )
+  const ask = async (timed: Http['exchange']) => await timed(call, { signal })
+  const { serviceClock } = createServiceClock(clock, exchange, ask, async () => {})
   return { jump: (ms: number) => void (machine.nowMs += ms), asked: () => asked, service: serviceClock, serviceMs }
 }
 

@@ -4,6 +4,7 @@ import type { Cause, Notice } from '../../../src/core/cause.ts'
 import { languages } from '../../../src/core/language.ts'
 import { type AlertStyle, formatAlert, refusalIn } from '../../../src/app/alerts/alert-formats.ts'
 import { describeNotice } from '../../../src/app/alerts/describe-cause.ts'
+import { times } from '../../helpers/first-rows.ts'
 
 const at = new Date('2026-11-20T06:30:00Z')
 const NOW_MS = 1_700_000_000_123
@@ -91,10 +92,7 @@ test('WeCom gets markdown content, and Slack text alone', () => {
 test.each(['json', 'dingtalk', 'wecom', 'feishu', 'slack'] as const)(
   '%s: the keyword stands in it, and a flood is one message',
   (format) => {
-    const many = Array.from(
-      { length: 300 },
-      (_, n): Notice => ({ event: 'raised', cause: { kind: 'channelGone', channel: `${n}` }, at }),
-    )
+    const many = times(300, (n): Notice => ({ ...raised, cause: { kind: 'channelGone', channel: `${n}` } }))
     const { body } = request(format, { keyword: '直播' }, many)
     expect(body).toContain('直播')
     expect(body).toMatch(/and 2[89]0 more/)

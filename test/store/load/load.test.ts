@@ -10,12 +10,7 @@ import { ofFile } from '../../helpers/of-file.ts'
 const database = ofFile(createTestDatabase)
 beforeEach(async () => void (await sql`truncate livehouse.visitors`.execute(database.db)))
 
-const visitor = (userId: string, fields: Row = {}): Row => ({
-  channel_id: '9',
-  user_id: userId,
-  extra: null,
-  ...fields,
-})
+const visitor = (id: string, fields: Row = {}): Row => ({ channel_id: '9', user_id: id, extra: null, ...fields })
 
 const readAll = async () =>
   (await sql<Record<string, unknown>>`select * from livehouse.visitors order by user_id`.execute(database.db)).rows
@@ -66,10 +61,7 @@ test('a value that the table refuses fails the copy', async () => {
   expect(await readAll()).toEqual([])
 })
 
-test.each([
-  ['load', load],
-  ['copy', copy],
-])('sessions that %s the same keys at once in another order all end well', async (_, write) => {
+test.each(Object.entries({ load, copy }))('sessions that %s equal keys in another order end well', async (_, write) => {
   const rows = Array.from({ length: 2000 }, (_row, index) => visitor(`u${index}`, { visit_count: index }))
   const counts = await Promise.all([rows, rows.toReversed(), rows].map((each, at) => write(each, `${at}`)))
   expect(counts.reduce((sum, { inserted }) => sum + inserted, 0)).toBe(2000)
