@@ -104,9 +104,8 @@ test('what is no secret stays', () => {
 test('a line for people tells errors of ours by message and causes, others with their stack', () => {
   const { log, lines } = createTestLog({ zoneOfPeople: 'UTC' })
   const cause = new Error('connection refused')
-  log.error('run.failed', {
-    err: new LivehouseError('db.refused', 'read-only', { reason: '', sqlState: '' }, { cause }),
-  })
+  const err = new LivehouseError('db.refused', 'read-only', { reason: '', sqlState: '' }, { cause })
+  log.error('run.failed', { err })
   const text = lines.join('')
   expect(text).toContain('    read-only\n    because of\n    Error: connection refused\n        at ')
 })

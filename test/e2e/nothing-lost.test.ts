@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
-import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
 import {
   changedRows,
   changingTotal,
@@ -107,9 +107,9 @@ test.each([
   expect(await readQuarantine(effect, small)).toEqual([['"stray"', false]])
 })
 
-function breakVisitors(effect: FaultEffect, fault: Partial<Fault> = {}): void {
+function breakVisitors(effect: FaultEffect): void {
   const [channelId = ''] = pipeline.emulator.channelIds
-  pipeline.emulator.faults.push({ effect, endpoint: 'visitorList', channelId, ...fault })
+  pipeline.emulator.faults.push({ effect, endpoint: 'visitorList', channelId })
 }
 
 test('a server error that lasts fails its partition alone, and the next run mends it', async () => {

@@ -37,9 +37,8 @@ async function readCounts() {
     select (select count(*)::int from livehouse.gifts where removed_at is null) as gifts,
       (select sum(amount)::text from livehouse.gifts where removed_at is null) as amount,
       (select count(*)::int from livehouse.signups where removed_at is null) as signups,
-      (select count(*)::int from livehouse_ops.quarantine where resolved_at is null) as waiting`.execute(
-    account.database.db,
-  )
+      (select count(*)::int from livehouse_ops.quarantine where resolved_at is null) as waiting
+  `.execute(account.database.db)
   return first(rows)
 }
 

@@ -18,7 +18,6 @@ import { startTestStatusServer } from '../helpers/status-server.ts'
 const EVIL = `<img src=x onerror="window.broken=1"><script>window.broken=1</script>"'>`
 /** A page renews itself at most this late. */
 const RENEWED_MS = 60_000
-const phone = { viewport: { width: 360, height: 740 } }
 
 if (chromiumPath === undefined) {
   process.stdout.write('no Chromium: the tests of the status page in a browser are skipped (CHROMIUM_PATH names one)\n')
@@ -34,9 +33,8 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     // The pipeline of tests writes down no end of its runs.
     await sql`update livehouse_ops.runs set status = 'ok', finished_at = started_at`.execute(db)
     const [first] = started.emulator.channelIds
-    await sql`update livehouse.channels set name = ${EVIL}, label = ${EVIL}, channel_group = ${EVIL + 'G'.repeat(150)} where channel_id = ${first}`.execute(
-      db,
-    )
+    await sql`update livehouse.channels set name = ${EVIL}, label = ${EVIL}, channel_group = ${EVIL + 'G'.repeat(150)}
+      where channel_id = ${first}`.execute(db)
     const at = new Date(started.clock.nowMs)
     const runId = await startRun(db, { command: EVIL, settings: {}, startedAt: at })
     const counts = { extracted: 90, inserted: 60, updated: 30, unchanged: 0, calls: 9, retries: 2 }
@@ -98,7 +96,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     const token = 'open-sesame-open-sesame'
     await using guarded = await startTestStatusServer(pipeline.database, { token, actions, readJobs })
     const [first = ''] = pipeline.emulator.channelIds
-    const options = { ...phone, extraHTTPHeaders: { authorization: `Bearer ${token}` } }
+    const options = { viewport: { width: 360, height: 740 }, extraHTTPHeaders: { authorization: `Bearer ${token}` } }
     const tabTo = async (page: Page, selector: string) => {
       const isThere = `document.activeElement.matches(${JSON.stringify(selector)})`
       for (let tabs = 0; tabs < 300 && !(await page.evaluate(isThere)); tabs++) await page.keyboard.press('Tab')

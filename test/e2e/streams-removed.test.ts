@@ -30,9 +30,8 @@ async function countMarked() {
   const { rows } = await sql`
     select (select count(*)::int from livehouse.visitors where removed_at is not null) as visitors,
       (select count(*)::int from livehouse.gifts where removed_at is not null) as gifts,
-      (select count(*)::int from livehouse.signups where removed_at is not null) as signups`.execute(
-    pipeline.database.db,
-  )
+      (select count(*)::int from livehouse.signups where removed_at is not null) as signups
+  `.execute(pipeline.database.db)
   return rows[0]
 }
 

@@ -25,9 +25,8 @@ export async function expectKeptDays(db: Kysely<Database>) {
     const { rows } = await sql<{ kept: number; changed: number }>`
       select (select count(*)::integer from livehouse_ops.channel_days) as kept,
         (select count(*)::integer from (
-          select from livehouse_ops.changed_channel_days union all select from livehouse_ops.changed_channels union all select from livehouse_ops.changed_persons) c) as changed`.execute(
-      trx,
-    )
+          select from livehouse_ops.changed_channel_days union all select from livehouse_ops.changed_channels
+          union all select from livehouse_ops.changed_persons) c) as changed`.execute(trx)
     const shown = await readShown(trx)
     await sql`savepoint as_kept`.execute(trx)
     await sql`delete from livehouse_ops.channel_days`.execute(trx)

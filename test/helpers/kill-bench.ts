@@ -109,9 +109,8 @@ async function installGates(db: Kysely<Database>): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db)
   const { rows } = await sql<{ name: string }>`
     select format('%I.%I', schemaname, tablename) as name from pg_tables
-    where schemaname in ('livehouse', 'livehouse_ops') and tablename not in ('migrations', 'migration_lock', 'source', 'bi_settings', 'call_paces', 'leases', 'locks')`.execute(
-    db,
-  )
+    where schemaname in ('livehouse', 'livehouse_ops') and tablename not in ('migrations', 'migration_lock', 'source',
+      'bi_settings', 'call_paces', 'leases', 'locks')`.execute(db)
   for (const { name } of rows) {
     const gate = `create trigger gate before insert or update${ofResult(name)} on ${name}
       for each statement execute function public.pass('write')`

@@ -109,9 +109,8 @@ test('a call is durable once it is taken, also where the database is told to be 
     await quick.connection().execute(async (session) => {
       await take('2026-11-20T09:00:00', {}, '9', session)
       const { rows } = await sql<{ outside: string; inside: string }>`
-        select current_setting('synchronous_commit') as outside, current_setting('note.commit') as inside`.execute(
-        session,
-      )
+        select current_setting('synchronous_commit') as outside,
+          current_setting('note.commit') as inside`.execute(session)
       seen.push(...rows)
     })
   } finally {

@@ -58,9 +58,8 @@ test('old days of the call budget go, and alerts but for those that nobody was t
     ['untold', 401, false],
   ] as const) {
     await sql`insert into livehouse_ops.alerts (cause, facts, raised_at, raised_sent_at, cleared_at, cleared_sent_at)
-      values (${cause}, '{}', ${ago(950)}, ${ago(950)}, ${ago(days)}, ${isTold ? ago(days) : null})`.execute(
-      database.db,
-    )
+      values (${cause}, '{}', ${ago(950)}, ${ago(950)}, ${ago(days)},
+        ${isTold ? ago(days) : null})`.execute(database.db)
   }
   await sql`insert into livehouse_ops.alerts (cause, facts, raised_at, raised_sent_at)
     values ('open', '{}', ${ago(950)}, ${ago(950)})`.execute(database.db)

@@ -29,9 +29,8 @@ async function startSchedulerBench() {
     sent.set(id, { at: new Date(clock.now()).toISOString().slice(0, 16), tick: localTime })
     await sql`insert into livehouse_ops.job_runs
       (job, time_zone, local_time, is_repeat, due_at, status, attempts, worker, started_at)
-      values (${job.name}, ${job.timeZone}, ${localTime}, ${tick.isRepeat}, ${new Date(tick.dueAtMs)}, 'ended', 1, 'test', now())`.execute(
-      db,
-    )
+      values (${job.name}, ${job.timeZone}, ${localTime}, ${tick.isRepeat}, ${new Date(tick.dueAtMs)},
+        'ended', 1, 'test', now())`.execute(db)
   }
   const bench = {
     database,

@@ -129,9 +129,8 @@ test('the service is quoted with its code, on one line and not at length', async
 })
 
 test('errcode 1000 as text is success, and empty errors are none', async () => {
-  await using service = await startScriptedService(() => ({
-    json: { errcode: '1000', errors: null, total_num: '0', results: [] },
-  }))
+  const json = { errcode: '1000', errors: null, total_num: '0', results: [] }
+  await using service = await startScriptedService(() => ({ json }))
   await using connection = connectClient(service.url)
   expect(await connection.fetchPage(visitorPage, openContext())).toMatchObject({ items: [], total: 0 })
 })
