@@ -82,7 +82,7 @@ const SAME_SIGNAL_MS = 300
 
 /** The launcher under an old Node waits for this process: where it is killed, nobody else would end this one. */
 function endWithLauncher(): void {
-  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'))
+  process.once('disconnect', () => process.emit('SIGTERM', 'SIGTERM'))
   process.channel?.unref()
 }
 

@@ -22,7 +22,7 @@ const codeOfSignal = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 } as const
 /** The exit code of wrong use: a flag or a setting. */
 export const WRONG_USE = 2
 
-/** What stopped a command, as an exit code. A call that is refused before it is sent is wrong use. */
+/** What stopped a command, as an exit code. */
 export function exitCodeOfError(error: unknown): number {
   if (hasCode(error, 'usage.invalid') || hasCode(error, 'config.invalid')) return WRONG_USE
   if (hasCode(error, 'run.interrupted')) return codeOfSignal[error.details.signal]

@@ -4,7 +4,6 @@ export interface ErrorDetails {
   'usage.invalid': { readonly problems: readonly string[] }
   /** A setting; `problems` name the variable, what was given (never a secret) and what it should be. */
   'config.invalid': { readonly problems: readonly string[] }
-  /** A request that cannot be put together, found before it is made. */
   /** No connection: name resolution, refused, reset, TLS. */
   'api.unreachable': { readonly call: string; readonly reason: string }
   /** No complete answer in time. */
@@ -25,7 +24,7 @@ export interface ErrorDetails {
   'api.credentialsRefused': { readonly call: string; readonly reason: string }
   /** What answers at 4.1 issues no tokens. */
   'api.wrongAuthUrl': { readonly call: string; readonly reason: string }
-  /** 4.1 refused with an errcode that says nothing of the app id and secret. */
+  /** No token came: 4.1 refused with an errcode that says nothing of the app id and secret, or failed each time. */
   'api.noToken': { readonly call: string; readonly code: number | string; readonly reason: string }
   /** 403: this account may not do this. */
   'api.forbidden': { readonly call: string; readonly reason: string }

@@ -18,6 +18,8 @@ import { readNewestSlice } from '../ledger/slices/slices.ts'
 const POLL_MS = 1000
 /** So many partitions in a row that cannot reach the service end the run. */
 const MOST_UNREACHED = 20
+/** What may be wrong with one machine alone. */
+const UNREACHED: ReadonlySet<string> = new Set(['api.unreachable', 'api.noToken'])
 /**
  * Syncs come before backfills. Each partition of a run has a lower priority than the one before it, so that runs take
  * turns: a few partitions do not wait for the many of another run.
@@ -138,7 +140,7 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
   }
   const [problem] = result.errors
   if (result.status !== 'failed' || problem === undefined) run.unreached = 0
-  else if (problem.code !== 'api.unreachable' || ++run.unreached >= MOST_UNREACHED) run.stop(problem.message)
+  else if (!UNREACHED.has(problem.code) || ++run.unreached >= MOST_UNREACHED) run.stop(problem.message)
 }
 
 function describe(output: unknown): string {

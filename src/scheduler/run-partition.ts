@@ -9,6 +9,7 @@ import { readEarlierAttempts } from '../ledger/slices/slices-of-runs.ts'
 import { hasSliceAfter } from '../ledger/slices/slices.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import type { Db } from '../store/database.ts'
+import { readPending } from '../store/migrate.ts'
 import { findStream } from '../streams/registry.ts'
 import { planAgain } from '../sync/plan-again.ts'
 import type { EndedSlice } from '../sync/run-slice.ts'
@@ -83,6 +84,8 @@ function createPartitionHandler(
     const { runId, begunAtMs, afterSlice, stream: name, partition, slices, ...asked } = jobOf(attempt)
     const stream = findStream(name)
     if (stream === undefined) throw new Error(`there is no stream ${name}: update livehouse on every machine`)
+    // A newer livehouse may have migrated the database since this process opened it.
+    await readPending(db)
     // Where the service cannot be reached, reading fails too, and reports it.
     await readServiceTime({ log: context.log, signal }, connection).catch(() => {})
     const begunAt = new Date(begunAtMs)

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { type ErrorCode, hasCode, LivehouseError } from '../core/errors.ts'
 import type { Reserve } from '../core/shared-calls.ts'
-import { isOfTokenCall } from './tokens.ts'
 import type { Send } from './send.ts'
 import type { ServiceClock } from './service-clock.ts'
 
@@ -9,19 +8,12 @@ import type { ServiceClock } from './service-clock.ts'
  * Counts every attempt of a call of 4.6 against the day's budget, before it is made. A refusal means that the day's
  * calls are spent, since another client may share the account; it is the cause of the error.
  * @param reserve without it, such a call must not be made
- * @param getToken makes sure of a token first, so that a failing token service costs no call of the day
  */
-export function budget(
-  next: Send,
-  reserve: Reserve | undefined,
-  serviceClock: ServiceClock,
-  getToken: (signal: AbortSignal) => Promise<unknown>,
-): Send {
+export function budget(next: Send, reserve: Reserve | undefined, serviceClock: ServiceClock): Send {
   return async (call, context) => {
     assert(reserve && call.channelId !== undefined, `${call.name} needs a budget that counts its calls`)
     const { signal } = context
     await serviceClock.refresh(signal)
-    await getToken(signal)
     const reservation = await reserve(call.channelId, serviceClock.now(), signal)
     try {
       return await next(call, context)
@@ -37,7 +29,6 @@ export function budget(
 
 /** Any 4xx or error code (API 7) of the call itself, but for 401, which renews the token. */
 function isRefusal(error: unknown): error is LivehouseError {
-  if (isOfTokenCall(error)) return false
   if (hasCode(error, 'api.status')) return error.details.status >= 400 && error.details.status < 500
   return error instanceof LivehouseError && refusals.has(error.code)
 }

@@ -15,15 +15,7 @@ import { type AnswerOptions, readAnswers } from './read-answer.ts'
 import { retry, type RetryOptions } from './retry.ts'
 import type { Call, Send } from './send.ts'
 import { createServiceClock, type ServiceClock } from './service-clock.ts'
-import {
-  createTokenRequest,
-  fetchTokens,
-  noCredentials,
-  token,
-  TOKEN_CALL,
-  type TokenFetch,
-  type TokensOptions,
-} from './tokens.ts'
+import { createTokenRequest, fetchTokens, noCredentials, token, TOKEN_CALL, type TokensOptions } from './tokens.ts'
 
 /** How to reach the service; settings of users by the same names. */
 export interface ServiceAccess extends Pick<HttpOptions, 'baseUrl' | 'authUrl' | 'concurrency' | 'proxies'> {
@@ -95,12 +87,15 @@ export function connect(options: ConnectOptions): Connection {
   const answers = pace.inner(readAnswers(timed, { ...options, serviceClock, closed }))
 
   const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
+  // A person waits for it as long as for a read.
+  const tokenRepeat = options.longestRefusedMs === undefined ? 'token' : 'read'
+  const repeatFetch = retry(async ({ fetch }: TokenFetch, attempt) => await fetch(attempt), repeating)
   const fetched =
     credentials &&
     fetchTokens({
       appId: credentials.appId,
       requestToken: createTokenRequest(pace.outer(answers), { ...options, ...credentials, clock: serviceClock }),
-      repeat: retry(async ({ fetch }: TokenFetch, attempt) => await fetch(attempt), repeating),
+      repeat: async (fetch, context) => await repeatFetch({ name: TOKEN_CALL, repeat: tokenRepeat, fetch }, context),
       store: options.tokenStore ?? createMemoryTokenStore(),
       clock: serviceClock,
       addSecret: options.addSecret,
@@ -111,7 +106,8 @@ export function connect(options: ConnectOptions): Connection {
   if (!bearer) throw noCredentials()
 
   const unbudgeted = token(answers, bearer, fetched)
-  const budgeted = budget(unbudgeted, options.reserve, serviceClock, bearer.current)
+  // The token comes first: a token service that fails costs no call of the day, and none waits for it behind midnight.
+  const budgeted = token(budget(answers, options.reserve, serviceClock), bearer, fetched)
   const authorized: Send = (call, context) => (call.isBudgeted ? budgeted : unbudgeted)(call, context)
   const places = new PQueue({ concurrency })
   // Places come after the gate: calls that wait for a slow endpoint's turn must not hold them all.
@@ -136,6 +132,7 @@ export function connect(options: ConnectOptions): Connection {
   }
 }
 
+type TokenFetch = Pick<Call, 'name' | 'repeat'> & { readonly fetch: TokensOptions['requestToken'] }
 type BareCall = WireCall & Pick<Call, 'endpoint' | 'repeat'>
 
 /** Asks `/` without a token: whether anything answers, and what time it is. */

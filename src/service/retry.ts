@@ -77,7 +77,7 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
             : clock.now() + askedWait(error) - refusedSinceMs >= longestRefusedMs
         if (isOver && !canRenew) throw finalError(error, attempt)
         isRenewed ||= canRenew
-        const waitMs = canRenew ? 0 : waitBefore(error, Math.max(1, failures), random)
+        const waitMs = canRenew ? 0 : waitBefore(error, call.repeat, Math.max(1, failures), random)
         log.debug('call.retry', { call: call.name, attempt, code: error.code, waitMs })
         warn(error)
         await clock.sleep(waitMs, context.signal)
@@ -93,9 +93,13 @@ function mostAttempts(repeat: Call['repeat'], error: LivehouseError): number {
   return isPassing ? MOST_ATTEMPTS[repeat] : 1
 }
 
-/** Full jitter, so that calls that failed together are not repeated together; not less than the service asks for. */
-function waitBefore(error: LivehouseError, attempt: number, random: () => number): number {
+/**
+ * Full jitter, so that calls that failed together are not repeated together; not less than the service asks for. The
+ * one call for a token, on which all others wait, waits at least half of it: half a minute in all.
+ */
+function waitBefore(error: LivehouseError, repeat: Call['repeat'], attempt: number, random: () => number): number {
   const asked = askedWait(error)
+  if (repeat === 'token') return asked + ((1 + random()) / 2) * FIRST_WAIT_MS * 2 ** (attempt - 1)
   return asked + random() * FIRST_WAIT_MS * (asked > 0 ? 1 : 2 ** (attempt - 1))
 }
 

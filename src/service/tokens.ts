@@ -56,9 +56,9 @@ export function token(next: Send, bearer: Tokens, ticket?: Tokens & { readonly a
 
 export interface TokensOptions {
   readonly appId: string
-  readonly requestToken: (context: CallContext) => Promise<AccessToken>
-  /** Does work of this name again while its failure may pass. */
-  readonly repeat: (work: TokenFetch, context: CallContext) => Promise<AccessToken>
+  readonly requestToken: FetchToken
+  /** Fetches again while the failure may pass. */
+  readonly repeat: (fetch: FetchToken, context: CallContext) => Promise<AccessToken>
   readonly store: TokenStore
   readonly clock: Clock
   /** Called with each token that is used, whichever process fetched it: no message may show it. */
@@ -67,10 +67,7 @@ export interface TokensOptions {
   readonly closed: AbortSignal
 }
 
-/** The fetch of a token, with its attempts. */
-export interface TokenFetch extends Pick<Call, 'name' | 'repeat'> {
-  readonly fetch: (context: CallContext) => Promise<AccessToken>
-}
+type FetchToken = (context: CallContext) => Promise<AccessToken>
 
 /**
  * Tokens of 4.1: fetched when needed, once for all calls that wait, renewed before they expire. Clients are to limit
@@ -85,11 +82,10 @@ export function fetchTokens(options: TokensOptions) {
   /** A service may issue the same value again while it is valid: that is a new token, and is tried. */
   const isRejected = ({ value, issuedAtMs }: AccessToken): boolean =>
     rejected !== undefined && value === rejected.value && issuedAtMs <= rejected.issuedAtMs
-  const isUsable = (token: AccessToken | undefined): token is AccessToken => {
-    if (token === undefined || isRejected(token)) return false
-    const early = Math.min((token.expiresAtMs - token.issuedAtMs) / 4, LONGEST_EARLY_MS)
-    return clock.now() < token.expiresAtMs - early
-  }
+  const isValid = (token: AccessToken | undefined, earlyMs = 0): token is AccessToken =>
+    token !== undefined && !isRejected(token) && clock.now() < token.expiresAtMs - earlyMs
+  const isUsable = (token: AccessToken | undefined): token is AccessToken =>
+    token !== undefined && isValid(token, Math.min((token.expiresAtMs - token.issuedAtMs) / 4, LONGEST_EARLY_MS))
   /** @param isNew to fetch one even where a usable one is there */
   const fetch = async (context: CallContext, isNew: boolean): Promise<AccessToken> => {
     const shared = isNew ? undefined : await store.read(context.signal)
@@ -103,13 +99,9 @@ export function fetchTokens(options: TokensOptions) {
     appId,
     current: async (signal: AbortSignal): Promise<AccessToken> => {
       if (isUsable(held)) return held
-      const work = {
-        name: TOKEN_CALL,
-        repeat: 'token',
-        fetch: async (attempt: CallContext) => await fetch(attempt, false),
-      } as const
-      pendingFetch ??= repeat(work, { signal: closed })
-        .catch((error: unknown) => Promise.reject(asRunError(error)))
+      pendingFetch ??= repeat(async (attempt) => await fetch(attempt, false), { signal: closed })
+        // Renewal is due before the end: until then the old one will do.
+        .catch((error: unknown) => (isValid(held) ? held : Promise.reject(asRunError(error))))
         .finally(() => (pendingFetch = undefined))
       return await orAborted(pendingFetch, signal)
     },

@@ -53,7 +53,8 @@ async function requireNobodyAtWork(transaction: Db, pending: readonly string[]):
   const lease = await held.orderBy('name').executeTakeFirst()
   if (lease === undefined) return
   const other = `another livehouse is at work on it (${lease.name}) and would go on writing as before`
-  const message = `The database lacks ${pending.join(', ')}, but ${other}. Stop it, and try again 20 s later.`
+  const repair = 'Stop it, and try again; if it was killed, that ends within 20 s'
+  const message = `The database lacks ${pending.join(', ')}, but ${other}. ${repair}.`
   throw new LivehouseError('db.pendingMigrations', message, { pending })
 }
 

@@ -62,7 +62,6 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly string[] 
       if (!stream.identity || items.length === 0) continue
       const minutes = rows.flatMap((row) => minuteIn(stream, row, timeZone) ?? [])
       const place = placeOf({ stream, partition })
-      // Before they are resolved: a crash in between means that a minute is read twice, and loses nothing.
       for (const ofDay of Map.groupBy(minutes, floorToDay).values()) {
         const window = { from: Math.min(...ofDay), to: Math.max(...ofDay) + MINUTE }
         await forgetCoverage(db, { streams: [stream.name], channels: undefined, partition: place.partition, window })
@@ -72,9 +71,10 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly string[] 
     await db.transaction().execute(async (trx) => {
       await prepareToLoad(trx, timeZone)
       for (const { stream, partition, items, rows, runId } of readings) {
+        // These are resolved by the reading that brings them.
+        if (stream.identity) continue
         const seenAt = new Date(now())
         await resolveItems(trx, items, seenAt)
-        if (stream.identity) continue
         await keepConflicts(trx, stream, partition, rows, { runId, seenAt, timeZone })
         const { inserted, updated } = await loadRows(trx, stream, freshestOfEach(stream, rows), runId, { isLate: true })
         count(stream.name, { inserted, updated, unchanged: rows.length - inserted - updated })

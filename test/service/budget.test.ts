@@ -46,5 +46,5 @@ test('the ten calls a day of 4.6 are not spent where the token ends after one wa
   const credentials = { apiToken: null, appId: 'an app', appSecret: 'a secret' }
   await using connection = connectClient(service.url, { ...credentials, clock, reserve })
   await connection.fetchPage({ list: listOf('watch_records_v1', { channel: '9' }), ...paging }, openContext())
-  expect(journal).toEqual(['token', 'reserve', 'token', 'token', 'userRecords'])
+  expect(journal).toEqual(['token', 'reserve', 'userRecords'])
 })

@@ -21,14 +21,15 @@ export async function checkDatabase(
     await using db = await openConfiguredDatabase(context, settings)
     const rights = await readRights(db)
     report('database', 'ok', `connected as ${rights.user}, PostgreSQL ${rights.version}`)
-    // Without a right on the tables, the list of migrations among them, nothing else can be told.
-    if (rights.closedTables.length > 0) return checkRights(rights, [], false, report)
+    // Without a right on the list of migrations nothing else can be told.
+    if (rights.closedTables.some((table) => table.endsWith('.migrations')))
+      return checkRights(rights, [], false, report)
     const migrations = await readMigrationStatus(db, { signal })
     const pending = migrations.filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
     const isEmpty = pending.length === migrations.length
     checkRights(rights, pending, isEmpty, report)
     checkSchema(rights, pending, isEmpty, settings, report)
-    if (!isEmpty) await checkSource(db, service, report)
+    if (!isEmpty && rights.closedTables.length === 0) await checkSource(db, service, report)
   } catch (error) {
     reportFailure(report, 'database', error, signal)
   }

@@ -47,15 +47,17 @@ export async function checkService(
     })
     return `${service.baseUrl} answers (HTTP ${status} without a token)`
   })
+  let untold: unknown
   if (service.appId === null) report('4.1 token', 'skipped', 'not needed: no app id is set, the fixed token is used')
   else
-    await check('4.1 token', async () => {
+    untold = await check('4.1 token', async () => {
       const { issuedAtMs, expiresAtMs } = await connection.accessToken({ signal })
       return `handed out, valid for ${Math.round((expiresAtMs - issuedAtMs) / 1000)} s`
     })
 
   // The first endpoint also shows whether the bearer token is accepted.
   let obstacle = unreached === undefined ? undefined : 'the base URL does not answer'
+  if (untold !== undefined && service.apiToken === null) obstacle ??= 'no token was handed out'
   const pages = new Map<Stream, Page>()
   for (const [index, stream] of askedStreams.entries()) {
     const name = `${stream.section} ${endpointOf(stream)}`

@@ -151,8 +151,9 @@ function firstOf(open: readonly OpenReading[], kind: OpenReading['kind']): reado
 }
 
 const REPAIR =
-  `The next livehouse sync reads what is not covered, ${onlyWhenNamed} only where it is named; livehouse backfill ` +
-  'reads a range again at once, and livehouse ledger forget drops what was read of it in vain.'
+  'The next livehouse sync reads what is not covered from LIVEHOUSE_HISTORY_FROM on, ' +
+  `${onlyWhenNamed} only where it is named; livehouse backfill reads a range again at once, and livehouse ledger ` +
+  'forget drops what was read of it in vain.'
 
 /** What is not covered or not proven, and how it is repaired; nothing where all is well. */
 function describeOpenPoints({ open, openCounts: { gap, problem } }: Health): string[] {

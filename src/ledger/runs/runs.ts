@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ExpressionBuilder, RawBuilder } from 'kysely'
 import type { RunStatus } from '../../core/outcome.ts'
 import type { Db } from '../../store/database.ts'
+import { readPending } from '../../store/migrate.ts'
 import { type Leases } from '../leases/leases.ts'
 import { now, type Ops, ops, type Row } from '../ops.ts'
 import { deleteRunLeases, selectLeaseOfRun } from '../leases/lease-rows.ts'
@@ -41,9 +42,11 @@ function isAbandoned(eb: ExpressionBuilder<Ops, 'runs'>) {
 
 /**
  * Records a run and takes its lease; while that is renewed, the run counts as running. Runs whose lease has expired are
- * recorded as interrupted. @returns its id, decimal text
+ * recorded as interrupted. @returns its id, decimal text @throws db.newer
  */
 export async function openRun(db: Db, run: NewRun, leases: Leases): Promise<string> {
+  // A newer livehouse may have migrated the database since this process opened it.
+  await readPending(db)
   const closed = await ops(db)
     .updateTable('runs')
     .set((eb) => {

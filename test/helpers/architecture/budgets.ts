@@ -2,21 +2,21 @@ import { allStreams } from '../../../src/streams/registry.ts'
 
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
-  app: 2909,
+  app: 2912,
   bi: 3996,
-  cli: 3383,
+  cli: 3384,
   config: 577,
-  core: 1253,
+  core: 1252,
   emulator: 1727 + 60 * allStreams.length,
-  ledger: 3455,
+  ledger: 3458,
   log: 73,
-  scheduler: 1297,
-  service: 1764,
-  store: 2856,
+  scheduler: 1302,
+  service: 1748,
+  store: 2857,
   streams: 101 + 68 * allStreams.length,
   sync: 5365,
   transform: 246,
-  web: 2850,
+  web: 2851,
   // The files beside the folders.
   '': 394,
 }
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_238 + 128 * allStreams.length, test: 23_945 }
+export const MOST_LINES = { src: 32_235 + 128 * allStreams.length, test: 23_946 }
