@@ -33,7 +33,8 @@ export const ledger = defineCommand(
     about: 'What has been read and what has not, from the ledger of slices. Needs only the database.',
     actions: {
       show: 'covered ranges, gaps, the last reading with its proof, what fell short; all with --channels (the default)',
-      forget: 'takes a range out of what is covered: the next sync reads it again. No row is deleted',
+      forget:
+        'takes a range out of what is covered or was read in vain: the next sync reads it again. No row is deleted',
     },
     defaultAction: 'show',
     flags: {

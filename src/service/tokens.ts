@@ -78,6 +78,8 @@ export function fetchTokens(options: TokensOptions) {
   let held: AccessToken | undefined
   let rejected: AccessToken | undefined
   let pendingFetch: Promise<AccessToken> | undefined
+  /** When a renewal that failed is tried again. */
+  let renewAtMs = Number.NEGATIVE_INFINITY
 
   /** A service may issue the same value again while it is valid: that is a new token, and is tried. */
   const isRejected = ({ value, issuedAtMs }: AccessToken): boolean =>
@@ -98,10 +100,14 @@ export function fetchTokens(options: TokensOptions) {
   return {
     appId,
     current: async (signal: AbortSignal): Promise<AccessToken> => {
-      if (isUsable(held)) return held
+      if (isUsable(held) || (isValid(held) && clock.now() < renewAtMs)) return held
       pendingFetch ??= repeat(async (attempt) => await fetch(attempt, false), { signal: closed })
-        // Renewal is due before the end: until then the old one will do.
-        .catch((error: unknown) => (isValid(held) ? held : Promise.reject(asRunError(error))))
+        .catch(async (error: unknown) => {
+          if (!isValid(held)) return await Promise.reject(asRunError(error))
+          // Renewal is due before the end: the old one will do, for half of the time that is left.
+          renewAtMs = (clock.now() + held.expiresAtMs) / 2
+          return held
+        })
         .finally(() => (pendingFetch = undefined))
       return await orAborted(pendingFetch, signal)
     },

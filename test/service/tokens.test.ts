@@ -63,6 +63,18 @@ test('a fetched token is renewed five minutes before the end of a long validity'
   expect(given.fetched()).toBe(2)
 })
 
+test('a token that cannot be renewed serves to its end, and a renewal is tried only now and then', async () => {
+  await using given = await setUp()
+  await given.ask()
+  await given.clock.sleep((7200 - 290) * 1000)
+  given.refuseTokens({ status: 503, text: '' })
+  for (let call = 0; call < 5; call += 1) await given.ask()
+  expect(new Set(given.bearers())).toEqual(new Set(['Bearer token-1']))
+  expect(given.fetched()).toBe(1 + 8)
+  await given.clock.sleep(290_000)
+  expect(await errorOf(given.ask())).toMatchObject({ code: 'api.noToken' })
+})
+
 test.each([0, -5, '0'])('a token of %j seconds is good for the call that asked', async (expire_time) => {
   await using given = await setUp({ expire_time })
   await given.ask()

@@ -4,14 +4,14 @@ import { allStreams } from '../../../src/streams/registry.ts'
 export const budgets: Readonly<Record<string, number>> = {
   app: 2912,
   bi: 3996,
-  cli: 3384,
+  cli: 3385,
   config: 577,
   core: 1252,
   emulator: 1727 + 60 * allStreams.length,
   ledger: 3458,
   log: 73,
   scheduler: 1302,
-  service: 1748,
+  service: 1754,
   store: 2857,
   streams: 101 + 68 * allStreams.length,
   sync: 5365,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_235 + 128 * allStreams.length, test: 23_952 }
+export const MOST_LINES = { src: 32_242 + 128 * allStreams.length, test: 23_964 }
