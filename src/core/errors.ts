@@ -67,6 +67,8 @@ export interface ErrorDetails {
   'db.tooOld': { readonly version: string }
   /** The database cannot hold every text: it is not in UTF-8. */
   'db.encoding': { readonly encoding: string }
+  /** The schema stays as it is while a livehouse is at work. `lease`: its name in `livehouse_ops.leases`. */
+  'db.inUse': { readonly lease: string }
   /** Migrations are pending and `LIVEHOUSE_AUTO_MIGRATE` is 0. */
   'db.pendingMigrations': { readonly pending: readonly string[] }
   /** The database was migrated by a newer livehouse. */
@@ -120,6 +122,7 @@ export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
   'db.refused': 'abort',
   'db.tooOld': 'abort',
   'db.encoding': 'abort',
+  'db.inUse': 'abort',
   'db.pendingMigrations': 'abort',
   'db.newer': 'abort',
   'db.otherSource': 'abort',

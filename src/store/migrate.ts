@@ -25,7 +25,7 @@ export interface MigrateOptions {
  * Applies every pending migration, all or none: in one transaction, which holds a lock, so that processes that start at
  * once wait for each other, also behind a pooler.
  * @returns the names of those that were applied, in their order
- * @throws db.newer, db.refused (naming the missing right), db.unreachable, db.pendingMigrations (one is at work)
+ * @throws db.newer, db.refused (naming the missing right), db.unreachable, db.inUse (one is at work)
  */
 export async function migrateUp(db: Db, options: MigrateOptions = {}): Promise<readonly string[]> {
   // Asked first without the lock: then a user without any right on the schema can work in a migrated database.
@@ -33,7 +33,7 @@ export async function migrateUp(db: Db, options: MigrateOptions = {}): Promise<r
   return changeSchema(db, options, async (transaction, migrations) => {
     // Another process may have migrated it meanwhile.
     const pending = await readPending(transaction, { ...options, migrations })
-    await requireNobodyAtWork(transaction, pending)
+    if (pending.length > 0) await requireNobodyAtWork(transaction, `The database lacks ${pending.join(', ')}`)
     for (const name of pending) {
       options.signal?.throwIfAborted()
       await migrations[name]?.up(transaction)
@@ -44,18 +44,17 @@ export async function migrateUp(db: Db, options: MigrateOptions = {}): Promise<r
   })
 }
 
-/** An older livehouse that is at work would go on writing as its own schema has it, such as rows under other keys. */
-async function requireNobodyAtWork(transaction: Db, pending: readonly string[]): Promise<void> {
+/** A livehouse that is at work would go on writing as its own schema has it, such as rows under other keys. */
+async function requireNobodyAtWork(transaction: Db, state: string): Promise<void> {
   const { rows: found } = await sql`
     select from pg_tables where schemaname = 'livehouse_ops' and tablename = 'leases'`.execute(transaction)
-  if (pending.length === 0 || found.length === 0) return
+  if (found.length === 0) return
   const held = transaction.selectFrom('livehouse_ops.leases').select('name').where('expires_at', '>', sql<Date>`now()`)
   const lease = await held.orderBy('name').executeTakeFirst()
   if (lease === undefined) return
   const other = `another livehouse is at work on it (${lease.name}) and would go on writing as before`
   const repair = 'Stop it, and try again; if it was killed, that ends within 20 s'
-  const message = `The database lacks ${pending.join(', ')}, but ${other}. ${repair}.`
-  throw new LivehouseError('db.pendingMigrations', message, { pending })
+  throw new LivehouseError('db.inUse', `${state}, but ${other}. ${repair}.`, { lease: lease.name })
 }
 
 /** Reverts the last migration, and drops the views for analysts. @returns its name, or none. @throws as `migrateUp` */
@@ -65,6 +64,7 @@ export async function migrateDown(db: Db, options: MigrateOptions = {}): Promise
     const status = await readMigrationStatus(transaction, { ...options, migrations })
     const last = status.findLast(({ appliedAt }) => appliedAt !== null)
     if (last === undefined) return []
+    await requireNobodyAtWork(transaction, `${last.name} is to be taken back`)
     await withdrawBi(transaction)
     await migrations[last.name]?.down?.(transaction)
     await transaction.deleteFrom(LIST).where('name', '=', last.name).execute()

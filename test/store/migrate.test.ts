@@ -81,14 +81,15 @@ test('a database with unknown migrations is refused by name', async () => {
   for (const refuse of [migrateUp, migrateDown, requireMigrated]) await expect(refuse(db)).rejects.toMatchObject(newer)
 })
 
-test('while an older livehouse is at work nothing is migrated', async () => {
+test('while a livehouse is at work nothing is migrated, and no migration taken back', async () => {
   await using database = await createTestDatabase()
   const { db } = database
   const last = await migrateDown(db)
   await sql`insert into livehouse_ops.leases (name, holder, taken_at, renewed_at, expires_at)
     values ('run 7', 'another', now(), now(), now() + interval '20 s')`.execute(db)
   const message = expect.stringMatching(/lacks .*, but another livehouse is at work on it \(run 7\)/)
-  await expect(migrateUp(db)).rejects.toMatchObject({ code: 'db.pendingMigrations', message })
+  await expect(migrateUp(db)).rejects.toMatchObject({ code: 'db.inUse', message })
+  await expect(migrateDown(db)).rejects.toThrow(/is to be taken back, but another livehouse is at work on it \(run 7\)/)
   await sql`update livehouse_ops.leases set expires_at = now()`.execute(db)
   expect(await migrateUp(db)).toEqual(last)
 })
