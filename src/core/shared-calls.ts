@@ -43,8 +43,8 @@ export interface Reservation {
 export type Reserve = (channelId: string, atMs: number, signal: AbortSignal) => Promise<Reservation>
 
 /**
- * Changes the pace of calls that all processes share, null at first. `change` gets the time by a clock that they share,
- * in milliseconds since some start, and is called again where another process was faster.
+ * Changes the pace of calls that all processes share, null where none is kept. `change` gets the time by a clock that
+ * they share, in milliseconds since some start, and is called again where another process was faster.
  */
 export type UpdatePace = <T extends WithPace>(change: PaceChange<T>) => Promise<T>
 export type WithPace = { readonly pace: unknown }
@@ -52,6 +52,6 @@ export type PaceChange<T extends WithPace> = (pace: unknown, nowMs: number) => T
 
 /** For this process alone. */
 export function createMemoryPace({ now, monotonicMs = now }: Clock): UpdatePace {
-  let kept: WithPace = { pace: null }
+  let kept: WithPace = { pace: {} }
   return async (change) => (kept = change(kept.pace, monotonicMs()))
 }

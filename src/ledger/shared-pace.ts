@@ -1,18 +1,16 @@
 import { sql } from 'kysely'
 import type { Clock } from '../core/clock.ts'
-import { type PaceChange, createMemoryPace, type UpdatePace, type WithPace } from '../core/shared-calls.ts'
+import type { PaceChange, UpdatePace, WithPace } from '../core/shared-calls.ts'
 import type { Db } from '../store/database.ts'
 
 /**
  * Keeps the pace of calls to `host` in `livehouse_ops.call_paces`, by the database's clock, with optimistic locking: a
- * change is computed again where the version has changed meanwhile. While the database does not answer, this process
- * keeps a pace of its own, from the last one that it saw.
+ * change is computed again where the version has changed meanwhile. Where the database does not answer it fails, and no
+ * call leaves: processes that went on alone would exceed the ceiling together, and could store nothing.
  */
 export function createSharedPace(db: Db, host: string, clock: Clock): UpdatePace {
   const { now, monotonicMs = now } = clock
   let offsetMs = now() - monotonicMs()
-  const updateLocally = createMemoryPace({ ...clock, monotonicMs: () => monotonicMs() + offsetMs })
-
   const update = async <T extends WithPace>(
     change: PaceChange<T>,
     version: string | null,
@@ -31,9 +29,9 @@ export function createSharedPace(db: Db, host: string, clock: Clock): UpdatePace
     const [kept = { version, pace: null, nowMs: askedAtMs + offsetMs, isAccepted: false }] = rows
     // The database read its clock after the request was sent and before the answer came.
     offsetMs = Math.max(kept.nowMs - monotonicMs(), Math.min(offsetMs, kept.nowMs - askedAtMs))
-    if (proposed !== undefined && kept.isAccepted) return await updateLocally(() => proposed)
+    if (proposed !== undefined && kept.isAccepted) return proposed
     const isOld = proposed !== undefined && kept.version === version
     return await update(change, kept.version, isOld ? undefined : change(kept.pace, monotonicMs() + offsetMs))
   }
-  return async (change) => await update(change, null).catch(() => updateLocally(change))
+  return async (change) => await update(change, null)
 }

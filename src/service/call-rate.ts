@@ -18,6 +18,8 @@ export interface GatePace {
 
 /** What all processes know of the pace of calls. */
 export interface CallPace {
+  /** When it was first kept: another instant tells that it was lost. */
+  readonly begunMs: number
   readonly atMs: number
   readonly pausedUntilMs: number
   readonly gates: Readonly<Record<string, GatePace>>
@@ -33,10 +35,11 @@ export const FORGET_MS = 600_000
 
 /** @returns an empty pace for one that is older than ten minutes, from the future, or of another livehouse version */
 export function parseCallPace(value: unknown, nowMs: number): CallPace {
-  const { atMs = 0, pausedUntilMs = 0, gates = {} }: Partial<CallPace> = Object(value)
+  const { begunMs = 0, atMs = 0, pausedUntilMs = 0, gates = {} }: Partial<CallPace> = Object(value)
   const isCurrent = atMs > nowMs - FORGET_MS && atMs <= nowMs + 1000
   const isOurs = Object.values(gates).every(({ ended }) => Array.isArray(ended))
-  return isCurrent && isOurs ? { atMs, pausedUntilMs, gates } : { atMs: nowMs, pausedUntilMs: 0, gates: {} }
+  if (isCurrent && isOurs) return { begunMs, atMs, pausedUntilMs, gates }
+  return { begunMs: nowMs, atMs: nowMs, pausedUntilMs: 0, gates: {} }
 }
 
 /** Calls a second that may leave now, at least one; infinite while nothing is known to limit them. */

@@ -45,7 +45,7 @@ function createExchange(updatePace: UpdatePace, maxCallsPerSecond: number, now: 
     untilMs: Number.NEGATIVE_INFINITY,
     leadMs: 0,
   }
-  let wasAheadMs = Number.NaN
+  let was = { aheadMs: Number.NaN, begunMs: Number.NaN }
   let flight: Promise<void> | undefined
 
   const exchange = async (): Promise<void> => {
@@ -53,8 +53,10 @@ function createExchange(updatePace: UpdatePace, maxCallsPerSecond: number, now: 
     const { pace, given, aheadMs } = await updatePace((value, nowMs) => {
       const kept = parseCallPace(value, nowMs)
       const aheadMs = nowMs - now()
-      // The shared clock was set: instants by the old time are void. Other processes notice at their next exchange.
-      const isMoved = Math.abs(aheadMs - wasAheadMs) > LATE_MS
+      // The shared clock was set, or what was shared is lost (the database crashed): instants by it are void. Other
+      // processes notice at their next exchange.
+      const isLost = value === null || Math.abs(kept.begunMs - was.begunMs) > 0
+      const isMoved = isLost || Math.abs(aheadMs - was.aheadMs) > LATE_MS
       if (isMoved) for (const gate of Object.values(gates)) gate.instants = []
       held.pausedUntilMs = Math.max(held.pausedUntilMs, kept.pausedUntilMs - aheadMs)
       const earliestMs = Math.max(nowMs + (isMoved ? LEASE_MS : held.leadMs), held.pausedUntilMs + aheadMs)
@@ -68,10 +70,11 @@ function createExchange(updatePace: UpdatePace, maxCallsPerSecond: number, now: 
         return { key, gate, rate, instants, known: { ...known, nextAtMs } }
       })
       const learnt = Object.fromEntries(given.map(({ key, known }) => [key, known]))
-      const pace = { atMs: nowMs, pausedUntilMs: held.pausedUntilMs + aheadMs, gates: { ...kept.gates, ...learnt } }
+      const pausedUntilMs = held.pausedUntilMs + aheadMs
+      const pace = { ...kept, atMs: nowMs, pausedUntilMs, gates: { ...kept.gates, ...learnt } }
       return { pace, given, aheadMs }
     })
-    wasAheadMs = aheadMs
+    was = { aheadMs, begunMs: pace.begunMs }
     const isHeld = given.some(({ rate, known }) => Number.isFinite(rate) || known.ended.some((one) => one.refused > 0))
     held.untilMs = now() + (isHeld ? LEASE_MS : 1000)
     held.leadMs = Math.min(now() + aheadMs - pace.atMs, held.leadMs + LEASE_MS)
@@ -81,7 +84,10 @@ function createExchange(updatePace: UpdatePace, maxCallsPerSecond: number, now: 
   /** Joins the exchange that is under way, or starts one. */
   const share = (): Promise<void> => (flight ??= exchange().finally(() => (flight = undefined)))
   /** Starts one once the one under way has ended. */
-  const shareNext = (): void => void Promise.resolve(flight).then(share)
+  const shareNext = (): void =>
+    void Promise.resolve(flight)
+      .then(share)
+      .catch(() => {})
   return { gateOf, ceiling, held, share, shareNext }
 }
 
@@ -100,8 +106,9 @@ export function createPace(updatePace: UpdatePace, maxCallsPerSecond: number, cl
       gate.instants = gate.instants.filter((instant) => instant >= Math.max(atMs - LATE_MS, held.pausedUntilMs))
       const nextMs = gate.rate === Number.POSITIVE_INFINITY ? held.pausedUntilMs : gate.instants[0]
       // In the background, and early enough to end before the call leaves: waiting for it would make the call late.
+      // Where it fails, the next one that is waited for tells why.
       const dueMs = Math.max(held.untilMs, nextMs ?? atMs) - 2 * held.leadMs
-      if (dueMs <= atMs) void share()
+      if (dueMs <= atMs) void share().catch(() => {})
       if (nextMs === undefined || (nextMs <= atMs && held.untilMs <= atMs)) await share()
       else if (nextMs > atMs) await clock.sleep((dueMs > atMs ? Math.min(nextMs, dueMs) : nextMs) - atMs, signal)
       else return void gate.instants.shift()

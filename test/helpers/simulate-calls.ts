@@ -61,6 +61,8 @@ export interface Simulation {
   readonly statementMs?: (random: () => number) => number
   /** For how long each process is held up at a time; it goes on for half to one and a half seconds in between. */
   readonly heldUpMs?: (random: () => number) => number
+  /** How often what is shared is lost, as by a crash of the database. */
+  readonly lostEachMs?: number
   readonly seed?: string
 }
 
@@ -100,6 +102,10 @@ export async function simulateCalls(simulation: Simulation) {
         if (isTaken) return changed
       }
     }
+  const lose = async (lostEachMs: number): Promise<void> => {
+    for (; !over.signal.aborted; row = { pace: null }) await clock.sleep(lostEachMs)
+  }
+  if (simulation.lostEachMs !== undefined) void lose(simulation.lostEachMs)
   for (let process = 0; process < processes; process += 1) {
     answeredBy.push(0)
     let goesOnAtMs = 0

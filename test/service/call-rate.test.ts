@@ -159,7 +159,7 @@ test.each<[string, number, readonly EndedCalls[]]>([
 
 test('nothing is known of what was found more than ten minutes ago', () => {
   const gates = { visitorList: estimateRateLimit(undefined, [], 1_000_000) }
-  const kept = { atMs: 1_000_000, pausedUntilMs: 0, gates }
+  const kept = { begunMs: 900_000, atMs: 1_000_000, pausedUntilMs: 0, gates }
   expect(parseCallPace(kept, 1_599_000)).toEqual(kept)
   expect(parseCallPace(kept, 1_600_000).gates).toEqual({})
 })

@@ -57,6 +57,7 @@ test.each<[string, number, Partial<Simulation>]>([
   ['whose database is held up now and then', 0.5, { statementMs: (random) => (random() < 0.1 ? 300 : 1) }],
   ['of one caller each', 0.7, { processes: 4, callers: 1, latencyMs: 150 }],
   ['whose database takes longer than a lease', 0.02, { statementMs: () => 400, callers: 1 }],
+  ['whose database crashes now and then', 0.6, { processes: 4, lostEachMs: 1900 }],
 ])('the ceiling holds and is used by processes %s', async (_, used, simulation) => {
   const setting = { service: 'bucket', seconds: 20, processes: 2, ceiling: 25 } as const
   const { arrivals } = await simulateCalls({ ...setting, ...simulation })

@@ -6,12 +6,12 @@ export const budgets: Readonly<Record<string, number>> = {
   bi: 3996,
   cli: 3385,
   config: 577,
-  core: 1252,
+  core: 1255,
   emulator: 1727 + 60 * allStreams.length,
-  ledger: 3458,
+  ledger: 3456,
   log: 73,
   scheduler: 1302,
-  service: 1754,
+  service: 1764,
   store: 2857,
   streams: 101 + 68 * allStreams.length,
   sync: 5365,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_242 + 128 * allStreams.length, test: 23_964 }
+export const MOST_LINES = { src: 32_253 + 128 * allStreams.length, test: 23_956 }
