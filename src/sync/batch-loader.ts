@@ -4,23 +4,15 @@ import type { Row } from '../core/column.ts'
 import { addCounts, type Counts, noCounts } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
 import { replaceChildren } from '../store/load/children.ts'
-import { type Batch, copyBatch, prepareToLoad, transact, upsertBatch } from '../store/load/load.ts'
+import { type Batch, createBatch, prepareToLoad, transact } from '../store/load/load.ts'
 import { keepConflicts } from './keep-conflicts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
-/** Rows a statement; measured: half as many take 8 % longer, more gain nothing. */
-const BATCH = 2000
 /** Batches written at once; measured: more gain nothing. */
 const LOADERS = 2
 
 /** Writes the rows of one slice. */
 export type BatchLoader = ReturnType<typeof createBatchLoader>
-
-/** A batch that is being filled, and its rows where `needsRows`. */
-interface Filling {
-  readonly batch: Batch
-  readonly rows: Row[]
-}
 
 /** Bounds the batches that a run writes at once. */
 export function createLoadQueue(): PQueue {
@@ -38,39 +30,24 @@ export function createBatchLoader(
   const isWhole = stream.identity !== undefined
   const underway = new Set<Promise<void>>()
   let failure: { readonly error: unknown } | undefined
-  /** Whether writing needs the rows themselves. */
-  const needsRows = stream.versions !== undefined || stream.children !== undefined
-  /** Rows that are not committed yet: all of those that have no key; of others less than a batch, in `filling`. */
-  let whole: Row[] = []
-  let filling: Filling | undefined
+  let filling = createBatch(stream, runId)
+  /** Full batches of rows without a key. */
+  let whole: Batch[] = []
   /** Whether the last batch held only new rows: then the next is copied, which is slower only for known rows. */
   let areNew = false
   let counts = noCounts
 
-  const open = (): Filling => ({ batch: (areNew ? copyBatch : upsertBatch)(stream, runId), rows: [] })
-  const fill = ({ batch, rows: looked }: Filling, rows: readonly Row[]): void => {
-    batch.add(rows)
-    if (needsRows) looked.push(...rows)
-  }
-  const write = async (trx: Transaction<Database>, { batch, rows }: Filling): Promise<Counts> => {
+  const write = async (trx: Transaction<Database>, batch: Batch): Promise<Counts> => {
+    if (batch.size() === 0) return noCounts
     const finder = { runId, seenAt: new Date(clock.now()), timeZone }
-    const conflicts = stream.versions ? await keepConflicts(trx, stream, partition, rows, finder) : 0
-    const loaded = await batch.write(trx)
+    const conflicts = stream.versions ? await keepConflicts(trx, stream, partition, batch.rows, finder) : 0
+    const loaded = areNew ? await batch.copy(trx) : await batch.upsert(trx)
     areNew = loaded.inserted === batch.size()
-    if (stream.children) await replaceChildren(trx, stream.children, rows, runId)
+    if (stream.children) await replaceChildren(trx, stream.children, batch.rows, runId)
     // Conflicting rows of the lower version stay out of the table.
     const isLower = stream.versions !== undefined && stream.versions.own < stream.versions.other.version
     const quarantined = isLower ? conflicts : 0
     return addCounts(noCounts, { ...loaded, unchanged: loaded.unchanged - quarantined, quarantined })
-  }
-  const writeWhole = async (trx: Transaction<Database>): Promise<Counts> => {
-    let sum = noCounts
-    for (const rows of chunksOf(whole)) {
-      const filled = open()
-      fill(filled, rows)
-      sum = addCounts(sum, await write(trx, filled))
-    }
-    return sum
   }
   const commit = async (work: (trx: Transaction<Database>) => Promise<Counts>): Promise<void> => {
     const loaded = await transact(db, async (trx) => {
@@ -82,13 +59,12 @@ export function createBatchLoader(
     counts = addCounts(counts, loaded)
   }
   /** Resolves when it is the turn of this batch; where that fails, the next call throws the error. */
-  const commitAhead = async (filled: Filling): Promise<void> => {
-    filling = undefined
+  const commitAhead = async (full: Batch): Promise<void> => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
     const work: Promise<void> = loadQueue
       .add(async () => {
         begin()
-        await commit(async (trx) => await write(trx, filled))
+        await commit(async (trx) => await write(trx, full))
       })
       .catch((error: unknown) => {
         failure ??= { error }
@@ -97,11 +73,9 @@ export function createBatchLoader(
     underway.add(work)
     await begun
   }
-  /** Waits for batches that are under way, however they end. */
-  const drain = async (): Promise<void> => {
+  /** Waits for batches that are under way. Throws the error of the first that has failed. */
+  const settle = async (): Promise<void> => {
     await Promise.all(underway)
-  }
-  const throwFailure = (): void => {
     if (failure) throw failure.error
   }
 
@@ -115,69 +89,40 @@ export function createBatchLoader(
      * for the turn of a batch, and fails with the error of an earlier one.
      */
     add: async (rows: readonly Row[], check?: () => Promise<void>): Promise<void> => {
-      throwFailure()
-      if (isWhole) {
-        for (const row of rows) whole.push(row)
-        return
-      }
-      for (let at = 0; at < rows.length; ) {
-        filling ??= open()
-        const end = at + BATCH - filling.batch.size()
-        fill(filling, rows.slice(at, end))
-        if (end > rows.length) return
-        at = end
+      if (failure) throw failure.error
+      for (const row of rows) {
+        filling.add(row)
+        if (!filling.isFull()) continue
         await check?.()
-        await commitAhead(filling)
+        const full = filling
+        filling = createBatch(stream, runId)
+        if (isWhole) whole.push(full)
+        else await commitAhead(full)
       }
     },
     /** Commits all rows taken so far, so that another walk may bring the same keys. */
     flush: async (): Promise<void> => {
-      if (filling) await commitAhead(filling)
-      await drain()
-      throwFailure()
+      if (filling.size() > 0) await commitAhead(filling)
+      filling = createBatch(stream, runId)
+      await settle()
     },
     /** Commits what is left together with `land`, after all other batches. `written`: counts of all batches. */
     finish: async (land: (trx: Transaction<Database>, written: Counts) => Promise<void>): Promise<void> => {
-      await drain()
-      throwFailure()
+      await settle()
       // Rows held to the end are written at once and take memory: few slices at a time.
       const writeLast = async () =>
         await commit(async (trx) => {
-          const sum = filling ? await write(trx, filling) : await writeWhole(trx)
+          let sum = noCounts
+          for (const each of [...whole, filling]) sum = addCounts(sum, await write(trx, each))
           await land(trx, addCounts(counts, sum))
           return sum
         })
       await (isWhole ? loadQueue.add(writeLast) : writeLast())
-      filling = undefined
       whole = []
+      filling = createBatch(stream, runId)
     },
-    drain,
+    /** Waits for batches that are under way, however they end. */
+    drain: async (): Promise<void> => void (await Promise.all(underway)),
     counts: (): Counts => counts,
   }
-}
-
-/** Characters that end a batch early, for rows of hundreds of answers. */
-const MOST_TEXT = 2_000_000
-
-/** Rows in their order, in batches. */
-function* chunksOf(rows: readonly Row[]): Iterable<readonly Row[]> {
-  let from = 0
-  let text = 0
-  for (const [at, row] of rows.entries()) {
-    text += textOf(row)
-    if (text < MOST_TEXT && at + 1 - from < BATCH && at + 1 < rows.length) continue
-    yield rows.slice(from, at + 1)
-    from = at + 1
-    text = 0
-  }
-}
-
-/** How many characters a row holds: its size in memory, and in a statement. */
-export function textOf(row: Row): number {
-  let sum = 0
-  for (const name in row) {
-    const value = row[name]
-    if (typeof value === 'string') sum += value.length
-  }
-  return sum
 }

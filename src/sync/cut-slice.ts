@@ -5,7 +5,6 @@ import { describeList, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, floorToDay, floorToMinute, formatWallTime, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { latestHeld } from '../store/load/table-part.ts'
-import { textOf } from './batch-loader.ts'
 import type { Extraction } from './judge-walk.ts'
 import {
   askedOf,
@@ -41,7 +40,7 @@ export function longestSlice(
   rows: readonly Row[] = [],
 ): number {
   const most = pagesPerSlice * (isCounted ? COUNTED_FACTOR : 1)
-  const text = identity === undefined ? 0 : rows.reduce((sum, row) => sum + textOf(row), 0)
+  const text = identity === undefined ? 0 : rows.reduce((sum, row) => sum + Object.values(row).join('').length, 0)
   return TOLERANCE * (text === 0 ? most : Math.min(most, MOST_HELD_TEXT / text))
 }
 

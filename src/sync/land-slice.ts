@@ -83,7 +83,7 @@ export async function landSlice(
   await loader.finish(async (trx, written) => {
     // Of rows with the same key, the one that came last is the freshest, as the list moved.
     const latest = new Map(summary.repeated.map((row) => [rowKey(stream)(row), row]))
-    await loadRows(trx, stream, [...latest.values()], runId, { onlyNewer: true })
+    await loadRows(trx, stream, [...latest.values()], runId, 'newer')
     const name = placeOf(slice)
     // Where a reading fell short, rows without an id are not written: no row has these headers.
     const isWritten = verdict.proof !== 'short' || verdict.isDrop

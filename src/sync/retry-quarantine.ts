@@ -76,7 +76,7 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly string[] 
         const seenAt = new Date(now())
         await resolveItems(trx, items, seenAt)
         await keepConflicts(trx, stream, partition, rows, { runId, seenAt, timeZone })
-        const { inserted, updated } = await loadRows(trx, stream, freshestOfEach(stream, rows), runId, { isLate: true })
+        const { inserted, updated } = await loadRows(trx, stream, freshestOfEach(stream, rows), runId, 'late')
         count(stream.name, { inserted, updated, unchanged: rows.length - inserted - updated })
       }
     })

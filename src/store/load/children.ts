@@ -2,10 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Row } from '../../core/column.ts'
 import type { ChildTable } from '../../core/stream.ts'
 import type { Database } from '../database.ts'
-import { loadRows } from './load.ts'
-
-/** Rows a statement; all rows of one parent go together, so there may be more. */
-const BATCH = 1000
+import { createBatch } from './load.ts'
 
 /** Writes children of these parents that are new or differ, and deletes those beyond the last. */
 export async function replaceChildren(
@@ -14,20 +11,13 @@ export async function replaceChildren(
   parents: readonly Row[],
   runId: string,
 ): Promise<void> {
-  const counts: number[] = []
-  let rows: Row[] = []
-  const write = async (): Promise<void> => {
-    await loadRows(trx, children, rows, runId)
-    rows = []
-  }
-  // Not all at once: the children of a batch of parents may be some hundred thousand rows.
-  for (const parent of parents) {
-    const childRows = children.rowsOf(parent)
-    counts.push(childRows.length)
-    rows.push(...childRows)
-    if (rows.length >= BATCH) await write()
-  }
-  await write()
+  const batch = createBatch(children, runId)
+  const counts = parents.map((parent) => {
+    const rows = children.rowsOf(parent)
+    for (const row of rows) batch.add(row)
+    return rows.length
+  })
+  await batch.upsert(trx)
   const parentKey = children.key.filter((name) => name !== children.numberColumn)
   const arrays = parentKey.map((name) => sql`${parents.map((parent) => parent[name] ?? null)}::text[]`)
   const names = sql.join([...parentKey, 'last_number'].map((name) => sql.ref(name)))

@@ -28,15 +28,9 @@ export async function readOtherVersionRows(
   { column, other }: TableVersions,
   rows: readonly Row[],
 ): Promise<readonly Row[]> {
-  const [first] = rows
-  if (first === undefined) return []
   const ofKeys = stream.key.map((name) => {
-    const { type = 'text', source } = stream.columns[name] ?? {}
-    const isShared = source?.kind === 'partition'
-    const values = rows.map((row) => row[name])
-    return isShared
-      ? sql`${sql.ref(name)} = ${first[name]}`
-      : sql`${sql.ref(name)} = any(${values}::${sql.raw(type)}[])`
+    const values = new Set(rows.map((row) => row[name]))
+    return sql`${sql.ref(name)} = any(${[...values]}::${sql.raw(stream.columns[name]?.type ?? 'text')}[])`
   })
   // The version is no parameter, so that the partial index of the rows of version 1 can be used.
   const result = await sql<Row>`

@@ -12,9 +12,9 @@ export const budgets: Readonly<Record<string, number>> = {
   log: 73,
   scheduler: 1302,
   service: 1764,
-  store: 2857,
+  store: 2817,
   streams: 101 + 68 * allStreams.length,
-  sync: 5365,
+  sync: 5309,
   transform: 246,
   web: 2851,
   // The files beside the folders.
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_253 + 128 * allStreams.length, test: 23_956 }
+export const MOST_LINES = { src: 32_157 + 128 * allStreams.length, test: 23_948 }
