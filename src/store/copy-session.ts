@@ -1,4 +1,3 @@
-import { Socket } from 'node:net'
 import type { QueryResultRow } from 'pg'
 import { describeTarget, translateConnectError, translateStatementError } from './translate-error.ts'
 import { connectionOptions, createClient } from './driver.ts'
@@ -14,9 +13,8 @@ export type Session = Awaited<ReturnType<typeof openSession>>
 export async function openSession(url: string, setting: string, signal: AbortSignal) {
   signal.throwIfAborted()
   const named = { target: describeTarget(url), setting }
-  const socket = new Socket()
-  const client = createClient(url, { ...connectionOptions, stream: () => socket })
-  const hangUp = () => socket.destroy()
+  const client = createClient(url, connectionOptions)
+  const hangUp = () => client.connection.stream.destroy()
   signal.addEventListener('abort', hangUp, { once: true })
   const translate = (error: unknown): unknown =>
     signal.aborted ? signal.reason : translateStatementError(error, named)
