@@ -8,9 +8,8 @@ import { codeOf, LivehouseError } from '../core/errors.ts'
 import { findBinaries } from './embedded/binaries.ts'
 import { failureIn, prepareCluster, ROLE } from './embedded/cluster.ts'
 import { embeddedError } from './embedded/embedded-error.ts'
-import { findServer, LOCK_FILE } from './embedded/find-server.ts'
-import { type Home, locateHome, prepareHome } from './embedded/home.ts'
-import { readServerFile } from './embedded/files.ts'
+import { findServer, LOCK_FILE, readServerFile } from './embedded/find-server.ts'
+import { type Home, locateHome } from './embedded/home.ts'
 import { runProgram } from './embedded/run-program.ts'
 import { createClient } from './driver.ts'
 
@@ -21,8 +20,6 @@ const CONNECT_TIMEOUT_MS = 5000
 /** Above the ports of well-known services, below 32768, where systems take the ports of outgoing connections from. */
 const PORTS = [20_000, 32_000] as const
 const LOG_FILE = 'server.log'
-/** Where PostgreSQL writes the command that it was last started by. */
-const OPTIONS_FILE = 'postmaster.opts'
 
 /** A running embedded PostgreSQL. */
 export type EmbeddedServer = ReturnType<typeof serverAt>
@@ -33,23 +30,13 @@ export type EmbeddedServer = ReturnType<typeof serverAt>
  * @throws db.embedded
  */
 export async function startEmbedded(dataDir: string, clock: Clock, signal: AbortSignal): Promise<EmbeddedServer> {
-  const prepared = await prepareHome(dataDir)
-  const password = await prepareCluster(prepared, signal)
-  // Again: now the data directory exists, and the server runs as its owner.
-  const home = await locateHome(dataDir)
-  // Else, of two processes that both remove a stale lock file, one may remove that of the other's new server.
-  const name = `livehouse ${createHash('sha256').update(home.pgdata).digest('hex')}`
+  const { home, password } = await prepareCluster(dataDir, signal)
   const deadline = clock.now() + START_TIMEOUT_MS
-  for (let starts = 0; clock.now() < deadline; ) {
+  for (let starts = 0; clock.now() < deadline; await clock.sleep(POLL_MS, signal)) {
     const found = await findServer(home)
-    if (found === undefined) {
-      if (starts >= MOST_STARTS) await checkFailure(home)
-      if (await workAlone(name, async () => await launch(home, starts, signal))) starts += 1
-    } else {
-      const server = serverAt(found.port, password)
-      if (found.isReady && (await takesConnections(server, home))) return server
-    }
-    await clock.sleep(POLL_MS, signal)
+    const server = found?.isReady ? serverAt(found.port, password) : undefined
+    if (server && (await takesConnections(server, home))) return server
+    if (found === undefined && (await launch(home, starts, signal))) starts += 1
   }
   throw embeddedError(home.dataDir, 'it accepted no connection within a minute', `See ${join(home.pgdata, LOG_FILE)}`)
 }
@@ -64,9 +51,9 @@ export async function restartEmbedded(dataDir: string, clock: Clock, signal: Abo
 export async function stopEmbedded(dataDir: string, signal: AbortSignal): Promise<boolean> {
   if (!(await isEmbeddedRunning(dataDir))) return false
   const home = await locateHome(dataDir)
-  const { pgCtl } = await findBinaries(home, signal)
+  const programs = await findBinaries(home, signal)
   const args = ['stop', '-D', home.pgdata, '-m', 'fast', '-w']
-  const { exitCode, output } = await runProgram(home, pgCtl, args, { signal })
+  const { exitCode, output } = await runProgram(home, join(programs, 'pg_ctl'), args, { signal })
   if (exitCode !== 0 && (await isEmbeddedRunning(dataDir))) throw failureIn(output, home.dataDir)
   return true
 }
@@ -76,41 +63,38 @@ export async function isEmbeddedRunning(dataDir: string): Promise<boolean> {
   return (await findServer(await locateHome(dataDir))) !== undefined
 }
 
-/** Throws why the server does not start, unless processes of a killed one are in the way: these end soon. */
-async function checkFailure(home: Home): Promise<void> {
-  const failure = failureIn((await readServerFile(home, LOG_FILE)) ?? '', home.dataDir)
-  if (!failure.message.includes('is still in use')) throw failure
-}
-
 /**
- * Does work unless another process of this machine does it under the same name: an abstract socket (unix(7), at most
- * 107 bytes), which is free again when its process is gone. Only Linux has these: elsewhere every process does it.
- * @returns whether it was done
+ * Starts the server, unless another process of this machine does so: else, of two that both remove a stale lock file,
+ * one may remove that of the other's new server. It holds an abstract socket (unix(7), at most 107 bytes), which is
+ * free again when its process is gone. Only Linux has these: elsewhere every process starts it. The first failures are
+ * ignored: the caller looks whether a server answers.
+ * @returns whether it was tried @throws db.embedded
  */
-async function workAlone(name: string, work: () => Promise<void>): Promise<boolean> {
-  const holder = createServer()
+async function launch(home: Home, earlierStarts: number, signal: AbortSignal): Promise<boolean> {
+  await using turn = createServer()
+  const name = createHash('sha256').update(home.pgdata).digest('hex')
   try {
-    if (process.platform === 'linux') await once(holder.listen(`\0${name}`), 'listening')
+    if (process.platform === 'linux') await once(turn.listen(`\0livehouse ${name}`), 'listening')
   } catch (error) {
     if (codeOf(error) === 'EADDRINUSE') return false
   }
-  await work().finally(() => holder.close())
-  return true
-}
-
-/** Ignores a failure: the caller looks whether a server answers, and if not, why. */
-async function launch(home: Home, earlierStarts: number, signal: AbortSignal): Promise<void> {
-  const { pgCtl } = await findBinaries(home, signal)
+  const programs = await findBinaries(home, signal)
   // Another process may have started it since the caller looked.
-  if ((await findServer(home)) !== undefined) return
+  if ((await findServer(home)) !== undefined) return true
   // PostgreSQL removes the lock file of a process that is gone, but not where a zombie or another program has its id.
   if (process.platform === 'linux') await rm(join(home.pgdata, LOCK_FILE), { force: true })
-  // The port of last time, so that the connections of BI tools stay valid; another where it seems to be taken.
-  const former = earlierStarts < MOST_STARTS - 1 ? ((await readServerFile(home, OPTIONS_FILE)) ?? '') : ''
+  // The port in the last command, so that the connections of BI tools stay valid; another where it seems to be taken.
+  const isLast = earlierStarts >= MOST_STARTS - 1
+  const former = isLast ? '' : ((await readServerFile(home, 'postmaster.opts')) ?? '')
   const port = /"-p" "(\d+)"/.exec(former)?.[1] ?? randomInt(...PORTS)
   const settings = `-c listen_addresses=127.0.0.1 -p ${port} -c unix_socket_directories=''`
   const args = ['start', '-w', '-D', home.pgdata, '-l', join(home.pgdata, LOG_FILE), '-o', settings]
-  await runProgram(home, pgCtl, args, { signal, isDaemonStarter: true })
+  const { exitCode } = await runProgram(home, join(programs, 'pg_ctl'), args, { signal, isDaemonStarter: true })
+  if (exitCode === 0 || !isLast) return true
+  const failure = failureIn((await readServerFile(home, LOG_FILE)) ?? '', home.dataDir)
+  // Processes of a killed server are in the way: these end soon.
+  if (failure.message.includes('is still in use')) return true
+  throw failure
 }
 
 /** `url`: with the password, for connecting, never for a log or a message. */

@@ -6,19 +6,19 @@ import type { Home } from './home.ts'
 import { runProgram } from './run-program.ts'
 
 /**
- * Finds programs that the server's user can run: those of the platform's package, or a copy in the home, where
- * `node_modules` cannot be entered by that user or the package's libraries lack their links (npm's `ignore-scripts`).
+ * Finds the folder of programs that the server's user can run: that of the platform's package, or a copy in the home,
+ * where `node_modules` cannot be entered by that user or the package's libraries lack their links (`ignore-scripts`).
  * `root`: the folder of the package; that of this platform when not given.
  * @throws db.embedded when there are none for this platform, or they do not run here
  */
 export async function findBinaries(home: Home, signal: AbortSignal, root = packageRoot(home)) {
   const native = join(root, 'native')
-  if ((await failureOf(native, home, signal)) === undefined) return programsIn(native)
+  if ((await failureOf(native, home, signal)) === undefined) return join(native, 'bin')
   const { version } = Object(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')))
   const copy = join(home.place, `postgresql-${version}`)
   if ((await stat(copy).catch(() => undefined)) === undefined) await copyBinaries(native, copy, home)
   const failure = await failureOf(copy, home, signal)
-  if (failure === undefined) return programsIn(copy)
+  if (failure === undefined) return join(copy, 'bin')
   const reason = `its programs do not run on this system (${failure})`
   throw embeddedError(home.dataDir, reason, 'Point DATABASE_URL at a PostgreSQL server instead')
 }
@@ -35,12 +35,6 @@ function packageRoot(home: Home): string {
   }
 }
 
-/** Absolute paths of the programs of PostgreSQL. */
-function programsIn(native: string) {
-  const programAt = (name: string) => join(native, 'bin', name)
-  return { initdb: programAt('initdb'), pgCtl: programAt('pg_ctl'), postgres: programAt('postgres') }
-}
-
 /** Why the programs do not run as the server's user; undefined when they do. */
 async function failureOf(native: string, home: Home, signal: AbortSignal): Promise<string | undefined> {
   const { exitCode, output } = await runProgram(home, join(native, 'bin', 'initdb'), ['--version'], { signal })
@@ -53,10 +47,8 @@ async function copyBinaries(native: string, copy: string, home: Home): Promise<v
   try {
     await cp(native, unfinished, { recursive: true, verbatimSymlinks: true })
     // Copies have the modes of the installed files, which the server's user may be unable to read.
-    for (const entry of await readdir(unfinished, { recursive: true, withFileTypes: true })) {
-      if (!entry.isSymbolicLink()) await chmod(join(entry.parentPath, entry.name), 0o755)
-    }
-    await chmod(unfinished, 0o755)
+    const names = await readdir(unfinished, { recursive: true })
+    for (const name of ['.', ...names]) await chmod(join(unfinished, name), 0o755)
     await linkLibraries(unfinished)
     await rename(unfinished, copy)
   } catch (error) {
@@ -70,7 +62,7 @@ async function linkLibraries(native: string): Promise<void> {
   const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   const links: readonly { readonly source: string; readonly target: string }[] = JSON.parse(text)
   for (const { source, target } of links) {
-    const link = join(native, '..', target.replace(/^native/, relative(dirname(native), native)))
+    const link = join(native, relative('native', target))
     await rm(link, { force: true })
     await symlink(relative(dirname(target), source), link)
   }

@@ -1,33 +1,34 @@
-import { chmod, lchown, mkdir, mkdtemp, readdir, rename, rm, rmdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { chmod, lchown, link, mkdir, mkdtemp, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { findBinaries } from './binaries.ts'
 import { embeddedError, translateFileError } from './embedded-error.ts'
-import type { Home } from './home.ts'
-import { keepPassword, readPassword, readServerFile } from './files.ts'
+import { readServerFile } from './find-server.ts'
+import { type Home, locateHome, prepareHome } from './home.ts'
 import { runProgram } from './run-program.ts'
 import { codeOf } from '../../core/errors.ts'
 
 /** The role that livehouse works as: it may create databases and roles, and is no superuser (`postgres` is). */
 export const ROLE = 'livehouse'
 const MAJOR_VERSION = '18'
-/** Of the folder in which a cluster is created before it is moved; a start that was killed leaves it behind. */
-const UNFINISHED_PREFIX = 'unfinished-'
 /** Where earlier versions kept the password: among the data, which belong to the server's user. */
 const FORMER_PASSWORD = 'livehouse.password'
 
 /**
  * Makes sure that `pgdata` is a cluster of this version that the server's user owns; creates it where there is none.
  * It is created in another folder and moved, so that an interrupted start, or two at once, leave no half of one.
- * @returns the password of ROLE
+ * @returns also the password of ROLE
  * @throws db.embedded
  */
-export async function prepareCluster(home: Home, signal: AbortSignal): Promise<string> {
+export async function prepareCluster(dataDir: string, signal: AbortSignal) {
   try {
-    if (!(await hasCluster(home))) await createCluster(home, signal)
-    await checkCluster(home)
-    return (await readPassword(home, 'password')) ?? (await movePassword(home))
+    const prepared = await prepareHome(dataDir)
+    if (!(await hasCluster(prepared))) await createCluster(prepared, signal)
+    // Again: now the data directory exists, and the server runs as its owner.
+    const home = await locateHome(dataDir)
+    return { home, password: (await readPassword(home, 'password')) ?? (await movePassword(home)) }
   } catch (error) {
-    throw translateFileError(error, home.dataDir)
+    throw translateFileError(error, resolve(dataDir))
   }
 }
 
@@ -41,24 +42,19 @@ async function movePassword(home: Home): Promise<string> {
   return password
 }
 
-async function hasCluster({ dataDir, pgdata }: Home): Promise<boolean> {
-  const names = await readdir(pgdata).catch((error: unknown): string[] => {
-    if (codeOf(error) === 'ENOENT') return []
-    throw error
-  })
-  if (names.length > 0 && !names.includes('PG_VERSION')) {
+/** Whether there is a cluster of this version; false where the folder is missing or empty. @throws db.embedded */
+async function hasCluster(home: Home): Promise<boolean> {
+  const { dataDir, pgdata } = home
+  if (((await unlessMissing(readdir(pgdata))) ?? []).length === 0) return false
+  const version = (await readServerFile(home, 'PG_VERSION'))?.trim()
+  if (version === MAJOR_VERSION) return true
+  if (version === undefined) {
     const reason = `${pgdata} holds something else than a PostgreSQL data directory`
     throw embeddedError(dataDir, reason, 'Move it away, or set LIVEHOUSE_DATA_DIR to another directory')
   }
-  return names.length > 0
-}
-
-async function checkCluster(home: Home): Promise<void> {
-  const version = (await readServerFile(home, 'PG_VERSION'))?.trim()
-  if (version === MAJOR_VERSION) return
   const reason = `its data was made by PostgreSQL ${version}, this is ${MAJOR_VERSION}`
   const move = `move the data with pg_dump ${MAJOR_VERSION}`
-  throw embeddedError(home.dataDir, reason, `Set LIVEHOUSE_DATA_DIR to another directory and sync again, or ${move}`)
+  throw embeddedError(dataDir, reason, `Set LIVEHOUSE_DATA_DIR to another directory and sync again, or ${move}`)
 }
 
 const ACCESS = ['-U', 'postgres', '-A', 'scram-sha-256', '-c', 'timezone=UTC', '-c', 'log_timezone=UTC']
@@ -67,12 +63,13 @@ const LOCALE = ['-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.U
 
 /** The server's user owns the cluster, but not the folder around it: this process can move the cluster out of there. */
 async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
-  const { initdb, postgres } = await findBinaries(home, signal)
-  const work = await mkdtemp(join(home.place, UNFINISHED_PREFIX))
+  const programs = await findBinaries(home, signal)
+  // A start that was killed leaves it behind.
+  const work = await mkdtemp(join(home.place, 'unfinished-'))
   const made = join(work, 'data')
   const superuserPassword = join(work, 'password')
-  const run = async (file: string, args: readonly string[], input = ''): Promise<void> => {
-    const { exitCode, output } = await runProgram(home, file, args, { cwd: work, signal, input })
+  const run = async (name: string, args: readonly string[], input = ''): Promise<void> => {
+    const { exitCode, output } = await runProgram(home, join(programs, name), args, { signal, input })
     if (exitCode !== 0) throw failureIn(output, home.dataDir)
   }
   try {
@@ -82,13 +79,13 @@ async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
       await chmod(work, 0o711)
       for (const path of [made, superuserPassword]) await lchown(path, home.owner.uid, home.owner.gid)
     }
-    await run(initdb, ['-D', made, '--pwfile', superuserPassword, ...ACCESS, ...LOCALE])
+    await run('initdb', ['-D', made, '--pwfile', superuserPassword, ...ACCESS, ...LOCALE])
     const statements = [
       `create role ${ROLE} login createdb createrole password '${await keepPassword(home, 'password')}';`,
       `grant pg_signal_backend, pg_read_all_stats to ${ROLE};`,
     ]
     // In single-user mode, before the cluster is in its place: no superuser ever logs in.
-    await run(postgres, ['--single', '-D', made, '-c', 'exit_on_error=true', 'postgres'], statements.join('\n'))
+    await run('postgres', ['--single', '-D', made, '-c', 'exit_on_error=true', 'postgres'], statements.join('\n'))
     await rename(made, home.pgdata).catch(async (error: unknown) => {
       // Another process was faster: its cluster is used.
       if (!(await hasCluster(home))) throw error
@@ -112,4 +109,28 @@ export function failureIn(output: string, dataDir: string): Error {
   const line = output.split('\n').findLast((text) => /error|fatal|panic/i.test(text)) ?? output.split('\n').at(-1) ?? ''
   const repair = `See ${join(dataDir, 'postgres', 'server.log')}, or point DATABASE_URL at a PostgreSQL server`
   return embeddedError(dataDir, line.trim() === '' ? 'it ended without a message' : line.trim(), repair)
+}
+
+/** A password that is kept in the private folder; undefined where there is none. */
+async function readPassword(home: Home, name: string): Promise<string | undefined> {
+  return (await unlessMissing(readFile(join(home.private, name), 'utf8')))?.trim()
+}
+
+/** The password in this file, which is created where there is none. Processes that do so at once get the same one. */
+async function keepPassword(home: Home, name: string): Promise<string> {
+  const draft = join(home.private, randomUUID())
+  const password = randomBytes(24).toString('base64url')
+  await writeFile(draft, password, { mode: 0o600 })
+  // Unlike a rename, a link never replaces the file of another process.
+  await link(draft, join(home.private, name)).catch(() => undefined)
+  await rm(draft)
+  return (await readPassword(home, name)) ?? password
+}
+
+/** Undefined where there is no such file or folder. */
+async function unlessMissing<Found>(found: Promise<Found>): Promise<Found | undefined> {
+  return await found.catch((error: unknown) => {
+    if (codeOf(error) !== 'ENOENT') throw error
+    return undefined
+  })
 }

@@ -1,12 +1,7 @@
 import { LivehouseError } from '../../core/errors.ts'
 
 /** Of `db.embedded`. `repair` is a whole sentence without its full stop. */
-export function embeddedError(
-  dataDir: string,
-  reason: string,
-  repair: string,
-  cause?: unknown,
-): LivehouseError<'db.embedded'> {
+export function embeddedError(dataDir: string, reason: string, repair: string, cause?: unknown): LivehouseError {
   const message = `The embedded PostgreSQL in ${dataDir} cannot run: ${reason}. ${repair}.`
   return new LivehouseError('db.embedded', message, { reason }, { cause })
 }

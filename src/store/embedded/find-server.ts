@@ -1,6 +1,8 @@
-import { readFile, readlink, realpath } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, readFile, readlink, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
+import { embeddedError } from './embedded-error.ts'
 import type { Home } from './home.ts'
-import { readServerFile } from './files.ts'
 import { codeOf } from '../../core/errors.ts'
 
 /** The file in which a running server keeps its process id and port. */
@@ -16,21 +18,36 @@ export async function findServer(home: Home): Promise<{ port: number; isReady: b
 
 /** Whether a process is the server: it works in the folder of the data, which no zombie or later program does. */
 async function isServer(pid: number, { pgdata }: Home): Promise<boolean> {
-  if (process.platform !== 'linux') return isAlive(pid)
-  const place = await readlink(`/proc/${pid}/cwd`).catch(codeOf)
-  if (place !== 'EACCES') return place === (await realpath(pgdata))
-  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-  // Hidden in a container whose root may not trace processes. A zombie's command is empty.
-  const paths = command.split('\0').filter((argument) => argument.startsWith('/'))
-  const places = await Promise.all(paths.map(async (path) => await realpath(path).catch(() => undefined)))
-  return places.includes(await realpath(pgdata))
-}
-
-function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0)
-    return true
+    if (process.platform !== 'linux') return process.kill(pid, 0)
+    const data = await realpath(pgdata)
+    const place = await readlink(`/proc/${pid}/cwd`).catch(codeOf)
+    if (place !== 'EACCES') return place === data
+    // Hidden in a container whose root may not trace processes. A zombie's command is empty.
+    const [, argument = ''] = /\0-D\0([^\0]+)/.exec(await readFile(`/proc/${pid}/cmdline`, 'utf8')) ?? []
+    return (await realpath(argument)) === data
   } catch {
     return false
+  }
+}
+
+/**
+ * Reads a file among the server's data; undefined where there is none. The server's user may put anything there, and
+ * root reads it: so no link is followed, and no pipe is waited for.
+ * @throws db.embedded when it is anything else than a file of the server's user
+ */
+export async function readServerFile({ dataDir, pgdata, owner }: Home, name: string): Promise<string | undefined> {
+  const path = join(pgdata, name)
+  const refuse = (what: string, cause?: unknown) =>
+    embeddedError(dataDir, `${path} ${what}`, 'Find out who put it there, and take it away', cause)
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    const found = await file.stat()
+    if (!found.isFile()) throw refuse('is no file')
+    if (found.uid !== (owner?.uid ?? process.geteuid?.() ?? found.uid)) throw refuse("is not the server's own")
+    return await file.readFile('utf8')
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw codeOf(error) === 'ELOOP' ? refuse('is a link', error) : error
   }
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { chmod, lstat, mkdir, readFile, readlink, stat, symlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { embeddedError, translateFileError } from './embedded-error.ts'
+import { embeddedError } from './embedded-error.ts'
 import { type Owner, runProgram } from './run-program.ts'
 import { codeOf } from '../../core/errors.ts'
 
@@ -38,7 +38,7 @@ export async function locateHome(dataDir: string): Promise<Home> {
 /**
  * Creates what is missing of the home's directories. As root below a directory that only root may enter (/root, often),
  * `postgres` becomes a link to a place that the server's user can reach.
- * @throws db.embedded, also where another user could replace what is in them
+ * @throws db.embedded where another user could replace what is in them; errors of files
  */
 export async function prepareHome(dataDir: string): Promise<Home> {
   const absolute = resolve(dataDir)
@@ -46,23 +46,20 @@ export async function prepareHome(dataDir: string): Promise<Home> {
     const repair = 'Set LIVEHOUSE_DATA_DIR to another directory; spaces and letters of any language are fine'
     throw embeddedError(absolute, 'PostgreSQL cannot take a path with quotes, $, ` or \\', repair)
   }
-  try {
-    await mkdir(absolute, { recursive: true })
-    const home = await locateHome(dataDir)
-    if (home.owner !== undefined) await makePlace(home, home.owner)
-    await makePrivate(home)
-    return await locateHome(dataDir)
-  } catch (error) {
-    throw translateFileError(error, absolute)
-  }
+  await mkdir(absolute, { recursive: true })
+  const home = await locateHome(dataDir)
+  if (home.owner !== undefined) await makePlace(home, home.owner)
+  await makePrivate(home)
+  return await locateHome(dataDir)
 }
 
 async function makePlace(home: Home, owner: Owner): Promise<void> {
   const { dataDir, pgdata, place } = home
-  await requireRootOwned(dataDir, dataDir)
+  await makeRootOwned(dataDir, dataDir)
   await chmod(dataDir, ((await stat(dataDir)).mode & 0o777) | 0o011)
   if (place !== dataDir) return makeRootOwned(place, dataDir)
-  if (await isReachable(home)) return
+  const isReachable = (await runProgram(home, '/bin/sh', ['-c', 'cd "$0"', dataDir])).exitCode === 0
+  if (isReachable) return
   if ((await lstat(pgdata).catch(() => undefined)) !== undefined) {
     const reason = `root may not run PostgreSQL, and the user that runs it (uid ${owner.uid}) cannot enter ${pgdata}`
     const open = 'Open the folders above it for passing through (chmod o+x)'
@@ -76,13 +73,9 @@ async function makePlace(home: Home, owner: Owner): Promise<void> {
   })
 }
 
+/** A user who may change the folder could replace what is in it at any moment. @throws db.embedded */
 async function makeRootOwned(folder: string, dataDir: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o755 })
-  await requireRootOwned(folder, dataDir)
-}
-
-/** A user who may change the folder could replace what is in it at any moment. @throws db.embedded */
-async function requireRootOwned(folder: string, dataDir: string): Promise<void> {
   const { uid, gid, mode } = await stat(folder)
   if (uid === 0 && (mode & (gid === 0 ? 0o002 : 0o022)) === 0) return
   const repair = `Give it to root alone (chown root ${folder}; chmod go-w ${folder}), or run as another user than root`
@@ -97,11 +90,6 @@ async function makePrivate({ dataDir, private: folder }: Home): Promise<void> {
     throw embeddedError(dataDir, `${folder} is no folder of this user`, repair)
   }
   if ((found.mode & 0o077) !== 0) await chmod(folder, 0o700)
-}
-
-/** Whether the server's user may enter the data directory. */
-async function isReachable(home: Home): Promise<boolean> {
-  return (await runProgram(home, '/bin/sh', ['-c', 'cd "$0"', home.dataDir])).exitCode === 0
 }
 
 /** By convention nobody and nogroup; needs no entry in /etc/passwd. Other services may run as it too. */

@@ -8,8 +8,6 @@ export interface Owner {
 
 export interface ProgramOptions {
   readonly signal?: AbortSignal
-  /** Its working directory; the home's place when not given. */
-  readonly cwd?: string
   /** Its output is not read: the daemon would inherit the pipe and keep it open for ever. */
   readonly isDaemonStarter?: boolean
   readonly input?: string
@@ -24,12 +22,12 @@ export async function runProgram(
   { owner, place }: { readonly owner: Owner | undefined; readonly place: string },
   file: string,
   args: readonly string[],
-  { signal, cwd = place, input, isDaemonStarter = false }: ProgramOptions = {},
+  { signal, input, isDaemonStarter = false }: ProgramOptions = {},
 ): Promise<{ readonly exitCode: number | null; readonly output: string }> {
   signal?.throwIfAborted()
   const output: string[] = []
   const child = spawn(file, args, {
-    cwd,
+    cwd: place,
     ...owner,
     signal,
     // Without the caller's PGDATA, PGPORT, LANG …; messages are in English, as they are matched and shown.

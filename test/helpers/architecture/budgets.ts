@@ -12,7 +12,7 @@ export const budgets: Readonly<Record<string, number>> = {
   log: 73,
   scheduler: 1302,
   service: 1764,
-  store: 2815,
+  store: 2758,
   streams: 101 + 68 * allStreams.length,
   sync: 5309,
   transform: 246,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_155 + 128 * allStreams.length, test: 23_948 }
+export const MOST_LINES = { src: 32_098 + 128 * allStreams.length, test: 23_948 }
