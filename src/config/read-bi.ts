@@ -46,11 +46,15 @@ function readMask(source: SettingSource): readonly PersonalData[] | undefined {
   return known
 }
 
-/** As ids are compared: without blanks and in lower case. */
+const PHONE = /^\+?[\d()-]{7,}$/
+
+/** As ids and phones are compared: without blanks and in lower case, and of a phone its last eleven digits. */
 function readIgnoredIds(source: SettingSource): readonly string[] | undefined {
   const given = source.value('LIVEHOUSE_IGNORED_IDS')
   if (given === undefined) return undefined
-  return given.split(',').map((id) => id.replaceAll(/\s/g, '').toLowerCase())
+  const ids = given.split(',').map((id) => id.replaceAll(/\s/g, '').toLowerCase())
+  const phones = ids.filter((id) => PHONE.test(id)).map((phone) => phone.replaceAll(/\D/g, '').slice(-11))
+  return [...new Set([...ids, ...phones])]
 }
 
 function readMinutes(source: SettingSource, name: string): number | undefined {

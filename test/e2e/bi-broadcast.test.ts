@@ -45,7 +45,7 @@ test('live visits with short pauses are one broadcast, told with its minutes and
     estimated_peak_live_viewers as peak, peak_at_local::text, average_stay_seconds, live_seconds, replay_seconds, cash_gifts, cash_amount,
     prop_gifts, signups, top_access_source, top_device, top_province, is_complete, is_test from livehouse_bi.fct_broadcast ${first}`)
   expect(Object.values(told).join(', ')).toBe(
-    '2026-11-01, 2026-11-01 21:20:00, 6, 4, 2, 3, 2026-11-01 20:20:00, 1653, 6000, 610, 1, 5.00, 0, 1, a.example, phone, 浙江, false, false',
+    '2026-11-01, 2026-11-01 21:20:00, 6, 4, 2, 3, 2026-11-01 20:20:00, 1653, 6000, 610, 1, 5.00, , 1, a.example, phone, 浙江, false, false',
   )
   const minutes = await read(`select minute_no as no, estimated_viewers as viewers, joins, leaves, retention
     from livehouse_bi.fct_broadcast_minute ${first} and minute_no in (0, 9, 19, 20, 40, 79) order by 1`)
@@ -61,10 +61,32 @@ test('live visits with short pauses are one broadcast, told with its minutes and
     round(share_of_broadcast::numeric, 3) as share, cash_amount as cash, prop_gifts as props, signups, is_new
     from livehouse_bi.fct_broadcast_viewer ${first} order by 1`)
   expect(viewers).toEqual([
-    { who: '5:a', visits: '2', stay: '3000', share: '0.626', cash: '5.00', props: '0', signups: '0', is_new: true },
-    { who: '5:b', visits: '1', stay: '1200', share: '0.250', cash: '0', props: '0', signups: '1', is_new: false },
-    { who: '5:c', visits: '1', stay: '1810', share: '0.377', cash: '0', props: '0', signups: '0', is_new: true },
-    { who: '5:d', visits: '1', stay: '600', share: '0.125', cash: '0', props: '0', signups: '0', is_new: false },
+    { who: '5:a', visits: '2', stay: '3000', share: '0.626', cash: '5.00', props: null, signups: null, is_new: true },
+    { who: '5:b', visits: '1', stay: '1200', share: '0.250', cash: null, props: null, signups: '1', is_new: false },
+    { who: '5:c', visits: '1', stay: '1810', share: '0.377', cash: null, props: null, signups: null, is_new: true },
+    { who: '5:d', visits: '1', stay: '600', share: '0.125', cash: null, props: null, signups: null, is_new: null },
+  ])
+  // What was not found is none where it has been read.
+  const rest = `select broadcast_key, new_viewers, cash_gifts, cash_amount, prop_gifts, signups, d.is_new
+    from livehouse_bi.fct_broadcast left join livehouse_bi.fct_broadcast_viewer b using (broadcast_key)
+    left join livehouse_bi.fct_viewer_day d on (d.viewer_key, d.day) = (b.viewer_key, b.day)
+    where broadcast_key <> '5:20261101T2000'`.replaceAll(
+    /, (new_viewers|cash_gifts|cash_amount|prop_gifts|signups)/g,
+    ', fct_broadcast.$1',
+  )
+  const nothing = { new_viewers: null, cash_gifts: null, cash_amount: null, prop_gifts: null, signups: null }
+  expect(await read(rest)).toEqual([{ broadcast_key: '5:20261102T2350', ...nothing, is_new: false }])
+  await read(`insert into livehouse_ops.partition_states (stream, partition, is_windowed, covers, walked_at, latest_slice_id)
+    select stream, 'channel=5' || part, stream = 'gifts', '{(,)}', '2026-11-05', 1 from (values ('visitors', ''),
+      ('questionnaires', ''), ('gifts', '/type=cash'), ('gifts', '/type=prop')) v (stream, part)`)
+  const none = { new_viewers: '0', cash_gifts: '0', cash_amount: '0', prop_gifts: '0', signups: '0' }
+  expect(await read(rest)).toEqual([{ broadcast_key: '5:20261102T2350', ...none, is_new: false }])
+  await read(`update livehouse.gifts set amount = null`)
+  expect(await read(`select cash_gifts, cash_amount, prop_amount from livehouse_bi.fct_broadcast ${first}`)).toEqual([
+    { cash_gifts: '1', cash_amount: null, prop_amount: '0' },
+  ])
+  expect(await read(`select is_new from livehouse_bi.fct_broadcast_viewer ${first} and viewer_key = '5:d'`)).toEqual([
+    { is_new: false },
   ])
 
   // Of two visits that begin at once, the first is that of the smaller id.
@@ -91,13 +113,19 @@ test('a visit without a leave ends with its day, and one that left before it cam
     values ('6', 1, 'a', '2026-11-10 23:50+08', null, 3600, 3600, 2, 1),
       ('6', 2, 'b', '2026-11-11 00:20+08', '2026-11-11 00:40+08', 1200, 1200, 2, 1),
       ('6', 3, 'c', '2026-11-12 20:00+08', '2026-11-12 19:00+08', 600, 600, 2, 1),
-      ('6', 4, 'd', '2026-11-12 20:25+08', '2026-11-12 20:35+08', 600, 600, 2, 1)`)
+      ('6', 4, 'd', '2026-11-12 20:25+08', '2026-11-12 20:35+08', 600, 600, 2, 1),
+      ('6', 5, 'e', '1970-01-01 00:00:30+08', '1970-01-01 00:01:10+08', 40, 40, 2, 1)`)
   const columns = 'broadcast_key, broadcast_seconds, estimated_peak_live_viewers'
   const broadcasts = await told(`select ${columns} from livehouse_bi.fct_broadcast`)
   expect(broadcasts).toEqual(['6:20261110T2350 3000 1', '6:20261112T2025 600 1'])
   const minutes = await told(`select day::text, min(minute_at_local)::time, max(estimated_all_viewers)
     from livehouse_bi.fct_audience_minute group by day order by day`)
-  expect(minutes).toEqual(['2026-11-10 23:50:00 1', '2026-11-11 00:20:00 1', '2026-11-12 20:25:00 1'])
+  expect(minutes).toEqual([
+    '1970-01-01 00:00:00 1',
+    '2026-11-10 23:50:00 1',
+    '2026-11-11 00:20:00 1',
+    '2026-11-12 20:25:00 1',
+  ])
 })
 
 test('a record counts from entry to the end of its online seconds or of its stay, on every day that it lasts into, and at once with others only where they meet', async () => {

@@ -69,9 +69,12 @@ test('gifts of a kind that has not been read are unknown beside those of the oth
       live_seconds = null where channel_id = '8' and record_id = 1`)
 })
 
-test('an answer of one option and a separator is one choice', async () => {
+test('an answer of one option and a separator is one choice, and answers that are unknown are not counted', async () => {
   const choices = `select question_no, is_multiple from livehouse_bi.fct_signup_answer where channel_id = '8' order by 1`
   expect((await read(choices)).map(({ is_multiple }) => is_multiple)).toEqual([true, false])
+  await read(`update livehouse.signups set answers = null where channel_id = '8'`)
+  const counts = `select question_count, answer_count from livehouse_bi.fct_signup where channel_id = '8'`
+  expect(await read(counts)).toEqual([{ question_count: null, answer_count: null }])
 })
 
 test('a retired channel has its days to the last entry, whatever a wrong clock or the visitor list says', async () => {
@@ -167,7 +170,7 @@ test('who shares an id is one person after the next run, also by way of others, 
     { viewers: '2', ids: '2', is_several_accounts: true, is_crowd: false },
     { viewers: '6', ids: '0', is_several_accounts: false, is_crowd: true },
   ])
-  await account.sync('managers', { LIVEHOUSE_IGNORED_IDS: '139 0000 0001, 13900000002' })
+  await account.sync('managers', { LIVEHOUSE_IGNORED_IDS: '+86 139 0000-0001, 13900000002' })
   expect(await persons()).toBe('a b, c, crowd 1, crowd 2, crowd 3, crowd 4, crowd 5, d, e f, g, h, i')
 })
 

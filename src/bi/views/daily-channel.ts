@@ -1,6 +1,6 @@
 import { channelDays, entryDays, measures as watchMeasures } from './fragments/channel-days.ts'
 import { type Figure, kept } from './fragments/channel-figures.ts'
-import { channelCoverage, holdsDay } from './fragments/coverage.ts'
+import { channelCoverage, holdsDay, isListRead } from './fragments/coverage.ts'
 import { duration, localDay } from './fragments/local-time.ts'
 import { channelId, currency, isTest } from './fragments/shared-columns.ts'
 import { type BiColumn, bigint, type BiView, bool, date, numeric } from '../view.ts'
@@ -49,7 +49,7 @@ const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> 
   viewer: {
     sums: { new_viewers: 'x.number' },
     from: kept(newViewers),
-    isComplete: `coalesce(c.viewers_read_at >= ((d.day + 1)::timestamp at time zone '{zone}'), false)`,
+    isComplete: isListRead('d.day'),
   },
   gift: {
     sums: {
@@ -182,9 +182,9 @@ export const dailyChannel: BiView = {
       '是否全部已读取',
     ),
     is_final: bool(
-      ['watch', 'gift', 'signup'].map((part) => holdsDay(`c.${part}_settled`, 'd.day')).join(' and '),
-      'Whether it was read when it no longer changed (older than the lookback)',
-      '是否已过回看期、不再变化',
+      ['k.viewer', ...['watch', 'gift', 'signup'].map((part) => holdsDay(`c.${part}_settled`, 'd.day'))].join(' and '),
+      'Whether it was read when it no longer changed (older than the lookback), the visitor list since',
+      '是否已过回看期（访客列表为之后读取）、不再变化',
     ),
     ...count('visits', 'Visits that began on the day', '当日开始的访问次数'),
     ...count('watched_visits', 'Visits in which anything was watched', '有观看的访问次数'),

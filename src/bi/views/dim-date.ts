@@ -27,8 +27,7 @@ export const dimDate: BiView = {
     is_past: bool(`d.day < ${today}`, 'Whether it is over', '是否已结束'),
   },
   from: `from (
-    select n::date as day from generate_series(timestamp '2010-01-01', make_date(extract(year from now())::integer + 1,
-      12, 31)::timestamp,
-      interval '1 day') n
+    select n::date as day from generate_series(timestamp '2010-01-01', make_date(
+      extract(year from ${today})::integer + 1, 12, 31)::timestamp, interval '1 day') n
   ) d`,
 }

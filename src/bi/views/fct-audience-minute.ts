@@ -3,6 +3,9 @@ import { minute } from './fragments/local-time.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
 import { bigint, type BiView, date } from '../view.ts'
 
+/** The minute of the epoch, also before 1970, where a division of integers would be a minute late. */
+const minuteNo = (second: string) => `floor(${second}::double precision / 60)::bigint`
+
 export const fctAudienceMinute: BiView = {
   name: 'fct_audience_minute',
   grain: { en: 'A minute of a channel with somebody online', zh: '频道有人在线的一分钟' },
@@ -34,7 +37,8 @@ export const fctAudienceMinute: BiView = {
   from: `from (
     select a.channel_id, a.day, to_timestamp(n * 60) as at, max(a.viewers) as viewers,
       max(a.live_viewers) as live_viewers
-    from ${audienceSteps} a cross join lateral generate_series(a.from_no / 60, (a.next_no - 1) / 60) n
+    from ${audienceSteps} a
+    cross join lateral generate_series(${minuteNo('a.from_no')}, ${minuteNo('(a.next_no - 1)')}) n
     where a.viewers > 0 group by a.channel_id, a.day, n
   ) m`,
 }

@@ -1,5 +1,6 @@
-import { broadcastColumns, giftColumns, giftSums, liveSum, ranAt } from './fct-broadcast.ts'
+import { broadcastColumns, giftColumns, giftSums, isListRead, liveSum, ranAt, signupColumns } from './fct-broadcast.ts'
 import { broadcasts, visitsOfBroadcast } from './fragments/broadcasts.ts'
+import { channelCoverage } from './fragments/coverage.ts'
 import { joinPerson, viewerKey } from './fragments/identity.ts'
 import { duration, moment } from './fragments/local-time.ts'
 import { bareLink, personal } from './fragments/masks.ts'
@@ -49,7 +50,7 @@ export const fctBroadcastViewer: BiView = {
       '在场时长占场次的比例（0–1）',
     ),
     ...giftColumns,
-    signups: bigint('coalesce(u.signups, 0)', 'Signups while it ran', '期间的报名次数'),
+    ...signupColumns,
     access_source: personal(
       'access_source',
       text(
@@ -61,9 +62,9 @@ export const fctBroadcastViewer: BiView = {
     device: text('w.device', 'Device of the first visit with one', '首个有设备的访问的设备'),
     province: text('w.province', 'Province of the first visit with one', '首个有省份的访问的省份'),
     is_new: bool(
-      `coalesce(${ranAt('f.first_login_at')}, false)`,
-      'Whether, by the visitor list, the first entry was while it ran',
-      '首次进入是否在本场期间（以访客列表为准）',
+      `coalesce(${ranAt('f.first_login_at')}, case when ${isListRead} then false end)`,
+      'Whether, by the visitor list, the first entry was while it ran; NULL where that is not known',
+      '首次进入是否在本场期间（以访客列表为准）；未知为 NULL',
     ),
     ...isTest('b.channel_id'),
   },
@@ -76,6 +77,7 @@ export const fctBroadcastViewer: BiView = {
     from (select w.*, t.* from ${visitsOfBroadcast}) w where w.user_id is not null group by w.channel_id, w.user_id
   ) w
   left join livehouse.visitors f on f.channel_id = w.channel_id and f.user_id = w.user_id
+  left join ${channelCoverage} c on c.channel_id = b.channel_id
   ${joinPerson('w.channel_id', 'w.user_id')}
   left join ${during('fct_gift', 'given_at', giftSums)} g on ${isSame('g')}
   left join ${during('fct_signup', 'signed_up_at', 'count(*) as signups')} u on ${isSame('u')}`,

@@ -16,17 +16,10 @@ export const broadcastColumns: BiView['columns'] = {
   day: date(localDay(from), 'Day on which it began; joins dim_date', '开始日期，关联 dim_date'),
 }
 
-/** Sums over gifts `g` that were given while a broadcast ran. */
+/** Sums over gifts `g` that were given while a broadcast ran; NULL where there is none. */
 export const giftSums = `
-      count(*) filter (where g.is_cash) as cash_gifts, coalesce(sum(g.cash_amount), 0) as cash_amount,
-      count(*) filter (where not g.is_cash) as prop_gifts, coalesce(sum(g.prop_amount), 0) as prop_amount`
-
-export const giftColumns: BiView['columns'] = {
-  cash_gifts: bigint('coalesce(g.cash_gifts, 0)', 'Cash rewards while it ran', '期间的现金打赏次数'),
-  cash_amount: numeric('coalesce(g.cash_amount, 0)', 'Sum of the cash rewards', '现金打赏金额'),
-  prop_gifts: bigint('coalesce(g.prop_gifts, 0)', 'Props while it ran', '期间的道具次数'),
-  prop_amount: numeric('coalesce(g.prop_amount, 0)', 'Sum of the props', '道具金额'),
-}
+      nullif(count(*) filter (where g.is_cash), 0) as cash_gifts, sum(g.cash_amount) as cash_amount,
+      nullif(count(*) filter (where not g.is_cash), 0) as prop_gifts, sum(g.prop_amount) as prop_amount`
 
 /** Whether the broadcast `b` ran at an instant. */
 export const ranAt = (at: string) => `${at} >= ${from} and ${at} < ${to}`
@@ -41,6 +34,30 @@ const isWithin = (ranges: string) =>
   `coalesce(${ranges} @> tsrange(least(${local(from)}, ${local(to)} - (${to} - ${from})),
     greatest(${local(to)}, ${local(from)} + (${to} - ${from}))), false)`
 
+/** Whether the visitor list of `c` has been read since. */
+export const isListRead = `c.viewers_read_at >= ${to}`
+
+/** 0 where there was none of it, NULL where what covers it was not read. @param counted NULL where there was none */
+const known = (measure: string, ranges: string, counted = measure) =>
+  `coalesce(${measure}, case when ${counted} is null and ${isWithin(ranges)} then 0 end)`
+
+/** From `giftSums` as `g` and the coverage of the channel as `c`. */
+export const giftColumns: BiView['columns'] = {
+  cash_gifts: bigint(known('g.cash_gifts', 'c.gift_covers'), 'Cash rewards while it ran', '期间的现金打赏次数'),
+  cash_amount: numeric(
+    known('g.cash_amount', 'c.gift_covers', 'g.cash_gifts'),
+    'Sum of the cash rewards',
+    '现金打赏金额',
+  ),
+  prop_gifts: bigint(known('g.prop_gifts', 'c.gift_covers'), 'Props while it ran', '期间的道具次数'),
+  prop_amount: numeric(known('g.prop_amount', 'c.gift_covers', 'g.prop_gifts'), 'Sum of the props', '道具金额'),
+}
+
+/** From the signups while it ran as `u`, and the coverage of the channel as `c`. */
+export const signupColumns: BiView['columns'] = {
+  signups: bigint(known('u.signups', 'c.signup_covers'), 'Signups while it ran', '期间的报名次数'),
+}
+
 export const fctBroadcast: BiView = {
   name: 'fct_broadcast',
   grain: { en: 'A broadcast of a channel', zh: '频道的一场直播' },
@@ -50,10 +67,11 @@ export const fctBroadcast: BiView = {
       'stay or more, a day at most, counts as live from entry for its live seconds; live visits that overlap or ' +
       'follow one another within 30 minutes (LIVEHOUSE_BROADCAST_GAP) are one broadcast, and anything ' +
       'shorter than 10 minutes (LIVEHOUSE_BROADCAST_MIN) is none. Its visits are all, live or not, that were there ' +
-      'while it ran and began on its days or the day before, each cut at its ends.',
+      'while it ran and began on its days or the day before, each cut at its ends. New viewers, gifts and signups ' +
+      'are 0 where they have been read and there was none, and NULL where that is not known.',
     zh:
       '服务端不提供开播时间，此为估算：直播秒数占在场时长一半以上且在场不超过一天的访问，自进入起按直播秒数计为直播；重叠或间隔不超过 30 分钟（LIVEHOUSE_BROADCAST_GAP）的合为一场，' +
-      '不足 10 分钟（LIVEHOUSE_BROADCAST_MIN）的不计。其访问为期间在线、当日或前一日开始的全部访问，按场次起止截取。',
+      '不足 10 分钟（LIVEHOUSE_BROADCAST_MIN）的不计。其访问为期间在线、当日或前一日开始的全部访问，按场次起止截取。新观众、礼物与报名：已读取而没有的为 0，未知为 NULL。',
   },
   key: ['broadcast_key'],
   columns: {
@@ -63,7 +81,11 @@ export const fctBroadcast: BiView = {
     ...duration('broadcast', bigint('b.to_no - b.from_no', 'How long it was, in seconds', '场次时长（秒）')),
     visits: bigint('v.visits', 'Visits', '访问次数'),
     viewers: bigint('v.viewers', 'Distinct viewers', '观众数（去重）'),
-    new_viewers: bigint('v.new_viewers', 'Viewers who, by the visitor list, were new', '新观众数（以访客列表为准）'),
+    new_viewers: bigint(
+      `case when v.new_viewers > 0 or ${isListRead} then v.new_viewers end`,
+      'Viewers who, by the visitor list, were new',
+      '新观众数（以访客列表为准）',
+    ),
     estimated_peak_live_viewers: bigint('p.viewers', 'Most live visits at once', '同时直播在线的最大访问数'),
     ...moment('peak', instant('to_timestamp(p.no)', 'When that was first reached', '首次达到该值的时刻')),
     ...duration(
@@ -78,7 +100,7 @@ export const fctBroadcast: BiView = {
     ...duration('replay', bigint('v.replay_seconds::bigint', 'Watched on demand, in seconds', '点播观看时长（秒）')),
     ...giftColumns,
     currency,
-    signups: bigint('u.signups', 'Signups while it ran', '期间的报名次数'),
+    ...signupColumns,
     top_access_source: personal(
       'access_source',
       text('v.access_source', 'Most frequent link of its visits, without its query', '最多访问的来源（不含查询参数）'),
@@ -89,7 +111,8 @@ export const fctBroadcast: BiView = {
     is_final: bool(isWithin('c.watch_settled'), 'Whether they no longer change', '是否不再变化'),
     ...isTest('b.channel_id'),
   },
-  // Each part is a join of its own, so that Postgres leaves out those that a query does not ask for.
+  // Each part is a join of its own, so that Postgres leaves out those that a query does not ask for. Gifts and signups
+  // come from their tables: their views match phones with viewers, which Postgres would do for each broadcast.
   from: `from ${broadcasts} b left join livehouse_ops.bi_settings s on true
   left join ${channelCoverage} c on c.channel_id = b.channel_id
   left join lateral (
@@ -113,10 +136,14 @@ export const fctBroadcast: BiView = {
     ) x
   ) p on true
   left join lateral (
-    select ${giftSums} from livehouse_bi.fct_gift g where g.channel_id = b.channel_id and ${ranAt('g.given_at')}
+    select ${giftSums} from (
+      select g.*, g.gift_type = 'cash' as is_cash, case when g.gift_type = 'cash' then g.amount end as cash_amount,
+        case when g.gift_type <> 'cash' then g.amount end as prop_amount
+      from livehouse.gifts g where g.removed_at is null
+    ) g where g.channel_id = b.channel_id and ${ranAt('g.given_at')}
   ) g on true
   left join lateral (
-    select count(*) as signups from livehouse_bi.fct_signup s where s.channel_id = b.channel_id
-      and ${ranAt('s.signed_up_at')}
+    select nullif(count(*), 0) as signups from livehouse.signups s
+    where s.channel_id = b.channel_id and ${ranAt('s.signed_up_at')} and s.removed_at is null
   ) u on true`,
 }

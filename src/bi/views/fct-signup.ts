@@ -27,7 +27,8 @@ export const fctSignup: BiView = {
     ...event('signed_up', signup('signed_up_at')),
     question_count: integer('jsonb_array_length(u.answers)', 'Number of questions', '题目数'),
     answer_count: integer(
-      `(select count(*) from jsonb_array_elements(u.answers) a where a ->> 'answer' is not null)::integer`,
+      `case when u.answers is not null
+        then (select count(*) from jsonb_array_elements(u.answers) a where a ->> 'answer' is not null)::integer end`,
       'Number of questions that were answered',
       '已回答的题目数',
     ),

@@ -1,6 +1,6 @@
 import { duration, localDay, moment } from './fragments/local-time.ts'
 import { joinPerson } from './fragments/identity.ts'
-import { channelCoverage, holdsDay } from './fragments/coverage.ts'
+import { channelCoverage, holdsDay, isListRead } from './fragments/coverage.ts'
 import { channelId, isTest, namedViewer } from './fragments/shared-columns.ts'
 import { bigint, type BiView, bool, date, instant } from '../view.ts'
 
@@ -41,9 +41,9 @@ export const fctViewerDay: BiView = {
     ),
     is_live: bool('w.live_seconds > 0', 'Whether live; NULL where no record tells', '是否观看直播；未知为 NULL'),
     is_new: bool(
-      `coalesce(${firstDay} = w.day, false)`,
-      'Whether it is, by the visitor list, the day of the first entry',
-      '是否为访客列表记录的首次进入日',
+      `coalesce(${firstDay} = w.day, case when ${isListRead('w.day')} then false end)`,
+      'Whether it is, by the visitor list, the day of the first entry; NULL where that is not known',
+      '是否为访客列表记录的首次进入日；未知为 NULL',
     ),
     is_complete: bool(holdsDay('c.watch_covers', 'w.day'), 'Whether its records have all been read', '是否已完整读取'),
     is_final: bool(holdsDay('c.watch_settled', 'w.day'), 'Whether they no longer change', '是否不再变化'),

@@ -140,10 +140,10 @@ export const viewerFunnel: BiView = {
       'Of the viewers whom the visitor list has or had. visited, watched, watched_one_minute and commented come ' +
       'from that list; signed_up and gave_gift from records, which do not always say whose they are: ' +
       'unmatched_events counts those, and viewers is NULL where fewer than 80 % of the records could be matched ' +
-      'to a viewer. within_step says which steps lie within one another.',
+      'to a viewer. What was not read counts as none. within_step says which steps lie within one another.',
     zh:
       '统计访客列表现有或曾有的观众。visited、watched、watched_one_minute、commented 来自该列表；signed_up、gave_gift 来自记录，不一定能识别观众：' +
-      '旁列 unmatched_events；可匹配的记录不足 80% 时 viewers 为 NULL。步骤间的包含关系见 within_step。',
+      '旁列 unmatched_events；可匹配的记录不足 80% 时 viewers 为 NULL。未读取的按没有计。步骤间的包含关系见 within_step。',
   },
   key: ['channel_id', 'step_no'],
   columns: columnsOf({}),

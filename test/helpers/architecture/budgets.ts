@@ -3,9 +3,9 @@ import { allStreams } from '../../../src/streams/registry.ts'
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
   app: 2912,
-  bi: 3996,
+  bi: 4035,
   cli: 3385,
-  config: 577,
+  config: 581,
   core: 1255,
   emulator: 1727 + 60 * allStreams.length,
   ledger: 3456,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_098 + 128 * allStreams.length, test: 23_950 }
+export const MOST_LINES = { src: 32_141 + 128 * allStreams.length, test: 23_981 }

@@ -77,7 +77,7 @@ export function personal(kind: PersonalData, { type, sql, words }: BiColumn): Bi
  * the answers of a form. NULL where nothing is left.
  */
 export function bareLink(sql: string): string {
-  return `nullif(regexp_replace(${sql}, E'([?#&;=？＃＆；＝\\\\\\\\]|%(u|25|3f|23|26|3b|3d|ef%bc%)).*$', '', 'i'), '')`
+  return `nullif(regexp_replace(${sql}, E'([?#&;=？＃＆；＝\\\\\\\\]|%(u|25|3f|23|26|3b|3d|5c|ef%bc%)).*$', '', 'i'), '')`
 }
 
 /**

@@ -36,7 +36,7 @@ const cases: readonly (readonly [string, string | null, string | null])[] = [
 
 test('a link is cut before its query, however that is written', async () => {
   await using database = await createTestDatabase()
-  const marks = ['?', '%3F', '%253F', '%u003F', '%uFF1F', '\\u003f', '%EF%BC%9F', '?']
+  const marks = ['?', '%3F', '%253F', '%u003F', '%uFF1F', '\\u003f', '%5Cu003F', '%EF%BC%9F', '?']
   const links = marks.map((mark) => `a/b%20${mark}name=x`)
   const { rows } = await sql<{ link: string }>`select ${sql.raw(bareLink('l.link'))} as link
     from unnest(${links}::text[]) l (link)`.execute(database.db)
