@@ -27,11 +27,11 @@ export function budget(next: Send, reserve: Reserve | undefined, serviceClock: S
   }
 }
 
-/** Any 4xx or error code (API 7) of the call itself, but for 401, which renews the token. */
+/** Any 4xx or error code (API 7) of the call itself, but 401, which renews the token, and that the channel is unknown. */
 function isRefusal(error: unknown): error is LivehouseError {
   if (hasCode(error, 'api.status')) return error.details.status >= 400 && error.details.status < 500
   return error instanceof LivehouseError && refusals.has(error.code)
 }
 
-const refused = ['api.rateLimited', 'api.refused', 'api.forbidden', 'api.channelUnknown'] satisfies ErrorCode[]
+const refused = ['api.rateLimited', 'api.refused', 'api.forbidden'] satisfies ErrorCode[]
 const refusals: ReadonlySet<ErrorCode> = new Set(refused)

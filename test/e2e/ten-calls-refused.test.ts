@@ -19,7 +19,6 @@ const refuse = (effect: FaultEffect, fault: Partial<Fault> = {}) =>
 
 test.each<[string, FaultEffect]>([
   ['HTTP 400', status(400)],
-  ['404002', refusal(404_002)],
   ['errors.code 400009 at HTTP 200', errorsObject(400_009, 'once more tomorrow')],
   ['status "n"', jsonBody({ status: 'n', msg: 'no', flag: 100 })],
 ])('%s is never the end of the list: the day is spent, and the next one goes on', async (_what, effect) => {
@@ -35,6 +34,17 @@ test.each<[string, FaultEffect]>([
   expect(await runBackfill()).toMatchObject({ code: 0, status: 'ok' })
   expect(account.callsByDay()).toEqual([3, 10, 1])
   await account.expectTruth(['watch_records_v1'])
+})
+
+test('a channel that the service does not know fails at once, and spends no call but its own', async () => {
+  account.setRecords(450, 450)
+  const [unknown = '', other = ''] = account.emulator.channelIds
+  refuse(refusal(404_002), { channelId: unknown })
+  const { code, errors } = await runBackfill()
+  expect(code).toBe(3)
+  expect(errors).toMatchObject([{ partition: `channel=${unknown}`, code: 'api.channelUnknown' }])
+  expect(account.pagesOf(unknown)).toEqual([1])
+  expect(account.pagesOf(other).at(-1)).toBe(6)
 })
 
 test('a channel that is refused every day keeps no other from its calls, and fails from the third day on, in words', async () => {
