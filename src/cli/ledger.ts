@@ -40,16 +40,19 @@ export const ledger = defineCommand(
     flags: {
       streams: ['a,b', `only these streams (default: all but ${onlyWhenNamed})`],
       channels: ['x,y', OF_CHANNELS],
-      from: ['DATE', "a day of the service's calendar, or a time in whole minutes (show: LIVEHOUSE_HISTORY_FROM)"],
-      to: ['DATE', 'the same, exclusive (show: now)'],
+      from: ['DATE', "a day of the service's calendar, or a time in whole minutes (default: LIVEHOUSE_HISTORY_FROM)"],
+      to: ['DATE', 'the same, exclusive (default: now)'],
     },
     examples: `livehouse ledger
 livehouse ledger show --streams watch_records --channels 10001589
-livehouse ledger forget --from 2026-03-01 --to 2026-03-08 --streams gifts`,
+livehouse ledger forget --streams gifts --from 2026-03-01 --to 2026-03-08
+livehouse ledger forget --streams gifts`,
   },
   ({ action, values }, refuse) => {
     const named = readStreams(values.streams, refuse)
-    const range = readRange(values, refuse, action === 'forget' ? ['--from', '--to'] : [])
+    const range = readRange(values, refuse)
+    if (action === 'forget' && Object.values(values).every((value) => value === undefined))
+      refuse('ledger forget needs --streams, --channels, --from or --to: without any of them all would be read again')
     return { action, streams: named ?? streams, namesStreams: named !== undefined, channels: values.channels, ...range }
   },
   async (context, { action, ...asked }) => {
@@ -60,10 +63,7 @@ livehouse ledger forget --from 2026-03-01 --to 2026-03-08 --streams gifts`,
 )
 
 async function show(context: CliContext, asked: Asked): Promise<readonly string[]> {
-  const { database, timeZone, historyFrom, channels } = readLedgerSettings(context, asked)
-  const now = floorToMinute(wallTimeAt(context.clock.now(), timeZone))
-  const window = { from: asked.from ?? historyFrom, to: asked.to ?? now }
-  checkUsage((refuse) => refuseBackwards(window, refuse))
+  const { database, timeZone, channels, window } = readLedgerSettings(context, asked)
   await using opened = await openAsItIs(context, database)
   if (!opened.isMigrated) return ['nothing has run yet; start with livehouse sync']
   refusePending(opened)
@@ -108,8 +108,7 @@ function atMost<T>(items: readonly T[], line: (item: T) => string): string[] {
 }
 
 async function forget(context: CliContext, asked: Asked): Promise<readonly string[]> {
-  const { database, historyFrom, channels } = readLedgerSettings(context, asked)
-  const window = { from: asked.from ?? 0, to: asked.to ?? 0 }
+  const { database, historyFrom, channels, window } = readLedgerSettings(context, asked)
   await using db = await openWarehouse(context, { settings: database, source: undefined })
   const recorded = await forgetOnRecord(context, db, {
     streams: asked.streams.filter(({ isTimeFiltered }) => isTimeFiltered).map(({ name }) => name),
@@ -140,7 +139,7 @@ function describeForgotten(forgotten: readonly ForgottenPartition[]): string[] {
   ]
 }
 
-function readLedgerSettings({ environment }: CliContext, asked: Asked) {
+function readLedgerSettings({ environment, clock }: CliContext, asked: Asked) {
   const needsChannels = asked.streams.some(({ partitionedBy }) => partitionedBy !== 'account')
   const settings = readSettings(environment, (source) => ({
     database: readDatabaseSettings(source),
@@ -149,5 +148,9 @@ function readLedgerSettings({ environment }: CliContext, asked: Asked) {
     configured: needsChannels ? readChannels(source) : readChannelsIfAny(source),
   }))
   const chosen = channelsOf(asked.channels)(settings.configured)
-  return { ...settings, historyFrom: parseWallTime(settings.historyFrom) ?? 0, channels: chosen.map(plannedChannel) }
+  const historyFrom = parseWallTime(settings.historyFrom) ?? 0
+  const now = floorToMinute(wallTimeAt(clock.now(), settings.timeZone))
+  const window = { from: asked.from ?? historyFrom, to: asked.to ?? now }
+  checkUsage((refuse) => refuseBackwards(window, refuse))
+  return { ...settings, historyFrom, window, channels: chosen.map(plannedChannel) }
 }
