@@ -145,13 +145,13 @@ async function judgeCount(counted: Comparison, rows: number, window: Window, sid
 async function compareByReading(window: Window, sides: Sides): Promise<Comparison> {
   const { stream, partition, quarantined, deps, meter } = sides
   const range = { stream, partition, window, quarantined }
-  const { differences, notes, hasMoved } = await compareRange(range, deps, meter)
+  const { differences, notes, hasMoved, keptRows } = await compareRange(range, deps, meter)
   const held = await countRows(window, sides)
   const more = differences.reduce((sum, { kind, rows }) => sum + (kind === 'surplus' ? -rows : rows), 0)
   return {
     verdict: differences.length > 0 ? 'different' : hasMoved ? 'moving' : 'equal',
     window,
-    sourceRows: held.rows + more,
+    sourceRows: held.rows + more - keptRows,
     warehouseRows: held.rows,
     quarantinedRows: held.quarantined,
     differences,
@@ -237,8 +237,7 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
   if (isFewer && (await askTotal({ stream, partition }, deps, meter)) === sourceRows)
     differences.push({ kind: 'count', rows: -surplus, window: undefined })
   const verdict = differences.length > 0 ? 'different' : found.hasMoved ? 'moving' : 'equal'
-  const notes = known.map(
-    ({ rows: gone }) => `no longer at the source, to be marked as removed by the next proven reading: ${gone}`,
-  )
+  const by = sourceRows === 0 ? 'a reading that is empty an hour later, too' : 'the next proven reading'
+  const notes = known.map(({ rows: gone }) => `no longer at the source, to be marked as removed by ${by}: ${gone}`)
   return { ...counted, verdict, differences, notes: [...found.notes, ...notes], hasKey: found.hasKey }
 }

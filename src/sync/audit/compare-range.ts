@@ -80,6 +80,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
     ],
     /** Whether the list moved while it was read, so that it says nothing about rows that did not come. */
     hasMoved: readings.some(({ verdict }) => verdict.proof === 'moving'),
+    keptRows: kept.length,
     hasKey: (key: string) => readings.some(({ found }) => found.has(key)),
     received,
   }
