@@ -17,7 +17,7 @@ import { type RunOptions, runPhases } from '../sync/run-phases.ts'
 import type { Slice } from '../sync/slice-work.ts'
 import { createTally, type RunResult } from '../sync/tally.ts'
 import type { Attempt } from './queue.ts'
-import { workOn, type WorkOptions } from './work-on.ts'
+import { UnableError, workOn, type WorkOptions } from './work-on.ts'
 
 /** A partition of a run as it is queued, with its plan: a worker needs neither job files nor channel lists. */
 export interface PartitionJob extends Pick<RunOptions, 'order' | 'yieldsToOthers' | 'stopAtMs'> {
@@ -59,6 +59,8 @@ export async function workOnPartitions(context: AppContext, deps: WorkerDeps): P
   const { log, signal } = context
   const { db, queue, concurrency } = deps
   log.info('worker.started', { worker: thisProcess(), concurrency })
+  // Said once, not with each partition. Where the service cannot be reached, reading fails too, and reports it.
+  await readServiceTime(context, deps.connection).catch(() => {})
   await using leases = new Leases(db)
   const handle = createPartitionHandler(context, deps, leases)
   // Jobs of a run that is over, or whose process has died, are no longer wanted.
@@ -68,6 +70,14 @@ export async function workOnPartitions(context: AppContext, deps: WorkerDeps): P
   }
   await workOn({ queue, name: 'partitions', concurrency, log, signal, keepWanted, handle })
 }
+
+/** Errors of a process that has no token which the service accepts. */
+const NO_TOKEN: ReadonlySet<string> = new Set([
+  'api.noToken',
+  'api.credentialsRefused',
+  'api.unauthorized',
+  'api.wrongAuthUrl',
+])
 
 function createPartitionHandler(
   context: AppContext,
@@ -86,8 +96,7 @@ function createPartitionHandler(
     if (stream === undefined) throw new Error(`there is no stream ${name}: update livehouse on every machine`)
     // A newer livehouse may have migrated the database since this process opened it.
     await readPending(db)
-    // Where the service cannot be reached, reading fails too, and reports it.
-    await readServiceTime({ log: context.log, signal }, connection).catch(() => {})
+    await serviceClock.refresh(signal).catch(() => {})
     const begunAt = new Date(begunAtMs)
     const ends: EndedSlice[] = []
     const planned = { stream, partition, slices: slices.map((each) => ({ ...each, stream, partition })) }
@@ -111,6 +120,9 @@ function createPartitionHandler(
     if (result.status !== 'ok') signal.throwIfAborted()
     const ofDatabase = result.errors.find(({ code }) => code.startsWith('db.'))
     if (ofDatabase !== undefined && !attempt.isLast) throw new Error(ofDatabase.message)
+    // Other workers may have credentials that are right.
+    const ofToken = result.errors.find(({ code }) => NO_TOKEN.has(code))
+    if (ofToken !== undefined && !attempt.isLast) throw new UnableError(`${ofToken.message} (${thisProcess()})`)
     const known = ends.length === 0 ? [] : ((await readQuestions(db)).get(partition.channel ?? '') ?? [])
     const sums = createTally([stream])
     for (const streams of [earlier && { [name]: earlier }, result.streams])

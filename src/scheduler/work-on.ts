@@ -18,9 +18,13 @@ export interface WorkOptions {
   readonly keepWanted?: (attempts: readonly Attempt[]) => Promise<readonly Attempt[]>
 }
 
+/** A job that this process cannot do, whatever job it is: another may have it, and this one takes none for a while. */
+export class UnableError extends Error {}
+
 /** How often to look for jobs; after one has ended, the next look follows at once. */
 const POLL_MS = 1000
 const RENEW_MS = 3000
+const REST_MS = 60_000
 /** How often a lost database is tried again. */
 const DATABASE_POLL_MS = 5000
 
@@ -34,12 +38,19 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
   const wakeUp = () => wake.abort()
   signal.addEventListener('abort', wakeUp, { once: true })
   queue.onSent(name, wakeUp)
+  let restsUntilMs = 0
+  const rest = (reason: string): void => {
+    log.warn('worker.rests', { seconds: REST_MS / 1000, reason })
+    restsUntilMs = systemClock.monotonicMs() + REST_MS
+  }
 
   const perform = async (attempt: Attempt, lost: AbortController): Promise<void> => {
     const end = await handlers.handle(attempt, AbortSignal.any([signal, lost.signal])).then(
       (output) => () => queue.complete(name, attempt, output),
-      (error: unknown) => () =>
-        signal.aborted ? queue.giveBack(name, attempt) : queue.fail(name, attempt, messageOf(error)),
+      (error: unknown) => {
+        if (error instanceof UnableError) rest(error.message)
+        return () => (signal.aborted ? queue.giveBack(name, attempt) : queue.fail(name, attempt, messageOf(error)))
+      },
     )
     try {
       // The process that has it now records its end.
@@ -79,7 +90,9 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
         renewedAtMs = systemClock.monotonicMs()
         await renew()
       }
-      const free = signal.aborted ? 0 : Math.min(concurrency, Math.max(1, 2 * lastActiveCount)) - active.size
+      const isResting = systemClock.monotonicMs() < restsUntilMs
+      const free =
+        signal.aborted || isResting ? 0 : Math.min(concurrency, Math.max(1, 2 * lastActiveCount)) - active.size
       const taken = free > 0 ? await queue.take(name, free) : []
       const kept = await keepWanted(taken).catch(async (error: unknown) => {
         for (const attempt of taken) await queue.giveBack(name, attempt)

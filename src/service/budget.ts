@@ -27,7 +27,7 @@ export function budget(next: Send, reserve: Reserve | undefined, serviceClock: S
   }
 }
 
-/** Any 4xx or error code (API 7) of the call itself, but 401, which renews the token, and that the channel is unknown. */
+/** Any 4xx or error code (API 7) of the call itself, but 401, which renews the token, and an unknown channel. */
 function isRefusal(error: unknown): error is LivehouseError {
   if (hasCode(error, 'api.status')) return error.details.status >= 400 && error.details.status < 500
   return error instanceof LivehouseError && refusals.has(error.code)

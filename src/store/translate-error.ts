@@ -5,6 +5,8 @@ const repairs: Readonly<Record<string, string>> = {
   '25006': 'It is read-only: connect to the primary, or end its recovery or default_transaction_read_only',
   '28': 'Check the user, the password and pg_hba.conf for this address',
   '3D000': 'Create the database first (CREATE DATABASE …), or correct its name in DATABASE_URL',
+  '42P01':
+    'Was it restored or changed meanwhile? Start livehouse again: it makes the tables of its queue; restore all others',
   '42501': 'Grant the right to the user of DATABASE_URL (docs/operations.md says which)',
   '53100': 'Its disk is full: make room there, then run again; nothing half-written was kept',
   '53200': 'It is out of memory: give it more, then run again',

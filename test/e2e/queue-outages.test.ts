@@ -81,6 +81,18 @@ test('a partition that no attempt got to the end of is an error of its run, and 
   await stop(worker)
 })
 
+test('a worker whose token is wrong leaves its partitions to others and takes none for a minute', async () => {
+  const wrong = await account.startWorker({ LIVEHOUSE_API_TOKEN: 'wrong' })
+  const running = account.sync()
+  const said = await wrong.hears('"worker.rests"')
+  expect(said).toMatch(/check LIVEHOUSE_API_TOKEN \(\S+ process \d+\)/)
+  const right = await account.startWorker()
+  expect((await running).code).toBe(0)
+  await stop(wrong)
+  await stop(right)
+  expect((await wrong.ended).error.match(/"worker.rests"/g)).toHaveLength(1)
+})
+
 test('a worker goes on when its database was restarted, and the next run lacks nothing', async () => {
   const folder = await createPassableFolder('restarted')
   onTestFinished(async () => {

@@ -83,7 +83,8 @@ test('settings of the database under which statements would take long or values 
   await using account = await startAccount({ channels: 1, viewers: 5 })
   const { name, db } = account.database
   const isolation = `default_transaction_isolation = 'serializable'`
-  for (const setting of [`jit = 'on'`, `datestyle = 'SQL, DMY'`, `array_nulls = 'off'`, isolation])
+  const floats = 'extra_float_digits = -5'
+  for (const setting of [`jit = 'on'`, `datestyle = 'SQL, DMY'`, `array_nulls = 'off'`, floats, isolation])
     await sql.raw(`alter database ${name} set ${setting}`).execute(db)
   await sql`create table public.seen (jit text, isolation text)`.execute(db)
   await sql`create function public.see() returns trigger language plpgsql as

@@ -104,6 +104,15 @@ test('a connection that the administrator ends says so, and the pool goes on', a
   expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
 })
 
+test('a table that is gone is a refusal that says how it may have come about', async () => {
+  await using db = await openDatabase(databaseUrl('postgres'))
+  const error = await errorOf(sql`select from livehouse.gone`.execute(db))
+  expect(error).toMatchObject({
+    code: 'db.refused',
+    message: expect.stringMatching(/gone.*restored.*Start livehouse again/),
+  })
+})
+
 test('a server older than 14 is refused by its version', () => {
   requireServerVersion('14.0')
   requireServerVersion('15.18 (Debian 15.18-0+deb12u1)')

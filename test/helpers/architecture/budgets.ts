@@ -4,15 +4,15 @@ import { allStreams } from '../../../src/streams/registry.ts'
 export const budgets: Readonly<Record<string, number>> = {
   app: 2912,
   bi: 4035,
-  cli: 3385,
+  cli: 3388,
   config: 581,
   core: 1255,
   emulator: 1727 + 60 * allStreams.length,
   ledger: 3456,
   log: 73,
-  scheduler: 1302,
+  scheduler: 1327,
   service: 1764,
-  store: 2758,
+  store: 2760,
   streams: 101 + 68 * allStreams.length,
   sync: 5309,
   transform: 246,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_141 + 128 * allStreams.length, test: 23_991 }
+export const MOST_LINES = { src: 32_171 + 128 * allStreams.length, test: 24_012 }
