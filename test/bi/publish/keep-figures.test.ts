@@ -8,19 +8,15 @@ import { openDatabase, runQuery } from '../../../src/store/pool.ts'
 import { lockName } from '../../../src/store/lock-name.ts'
 import { openTransaction, untilBlocked, untilRow } from '../../helpers/own-locks.ts'
 import { ofTest } from '../../helpers/of-file.ts'
-import { createTestDatabase, type TestDatabase } from '../../helpers/postgres.ts'
+import { createTestDatabase } from '../../helpers/postgres.ts'
 
 const database = ofTest(createTestDatabase)
 
 /** A channel in each table whose rows figures are of, and one of them in two. */
-const writeChannels = async (db: Kysely<Database>) =>
-  await runQuery(
-    db,
-    `insert into livehouse.visitors (channel_id, user_id, run_id) values ('1', 'a', 1), ('2', 'a', 1), ('2', 'b', 1);
+const someChannels = `insert into livehouse.visitors (channel_id, user_id, run_id) values ('1', 'a', 1), ('2', 'a', 1), ('2', 'b', 1);
     insert into livehouse.watch_records (channel_id, record_id, api_version, run_id) values ('2', 1, 2, 1), ('3', 1, 2, 1);
     insert into livehouse.gifts (channel_id, gift_type, gift_key, occurrence, run_id) values ('4', 'prop', 'g', 1, 1);
-    insert into livehouse.signups (channel_id, question_id, signup_key, answers, occurrence, run_id) values ('5', 'q', 's', '[]', 1, 1)`,
-  )
+    insert into livehouse.signups (channel_id, question_id, signup_key, answers, occurrence, run_id) values ('5', 'q', 's', '[]', 1, 1)`
 
 async function readChanged(db: Kysely<Database>, notes = 'changed_channels'): Promise<string> {
   const { rows } = await sql<{ channels: string }>`
@@ -35,7 +31,7 @@ const forgetViews = sql`update livehouse_ops.bi_settings set fingerprint = 'olde
 
 test('figures are worked out by the livehouse alone that has made the views, and anew by the next that makes them', async () => {
   const { db } = database
-  await writeChannels(db)
+  await runQuery(db, someChannels)
   await becomeAnother('changed_channels').execute(db)
   await keepFigures(db)
   expect(await readChanged(db)).toBe('1 2 3 4 5')
@@ -79,24 +75,22 @@ test('figures of tables that were just filled are worked out without a look thro
 })
 
 /** Sessions that begin from now on take this in place of what ends a statement of another one. */
-const shadowCancel = async ({ db, name }: TestDatabase, body: string) =>
-  await runQuery(
-    db,
-    `create function public.pg_cancel_backend(pid integer) returns boolean language plpgsql as $$ begin ${body}; end $$;
-    alter database ${name} set search_path = public, pg_catalog`,
-  )
+const shadowCancel = (name: string, body: string) =>
+  `create function public.pg_cancel_backend(pid integer) returns boolean language plpgsql as $$ begin ${body}; end $$;
+    alter database ${name} set search_path = public, pg_catalog`
 
 test.each([
   ['changed_channels', keepFigures],
   ['changed_persons', groupPersons],
 ] as const)('a stop ends the work on %s, and what a deadlock ends is done again', async (notes, work) => {
   const { db } = database
-  await writeChannels(db)
+  await runQuery(db, someChannels)
   const noted = await readChanged(db, notes)
   const stop = new AbortController()
   // As a first request that comes between two statements, which ends none.
   await sql`create sequence public.requests`.execute(db)
-  await shadowCancel(database, `return nextval('public.requests') = 1 or pg_catalog.pg_cancel_backend(pid)`)
+  const once = `return nextval('public.requests') = 1 or pg_catalog.pg_cancel_backend(pid)`
+  await runQuery(db, shadowCancel(database.name, once))
   await using fresh = await openDatabase(database.url)
   await using other = await openTransaction(db)
   await sql`delete from ${sql.table(`livehouse_ops.${notes}`)} where channel_id = '2'`.execute(other)
@@ -119,11 +113,12 @@ test.each([
 
 test('a stop that comes late ends no later statement of the same session', async () => {
   const { db } = database
-  await writeChannels(db)
+  await runQuery(db, someChannels)
   // As a request that takes its time on the way to the server.
   await sql`create table public.gate ()`.execute(db)
   await sql`create table public.later ()`.execute(db)
-  await shadowCancel(database, 'lock table public.gate in share mode; return pg_catalog.pg_cancel_backend(pid)')
+  const late = 'lock table public.gate in share mode; return pg_catalog.pg_cancel_backend(pid)'
+  await runQuery(db, shadowCancel(database.name, late))
   await using fresh = await openDatabase(database.url)
   const stop = new AbortController()
   await using gate = await openTransaction(db)

@@ -10,25 +10,21 @@ const cases = [
   ['phone', '138 1234 1234', '****'],
   ['phone', 'call me on 13812341234', '****'],
   ['phone', '13812341234567890', '****'],
-  ['phone', null, null],
   ['ip', '115.236.12.34', '115.236.12.0/24'],
   ['ip', '2408:8409:1a2b:3c4d::1', '2408:8409:1a2b::/48'],
-  ['ip', null, null],
   ['nickname', '王小明', '王**'],
   ['nickname', '👨‍👩‍👧', '👨**'],
-  ['nickname', null, null],
   ['address', '浙江省杭州市西湖区文三路1号', '浙江杭州'],
   ['address', '上海浦东', '上海'],
   ['address', '浙江王小明', '浙江'],
   ['address', '美国加利福尼亚', '***'],
-  ['address', null, null],
   ['answers', '示例科技', '***'],
-  ['answers', null, null],
 ] as const
+const unknown = (['phone', 'ip', 'nickname', 'address', 'answers'] as const).map((kind) => [kind, null, null] as const)
 
 test('each kind is shown as its mask', async () => {
   await using database = await createTestDatabase()
-  for (const [kind, value, expected] of cases) {
+  for (const [kind, value, expected] of [...cases, ...unknown]) {
     const type = sql.raw(kind === 'ip' ? 'inet' : 'text')
     const { rows } = await sql<{ masked: string | null }>`
       select (${sql.raw(maskOf[kind]('x.value'))})::text as masked
