@@ -13,8 +13,10 @@ function minutesOf(visits: readonly Visit[]): ReadonlyMap<number, number> {
   return new Map([...minutes].map(([minute, counts]) => [minute, Math.max(...counts.map(([, count]) => count))]))
 }
 
-function peakOf(visits: readonly Visit[], day: string): number {
-  const ofDay = [...minutesOf(visits)].filter(([minute]) => dayOf(minute * MINUTE_MS) === day)
+function peakOf({ visits }: TruthFacts, of: string, day: string): number {
+  const ofDay = [...minutesOf(visits.filter(({ channel }) => channel === of))].filter(
+    ([minute]) => dayOf(minute * MINUTE_MS) === day,
+  )
   return Math.max(0, ...ofDay.map(([, count]) => count))
 }
 
@@ -32,8 +34,7 @@ from livehouse_bi.daily_channel d join livehouse_bi.dim_channel c using (channel
 where d.day = '2026-11-19' and not d.is_test
 order by d.channel_id`,
     answer: (facts) =>
-      groupBy(facts.visits, by.channel).map(({ key, rows }) => {
-        const visits = rows.filter(({ day }) => day === '2026-11-19')
+      groupBy(between(facts.visits, '2026-11-19', '2026-11-19'), by.channel).map(({ key, rows: visits }) => {
         const perViewer = groupBy(visits, by.viewer)
         return [
           titleOf(facts, key),
@@ -42,7 +43,7 @@ order by d.channel_id`,
           visits.length,
           perViewer.filter((viewer) => sum(viewer.rows, by.watch) >= 60).length,
           hours(sum(visits, by.watch)),
-          peakOf(rows, '2026-11-19'),
+          peakOf(facts, key, '2026-11-19'),
           'true',
         ]
       }),
@@ -62,12 +63,12 @@ where day >= '2026-11-01' and not is_test`,
     sql: `select c.channel_title, count(distinct f.viewer_key) as viewers,
   round(sum(f.watch_seconds) / 60.0 / count(distinct f.viewer_key), 1) as minutes_a_viewer
 from livehouse_bi.fct_viewer_day f join livehouse_bi.dim_channel c using (channel_id)
-where not c.is_test
+where f.viewer_key is not null and not c.is_test
 group by f.channel_id, c.channel_title
 order by minutes_a_viewer desc`,
     answer: (facts) =>
       descending(
-        groupBy(facts.visits, ({ channel }) => titleOf(facts, channel)).map(({ key, rows }) => {
+        groupBy(facts.visits, ({ channel, viewer }) => viewer && titleOf(facts, channel)).map(({ key, rows }) => {
           const viewers = distinct(rows, by.viewer)
           return [key, viewers, rounded(sum(rows, by.watch) / 6 / viewers)]
         }),
@@ -82,11 +83,9 @@ from livehouse_bi.daily_channel d join livehouse_bi.dim_channel c using (channel
 where not c.is_test
 group by d.channel_id, c.channel_title order by d.channel_id`,
     answer: (facts) =>
-      groupBy(facts.visits, by.channel).map(({ key, rows }) => [
-        titleOf(facts, key),
-        hours(sum(rows, ({ live }) => live)),
-        hours(sum(rows, ({ replay }) => replay)),
-      ]),
+      groupBy(facts.visits, by.channel).map(({ key, rows }) => {
+        return [titleOf(facts, key), ...[sum(rows, ({ live }) => live), sum(rows, ({ replay }) => replay)].map(hours)]
+      }),
   },
   {
     title: 'How many were in the fullest live minute of each channel, and when was it?',
@@ -115,11 +114,9 @@ from livehouse_bi.fct_watch f join livehouse_bi.dim_date d using (day)
 where not f.is_test
 group by d.weekday order by d.weekday`,
     answer: ({ visits }) =>
-      groupBy(visits, ({ day }) => `${weekdayOf(day)}`).map(({ key, rows }) => [
-        key,
-        rows.length,
-        hours(sum(rows, by.watch)),
-      ]),
+      groupBy(visits, ({ day }) => `${weekdayOf(day)}`).map(({ key, rows }) => {
+        return [key, rows.length, hours(sum(rows, by.watch))]
+      }),
   },
   {
     title: 'Through which links do viewers come?',
@@ -140,10 +137,10 @@ from livehouse_bi.fct_watch
 where not is_test
 group by device order by sum(watch_seconds) desc`,
     answer: ({ visits }) =>
-      groupBy(visits, ({ device }) => device)
-        .map(({ key, rows }) => ({ key, seconds: sum(rows, by.watch) }))
-        .sort((a, b) => b.seconds - a.seconds)
-        .map(({ key, seconds }) => [key, hours(seconds)]),
+      descending(
+        groupBy(visits, ({ device }) => device).map(({ key, rows }) => [key, hours(sum(rows, by.watch))]),
+        1,
+      ),
   },
   {
     title: 'How many viewers were new each week, and how many came back?',
@@ -157,7 +154,7 @@ group by d.week_start order by d.week_start`,
       return groupBy(visits, ({ day }) => weekOf(day)).map(({ key, rows }) => [
         key,
         distinct(rows, by.viewer),
-        distinct(rows, ({ viewer, day }) => (firstDay.get(viewer) === day ? viewer : null)),
+        distinct(rows, ({ viewer, day }) => (firstDay.get(viewer ?? '') === day ? viewer : null)),
       ])
     },
   },

@@ -25,11 +25,10 @@ function broadcastsWithVisits({ visits }: TruthFacts) {
       const dayBefore = dayOf(start - 24 * 60 * MINUTE_MS)
       const there = rows
         .filter(({ online, day }) => online > 0 && day >= dayBefore)
-        .map((visit) => ({
-          viewer: visit.viewer,
-          from: Math.max(start, visit.enteredMs),
-          to: Math.min(end, visit.enteredMs + stayOf(visit) * 1000),
-        }))
+        .map((visit) => {
+          const to = Math.min(end, visit.enteredMs + stayOf(visit) * 1000)
+          return { viewer: visit.viewer, from: Math.max(start, visit.enteredMs), to }
+        })
         .filter(({ from, to }) => from < to)
       const minute = clockOf(start).replaceAll(/[-:]/g, '').replace(' ', 'T').slice(0, 13)
       return { key: `${channel}:${minute}`, channel, start, end, there }
@@ -77,13 +76,9 @@ group by seen order by min(share_of_broadcast)`,
       const shares = broadcastsWithVisits(facts).flatMap(({ start, end, there }) =>
         groupBy(there, by.viewer).map(({ rows }) => sum(rows, ({ from, to }) => to - from) / (end - start)),
       )
-      const seen = (least: number, below: number) => shares.filter((share) => share >= least && share < below).length
-      return [
-        ['a glance', seen(0, 0.1)],
-        ['a part', seen(0.1, 0.5)],
-        ['half or more', seen(0.5, 0.9)],
-        ['nearly all', seen(0.9, Infinity)],
-      ]
+      const levelOf = (share: number) => [0.1, 0.5, 0.9].filter((least) => share >= least).length
+      const names = ['a glance', 'a part', 'half or more', 'nearly all']
+      return names.map((name, level) => [name, shares.filter((share) => levelOf(share) === level).length])
     },
   },
   {
@@ -112,7 +107,7 @@ where day between '2026-10-21' and '2026-11-19' and viewer_key is not null and n
 group by channel_id order by channel_id`,
     answer: ({ visits }) =>
       groupBy(between(visits, '2026-10-21', '2026-11-19'), by.channel).map(({ key, rows }) => {
-        const days = distinct(rows, ({ viewer, day }) => `${viewer} ${day}`)
+        const days = distinct(rows, ({ viewer, day }) => viewer && `${viewer} ${day}`)
         return [key, rounded((1000 * days) / 30 / distinct(rows, by.viewer))]
       }),
   },
@@ -124,11 +119,9 @@ where not w.is_test
 group by w.access_source order by viewers desc, w.access_source collate "C"`,
     answer: ({ visits, signups }) => {
       const signed = new Set(signups.map(by.viewer))
-      const perLink = groupBy(visits, ({ source }) => source).map(({ key, rows }) => [
-        key,
-        distinct(rows, by.viewer),
-        distinct(rows, ({ viewer }) => (signed.has(viewer) ? viewer : null)),
-      ])
+      const perLink = groupBy(visits, ({ source }) => source).map(({ key, rows }) => {
+        return [key, distinct(rows, by.viewer), distinct(rows, ({ viewer }) => (signed.has(viewer) ? viewer : null))]
+      })
       return descending(perLink, 1)
     },
   },
@@ -139,8 +132,8 @@ from livehouse_bi.fct_gift
 where is_cash and viewer_key is not null and not is_test
 group by viewer_key order by cash desc, viewer_key limit 3`,
     answer: ({ gifts }) => {
-      const cash = gifts.filter(({ viewer, row }) => viewer !== null && row.gift_type === 'cash')
-      const givers = groupBy(cash, ({ viewer }) => viewer ?? '').map(({ key, rows }) => {
+      const cash = gifts.filter(({ row }) => row.gift_type === 'cash')
+      const givers = groupBy(cash, by.viewer).map(({ key, rows }) => {
         const cents = sum(rows, ({ row }) => Math.round(Number(row.amount) * 100))
         return [key, rows.length, (cents / 100).toFixed(2)]
       })
@@ -149,14 +142,18 @@ group by viewer_key order by cash desc, viewer_key limit 3`,
   },
   {
     title: 'How many of the viewers of a week came for the first time, and how many of them again a week later?',
-    sql: `select cohort_week, sum(viewers) filter (where week_no = 0) as viewers, sum(viewers) filter (where week_no = 1) as a_week_later
+    sql: `with read_weeks as (select channel_id, date_trunc('week', day)::date as week from livehouse_bi.daily_channel
+  where is_watch_complete group by 1, 2 having count(*) = 7)
+select cohort_week, sum(viewers) filter (where week_no = 0) as viewers, coalesce(sum(viewers) filter (where week_no = 1),
+    case when bool_and((channel_id, cohort_week + 7) in (select channel_id, week from read_weeks)) then 0 end) as a_week_later
 from livehouse_bi.viewer_cohort_week
 where not is_test
 group by cohort_week order by cohort_week`,
     answer: ({ visits }) => {
       const weeks = groupBy(visits, by.viewer).map(({ rows }) => rows.map(({ day }) => weekOf(day)).toSorted())
       return groupBy(weeks, ([first = '']) => first).map(({ key, rows }) => {
-        return [key, rows.length, rows.filter((own) => own.includes(addDays(key, 7))).length || null]
+        const again = rows.filter((own) => own.includes(addDays(key, 7))).length
+        return [key, rows.length, again || (addDays(key, 13) < '2026-11-20' ? 0 : null)]
       })
     },
   },
@@ -167,9 +164,8 @@ from livehouse_bi.viewers_between('2026-10-27', '2026-11-11')
 where not is_test
 order by channel_id`,
     answer: ({ visits }) =>
-      groupBy(between(visits, '2026-10-27', '2026-11-11'), by.channel).map(({ key, rows }) => [
-        key,
-        distinct(rows, by.viewer),
-      ]),
+      groupBy(between(visits, '2026-10-27', '2026-11-11'), by.channel).map(({ key, rows }) => {
+        return [key, distinct(rows, by.viewer)]
+      }),
   },
 ]

@@ -1,4 +1,5 @@
 import { streams } from '../../../src/streams/registry.ts'
+import { RETIRED } from './odd-rows.ts'
 import { by, countBy, distinct, groupBy, type Question, sum } from './question.ts'
 import { numberIn, type Owned, textIn } from './truth-facts.ts'
 
@@ -17,12 +18,14 @@ export const moneyQuestions: readonly Question[] = [
 from livehouse_bi.daily_channel
 where not is_test
 group by channel_id order by channel_id`,
-    answer: ({ gifts }) =>
-      groupBy(gifts, by.channel).map(({ key, rows }) => {
+    answer: ({ gifts }) => {
+      const read = groupBy(gifts, by.channel).map(({ key, rows }) => {
         const of = (type: string) =>
           [ofType(rows, type).length, (sum(ofType(rows, type), cents) / 100).toFixed(2)] as const
         return [key, ...of('cash'), ...of('prop'), 'CNY']
-      }),
+      })
+      return [...read, [RETIRED, null, null, null, null, 'CNY']]
+    },
   },
   {
     title: 'Which gifts are given most?',
@@ -86,20 +89,17 @@ order by watch_minutes desc, username limit 3`,
       (truth.manager_usage ?? [])
         .toSorted((a, b) => numberIn(b, 'cost_total_watch') - numberIn(a, 'cost_total_watch'))
         .slice(0, 3)
-        .map((row) => [
-          textIn(row, 'username'),
-          textIn(row, 'cost_total_watch'),
-          textIn(row, 'cost_transfer'),
-          textIn(row, 'cost_limit') === '0'
-            ? 'none'
-            : `${textIn(row, 'cost_limit')} ${row.limit_type === 1 ? 'minutes' : 'GB'}`,
-        ]),
+        .map((row) => {
+          const limit = `${textIn(row, 'cost_limit')} ${row.limit_type === 1 ? 'minutes' : 'GB'}`
+          const told = ['username', 'cost_total_watch', 'cost_transfer'].map((name) => textIn(row, name))
+          return [...told, row.cost_limit === '0' ? 'none' : limit]
+        }),
   },
   {
     title: 'Up to which day is everything there?',
     sql: `select stream, min(complete_through) as complete_through, sum(gap_count) as gaps, bool_and(is_proven) as is_proven
 from livehouse_bi.freshness
-where channel_id is null or channel_id in (select channel_id from livehouse_bi.dim_channel where not is_test)
+where channel_id is null or channel_id in (select channel_id from livehouse_bi.dim_channel where is_active and not is_test)
 group by stream order by stream collate "C"`,
     // What tells no total has been read once so far.
     answer: () =>
@@ -115,10 +115,8 @@ where channel_id in (select channel_id from livehouse_bi.dim_channel where not i
 group by check_name order by check_name collate "C"`,
     answer: ({ truth: { channels } }) => {
       const checks = 'text_live text_replay viewer_live viewer_online viewer_replay viewer_visits viewer_watch'
-      return checks.split(' ').map((check) => {
-        const name = check === 'viewer_visits' ? check : `${check}_seconds`
-        return [name, channels.length, channels.length]
-      })
+      const names = checks.split(' ').map((check) => (check === 'viewer_visits' ? check : `${check}_seconds`))
+      return names.map((name) => [name, channels.length, channels.length])
     },
   },
   {
@@ -128,9 +126,7 @@ from (select viewer_key, count(*) as gifts, coalesce(sum(cash_amount), 0) as cas
   where viewer_key is not null and not is_test group by viewer_key) v
 group by gifts order by gifts`,
     answer: ({ gifts }) => {
-      const known = gifts.filter(({ viewer }) => viewer !== null)
-      const givers = groupBy(known, ({ viewer }) => viewer ?? '')
-      return groupBy(givers, ({ rows }) => String(rows.length)).map(({ key, rows }) => {
+      return groupBy(groupBy(gifts, by.viewer), ({ rows }) => String(rows.length)).map(({ key, rows }) => {
         const given = rows.flatMap((giver) => giver.rows)
         return [key, rows.length, (sum(ofType(given, 'cash'), cents) / 100).toFixed(2)]
       })
@@ -139,7 +135,8 @@ group by gifts order by gifts`,
   {
     title: 'How long after their first visit do viewers sign up?',
     sql: `select case when s.day < v.first_login_day then 'before it' when s.day = v.first_login_day then 'on the same day'
-    when s.day < v.first_login_day + 7 then 'within a week' else 'later' end as signed_up, count(*) as signups
+    when s.day < v.first_login_day + 7 then 'within a week' when s.day is not null then 'later'
+    else 'at an unknown time' end as signed_up, count(*) as signups
 from livehouse_bi.fct_signup s join livehouse_bi.dim_viewer v using (viewer_key)
 where v.is_listed and v.first_login_day is not null and not s.is_test
 group by signed_up order by min(s.day - v.first_login_day)`,
@@ -155,6 +152,7 @@ group by signed_up order by min(s.day - v.first_login_day)`,
         ['on the same day', among(0, 1)],
         ['within a week', among(1, 7)],
         ['later', among(7, Infinity)],
+        ['at an unknown time', days.filter(Number.isNaN).length],
       ].filter(([, count]) => count !== 0)
     },
   },

@@ -22,7 +22,8 @@ group by place order by viewers desc, min(province) collate "C" limit 5`,
   {
     title: 'How many days do viewers come?',
     sql: `select days, count(*) as viewers
-from (select viewer_key, count(*) as days from livehouse_bi.fct_viewer_day where not is_test group by viewer_key) v
+from (select viewer_key, count(*) as days from livehouse_bi.fct_viewer_day
+  where viewer_key is not null and not is_test group by viewer_key) v
 group by days order by days`,
     answer: ({ visits }) => {
       const days = groupBy(visits, by.viewer).map(({ rows }) => distinct(rows, ({ day }) => day))
@@ -90,7 +91,7 @@ from (select channel_id, viewer_key, max(day) as last_day from livehouse_bi.fct_
   where viewer_key is not null and not is_test group by channel_id, viewer_key having count(*) >= 3) v
 group by channel_id order by channel_id`,
     answer: ({ visits }) =>
-      groupBy(visits, by.channel).map(({ key, rows }) => {
+      groupBy(visits, ({ viewer, channel }) => viewer && channel).map(({ key, rows }) => {
         const days = groupBy(rows, by.viewer).map((viewer) => groupBy(viewer.rows, ({ day }) => day))
         const regulars = days.filter(({ length }) => length >= 3)
         return [key, regulars.length, regulars.filter((own) => (own.at(-1)?.key ?? '') <= '2026-11-06').length]
@@ -103,15 +104,13 @@ select a.channel_id, b.channel_id as other_channel_id, count(*) as people
 from came a join came b on b.person_key = a.person_key and b.channel_id > a.channel_id
 group by a.channel_id, b.channel_id order by a.channel_id, b.channel_id`,
     answer: ({ visits }) => {
-      const channels = groupBy(visits, by.channel).map(({ key, rows }) => ({
-        key,
-        people: new Set(rows.map(by.person)),
-      }))
-      return channels.flatMap((a) =>
-        channels
-          .filter((b) => b.key > a.key && !a.people.isDisjointFrom(b.people))
-          .map((b) => [a.key, b.key, a.people.intersection(b.people).size]),
-      )
+      const channels = groupBy(visits, by.channel).map(({ key, rows }) => {
+        return { key, people: new Set(rows.flatMap(({ person }) => person ?? [])) }
+      })
+      return channels.flatMap((a) => {
+        const others = channels.filter(({ key, people }) => key > a.key && !a.people.isDisjointFrom(people))
+        return others.map(({ key, people }) => [a.key, key, a.people.intersection(people).size])
+      })
     },
   },
   {

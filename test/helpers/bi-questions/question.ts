@@ -10,10 +10,10 @@ export interface Question {
   readonly answer: (facts: TruthFacts) => Answer
 }
 
-/** `{ key, rows }` for each group, in the order of the keys. */
-export function groupBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string) {
+/** `{ key, rows }` for each group, in the order of the keys; what has no key is in none. */
+export function groupBy<Row>(rows: readonly Row[], keyOf: (row: Row) => string | null) {
   return [...Map.groupBy(rows, keyOf)]
-    .map(([key, group]) => ({ key, rows: group }))
+    .flatMap(([key, group]) => (key === null ? [] : [{ key, rows: group }]))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
 }
 

@@ -22,7 +22,7 @@ export function readTruthFacts(truth: Truth) {
   }
 }
 
-const viewerKey = (row: TruthRow) => `${textIn(row, 'channel_id')}:${textIn(row, 'user_id')}`
+export const viewerKey = (row: TruthRow) => `${textIn(row, 'channel_id')}:${textIn(row, 'user_id')}`
 
 /** The best id that each viewer can be reached by from the own ids: a walk over all that share one, viewer by viewer. */
 function personsOf(rows: readonly TruthRow[]): (viewer: string) => string {
@@ -67,12 +67,12 @@ function readViewer(row: TruthRow, person: string) {
 /** A visit as the service tells it, with what follows from it on the wall clock of Asia/Shanghai. */
 function readVisit(row: TruthRow, viewers: ReadonlyMap<string, Viewer>) {
   const channel = textIn(row, 'channel_id') ?? ''
-  const viewer = `${channel}:${textIn(row, 'user_id')}`
+  const viewer = textIn(row, 'user_id') === null ? null : viewerKey(row)
   const enteredMs = msIn(row, 'entered_at')
   return {
     channel,
     viewer,
-    person: viewers.get(viewer)?.person ?? '',
+    person: viewers.get(viewer ?? '')?.person ?? null,
     enteredMs,
     leftMs: msIn(row, 'left_at'),
     day: dayOf(enteredMs),
@@ -93,9 +93,8 @@ function readOwned(row: TruthRow, id: string, time: string, viewers: readonly Vi
   const day = dayOf(msIn(row, time))
   if (user !== null) return { channel, viewer: `${channel}:${user}`, match: 'viewer_id', day, row }
   const same = phone === null ? [] : viewers.filter((viewer) => viewer.phone === phone)
-  const here = same.filter((viewer) => viewer.channel === channel)
-  const [only] = here
-  if (here.length === 1 && only !== undefined) return { channel, viewer: only.viewer, match: 'phone', day, row }
+  const [only, another] = same.filter((viewer) => viewer.channel === channel)
+  if (only !== undefined && another === undefined) return { channel, viewer: only.viewer, match: 'phone', day, row }
   const isOnePerson = new Set(same.map(({ person }) => person)).size === 1
   return { channel, viewer: null, match: isOnePerson ? 'phone_person' : 'none', day, row }
 }
@@ -109,8 +108,8 @@ export function stayOf({ enteredMs, leftMs, online }: Visit): number {
 /** `YYYY-MM-DD HH:MM:SS` in Asia/Shanghai. */
 export const clockOf = (ms: number): string => new Date(ms + ZONE_MS).toISOString().slice(0, 19).replace('T', ' ')
 
-/** `YYYY-MM-DD` in Asia/Shanghai. */
-export const dayOf = (ms: number): string => clockOf(ms).slice(0, 10)
+/** `YYYY-MM-DD` in Asia/Shanghai; empty where the time is not known. */
+export const dayOf = (ms: number): string => (Number.isNaN(ms) ? '' : clockOf(ms).slice(0, 10))
 
 /** Monday is 1. */
 export const weekdayOf = (day: string): number => new Date(day).getUTCDay() || 7
