@@ -2,6 +2,7 @@ import type { AppContext } from '../app/context.ts'
 import { readServiceTime } from '../app/open-connection.ts'
 import { createSliceDeps, type RunConnection, SLICES_A_CALL } from '../app/run-extraction.ts'
 import type { ServiceSettings } from '../app/settings.ts'
+import { LivehouseError } from '../core/errors.ts'
 import { type Partition, placeOf } from '../core/slice.ts'
 import { readLeases } from '../ledger/leases/lease-rows.ts'
 import { Leases, thisProcess } from '../ledger/leases/leases.ts'
@@ -17,7 +18,7 @@ import { type RunOptions, runPhases } from '../sync/run-phases.ts'
 import type { Slice } from '../sync/slice-work.ts'
 import { createTally, type RunResult } from '../sync/tally.ts'
 import type { Attempt } from './queue.ts'
-import { UnableError, workOn, type WorkOptions } from './work-on.ts'
+import { workOn, type WorkOptions } from './work-on.ts'
 
 /** A partition of a run as it is queued, with its plan: a worker needs neither job files nor channel lists. */
 export interface PartitionJob extends Pick<RunOptions, 'order' | 'yieldsToOthers' | 'stopAtMs'> {
@@ -120,9 +121,11 @@ function createPartitionHandler(
     if (result.status !== 'ok') signal.throwIfAborted()
     const ofDatabase = result.errors.find(({ code }) => code.startsWith('db.'))
     if (ofDatabase !== undefined && !attempt.isLast) throw new Error(ofDatabase.message)
-    // Other workers may have credentials that are right.
     const ofToken = result.errors.find(({ code }) => NO_TOKEN.has(code))
-    if (ofToken !== undefined && !attempt.isLast) throw new UnableError(`${ofToken.message} (${thisProcess()})`)
+    if (ofToken !== undefined && !attempt.isLast) {
+      const { code, message: reason } = ofToken
+      throw new LivehouseError('api.noToken', `${reason} (${thisProcess()})`, { call: name, code, reason })
+    }
     const known = ends.length === 0 ? [] : ((await readQuestions(db)).get(partition.channel ?? '') ?? [])
     const sums = createTally([stream])
     for (const streams of [earlier && { [name]: earlier }, result.streams])

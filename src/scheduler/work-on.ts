@@ -1,5 +1,5 @@
 import { systemClock } from '../core/clock.ts'
-import { LivehouseError, messageOf } from '../core/errors.ts'
+import { hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import { thisProcess } from '../ledger/leases/leases.ts'
 import type { Attempt, Queue, QueueName } from './queue.ts'
@@ -18,12 +18,10 @@ export interface WorkOptions {
   readonly keepWanted?: (attempts: readonly Attempt[]) => Promise<readonly Attempt[]>
 }
 
-/** A job that this process cannot do, whatever job it is: another may have it, and this one takes none for a while. */
-export class UnableError extends Error {}
-
 /** How often to look for jobs; after one has ended, the next look follows at once. */
 const POLL_MS = 1000
 const RENEW_MS = 3000
+/** A process that gets no token takes no jobs for so long: others may have one that the service accepts. */
 const REST_MS = 60_000
 /** How often a lost database is tried again. */
 const DATABASE_POLL_MS = 5000
@@ -48,7 +46,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
     const end = await handlers.handle(attempt, AbortSignal.any([signal, lost.signal])).then(
       (output) => () => queue.complete(name, attempt, output),
       (error: unknown) => {
-        if (error instanceof UnableError) rest(error.message)
+        if (hasCode(error, 'api.noToken')) rest(error.message)
         return () => (signal.aborted ? queue.giveBack(name, attempt) : queue.fail(name, attempt, messageOf(error)))
       },
     )

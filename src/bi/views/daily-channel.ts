@@ -128,8 +128,8 @@ const completeness = `cross join lateral (
 export const dailyChannel: BiView = {
   name: 'daily_channel',
   grain: {
-    en: 'A channel on a day, from its first entry to today, also where nothing happened',
-    zh: '频道的一天：自首次进入至今，无活动的日子也在内',
+    en: 'A channel on a day, from its first entry to today (no longer read: to its last), also where nothing happened',
+    zh: '频道的一天：自首次进入至今（不再读取的至最后一次），无活动的日子也在内',
   },
   remarks: {
     en:

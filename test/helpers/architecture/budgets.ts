@@ -10,7 +10,7 @@ export const budgets: Readonly<Record<string, number>> = {
   emulator: 1727 + 60 * allStreams.length,
   ledger: 3456,
   log: 73,
-  scheduler: 1327,
+  scheduler: 1328,
   service: 1764,
   store: 2760,
   streams: 101 + 68 * allStreams.length,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_171 + 128 * allStreams.length, test: 24_037 }
+export const MOST_LINES = { src: 32_172 + 128 * allStreams.length, test: 24_037 }
