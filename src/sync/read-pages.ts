@@ -71,8 +71,9 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
       }
       emptyPages = page.items.length === 0 ? emptyPages + 1 : 0
       if (emptyPages === MOST_EMPTY_PAGES) return
-      // A page of one row shows nothing: there may be two equal ones.
-      const isFirstAgain = number === 2 && page.items.length > 1 && page.total === first.total
+      // A page of one row shows nothing, unless it is called page 1: there may be two equal ones.
+      const mayShow = page.items.length > 1 || (page.items.length === 1 && page.echoedPage === 1)
+      const isFirstAgain = number === 2 && mayShow && page.total === first.total
       if (isFirstAgain && areSame(page.items, first.items)) throw pageIgnored(reading, page)
       received += page.items.length
       largest = Math.max(largest, page.items.length)

@@ -14,7 +14,7 @@ export const budgets: Readonly<Record<string, number>> = {
   service: 1764,
   store: 2760,
   streams: 101 + 68 * allStreams.length,
-  sync: 5309,
+  sync: 5310,
   transform: 246,
   web: 2851,
   // The files beside the folders.
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_172 + 128 * allStreams.length, test: 24_037 }
+export const MOST_LINES = { src: 32_173 + 128 * allStreams.length, test: 24_047 }
