@@ -27,9 +27,10 @@ livehouse doctor --confirm-source`,
   async (context, values) => {
     if (values['confirm-source']) {
       const { service, database } = readSettings(context.environment, readServiceAndDatabase)
-      const before = await confirmSource(context, database, service)
-      if (before === undefined) throw wrongUse('--confirm-source: no run has claimed this database yet')
-      context.print(`The database holds the records of ${service.baseUrl}, which was ${before} before.`)
+      const changes = await confirmSource(context, database, service)
+      if (changes === undefined) throw wrongUse('--confirm-source: no run has claimed this database yet')
+      const changed = changes.length === 0 ? 'nothing has changed' : changes.join('; ')
+      context.print(`The database holds the records of ${service.baseUrl}: ${changed}.`)
       return 0
     }
     let code = 0

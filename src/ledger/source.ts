@@ -46,16 +46,16 @@ export async function checkSource(db: Db, source: Source): Promise<Source | unde
 
 /**
  * Remembers the new address of a service that has moved, or another app id of the same account, as an operator says.
- * @returns the address before; undefined where no run has claimed the database yet
+ * @returns a clause for each change; undefined where no run has claimed the database yet
  * @throws db.otherSource where anything else differs
  */
-export async function moveSource(db: Db, source: Source): Promise<string | undefined> {
+export async function moveSource(db: Db, source: Source): Promise<readonly string[] | undefined> {
   const remembered = await readSource(db)
   if (remembered === undefined) return undefined
   const appId = source.appId ?? remembered.appId
   await checkSource(db, { ...source, baseUrl: remembered.baseUrl, appId: remembered.appId })
   await ops(db).updateTable('source').set({ baseUrl: source.baseUrl, appId }).execute()
-  return remembered.baseUrl
+  return differencesBetween(remembered, source)
 }
 
 /**

@@ -79,13 +79,13 @@ async function checkSource(db: Db, source: Source | undefined, report: Report): 
 
 /**
  * Records that the account of the database has moved to this source.
- * @returns the source before; undefined where no run has claimed the database yet
+ * @returns what has changed; undefined where no run has claimed the database yet
  */
 export async function confirmSource(
   context: AppContext,
   settings: DatabaseSettings,
   source: Source,
-): Promise<string | undefined> {
+): Promise<readonly string[] | undefined> {
   await using opened = await openAsItIs(context, settings)
   refusePending(opened)
   return opened.isMigrated ? await moveSource(opened.db, source) : undefined

@@ -4,7 +4,7 @@ import { allStreams } from '../../../src/streams/registry.ts'
 export const budgets: Readonly<Record<string, number>> = {
   app: 2912,
   bi: 4035,
-  cli: 3388,
+  cli: 3389,
   config: 581,
   core: 1255,
   emulator: 1727 + 60 * allStreams.length,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_173 + 128 * allStreams.length, test: 24_047 }
+export const MOST_LINES = { src: 32_174 + 128 * allStreams.length, test: 24_048 }
