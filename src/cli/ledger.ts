@@ -40,7 +40,7 @@ export const ledger = defineCommand(
     flags: {
       streams: ['a,b', `only these streams (default: all but ${onlyWhenNamed})`],
       channels: ['x,y', OF_CHANNELS],
-      from: ['DATE', "a day of the service's calendar, or a time in whole minutes (default: LIVEHOUSE_HISTORY_FROM)"],
+      from: ['DATE', "a day of the service's calendar, or a time in whole minutes (show: LIVEHOUSE_HISTORY_FROM)"],
       to: ['DATE', 'the same, exclusive (default: now)'],
     },
     examples: `livehouse ledger
@@ -108,7 +108,7 @@ function atMost<T>(items: readonly T[], line: (item: T) => string): string[] {
 }
 
 async function forget(context: CliContext, asked: Asked): Promise<readonly string[]> {
-  const { database, historyFrom, channels, window } = readLedgerSettings(context, asked)
+  const { database, historyFrom, channels, window } = readLedgerSettings(context, asked, 0)
   await using db = await openWarehouse(context, { settings: database, source: undefined })
   const recorded = await forgetOnRecord(context, db, {
     streams: asked.streams.filter(({ isTimeFiltered }) => isTimeFiltered).map(({ name }) => name),
@@ -118,7 +118,7 @@ async function forget(context: CliContext, asked: Asked): Promise<readonly strin
   if ('error' in recorded) throw recorded.error
   const { forgotten } = recorded.outcome.done
   const lines = describeForgotten(forgotten)
-  if (forgotten.length > 0 && window.from < historyFrom)
+  if (forgotten.length > 0 && asked.from !== undefined && window.from < historyFrom)
     lines.push(`What lies before LIVEHOUSE_HISTORY_FROM (${formatWallMinute(historyFrom)}) is not read again.`)
   const walks = asked.streams.filter(({ isTimeFiltered }) => !isTimeFiltered).map(({ name }) => name)
   if (asked.namesStreams && walks.length > 0)
@@ -139,7 +139,7 @@ function describeForgotten(forgotten: readonly ForgottenPartition[]): string[] {
   ]
 }
 
-function readLedgerSettings({ environment, clock }: CliContext, asked: Asked) {
+function readLedgerSettings({ environment, clock }: CliContext, asked: Asked, earliest?: WallTime) {
   const needsChannels = asked.streams.some(({ partitionedBy }) => partitionedBy !== 'account')
   const settings = readSettings(environment, (source) => ({
     database: readDatabaseSettings(source),
@@ -150,7 +150,7 @@ function readLedgerSettings({ environment, clock }: CliContext, asked: Asked) {
   const chosen = channelsOf(asked.channels)(settings.configured)
   const historyFrom = parseWallTime(settings.historyFrom) ?? 0
   const now = floorToMinute(wallTimeAt(clock.now(), settings.timeZone))
-  const window = { from: asked.from ?? historyFrom, to: asked.to ?? now }
+  const window = { from: asked.from ?? earliest ?? historyFrom, to: asked.to ?? now }
   checkUsage((refuse) => refuseBackwards(window, refuse))
   return { ...settings, historyFrom, window, channels: chosen.map(plannedChannel) }
 }

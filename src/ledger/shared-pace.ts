@@ -1,12 +1,20 @@
 import { sql } from 'kysely'
 import type { Clock } from '../core/clock.ts'
+import { codeOf } from '../core/errors.ts'
 import type { PaceChange, UpdatePace, WithPace } from '../core/shared-calls.ts'
 import type { Db } from '../store/database.ts'
+import { isConnectionLoss } from '../store/translate-error.ts'
+
+/** As long as leases last: by then another process may have the work. */
+const LONGEST_OUTAGE_MS = 20_000
+const OUTAGE_POLL_MS = 500
+const SERIALIZATION = '40001'
 
 /**
  * Keeps the pace of calls to `host` in `livehouse_ops.call_paces`, by the database's clock, with optimistic locking: a
- * change is computed again where the version has changed meanwhile. Where the database does not answer it fails, and no
- * call leaves: processes that went on alone would exceed the ceiling together, and could store nothing.
+ * change is computed again where the version has changed meanwhile. While the database does not answer no call leaves:
+ * processes that went on alone would exceed the ceiling together, and could store nothing.
+ * @returns a function that waits for a lost database for 20 s, and then fails
  */
 export function createSharedPace(db: Db, host: string, clock: Clock): UpdatePace {
   const { now, monotonicMs = now } = clock
@@ -18,20 +26,29 @@ export function createSharedPace(db: Db, host: string, clock: Clock): UpdatePace
   ): Promise<T> => {
     const askedAtMs = monotonicMs()
     // Writing and reading in one statement is plainer in SQL. The clock is read also where there is no row.
-    const { rows } = await sql<{ version: string | null; pace: unknown; nowMs: number; isAccepted: boolean }>`
+    const { rows } = await sql<{ version: string | null; pace: unknown; now: string; isAccepted: boolean }>`
       with taken as (insert into livehouse_ops.call_paces as paces (host, version, pace)
         select ${host}::text, 1, ${JSON.stringify(proposed?.pace)}::jsonb where ${proposed !== undefined}::boolean
         on conflict (host) do update set version = paces.version + 1, pace = excluded.pace
         where paces.version = ${version}::bigint returning host)
       select version, pace, exists (select from taken) as "isAccepted",
-        (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"
+        (extract(epoch from clock_timestamp()) * 1000)::text as "now"
       from (select) as one left join livehouse_ops.call_paces on host = ${host}`.execute(db)
-    const [kept = { version, pace: null, nowMs: askedAtMs + offsetMs, isAccepted: false }] = rows
+    const [kept = { version, pace: null, now: String(askedAtMs + offsetMs), isAccepted: false }] = rows
     // The database read its clock after the request was sent and before the answer came.
-    offsetMs = Math.max(kept.nowMs - monotonicMs(), Math.min(offsetMs, kept.nowMs - askedAtMs))
+    offsetMs = Math.max(Number(kept.now) - monotonicMs(), Math.min(offsetMs, Number(kept.now) - askedAtMs))
     if (proposed !== undefined && kept.isAccepted) return proposed
     const isOld = proposed !== undefined && kept.version === version
     return await update(change, kept.version, isOld ? undefined : change(kept.pace, monotonicMs() + offsetMs))
   }
-  return async (change) => await update(change, null)
+  return async (change) => {
+    for (const lastMs = monotonicMs() + LONGEST_OUTAGE_MS; ; await clock.sleep(OUTAGE_POLL_MS)) {
+      try {
+        return await update(change, null)
+      } catch (error) {
+        const mayPass = isConnectionLoss(error) || codeOf(error) === SERIALIZATION
+        if (!mayPass || monotonicMs() > lastMs) throw error
+      }
+    }
+  }
 }

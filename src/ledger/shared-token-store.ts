@@ -61,13 +61,14 @@ export function createSharedTokenStore(db: Db, { authUrl, appId, appSecret, cloc
   }
 }
 
-/** Whether this user may write a token. */
+/** Whether this user may write a token, and the pace of calls. */
 export async function mayShareToken(db: Db): Promise<boolean> {
   // The builder does not know rights.
   const { rows } = await sql<{ may: boolean }>`
     select not current_setting('transaction_read_only')::boolean
       and has_schema_privilege('livehouse_ops', 'usage')
-      and has_table_privilege('livehouse_ops.access_tokens', 'insert') as may`.execute(db)
+      and has_table_privilege('livehouse_ops.access_tokens', 'insert')
+      and has_table_privilege('livehouse_ops.call_paces', 'insert') as may`.execute(db)
   return rows[0]?.may ?? false
 }
 

@@ -61,7 +61,7 @@ export async function workOnPartitions(context: AppContext, deps: WorkerDeps): P
   const { db, queue, concurrency } = deps
   log.info('worker.started', { worker: thisProcess(), concurrency })
   // Said once, not with each partition. Where the service cannot be reached, reading fails too, and reports it.
-  await readServiceTime(context, deps.connection).catch(() => {})
+  void readServiceTime(context, deps.connection).catch(() => {})
   await using leases = new Leases(db)
   const handle = createPartitionHandler(context, deps, leases)
   // Jobs of a run that is over, or whose process has died, are no longer wanted.
@@ -122,7 +122,8 @@ function createPartitionHandler(
     const ofDatabase = result.errors.find(({ code }) => code.startsWith('db.'))
     if (ofDatabase !== undefined && !attempt.isLast) throw new Error(ofDatabase.message)
     const ofToken = result.errors.find(({ code }) => NO_TOKEN.has(code))
-    if (ofToken !== undefined && !attempt.isLast) {
+    // Once: where no worker has one, the result ends the run.
+    if (ofToken !== undefined && attempt.number === 0) {
       const { code, message: reason } = ofToken
       throw new LivehouseError('api.noToken', `${reason} (${thisProcess()})`, { call: name, code, reason })
     }

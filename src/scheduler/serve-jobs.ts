@@ -1,6 +1,7 @@
 import type { Job } from '../core/define-job.ts'
 import type { AppContext } from '../app/context.ts'
 import { LivehouseError, messageOf } from '../core/errors.ts'
+import { isTableGone } from '../store/translate-error.ts'
 import type { Db } from '../store/database.ts'
 import { readHeldJobs, readLastTicks, registerJobs } from '../ledger/jobs.ts'
 import { thisProcess } from '../ledger/leases/leases.ts'
@@ -26,7 +27,7 @@ const DATABASE_POLL_MS = 5000
 /**
  * Queues a run of each job when it is due, until the signal aborts; of all ticks that were missed, only the last one. A
  * lost database is waited for.
- * @throws any error that is not one of the database: a bug
+ * @throws any error that is not one of the database (a bug), and that its tables are gone: a new start makes them
  */
 export async function serveJobs(options: ServeOptions): Promise<void> {
   const { db, clock, log, signal, jobs, send, restore, afterQueued } = options
@@ -52,7 +53,7 @@ export async function serveJobs(options: ServeOptions): Promise<void> {
       const nowMs = clock.now()
       waitMs = Math.min(POLL_MS, ...served.map(({ timetable }) => (timetable.next(nowMs)?.dueAtMs ?? Infinity) - nowMs))
     } catch (error) {
-      if (!(error instanceof LivehouseError) || !error.code.startsWith('db.')) throw error
+      if (!(error instanceof LivehouseError) || !error.code.startsWith('db.') || isTableGone(error)) throw error
       if (lostAtMs === undefined) log.error('database.lost', { reason: error.message })
       lostAtMs ??= clock.now()
       await restore?.().catch((reason: unknown) => log.error('database.notRestored', { reason: messageOf(reason) }))

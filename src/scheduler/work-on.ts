@@ -22,7 +22,7 @@ export interface WorkOptions {
 const POLL_MS = 1000
 const RENEW_MS = 3000
 /** A process that gets no token takes no jobs for so long: others may have one that the service accepts. */
-const REST_MS = 60_000
+const REST_MS = 20_000
 /** How often a lost database is tried again. */
 const DATABASE_POLL_MS = 5000
 

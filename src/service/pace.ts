@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import type { Clock } from '../core/clock.ts'
+import { type Clock, orAborted } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
 import type { UpdatePace } from '../core/shared-calls.ts'
 import type { CallContext } from '../core/page.ts'
@@ -109,7 +109,7 @@ export function createPace(updatePace: UpdatePace, maxCallsPerSecond: number, cl
       // Where it fails, the next one that is waited for tells why.
       const dueMs = Math.max(held.untilMs, nextMs ?? atMs) - 2 * held.leadMs
       if (dueMs <= atMs) void share().catch(() => {})
-      if (nextMs === undefined || (nextMs <= atMs && held.untilMs <= atMs)) await share()
+      if (nextMs === undefined || (nextMs <= atMs && held.untilMs <= atMs)) await orAborted(share(), signal)
       else if (nextMs > atMs) await clock.sleep((dueMs > atMs ? Math.min(nextMs, dueMs) : nextMs) - atMs, signal)
       else return void gate.instants.shift()
     }

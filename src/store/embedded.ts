@@ -71,7 +71,7 @@ export async function isEmbeddedRunning(dataDir: string): Promise<boolean> {
  * @returns whether it was tried @throws db.embedded
  */
 async function launch(home: Home, earlierStarts: number, signal: AbortSignal): Promise<boolean> {
-  await using turn = createServer()
+  await using turn = createServer((socket) => socket.destroy())
   const name = createHash('sha256').update(home.pgdata).digest('hex')
   try {
     if (process.platform === 'linux') await once(turn.listen(`\0livehouse ${name}`), 'listening')

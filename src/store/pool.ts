@@ -10,8 +10,8 @@ import { clientFor, connectionOptions, pgTypes, translatingPool } from './driver
 const OLDEST_SERVER = 14
 const IDLE_TIMEOUT_MS = 30_000
 
-/** A database or login may have others: unreadable or rounded times, "null" in place of NULL, seconds of JIT. */
-const SESSION = `set datestyle = 'ISO, YMD'; set extra_float_digits = 1; set array_nulls = on; set jit = off;
+/** A database or login may have other settings: unreadable times, "null" in place of NULL, seconds of JIT. */
+const SESSION = `set datestyle = 'ISO, YMD'; set array_nulls = on; set jit = off;
   set default_transaction_isolation = 'read committed'`
 
 export interface PoolOptions {

@@ -73,6 +73,11 @@ function unreachable(error: Error, { target, setting }: NamedTarget): LivehouseE
   return new LivehouseError('db.unreachable', message, { target, reason }, { cause: error })
 }
 
+/** Whether a statement failed as a table is not there. */
+export function isTableGone(error: unknown): boolean {
+  return hasCode(error, 'db.refused') && error.details.sqlState === '42P01'
+}
+
 /** Whether the server has gone, or ends the connection after this error: class 57P is its shutdown. */
 export function isConnectionLoss(error: unknown): boolean {
   return hasCode(error, 'db.unreachable') || (hasCode(error, 'db.refused') && error.details.sqlState.startsWith('57P'))

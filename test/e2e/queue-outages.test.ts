@@ -93,6 +93,14 @@ test('a worker whose token is wrong leaves its partitions to others and takes no
   expect((await wrong.ended).error.match(/"worker.rests"/g)).toHaveLength(1)
 })
 
+test('where no worker has a token that is accepted the run ends and says so', async () => {
+  const worker = await account.startWorker({ LIVEHOUSE_API_TOKEN: 'wrong' })
+  const { code, outcome } = await account.sync()
+  expect([code, outcome.status]).toEqual([1, 'failed'])
+  expect(outcome.errors[0].message).toMatch(/check LIVEHOUSE_API_TOKEN/)
+  await stop(worker)
+})
+
 test('a worker goes on when its database was restarted, and the next run lacks nothing', async () => {
   const folder = await createPassableFolder('restarted')
   onTestFinished(async () => {

@@ -28,6 +28,7 @@ export function startScheduler(
   const ended = serveJobs({ db, clock, log, signal: controller.signal, jobs, send, ...(restore && { restore }) })
   ended.catch(() => {})
   return {
+    ended,
     /** Names of events that were logged. */
     events: () => lines.map(({ event }) => event),
     /** Ends it as a signal would. */

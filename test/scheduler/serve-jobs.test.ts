@@ -108,6 +108,16 @@ test('a clock that was ahead and is put right uses up what it ran, and no night 
   expect(bench.ticks()).toEqual(atTwo(21, 24, 22, 23, 25))
 })
 
+test('a table that is gone ends it: another start makes it', async () => {
+  const { db } = bench.database
+  const clock = createFakeClock({ startMs: START })
+  const send = async () => void (await sql`select from pgboss.gone`.execute(db))
+  const scheduler = startScheduler(db, clock, [jobOf('nightly', nightly)], send)
+  await untilRow(db, sql`select from livehouse_ops.jobs`)
+  await clock.advance(17 * HOUR)
+  await expect(scheduler.ended).rejects.toThrow(/pgboss.gone.*Start livehouse again/)
+})
+
 test('a database that goes is waited for, and what was due is queued when it is back', async () => {
   const { db } = bench.database
   const clock = createFakeClock({ startMs: START })

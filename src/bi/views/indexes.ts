@@ -2,7 +2,7 @@ import { overnight } from './fragments/audience.ts'
 import { dollarQuoted, inZone, quoteText } from '../quote.ts'
 import { localDay } from './fragments/local-time.ts'
 
-/** By name. They contain the service's time zone (`{zone}`), so no migration can make them. */
+/** By name. Some contain the service's time zone (`{zone}`), so no migration can make them. */
 const indexes = {
   // Filters on the day of fct_watch, fct_viewer_day, fct_audience_minute and daily_channel.
   watch_records_day_channel: `livehouse.watch_records ((${localDay('entered_at')}), channel_id)`,
@@ -15,6 +15,9 @@ const indexes = {
   ]
     .join(' ')
     .replaceAll('w.', ''),
+  // What came while a broadcast ran.
+  gifts_given: 'livehouse.gifts (channel_id, given_at)',
+  signups_signed_up: 'livehouse.signups (channel_id, signed_up_at)',
 } as const
 
 /** Makes those that are missing, and remakes those of another zone or version. */
@@ -29,7 +32,7 @@ export function createIndexes(timeZone: string): readonly string[] {
     create index ${name} on ${definition};
     comment on index livehouse.${name} is ${comment};
     -- Without statistics on the expression, Postgres expects a third of all rows in a month.
-    analyze livehouse.watch_records;
+    analyze ${definition.split(' ')[0]};
   end if;
 end`)}`
   })

@@ -3,16 +3,16 @@ import { allStreams } from '../../../src/streams/registry.ts'
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
   app: 2912,
-  bi: 4035,
+  bi: 4037,
   cli: 3389,
   config: 581,
   core: 1255,
   emulator: 1727 + 60 * allStreams.length,
-  ledger: 3456,
+  ledger: 3474,
   log: 73,
-  scheduler: 1328,
+  scheduler: 1330,
   service: 1764,
-  store: 2760,
+  store: 2765,
   streams: 101 + 68 * allStreams.length,
   sync: 5310,
   transform: 246,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_174 + 128 * allStreams.length, test: 24_048 }
+export const MOST_LINES = { src: 32_201 + 128 * allStreams.length, test: 24_092 }

@@ -47,6 +47,10 @@ test('new rows that are copied are the same as those that are upserted', async (
   expect(await copy(rows)).toEqual({ inserted: 5, updated: 0, unchanged: 0 })
   const copied = await readAll()
   expect(await copy(rows, '2')).toEqual({ inserted: 0, updated: 0, unchanged: 5 })
+  await load(rows, '2')
+  // Equal rows are not even locked, which would be logged.
+  const { rows: locked } = await sql`select from livehouse.visitors where xmax::text <> '0'`.execute(database.db)
+  expect(locked).toEqual([])
   await sql`truncate livehouse.visitors`.execute(database.db)
   await load(rows)
   const contents = (rows: readonly Record<string, unknown>[]) =>
@@ -57,6 +61,16 @@ test('new rows that are copied are the same as those that are upserted', async (
     }))
   expect(copied).toMatchObject(rows.map(({ user_id, nickname = null }) => ({ user_id, nickname })))
   expect(contents(copied)).toEqual(contents(await readAll()))
+})
+
+test('a batch is full at 2,000 rows, or 2 MB', () => {
+  const isFull = (...rows: readonly Row[]) => {
+    const batch = createBatch(visitors, '1')
+    for (const row of rows) batch.add(row)
+    return batch.isFull()
+  }
+  const many = Array.from({ length: 2000 }, (_, index) => visitor(`${index}`))
+  expect([many, many.slice(1), [huge], [odd]].map((rows) => isFull(...rows))).toEqual([true, false, true, false])
 })
 
 test('a value that the table refuses fails the copy', async () => {

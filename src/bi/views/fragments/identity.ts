@@ -52,8 +52,7 @@ export function joinPerson(channelId: string, userId: string): string {
 }
 
 /** Without blanks and in lower case; NULL where nothing is left. */
-const normalised = (id: string) =>
-  `nullif(translate(lower(${id}), E' \\t\\r\\n\\u00a0\\u2003\\u200b\\u3000\\ufeff', ''), '')`
+const normalised = (id: string) => `nullif(translate(lower(${id}), E' \\t\\r\\n\\u00a0\\u3000', ''), '')`
 /** Whether an id is a placeholder. Each query hashes the list once. */
 const isIgnored = (id: string) => `${id} in (select unnest(s.ignored_ids) from livehouse_ops.bi_settings s)`
 const unlessIgnored = (id: string) => `case when not n.${isIgnored(id)} then n.${id} end`
