@@ -47,7 +47,8 @@ export async function readAnswersTable(db: Kysely<Database>): Promise<readonly T
 
 /** Rows in an order of their own, so that two sets of them can be compared. */
 export function sorted(rows: readonly TruthRow[]): readonly TruthRow[] {
-  const keyed = rows.map((row) => ({ key: JSON.stringify(canonical(row)), row }))
+  const names = Object.keys(rows[0] ?? {}).sort()
+  const keyed = rows.map((row) => ({ key: JSON.stringify(names.map((name) => canonical(row[name]))), row }))
   return keyed.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ row }) => row)
 }
 
