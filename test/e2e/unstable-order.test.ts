@@ -19,8 +19,8 @@ async function syncLater(stream: string, hours: number) {
 }
 
 test.each<[number, Crowd]>([
-  [1, { visitors: 250, watch_records: 350, signups: 60, gifts: 230 }],
-  [20, { watch_records: 400, signups: 400, gifts: 400 }],
+  [1, { visitors: 150, watch_records: 250, signups: 60, gifts: 150 }],
+  [20, { watch_records: 250, signups: 250, gifts: 250 }],
 ])('lists whose order leaves ties to the page are read whole: within %i minutes %j', async (minutes, crowd) => {
   Object.assign(account.emulator.switches, { ties: 'by-page', visitorOrder: 'watch-time' })
   fill(account.emulator, crowd, minutes)
@@ -138,7 +138,7 @@ test.each(ends)(
     const { gifts } = firstChannel(account.emulator)
     const givenAt = account.hoursAgo(1)
     const gift = { ...first(gifts.rows), type: 'cash' as const, giftId: 1, givenAt }
-    gifts.add(...times(230, (n) => ({ ...gift, giftId: n, givenAt: givenAt - n * 60 })))
+    gifts.add(...times(120, (n) => ({ ...gift, giftId: n, givenAt: givenAt - n * 60 })))
     gifts.add(...times(130, () => ({ ...gift })))
     await syncTruly(account, 'gifts')
     const nothingNew = { inserted: 0, removed: 0, errors: [] }

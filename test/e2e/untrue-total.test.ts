@@ -116,8 +116,8 @@ test('where each total of visits is one too small, all have landed after few cal
 test('five visits in five days that are never counted make no run red', async () => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
   const now = account.hoursAgo(0)
-  addRows(account.emulator, 1200, (n) => now - 3600 - n * 7 * MINUTE)
-  const uncounted = [200, 400, 600, 800, 1000].map((n) => now - 3600 - n * 7 * MINUTE)
+  addRows(account.emulator, 600, (n) => now - 3600 - n * 14 * MINUTE)
+  const uncounted = [100, 200, 300, 400, 500].map((n) => now - 3600 - n * 14 * MINUTE)
   let missing = 0
   const query = (asked: ListQuery) => {
     missing = uncounted.filter((at) => (asked.from ?? 0) <= at && (asked.to ?? Infinity) >= at).length
