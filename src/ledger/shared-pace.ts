@@ -42,12 +42,13 @@ export function createSharedPace(db: Db, host: string, clock: Clock): UpdatePace
     return await update(change, kept.version, isOld ? undefined : change(kept.pace, monotonicMs() + offsetMs))
   }
   return async (change) => {
-    for (const lastMs = monotonicMs() + LONGEST_OUTAGE_MS; ; await clock.sleep(OUTAGE_POLL_MS)) {
+    for (let lastMs = Number.POSITIVE_INFINITY; ; await clock.sleep(OUTAGE_POLL_MS)) {
       try {
         return await update(change, null)
       } catch (error) {
         const mayPass = isConnectionLoss(error) || codeOf(error) === SERIALIZATION
         if (!mayPass || monotonicMs() > lastMs) throw error
+        lastMs = Math.min(lastMs, monotonicMs() + LONGEST_OUTAGE_MS)
       }
     }
   }

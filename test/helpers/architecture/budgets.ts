@@ -8,7 +8,7 @@ export const budgets: Readonly<Record<string, number>> = {
   config: 581,
   core: 1255,
   emulator: 1727 + 60 * allStreams.length,
-  ledger: 3474,
+  ledger: 3475,
   log: 73,
   scheduler: 1330,
   service: 1764,
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_201 + 128 * allStreams.length, test: 24_087 }
+export const MOST_LINES = { src: 32_202 + 128 * allStreams.length, test: 24_087 }
