@@ -1,26 +1,12 @@
 import { expect, test } from 'vitest'
 import type { Command } from '../../src/cli/command.ts'
-import { runCommandLine } from '../../src/cli/run-command-line.ts'
-import { systemClock } from '../../src/core/clock.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
+import { livehouse } from '../helpers/command-line.ts'
 
 /** A sync that does this instead. */
 async function run(argv: readonly string[], command: Command['run'], settings: Readonly<Record<string, string>> = {}) {
-  const out: string[] = []
-  const err: string[] = []
-  const code = await runCommandLine({
-    argv,
-    version: '1.2.3',
-    commands: { sync: ['', async () => ({ help: () => '', run: command })] },
-    environment: { LIVEHOUSE_APP_SECRET: 'hush-hush', ...settings },
-    clock: systemClock,
-    signal: new AbortController().signal,
-    emergency: new Promise<never>(() => {}),
-    writeOut: (text) => void out.push(text),
-    writeError: (text) => void err.push(text),
-    isTerminal: false,
-  })
-  return { code, out: out.join(''), err: err.join('') }
+  const environment = { LIVEHOUSE_APP_SECRET: 'hush-hush', ...settings }
+  return await livehouse(argv, environment, { sync: ['', async () => ({ help: () => '', run: command })] })
 }
 
 const failWith = (error: unknown) => async () => {

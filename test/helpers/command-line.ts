@@ -2,14 +2,18 @@ import { commands } from '../../src/cli/commands.ts'
 import { runCommandLine } from '../../src/cli/run-command-line.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
-/** The whole command line in this process; nothing of the real environment. */
-export async function livehouse(argv: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+/** The whole command line in this process, or one of these commands alone; nothing of the real environment. */
+export async function livehouse(
+  argv: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  known: Parameters<typeof runCommandLine>[0]['commands'] = commands,
+) {
   const out: string[] = []
   const err: string[] = []
   const code = await runCommandLine({
     argv,
     version: '1.2.3',
-    commands,
+    commands: known,
     environment,
     clock: systemClock,
     signal: new AbortController().signal,
