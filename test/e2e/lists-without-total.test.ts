@@ -81,14 +81,11 @@ test('a minute with more than the service serves is an error that is named, and 
 })
 
 const beyond = ['empty', 'repeat-first', 'repeat-last', 'error'] as const
-test.each(beyond)(
-  'equal gifts that fill all pages are read to their end, past which is: %s',
-  async (beyondLastPage) => {
-    Object.assign(account.emulator.switches, { beyondLastPage })
-    addEqualGifts(300, 3600)
-    await expectWhole(300)
-  },
-)
+test.each(beyond)('equal gifts that fill all pages are read to their end; past it: %s', async (beyondLastPage) => {
+  Object.assign(account.emulator.switches, { beyondLastPage })
+  addEqualGifts(300, 3600)
+  await expectWhole(300)
+})
 
 describe('a service that serves few rows a page, whatever is asked for', () => {
   const serveAtMost = (most: number) => breakGifts(clampedTo(most))
