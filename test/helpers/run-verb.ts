@@ -7,10 +7,7 @@ import type { TestDatabase } from './postgres.ts'
 export type VerbRun = Awaited<ReturnType<typeof runVerb>>
 
 /** Settings of an account whose service is the emulator and whose warehouse is the test's database. */
-export function environmentOf(
-  emulator: Emulator,
-  { url }: Pick<TestDatabase, 'url'>,
-): Readonly<Record<string, string>> {
+export function environmentOf(emulator: Emulator, { url }: Pick<TestDatabase, 'url'>) {
   return {
     LIVEHOUSE_BASE_URL: emulator.baseUrl,
     LIVEHOUSE_API_TOKEN: emulator.apiToken,

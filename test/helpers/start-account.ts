@@ -28,10 +28,8 @@ export async function startAccount({ isMigrated = true, isPublished = true, ...o
     settings: Readonly<Record<string, string>> = {},
     overrides: Partial<CliContext> = {},
   ) => await runVerb(verb, argv, { environment: { ...environment, ...settings }, clock, ...overrides })
-  const runJson = async (
-    ...[verb, argv = [], settings]: Parameters<typeof run>
-  ): Promise<ReturnType<typeof JSON.parse>> => {
-    const { code, printed } = await run(verb, ['--json', ...argv], settings)
+  const runJson = async (...[verb, argv, settings]: Parameters<typeof run>): Promise<ReturnType<typeof JSON.parse>> => {
+    const { code, printed } = await run(verb, ['--json', ...(argv ?? [])], settings)
     return { code, ...JSON.parse(printed.join('')) }
   }
   return {

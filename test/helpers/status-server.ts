@@ -6,10 +6,7 @@ import { silentLog } from './silent-log.ts'
 export type TestStatusServer = Awaited<ReturnType<typeof startTestStatusServer>>
 
 /** A status server on a free port. */
-export async function startTestStatusServer(
-  { db }: Pick<TestDatabase, 'db'>,
-  overrides: Partial<StatusServerOptions> = {},
-) {
+export async function startTestStatusServer({ db }: Pick<TestDatabase, 'db'>, more: Partial<StatusServerOptions> = {}) {
   const server = await startStatusServer({
     db,
     clock: systemClock,
@@ -20,7 +17,7 @@ export async function startTestStatusServer(
     version: '1.2.3',
     budget: { v1Budget: 10, v1BudgetScope: 'account' },
     readJobs: async () => [],
-    ...overrides,
+    ...more,
   })
   /** Asks for a path; `headers` add to those of a browser without wishes. Redirects are not followed. */
   const get = async (path: string, headers: Readonly<Record<string, string>> = {}, method = 'GET') =>
