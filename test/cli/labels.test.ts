@@ -19,11 +19,8 @@ test('labels come from a file into dim_gift; again changes nothing, empty ones g
   const path = fileOf('\uFEFFgift_type,gift_id,label,gift_group\nprop,101,"火箭, ""大""",贵\ncash,27,Reward,\n')
   expect((await run('import', path)).printed).toEqual(['imported: 2 gifts'])
   expect((await run('import', path)).code).toBe(0)
-  const rows = await runQuery(
-    database.db,
-    'select gift_key, gift_title, gift_group from livehouse_bi.dim_gift order by 1',
-  )
-  expect(rows).toEqual([
+  const labelled = 'select gift_key, gift_title, gift_group from livehouse_bi.dim_gift order by 1'
+  expect(await runQuery(database.db, labelled)).toEqual([
     { gift_key: 'cash:27', gift_title: 'Reward', gift_group: null },
     { gift_key: 'prop:101', gift_title: '火箭, "大"', gift_group: '贵' },
     { gift_key: 'prop:102', gift_title: 'prop 102', gift_group: null },

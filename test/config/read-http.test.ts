@@ -18,13 +18,11 @@ test.each([
   expect(read(values)).toMatchObject({ listen, problems: [] })
 })
 
-test.each(['8787', '::1:8787', 'example.com:8787', '127.0.0.1:65536', '127.0.0.1:', '300.0.0.1:1'])(
-  '%s is no place to listen',
-  (given) => {
-    const problem = `LIVEHOUSE_HTTP is "${given}"; it should be an address and a port such as 127.0.0.1:8787 or [::1]:8787, or off`
-    expect(read({ LIVEHOUSE_HTTP: given }).problems).toEqual([problem])
-  },
-)
+const noPlaces = ['8787', '::1:8787', 'example.com:8787', '127.0.0.1:65536', '127.0.0.1:', '300.0.0.1:1']
+test.each(noPlaces)('%s is no place to listen', (given) => {
+  const problem = `LIVEHOUSE_HTTP is "${given}"; it should be an address and a port such as 127.0.0.1:8787 or [::1]:8787, or off`
+  expect(read({ LIVEHOUSE_HTTP: given }).problems).toEqual([problem])
+})
 
 test.each(['0.0.0.0:8787', '[::]:8787', '10.0.0.7:8787'])('%s, which others can reach, needs a token', (given) => {
   const problem = `LIVEHOUSE_HTTP_TOKEN is not set, but LIVEHOUSE_HTTP is "${given}", which others can reach`

@@ -122,16 +122,13 @@ test('two processes fetch one token and hide it; one more when it ends suddenly,
   expect(countCalls(given.emulator)).toEqual({ fetched: 3, refused: 12 })
 })
 
-test.each([false, true])(
-  'processes live with tokens of three seconds; one ends another: %s',
-  async (newTokenEndsOld) => {
-    await using given = await startTwo({ tokenSeconds: 3, switches: { newTokenEndsOld } })
-    const seconds = 30
-    for (; given.time.nowMs < FIXED_NOW + seconds * 1000; given.time.nowMs += 250) await given.ask()
-    const { fetched, refused } = countCalls(given.emulator)
-    expect(fetched).toBeGreaterThan(seconds / 3)
-    expect(fetched).toBeLessThanOrEqual(1 + seconds / 2.25)
-    // Early enough that none runs out under a call; a token that another one ended costs what is on its way.
-    expect(refused).toBeLessThanOrEqual(newTokenEndsOld ? fetched * 6 : 0)
-  },
-)
+test.each([false, true])('processes live with tokens of 3 seconds; one ends another: %s', async (newTokenEndsOld) => {
+  await using given = await startTwo({ tokenSeconds: 3, switches: { newTokenEndsOld } })
+  const seconds = 30
+  for (; given.time.nowMs < FIXED_NOW + seconds * 1000; given.time.nowMs += 250) await given.ask()
+  const { fetched, refused } = countCalls(given.emulator)
+  expect(fetched).toBeGreaterThan(seconds / 3)
+  expect(fetched).toBeLessThanOrEqual(1 + seconds / 2.25)
+  // Early enough that none runs out under a call; a token that another one ended costs what is on its way.
+  expect(refused).toBeLessThanOrEqual(newTokenEndsOld ? fetched * 6 : 0)
+})

@@ -83,10 +83,7 @@ test.each([
   [`enabled: 'yes'`, /^enabled is 'yes': it should be true or false/],
   [`catchUp: true`, /^catchUp is true: it should be 'once' or 'never'/],
   [`until: '6:00'`, /^until is '6:00': it should be a time of day/],
-  [
-    `lookbackDays: { gifts: -1 }`,
-    /^lookbackDays\.gifts is -1: it should be numbers of days .* as { watch_records: 7 }$/,
-  ],
+  [`lookbackDays: {gifts: -1}`, /^lookbackDays\.gifts is -1: it should be numbers of days .* as { watch_records: 7 }$/],
   [`lookbackDays: { watchers: 1 }`, /^there is no field lookbackDays\.watchers; lookbackDays has streams: visitors, /],
   [`crom: 1`, /^there is no field crom; did you mean cron\?$/],
   [`kind: 'sinc'`, /^kind is 'sinc'; it should be 'sync', 'backfill' or 'audit'/],

@@ -39,19 +39,16 @@ test('the configured place of the parameters of 4.8 and 4.9 is used when it work
 test.each([
   ['query', 'body'],
   ['body', 'query'],
-] as const)(
-  'the place of the parameters of 4.8 and 4.9, configured as %s, is found to be %s, and remembered',
-  async (listParams, actual) => {
-    await using service = await startScriptedService(managers(actual))
-    await using connection = connectClient(service.url, { listParams })
-    const pageOf = async (page: number) =>
-      (await connection.fetchPage({ list: listOf('manager_usage'), page, pageSize: 10 }, openContext())).items
-    expect(await pageOf(1)).toEqual(rows.slice(0, 10))
-    expect(service.requests).toHaveLength(2)
-    expect(await pageOf(2)).toEqual(rows.slice(10, 20))
-    expect(service.requests).toHaveLength(3)
-  },
-)
+] as const)('the place of 4.8 and 4.9, configured as %s, is found to be %s, and kept', async (listParams, actual) => {
+  await using service = await startScriptedService(managers(actual))
+  await using connection = connectClient(service.url, { listParams })
+  const pageOf = async (page: number) =>
+    (await connection.fetchPage({ list: listOf('manager_usage'), page, pageSize: 10 }, openContext())).items
+  expect(await pageOf(1)).toEqual(rows.slice(0, 10))
+  expect(service.requests).toHaveLength(2)
+  expect(await pageOf(2)).toEqual(rows.slice(10, 20))
+  expect(service.requests).toHaveLength(3)
+})
 
 test.each<[string, number, ScriptedAnswer, object]>([
   ['a refusal is an answer', 1, { json: { errcode: 2001, msg: 'page' } }, { code: 'api.refused' }],
