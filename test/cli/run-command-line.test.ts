@@ -21,8 +21,7 @@ test.each([
   [', whatever cleaning up ran into after it', new SuppressedError(new Error('cannot close'), config)],
 ])('a failure is one message, its problems one a line%s', async (_case, error) => {
   const { code, out, err } = await run(['sync'], failWith(error))
-  expect(code).toBe(2)
-  expect(out).toBe('')
+  expect({ code, out }).toEqual({ code: 2, out: '' })
   const hint = 'The first time, `livehouse init` asks for the settings; `livehouse demo` needs none.'
   expect(err).toBe(`livehouse sync: 2 settings are missing or wrong\n  ${problems.join('\n  ')}\n${hint}\n`)
 })

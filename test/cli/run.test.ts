@@ -32,8 +32,7 @@ test('a job runs now, whatever else is wrong in its folder, and says what its co
 })
 
 test('a backfill job reads its last days, and leaves no open backfill behind', async () => {
-  const { code } = await account.run(run, ['again'], settings)
-  expect(code).toBe(0)
+  expect(await account.run(run, ['again'], settings)).toMatchObject({ code: 0 })
   const backfills = await account.database.db.selectFrom('livehouse_ops.backfills').selectAll().execute()
   const asked = { from: '2026-11-18 00:00:00', to: '2026-11-21 00:00:00', streams: ['gifts'] }
   expect(backfills).toMatchObject([{ status: 'finished', arguments: asked }])
