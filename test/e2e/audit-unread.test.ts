@@ -44,10 +44,9 @@ test('what is in quarantine counts where it lies, not in another range', async (
   const [{ source_rows: atSource, ...partition }] = (await account.runJson(audit, later)).audit.partitions
   expect(partition).toMatchObject({ verdict: 'equal', warehouse_rows: atSource, quarantined_rows: 0 })
   await sql`delete from livehouse_ops.quarantine`.execute(database.db)
-  const lost = await run(audit, ['--streams', 'watch_records'])
   const said = /1 row of the source is missing from the warehouse \(record_id unreadable item \w+\)/
-  expect(lost.printed.join('\n')).toMatch(said)
-  expect(lost.code).toBe(3)
+  const lost = { code: 3, printed: expect.arrayContaining([expect.stringMatching(said)]) }
+  expect(await run(audit, ['--streams', 'watch_records'])).toMatchObject(lost)
 })
 
 function earliestRecord(): string {
@@ -60,9 +59,8 @@ test('what a sync could not read, though it read the rows after it, is a differe
   account.emulator.faults.push({ effect: falseTotal(-1), endpoint: 'signupRecord' })
   expect(await account.sync(lists)).toMatchObject({ code: 3 })
   account.emulator.faults.splice(0)
-  const { code, printed } = await account.run(audit, lists)
-  expect(code).toBe(3)
-  expect(printed.join('\n')).toMatch(/the source has \d+ rows more than the warehouse/)
+  const printed = expect.arrayContaining([expect.stringMatching(/the source has \d+ rows more than the warehouse/)])
+  expect(await account.run(audit, lists)).toMatchObject({ code: 3, printed })
   expect(await account.sync(lists)).toMatchObject({ code: 0 })
   expect(await account.run(audit, lists)).toMatchObject({ code: 0 })
 })

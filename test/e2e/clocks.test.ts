@@ -92,9 +92,8 @@ describe("bounds are the service's time, whatever this machine's clock shows", (
     account.emulator.conditions.clockAheadMs = 4 * DAY_MS
     await syncGreen()
     account.emulator.conditions.clockAheadMs = 0
-    const { code, printed } = await account.run(status, ['--max-age', '26h'])
-    expect(code).toBe(3)
-    expect(printed.join('\n')).toContain('✗ visitors: last landed 4 days ahead of now')
+    const printed = expect.arrayContaining([expect.stringContaining('✗ visitors: last landed 4 days ahead of now')])
+    expect(await account.run(status, ['--max-age', '26h'])).toMatchObject({ code: 3, printed })
     await syncGreen()
     expect(await account.run(status, ['--max-age', '26h'])).toMatchObject({ code: 0 })
   })

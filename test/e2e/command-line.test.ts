@@ -52,9 +52,7 @@ describe('an operator who mistypes', () => {
     // It is not given the current folder.
     [['capture', '--out='], '--out needs a value'],
   ])('%j is told what is meant', async (argv, told) => {
-    const { code, err } = await livehouse(argv)
-    expect(code).toBe(2)
-    expect(err).toContain(told)
+    expect(await livehouse(argv)).toMatchObject({ code: 2, err: expect.stringContaining(told) })
   })
 })
 
