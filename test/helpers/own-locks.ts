@@ -9,15 +9,13 @@ import type { Child } from './start-child.ts'
 export const ownLocks = sql`(select lock.*, state from pg_locks as lock join pg_stat_activity using (pid)
   where datname = current_database() and pid <> pg_backend_pid()) as own_lock`
 
+type Query = ReturnType<typeof sql>
+
 /** Only there to end a hang. */
 const LONGEST_WAIT_MS = 600_000
 
 /** Asks until there is an answer; fails as soon as one of those that are to bring it about has ended, and after ten minutes. */
-export async function untilRow(
-  db: Kysely<Database>,
-  question: ReturnType<typeof sql>,
-  children: readonly Child[] = [],
-): Promise<void> {
+export async function untilRow(db: Kysely<Database>, question: Query, children: readonly Child[] = []): Promise<void> {
   const since = performance.now()
   while ((await question.execute(db)).rows.length === 0) {
     if (performance.now() - since > LONGEST_WAIT_MS) {
@@ -29,11 +27,7 @@ export async function untilRow(
 }
 
 /** Until a session of this database waits for a lock such as `condition` says, of the columns of `pg_locks`. */
-export async function untilBlocked(
-  db: Kysely<Database>,
-  condition: ReturnType<typeof sql>,
-  children: readonly Child[] = [],
-): Promise<void> {
+export async function untilBlocked(db: Kysely<Database>, condition: Query, children: readonly Child[] = []) {
   await untilRow(db, sql`select 1 from ${ownLocks} where not granted and ${condition}`, children)
 }
 

@@ -21,9 +21,7 @@ export function createRollingWorld(options: WorldOptions, from: WallTime) {
   }
   /** The same, with lists that grow as time goes on, as those of its rows do. */
   const rollLists = <Holder extends object>(holder: Holder): Holder => {
-    const lists = Object.entries(holder).filter(
-      (entry): entry is [string, RowList<object>] => 'rows' in Object(entry[1]),
-    )
+    const lists = Object.entries(holder).filter((each): each is [string, RowList<object>] => 'rows' in Object(each[1]))
     return lists.length === 0
       ? holder
       : { ...holder, ...Object.fromEntries(lists.map(([name, list]) => [name, roll(list)])) }
