@@ -1,16 +1,7 @@
 import { expect, test } from 'vitest'
 import { DAY } from '../../src/core/wall-clock.ts'
 import { judgeHealth, readProgressOf } from '../../src/app/judge-health.ts'
-import {
-  makeChannel,
-  makeFacts,
-  makeReading,
-  makeRun,
-  makeUnit,
-  NOW,
-  NOW_MS,
-  THIS_NIGHT,
-} from '../helpers/status-facts.ts'
+import { makeChannel, makeFacts, makeReading, makeRun, makeUnit, NOW, THIS_NIGHT } from '../helpers/status-facts.ts'
 import type { Facts, JobView } from '../../src/web/facts.ts'
 
 function makeJob(overrides: Partial<JobView>): JobView {
@@ -62,7 +53,7 @@ test('each fault is told once: the gravest of a channel, and one sentence for st
 
 test('a backfill of old days does not make a stream fresh', () => {
   const [, ...others] = makeFacts().units
-  const old = makeUnit({ until: NOW - 2 * DAY, landedAt: new Date(NOW_MS) })
+  const old = makeUnit({ until: NOW - 2 * DAY, landedAt: new Date(makeFacts().readAtMs) })
   expect(judge(makeFacts({ units: [old, ...others] })).status).toBe('incomplete')
 })
 

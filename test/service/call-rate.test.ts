@@ -1,11 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import {
-  type EndedCalls,
-  type GatePace,
-  estimateRateLimit,
-  parseCallPace,
-  rateAt,
-} from '../../src/service/call-rate.ts'
+import { type EndedCalls, estimateRateLimit, parseCallPace, rateAt } from '../../src/service/call-rate.ts'
 import { simulateCalls } from '../helpers/simulate-calls.ts'
 
 /** What one process can make with 16 calls at once. */
@@ -136,7 +130,7 @@ test.each([
 
 /** The rate of an endpoint two seconds after calls ended so. */
 const rateAfter = (calls: readonly EndedCalls[]) => {
-  let known: GatePace | undefined
+  let known: ReturnType<typeof estimateRateLimit> | undefined
   for (const each of calls) known = estimateRateLimit(known, [each], each.atMs)
   const nowMs = (calls.at(-1)?.atMs ?? 0) + 2000
   return rateAt(estimateRateLimit(known, [], nowMs), nowMs)

@@ -9,13 +9,7 @@ import { sql } from 'kysely'
 import { afterAll, expect, test } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { createDatabaseIfMissing } from '../../src/store/create-database.ts'
-import {
-  type EmbeddedServer,
-  isEmbeddedRunning,
-  restartEmbedded,
-  startEmbedded,
-  stopEmbedded,
-} from '../../src/store/embedded.ts'
+import { isEmbeddedRunning, restartEmbedded, startEmbedded, stopEmbedded } from '../../src/store/embedded.ts'
 import { findBinaries } from '../../src/store/embedded/binaries.ts'
 import { findServer } from '../../src/store/embedded/find-server.ts'
 import { prepareHome } from '../../src/store/embedded/home.ts'
@@ -27,7 +21,7 @@ const folder = await createPassableFolder('embedded')
 /** The path that has to work: spaces, letters of any language, an apostrophe. */
 const dataDir = join(folder, "it's 数据 été")
 
-const start = (): Promise<EmbeddedServer> => startEmbedded(dataDir, systemClock, never)
+const start = async () => await startEmbedded(dataDir, systemClock, never)
 const startAtOnce = () => Promise.all([start(), start()])
 
 afterAll(async () => {

@@ -10,10 +10,7 @@ import { createTestDatabase, databaseUrl, onServer } from '../helpers/postgres.t
 const SECRET = 'hunter2hunter2'
 
 /** A port on which something listens while `work` runs. It says nothing unless told to. */
-async function withListener<T>(
-  work: (port: number) => Promise<T>,
-  onConnection: (socket: Socket) => void = () => {},
-): Promise<T> {
+async function withListener<T>(work: (port: number) => Promise<T>, onConnection: (socket: Socket) => void = () => {}) {
   const sockets: Socket[] = []
   const server = createServer((socket) => {
     sockets.push(socket)
