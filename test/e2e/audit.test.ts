@@ -90,6 +90,8 @@ test('what is gone from the source is kept and said; only what is of the last da
   expect(found.filter(({ verdict }) => verdict === 'different')).toEqual([])
   const kept = 'no longer at the source, and kept: 1'
   expect(found.flatMap(({ notes }) => notes)).toContain(`${kept} (record_id ${record.recordId})`)
+  const ofChannel = found.find(({ notes }) => notes.join().includes(`${kept} (record_id`))
+  expect(Number(ofChannel?.warehouse_rows) - Number(ofChannel?.source_rows)).toBe(1)
   channel.records.remove(recent)
   const later = await audited('--streams', 'watch_records')
   const differences = [{ kind: 'surplus', keys: [recent.recordId] }]

@@ -9,6 +9,8 @@ export interface AuditedPartition {
   readonly verdict: string
   readonly differences: readonly { readonly kind: string; readonly keys?: readonly string[] }[]
   readonly reopened: readonly unknown[]
+  readonly source_rows: number
+  readonly warehouse_rows: number
   readonly notes: readonly string[]
 }
 
