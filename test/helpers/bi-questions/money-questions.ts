@@ -97,7 +97,8 @@ order by watch_minutes desc, username limit 3`,
   },
   {
     title: 'Up to which day is everything there?',
-    sql: `select stream, min(complete_through) as complete_through, sum(gap_count) as gaps, bool_and(is_proven) as is_proven
+    sql: `select stream, case when bool_and(complete_through is not null) then min(complete_through) end as complete_through,
+  sum(gap_count) as gaps, bool_and(is_proven) as is_proven
 from livehouse_bi.freshness
 where channel_id is null or channel_id in (select channel_id from livehouse_bi.dim_channel where is_active and not is_test)
 group by stream order by stream collate "C"`,
