@@ -3,13 +3,14 @@ import type { Db } from '../../store/database.ts'
 import { quoteText } from '../quote.ts'
 import { addPersons, forgetChangedPersons, joinPersons } from '../views/fragments/identity.ts'
 import { keepPersons, deleteChangedChannels, noteChannelsOf } from '../views/fragments/persons.ts'
-import { withFiguresLock } from './with-figures-lock.ts'
+import { isNoted, withFiguresLock } from './with-figures-lock.ts'
 
 /**
  * Groups viewers of all channels into persons, directly or through others by the ids that they share, and keeps each
  * person's totals. Looks only at channels whose viewers have changed since the last time: most nights few, or none.
  */
 export async function groupPersons(db: Db, signal?: AbortSignal): Promise<void> {
+  if (!(await isNoted(db, 'changed_persons'))) return
   await withFiguresLock(db, signal, undefined, async (trx) => {
     const channels = new Set<string>()
     const change = async (statement: string): Promise<boolean> => {

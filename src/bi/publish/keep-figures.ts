@@ -5,7 +5,7 @@ import { figures } from '../registry.ts'
 import { keepChangedDays } from '../views/fragments/channel-days.ts'
 import { keepChannels } from '../views/fragments/channel-figures.ts'
 import { groupPersons } from './group-persons.ts'
-import { withFiguresLock } from './with-figures-lock.ts'
+import { isNoted, withFiguresLock } from './with-figures-lock.ts'
 
 /** Days that one transaction works out: about a second. */
 const MOST_DAYS = 1000
@@ -15,7 +15,8 @@ const MOST_CHANNELS = 25
 /** Works out and keeps changed days, then persons, then changed channels. What is finished when it is stopped stays. */
 export async function keepFigures(db: Db, signal?: AbortSignal): Promise<void> {
   const isStopped = () => signal?.aborted === true
-  for (let days = MOST_DAYS; days === MOST_DAYS && !isStopped(); ) {
+  let days = (await isNoted(db, 'changed_channel_days')) ? MOST_DAYS : 0
+  while (days === MOST_DAYS && !isStopped()) {
     days = await withFiguresLock(db, signal, 0, async (trx, zone) => {
       const kept = await sql.raw<{ days: number }>(keepChangedDays(MOST_DAYS, zone)).execute(trx)
       return kept.rows[0]?.days ?? 0
@@ -23,7 +24,8 @@ export async function keepFigures(db: Db, signal?: AbortSignal): Promise<void> {
   }
   if (isStopped()) return
   await groupPersons(db, signal)
-  for (let last: string | undefined = ''; last !== undefined && !isStopped(); ) {
+  const first = (await isNoted(db, 'changed_channels')) ? '' : undefined
+  for (let last: string | undefined = first; last !== undefined && !isStopped(); ) {
     const after: string = last
     last = await withFiguresLock(db, signal, undefined, async (trx, zone) => {
       // Another run may have worked some of them out by now.

@@ -18,19 +18,17 @@ import { createViewersBetween, VIEWERS_BETWEEN } from '../views/viewers-between.
 import { dropNoting, lockFigures, noteChanges } from '../views/note-changes.ts'
 import { type BiState, fingerprintOf } from './bi-state.ts'
 
-function definitionsOf(timeZone: string): readonly string[] {
-  return biViews.map((view) => createView(view, timeZone))
-}
+const qualified = (view: string) => `${SCHEMA}.${view}`
+const dropViews = (names: readonly string[]) => `drop view if exists ${names.map(qualified).join(', ')}`
+const definitionsOf = (timeZone: string) => biViews.map((view) => createView(view, timeZone))
 
-/** Tells the views and figures of this version of livehouse from those of another. */
-export function versionOfViews(timeZone: string): string {
-  return fingerprintOf([definitionsOf(timeZone), keepChannels(figures, '', timeZone)])
-}
+/** Tells the views and figures of this version of livehouse from those of another, in whatever zone. */
+export const viewsVersion = fingerprintOf([definitionsOf('{zone}'), keepChannels(figures, '', '{zone}')])
 
 /** @returns statements for one transaction; none where everything already is as declared. Pure. */
 export function planPublication({ language, timeZone, ...state }: BiState): readonly string[] {
   const definitions = definitionsOf(timeZone)
-  const below = [...createIndexes(timeZone), ...noteChanges(timeZone, versionOfViews(timeZone))]
+  const below = [...createIndexes(timeZone), ...noteChanges(timeZone, viewsVersion)]
   const comments = [
     commentOnSchema(language),
     ...biViews.flatMap((view) => commentOnView(view, language)),
@@ -56,14 +54,6 @@ export function planPublication({ language, timeZone, ...state }: BiState): read
     ...grantTo(present, SCHEMA, names),
     ...createViewersBetween(timeZone, language, present),
   ]
-}
-
-function dropViews(names: readonly string[]): string {
-  return `drop view if exists ${names.map(qualified).join(', ')}`
-}
-
-function qualified(view: string): string {
-  return `${SCHEMA}.${view}`
 }
 
 /** Removes everything but the schema, the roles and the settings. @param views those that exist */

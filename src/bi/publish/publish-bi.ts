@@ -42,8 +42,7 @@ export async function publishBi(db: Db, { signal, settings, timeZone }: PublishR
   const { roles: present } = await readBiState(db)
   const missing = Object.keys(roles).filter((role) => !present.includes(role))
   if (missing.length === 0) return outcome
-  const names = missing.join(' and ')
-  const notice = `Nobody but this user can read ${SCHEMA} yet: it may not create the roles ${names}. ${DBA}.`
+  const notice = `Only this user can read ${SCHEMA}: it may not create the roles ${missing.join(' and ')}. ${DBA}.`
   return { status: 'published', notice }
 }
 

@@ -6,11 +6,17 @@ import { setLocal } from '../../store/driver.ts'
 import { transact } from '../../store/load/load.ts'
 import { lockName } from '../../store/lock-name.ts'
 import { FIGURES, notesIn, notesOf } from '../views/note-changes.ts'
-import { versionOfViews } from './plan-publication.ts'
+import { viewsVersion } from './plan-publication.ts'
 
 /** Enough to add up by viewer in memory rather than on disk. Only one such transaction works at a time. */
 const WORK_MEMORY = '64MB'
 const CANCELLED = '57014'
+
+/** Whether a change is noted that what is kept does not include yet: else no transaction need begin. */
+export async function isNoted(db: Db, notes: `changed_${string}`): Promise<boolean> {
+  const { rows } = await sql`select from ${sql.table(`livehouse_ops.${notes}`)} limit 1`.execute(db)
+  return rows.length > 0
+}
 
 /**
  * Does one part of the work on kept figures, in a transaction of its own. On `signal` its statement is cancelled at
@@ -51,7 +57,7 @@ export async function withFiguresLock<T>(
         await setLocal(trx, { work_mem: WORK_MEMORY, enable_nestloop: 'off', enable_mergejoin: 'off' })
         const { rows } = await sql.raw<{ zone: string | null; notes: string }>(notesIn).execute(trx)
         const { zone = null, notes } = rows[0] ?? {}
-        if (zone === null || notes !== notesOf(zone, versionOfViews(zone)) || isStopped()) return none
+        if (zone === null || notes !== notesOf(zone, viewsVersion) || isStopped()) return none
         if (zone.includes('/')) await setLocal(trx, { timezone: zone })
         return await work(trx, zone)
       } finally {

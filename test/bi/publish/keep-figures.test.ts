@@ -160,6 +160,15 @@ test('two that end together work out each channel once', async () => {
   expect(rows).toEqual([{ works: 80, channels: 80 }])
 })
 
+test('where nothing has changed, nobody who works figures out is waited for', async () => {
+  const { db, name } = database
+  await sql.raw(`alter database ${name} set lock_timeout = '1s'`).execute(db)
+  await using hasty = await openDatabase(database.url, { maxConnections: 1 })
+  await using other = await openTransaction(db)
+  await lockName(other, 'channel days')
+  await keepFigures(hasty)
+})
+
 test('weeks and months that are kept are the same whatever the date style of the server', async () => {
   const { db } = database
   await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, api_version, run_id)
