@@ -88,9 +88,10 @@ function isOneAnswer({ pageSize }: PageReading, pages: readonly Page[]): boolean
   return pages.length < 2 && (pages[0]?.items.length ?? 0) < pageSize
 }
 
-/** Reads the first and the last page again. @returns that one of them has changed, in words */
+/** Reads the first, the last and each empty page again. @returns that one of them has changed, in words */
 async function findChange(reading: PageReading, pages: readonly Page[]): Promise<string | undefined> {
-  for (const number of new Set([1, pages.length])) {
+  const empty = pages.flatMap(({ items }, index) => (items.length === 0 ? [index + 1] : []))
+  for (const number of new Set([1, ...empty, pages.length])) {
     const page = pages[number - 1]
     if (page && !(await isUnchanged(reading, number, page))) return `page ${number} changed while the list was read`
   }

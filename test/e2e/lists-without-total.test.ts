@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { MINUTE, type WallTime } from '../../src/core/wall-clock.ts'
-import { ignoredPage, meanwhile, status, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
+import { ignoredPage, meanwhile, noRows, status, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
 import type { Fault, FaultEffect } from '../../src/emulator/faults.ts'
 import { defaultSwitches } from '../../src/emulator/switches.ts'
 import type { Channel, Gift } from '../../src/emulator/world/world.ts'
@@ -135,6 +135,15 @@ test.each(
   const { code, slices, errors } = await syncGifts(30)
   expect([code, errors]).toEqual([0, []])
   expect(slices.agreed).toBeGreaterThan(0)
+})
+
+test.each([2, 3])('page %i that comes empty by mistake in each of two readings hides no row', async (page) => {
+  addGifts(250)
+  for (const hours of [0, 24]) {
+    breakGifts(noRows(), { page, times: 1 })
+    expect(await syncGifts(hours)).toMatchObject({ code: 0, errors: [] })
+    await account.expectTruth(['gifts'])
+  }
 })
 
 test('a list that does not fill its first page is asked for one page more', async () => {
