@@ -146,7 +146,8 @@ test('the database is a Postgres URL or the embedded one', () => {
 test.each([
   ['', 'DATABASE_URL is not set; it should be a Postgres URL'],
   ['mysql://me:hush@db/x', 'DATABASE_URL (not shown) is not right; it should be a Postgres URL'],
-  ['postgres://me:hush@db/a%b', 'with %25 for a %'],
+  ['postgres://me:hush@db/a%b', '%25 for a %'],
+  ...['#', '/', '?'].map((mark) => [`postgres://me:hush@ed${mark}hush:x@db/x`, 'with %40 for an @']),
 ])('the database %j is a problem that says both ways', (given, problem) => {
   const problems = problemsOf({ DATABASE_URL: given }, readDatabaseSettings)
   expect(problems).toEqual([expect.stringContaining(problem)])

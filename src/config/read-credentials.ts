@@ -17,12 +17,10 @@ export function readCredentials(
     const [given, missing] = hasId ? [APP_ID, APP_SECRET] : [APP_SECRET, APP_ID]
     source.refuse(`${missing} is not set, but ${given} is; it should be set too, they belong together`)
   }
-  if (hasId && !source.isSet(AUTH_URL)) {
+  if (hasId && !source.isSet(AUTH_URL))
     source.refuse(`${AUTH_URL} is not set, but ${APP_ID} is; it should be the address that hands out tokens`)
-  }
-  if (!hasId && !hasSecret && !source.isSet(API_TOKEN)) {
+  if (!hasId && !hasSecret && !source.isSet(API_TOKEN))
     source.refuse(`${API_TOKEN} is not set, nor is ${APP_ID}; it should be a token, or ${APP_ID} with ${APP_SECRET}`)
-  }
   const expected = 'the bare token, without a space, a line break or a letter beyond ASCII'
   return {
     authUrl: readServiceUrl(source, AUTH_URL) ?? null,
@@ -61,7 +59,8 @@ export function readProxyUrl(source: SettingSource, name: string): string | null
   )
 }
 
-const POSTGRES_URL = 'a Postgres URL such as postgres://USER@HOST:5432/NAME, with %25 for a %'
+const ESCAPED = 'with %40 for an @ of a name or password, %23 for a #, %25 for a %, %2F for a / and %3F for a ?'
+const POSTGRES_URL = `a Postgres URL such as postgres://USER@HOST:5432/NAME, ${ESCAPED}`
 const EMBEDDED = `${POSTGRES_URL}, or the word embedded for the PostgreSQL that livehouse keeps itself`
 
 /** `DATABASE_URL`: it may carry a password, so it is never shown. */
@@ -83,6 +82,8 @@ function readPostgresUrl(source: SettingSource, name: string, expected: string):
     // The driver takes a bare % of a password as it is, but fails with one of a name.
     const parts = [url?.pathname ?? '', given.replace(/%(?![\da-f]{2})/gi, '%25')]
     const isReadable = parts.every((part) => decodePercent(part) !== undefined)
-    return isReadable && /^postgres(ql)?:$/.test(url?.protocol ?? '') ? given : undefined
+    // A password with an @ before one of these would end there, and the rest be looked up as a host.
+    const isCut = [url?.pathname, url?.hash, ...(url?.searchParams.keys() ?? [])].some((part) => part?.includes('@'))
+    return isReadable && !isCut && /^postgres(ql)?:$/.test(url?.protocol ?? '') ? given : undefined
   })
 }

@@ -5,7 +5,7 @@ export const budgets: Readonly<Record<string, number>> = {
   app: 2912,
   bi: 4037,
   cli: 3389,
-  config: 581,
+  config: 582,
   core: 1255,
   emulator: 1727 + 60 * allStreams.length,
   ledger: 3475,
@@ -14,7 +14,7 @@ export const budgets: Readonly<Record<string, number>> = {
   service: 1764,
   store: 2765,
   streams: 101 + 68 * allStreams.length,
-  sync: 5310,
+  sync: 5311,
   transform: 246,
   web: 2851,
   // The files beside the folders.
