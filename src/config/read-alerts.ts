@@ -14,9 +14,8 @@ export function readAlertSettings(source: SettingSource): AlertSettings {
   for (const name of source.isSet(WEBHOOK) ? [] : [FORMAT, SECRET, KEYWORD]) {
     if (source.isSet(name)) source.refuse(`${name} is set, but ${WEBHOOK} is not; it should be the address to tell`)
   }
-  if (secret !== null && (format === 'wecom' || format === 'slack')) {
+  if (secret !== null && (format === 'wecom' || format === 'slack'))
     source.refuse(`${SECRET} is set, but ${format} has no signature; it should not be set`)
-  }
   const keyword = { fallback: null, expected: 'a word of at most 50 characters' }
   return {
     webhook: readSecretUrl(source, WEBHOOK),

@@ -69,9 +69,8 @@ interface FannedRun {
 async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promise<void> {
   const { queue, deps, tally } = run
   if (plans.length === 0) return
-  for (const [stream, ofStream] of Map.groupBy(plans, ({ stream }) => stream.name)) {
+  for (const [stream, ofStream] of Map.groupBy(plans, ({ stream }) => stream.name))
     deps.report({ kind: 'stream.planned', stream, slices: ofStream.length })
-  }
   const pending = new Map(plans.map((plan) => [randomUUID() as string, plan]))
   const afterSlice = await readNewestSlice(deps.db)
   try {

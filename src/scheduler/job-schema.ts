@@ -91,9 +91,8 @@ export type CheckedDefinition =
 /** Checks what a job file exports. */
 export function checkDefinition(given: unknown): CheckedDefinition {
   const kind: unknown = Object(given).kind ?? 'sync'
-  if (kind !== 'sync' && kind !== 'backfill' && kind !== 'audit') {
+  if (kind !== 'sync' && kind !== 'backfill' && kind !== 'audit')
     return { problems: [`kind is ${shown(kind)}; ${should.kind}`] }
-  }
   const schema = byKind[kind]
   const result = schema.safeParse(given)
   // In a job file undefined is the same as absent, which is the only one that the type allows.

@@ -106,9 +106,8 @@ async function loadJob(
     const place = /^\d+/.test(behind) ? ` at line ${Number.parseInt(behind, 10)}` : ''
     return refuse([`it does not load${place}: ${message.split('\n')[0]}`])
   }
-  if (!Object.hasOwn(Object(exported), 'default')) {
+  if (!Object.hasOwn(Object(exported), 'default'))
     return refuse(['it has no default export; it should say export default defineJob({ cron: …, … })'])
-  }
   const { definition, problems } = checkDefinition(Object(exported).default)
   if (problems !== undefined) return refuse(problems)
   const { kind = 'sync', cron, enabled = true, catchUp = 'once' } = definition

@@ -72,9 +72,8 @@ function createReadHistories(db: Db, clock: ServeOptions['clock'], jobs: readonl
   let since: ReadonlyMap<string, Date> | undefined
   return async (): Promise<ReadonlyMap<string, number>> => {
     const now = new Date(clock.now())
-    if (since === undefined || [...since.values()].some((each) => each > now)) {
+    if (since === undefined || [...since.values()].some((each) => each > now))
       since = await registerJobs(db, schedules, now)
-    }
     const last = await readLastTicks(db, names, now)
     return new Map(
       [...since].map(([name, at]) => [name, Math.max(at.getTime(), last.get(name)?.dueAt?.getTime() ?? 0)]),

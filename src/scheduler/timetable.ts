@@ -48,9 +48,8 @@ export function openTimetable(cron: string, timeZone: string) {
     let localTime = schedule.next(clock(afterMs) - shiftAround(afterMs) - 1)
     for (; localTime !== undefined; localTime = schedule.next(localTime)) {
       const [firstMs = 0, againMs] = instantsOf(localTime)
-      if (schedule.isHourly && againMs !== undefined && againMs > afterMs) {
+      if (schedule.isHourly && againMs !== undefined && againMs > afterMs)
         repeated ??= { localTime, isRepeat: true, dueAtMs: againMs }
-      }
       if (firstMs <= afterMs) continue
       return repeated && repeated.dueAtMs < firstMs ? repeated : { localTime, isRepeat: false, dueAtMs: firstMs }
     }

@@ -147,9 +147,8 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
     throw badShape(name, `${list === null ? 'null' : 'nothing'} in place of the list, ${told}`)
   }
   const items = list ?? []
-  if (items.length > 0 && envelope.title !== undefined && title === undefined) {
+  if (items.length > 0 && envelope.title !== undefined && title === undefined)
     throw badShape(name, `rows without their column headers (${envelope.title})`)
-  }
   return { items, total, echoedPage, echoedPageSize, title, serviceTimeMs }
 }
 

@@ -99,9 +99,8 @@ function bodyFailure(json: unknown, redact: Redact) {
   const { errors, errcode, status } = json
   if (isObject(errors)) return { code: readCode(errors.code, redact) ?? 'errors', text: errors.message ?? errors.msg }
   if (typeof errors === 'string' && errors !== '') return { code: 'errors', text: errors }
-  if (errcode !== undefined && errcode !== null && readCode(errcode, redact) !== 1000) {
+  if (errcode !== undefined && errcode !== null && readCode(errcode, redact) !== 1000)
     return { code: readCode(errcode, redact) ?? 'errcode', text: json.msg ?? json.message }
-  }
   if (status === 'n') return { code: readCode(json.flag, redact) ?? 'n', text: json.msg }
   return undefined
 }

@@ -129,8 +129,7 @@ function createWarning(clock: Clock, log: Log): (error: LivehouseError) => void 
       since = now
     }
     retries += 1
-    if (retries === STORM_RETRIES) {
+    if (retries === STORM_RETRIES)
       log.warn('calls.retryStorm', { retries, withinMs: now - since, lastCode: error.code, last: error.message })
-    }
   }
 }

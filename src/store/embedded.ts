@@ -113,9 +113,8 @@ async function takesConnections(server: EmbeddedServer, home: Home): Promise<boo
   } catch (error) {
     const code = codeOf(error)
     if (code === '53300') return true
-    if (error instanceof LivehouseError) {
+    if (error instanceof LivehouseError)
       throw embeddedError(home.dataDir, error.message, `Find out what listens on its port ${server.port}`, error)
-    }
     if (code !== '28P01') return false
     const repair = `Write it into ${join(home.private, 'password')}, or set LIVEHOUSE_DATA_DIR to another directory`
     throw embeddedError(home.dataDir, 'its password was changed', repair, error)

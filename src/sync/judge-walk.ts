@@ -38,9 +38,8 @@ export function exceedsTotal(summary: WalkSummary): boolean {
 export function judgeWalk({ totals, received, distinct, rejected }: WalkSummary): Verdict {
   if (totals === undefined) return { proof: 'unverifiable', reason: undefined }
   const { first, smallest, largest } = totals
-  if (smallest !== largest) {
+  if (smallest !== largest)
     return { proof: 'moving', reason: `the source's total moved between ${smallest} and ${largest} while it was read` }
-  }
   const accounted = distinct + rejected.length
   if (accounted === first && received === first) return { proof: 'verified', reason: undefined }
   if (accounted > first) {
@@ -102,9 +101,8 @@ export function judgeWalks(summary: WalkSummary, previous: WalkSummary | undefin
   const { totals, received, repeated, rejectedAgain } = summary
   const isStill = totals !== undefined && totals.smallest === totals.largest && received === totals.first
   if (verdict.proof !== 'moving' || !isStill || repeated.length > 0 || previous === undefined) return verdict
-  if (rejectedAgain.length > 0 && !(isSameElsewhere && isDeepStrictEqual(unreadOf(summary), unreadOf(previous)))) {
+  if (rejectedAgain.length > 0 && !(isSameElsewhere && isDeepStrictEqual(unreadOf(summary), unreadOf(previous))))
     return verdict
-  }
   const groups = contentsOf(summary)
   const isDiffering = groups.every((contents) => new Set(contents).size === contents.length)
   if (!isDiffering || JSON.stringify(groups) !== JSON.stringify(contentsOf(previous))) return verdict

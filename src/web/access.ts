@@ -82,9 +82,8 @@ export async function answerLogin(
   request: IncomingMessage,
   again: (next: string) => Reply,
 ): Promise<Reply> {
-  if (access.isExhausted()) {
+  if (access.isExhausted())
     return textReply(429, 'too many wrong tokens came within a minute; wait for one', { 'retry-after': '60' })
-  }
   const form = await readForm(request)
   if (form === undefined) return textReply(413, 'this is not the form')
   const next = safePath(form.get('next') ?? '/')

@@ -77,9 +77,8 @@ async function replyTo(answering: Answering, asked: Asked): Promise<Reply> {
     const done = await replyToForm(answering, asked)
     if (done !== undefined) return done
   }
-  if (method !== 'GET' && method !== 'HEAD') {
+  if (method !== 'GET' && method !== 'HEAD')
     return textReply(405, 'this path is only read', { allow: isLogin ? 'GET, HEAD, POST' : 'GET, HEAD' })
-  }
   if (path === '/healthz') return jsonReply(200, { status: 'alive' })
   if (path === '/readyz') {
     const readiness = await answering.readReadiness()

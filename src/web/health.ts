@@ -12,9 +12,8 @@ export function createReadiness({ db, clock }: { readonly db: Db; readonly clock
   let last: { readonly answer: Promise<Readiness>; readonly atMs: number } | undefined
   return async () => {
     const now = clock.now()
-    if (last === undefined || now - last.atMs >= KEPT_MS) {
+    if (last === undefined || now - last.atMs >= KEPT_MS)
       last = { answer: within(clock, LONGEST_ANSWER_MS, readReadiness(db), notReady), atMs: now }
-    }
     return await last.answer
   }
 }

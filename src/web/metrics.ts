@@ -108,9 +108,8 @@ function showFacts(metrics: Metrics, facts: Facts, nowMs: number): void {
   }
   for (const { stream, readings } of facts.problems) problems.inc({ stream }, readings)
   for (const { stream, items } of facts.quarantine) quarantined.inc({ stream }, items)
-  for (const state of ['active', 'retired', 'gone'] as const) {
+  for (const state of ['active', 'retired', 'gone'] as const)
     channels.set({ state }, facts.channels.filter((channel) => channel.state === state).length)
-  }
   for (const { name, next } of facts.jobs) if (next !== undefined) jobNext.set({ job: name }, next.getTime() / 1000)
   const run = lastReading(facts.runs)
   if (run !== undefined) lastRunStatus.set({ status: run.status }, 1)

@@ -34,9 +34,8 @@ export async function prepareCluster(dataDir: string, signal: AbortSignal) {
 
 async function movePassword(home: Home): Promise<string> {
   const password = await readServerFile(home, FORMER_PASSWORD)
-  if (password === undefined) {
+  if (password === undefined)
     throw embeddedError(home.dataDir, 'its password is gone', `Write it into ${join(home.private, 'password')}`)
-  }
   await writeFile(join(home.private, 'password'), password, { mode: 0o600 })
   await rm(join(home.pgdata, FORMER_PASSWORD))
   return password
