@@ -30,6 +30,24 @@ test('what the source announces and never delivers is a difference, unless it ha
   expect(expired.printed.join('\n')).toMatch(new RegExp(`^watch_records +channel=${channelId} .*different$`, 'm'))
 })
 
+test('an acceptance allows no more rows in the readings of several nights than in one', async () => {
+  const { emulator, run, clock } = account
+  const { channel } = firstRows(emulator)
+  const [one, other] = channel.records.rows.slice(-9).map(({ recordId }) => Number(recordId))
+  const ghosts = new Set([one])
+  const effect = withheldRows((item) => ghosts.has(Object(item).record_id))
+  emulator.faults.push({ effect, endpoint: 'userRecordList', channelId: channel.id })
+  await account.sync('watch_records')
+  await run(accept, ['--stream', 'watch_records', '--channel', channel.id, '--reason', 'a ghost'])
+  for (let night = 0; night < 3; night++) {
+    clock.passHours(24)
+    expect(await account.sync('watch_records')).toMatchObject({ code: 0 })
+  }
+  expect(await run(audit, ['--streams', 'watch_records'])).toMatchObject({ code: 0 })
+  ghosts.add(other)
+  expect(await run(audit, ['--streams', 'watch_records'])).toMatchObject({ code: 3 })
+})
+
 test('what is in quarantine counts where it lies, not in another range', async () => {
   const { emulator, run, database } = account
   const broken = Number(earliestRecord())

@@ -3,6 +3,7 @@ import type { Partition, Place, Proof, Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { OpenReading } from '../../ledger/open-readings.ts'
+import type { Acceptance } from '../../ledger/slices/acceptances.ts'
 import { type CallMeter, FEWEST_ROWS } from '../page-reading.ts'
 import type { RunDeps } from '../slice-work.ts'
 
@@ -68,6 +69,7 @@ export interface AuditTask {
   readonly uncovered: readonly Window[]
   readonly isLeftOut: boolean
   readonly accepted: readonly OpenReading[]
+  readonly acceptances: readonly Pick<Acceptance, 'acceptanceId' | 'missingRows'>[]
 }
 
 export interface PartitionAudit extends Comparison, Place {

@@ -3,6 +3,7 @@ import { LivehouseError, recoveryFrom } from '../../core/errors.ts'
 import { isEmptyWindow, noCounts, partitionKey, placeOf, subtractWindows, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { parseWallTime, type WallTime } from '../../core/wall-clock.ts'
+import { readAcceptances } from '../../ledger/slices/acceptances.ts'
 import { forgetCoverage, readReopened, recordReopened } from '../../ledger/slices/forget-coverage.ts'
 import { areOverlapping, type LedgerEntry, readLedger } from '../../ledger/open-readings.ts'
 import { rowKeyColumn } from '../../store/load/table-part.ts'
@@ -103,10 +104,10 @@ async function conclude(
   reopens: boolean,
   { db, clock }: Pick<RunDeps, 'db' | 'clock'>,
 ): Promise<Comparison & Pick<PartitionAudit, 'reopened'>> {
-  const { stream, accepted } = task
+  const { stream } = task
   const place = placeOf(task)
   const open = stream.isTimeFiltered ? await readReopened(db, place) : []
-  const found = areAccepted(comparison.differences, accepted) ? 'accepted' : comparison.verdict
+  const found = areAccepted(comparison.differences, task) ? 'accepted' : comparison.verdict
   const verdict = open.length > 0 ? 'different' : found
   // Lists without times are read whole by every sync anyway.
   const isToReopen = reopens && verdict === 'different' && stream.isTimeFiltered
@@ -125,10 +126,13 @@ async function conclude(
 }
 
 /** Only rows that the source withholds can be accepted: in the range of an acceptance, and up to its size. */
-function areAccepted(differences: readonly Difference[], accepted: AuditTask['accepted']): boolean {
+function areAccepted(differences: readonly Difference[], { accepted, acceptances }: AuditTask): boolean {
   if (differences.length === 0 || differences.some(({ kind }) => kind !== 'withheld')) return false
   const meeting = accepted.filter((part) => differences.some(({ window }) => areOverlapping(part.window, window)))
-  return sumOfRows(differences) <= meeting.reduce((sum, { missingRows }) => sum + (missingRows ?? 0), 0)
+  // Each night may have read again, under one acceptance, that the same rows are missing.
+  const ids = new Set(meeting.map(({ acceptanceId }) => acceptanceId))
+  const allowed = acceptances.filter(({ acceptanceId }) => ids.has(acceptanceId))
+  return sumOfRows(differences) <= allowed.reduce((sum, { missingRows }) => sum + missingRows, 0)
 }
 
 /** Leaves out questionnaires that the source no longer lists: there are no signups of them to ask for. */
@@ -194,6 +198,7 @@ async function planAudit(
       .map(({ from, to }) => ({ from: since(from), to: Math.min(to, until) }))
       .filter((gap) => !isEmptyWindow(gap))
   }
+  const acceptances = await readAcceptances(db)
   for (const stream of streams) {
     const wanted = stream.isTimeFiltered
       ? wantedPartitions(stream, channels, questionsOf, window ?? ALL_TIMES)
@@ -206,7 +211,7 @@ async function planAudit(
       const accepted = entry?.open.filter(({ kind }) => kind === 'accepted') ?? []
       const uncovered = entry && range ? uncoveredOf(entry, range) : []
       const covered = range && (entry?.covered ?? [])
-      tasks.push({ stream, partition: of, covered, uncovered, accepted, isLeftOut: isLeftOut(stream) })
+      tasks.push({ stream, partition: of, covered, uncovered, accepted, acceptances, isLeftOut: isLeftOut(stream) })
     }
   }
   return tasks
