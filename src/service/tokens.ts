@@ -172,7 +172,8 @@ export function createTokenRequest(send: Send, options: AccessTokenOptions): Tok
     })
     const { access_token: given, expire_time: expireTime } = Object(answer.json)
     const value = typeof given === 'string' ? given.trim() : ''
-    if (value === '') throw withoutToken(answer, options)
+    // A header can carry nothing else.
+    if (!/^[\x21-\x7e]+$/.test(value)) throw withoutToken(answer, options)
     const leftSeconds = readValidity(expireTime)
     const validSeconds = Math.min(Math.max(leftSeconds, SHORTEST_VALIDITY_SECONDS), LONGEST_VALIDITY_SECONDS)
     return { value, issuedAtMs, expiresAtMs: issuedAtMs + validSeconds * 1000 }
@@ -188,7 +189,7 @@ export function isOfTokenCall(error: unknown): boolean {
 function withoutToken({ json }: Answer, options: AccessTokenOptions): LivehouseError {
   if (![1000, '1000'].includes(Object(json).errcode))
     return wrongAddress(`${TOKEN_CALL}: the answer holds no access_token`, options)
-  const reason = 'errcode 1000 without an access_token'
+  const reason = `errcode 1000 without an access_token${Object(json).access_token ? ' that a header can carry' : ''}`
   const message = `${TOKEN_CALL}: the answer is ${reason}: trouble of the service; the next run asks again`
   return new LivehouseError('api.noToken', message, { call: TOKEN_CALL, code: 1000, reason })
 }

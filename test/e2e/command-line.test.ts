@@ -79,8 +79,11 @@ test('every field of status --json is in its help', async () => {
   for (const field of fields.split(' ')) expect(out).toContain(`"${field}"`)
 })
 
-test('a token service that answers success without a token is trouble of the service, not a wrong address', async () => {
-  await using service = await startScriptedService(() => ({ json: { errcode: 1000, msg: 'OK' } }))
+test.each([
+  [undefined, 'errcode 1000 without an access_token:'],
+  ['to\nken', 'errcode 1000 without an access_token that a header can carry:'],
+])('a token service that answers success with %j is in trouble, not at a wrong address', async (token, said) => {
+  await using service = await startScriptedService(() => ({ json: { errcode: 1000, access_token: token } }))
   const { code, err } = await livehouse(['api', 'token'], {
     LIVEHOUSE_BASE_URL: service.url,
     LIVEHOUSE_AUTH_URL: service.url,
@@ -88,7 +91,7 @@ test('a token service that answers success without a token is trouble of the ser
     LIVEHOUSE_APP_SECRET: 'secret-of-the-app',
   })
   expect(code).toBe(1)
-  expect(err).toContain('errcode 1000 without an access_token')
+  expect(err).toContain(said)
   expect(err).not.toContain('LIVEHOUSE_AUTH_URL')
 })
 

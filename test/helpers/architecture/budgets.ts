@@ -4,7 +4,7 @@ import { allStreams } from '../../../src/streams/registry.ts'
 export const budgets: Readonly<Record<string, number>> = {
   app: 2912,
   bi: 4037,
-  cli: 3389,
+  cli: 3390,
   config: 582,
   core: 1255,
   emulator: 1727 + 60 * allStreams.length,
@@ -14,7 +14,7 @@ export const budgets: Readonly<Record<string, number>> = {
   service: 1764,
   store: 2765,
   streams: 101 + 68 * allStreams.length,
-  sync: 5311,
+  sync: 5316,
   transform: 246,
   web: 2851,
   // The files beside the folders.
