@@ -106,9 +106,8 @@ describe.runIf(oldNode !== undefined)('an old Node', () => {
 
   test('with the pinned one but nothing else says what to do', () => {
     const folder = createBareCheckout()
-    for (const name of readdirSync(join(root, 'node_modules')).filter((name) => name.startsWith('node-'))) {
+    for (const name of readdirSync(join(root, 'node_modules')).filter((name) => name.startsWith('node-')))
       symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))
-    }
     const told = expect.stringContaining('its dependencies are not installed')
     expect(run(node, join(folder, 'src', 'cli.ts'))).toMatchObject({ status: 2, stderr: told })
   })

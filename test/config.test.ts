@@ -112,9 +112,8 @@ test.each([
 })
 
 test('plain http is taken from loopback hosts, and from others when it is allowed', () => {
-  for (const url of ['http://localhost:1', 'http://127.9.9.9', 'http://[::1]:8080']) {
+  for (const url of ['http://localhost:1', 'http://127.9.9.9', 'http://[::1]:8080'])
     expect(problemsOf({ ...service, LIVEHOUSE_BASE_URL: url }, readServiceSettings)).toEqual([])
-  }
   const allowed = { ...service, LIVEHOUSE_BASE_URL: 'http://api.example.com', LIVEHOUSE_ALLOW_HTTP: '1' }
   expect(problemsOf(allowed, readServiceSettings)).toEqual([])
   expect(problemsOf({ ...allowed, LIVEHOUSE_ALLOW_HTTP: 'yes' }, readServiceSettings)).toEqual([

@@ -66,9 +66,8 @@ test.each(bases)('what kustomize applies of %s is all there, and valid', (base) 
   )
   expect(resources.toSorted()).toEqual(manifests)
   for (const file of resources) validate(read(base, file))
-  for (const { envs } of [...configMapGenerator, ...secretGenerator]) {
+  for (const { envs } of [...configMapGenerator, ...secretGenerator])
     for (const file of envs) expect(existsSync(join(folder, base, file))).toBe(true)
-  }
 })
 
 test.each(['replicas', 'envFrom'])('a misspelt %s of a deployment is refused', (name) => {

@@ -135,9 +135,8 @@ test('what a stopped worker has in hand another reads, whatever locks a stranger
   const running = account.sync()
   await stopped
   await account.expireHeld()
-  for (const { visitors } of account.emulator.world.channels.values()) {
+  for (const { visitors } of account.emulator.world.channels.values())
     for (const visitor of visitors.rows) visitors.replace(visitor, { ...visitor, nick: `${visitor.nick} II` })
-  }
   const second = await account.startWorker()
   expect(await running).toMatchObject({ code: 0, outcome: { status: 'ok' } })
   await expectTruth(account)

@@ -84,9 +84,8 @@ test('the time is that of the database, whatever the clocks of the machines show
   })
   const ahead: number[] = []
   const begunMs = performance.now()
-  for (const exchange of shifted) {
+  for (const exchange of shifted)
     await exchange((pace, nowMs) => ({ pace, ahead: ahead.push(nowMs - performance.now()) }))
-  }
   // When it was asked is known as well as an answer is quick.
   expect(Math.max(...ahead) - Math.min(...ahead)).toBeLessThan(performance.now() - begunMs)
 })

@@ -37,9 +37,8 @@ test('a world has odd headers, and cells in the number of the headers', () => {
   const headers = forms.flatMap((form) => form.questions)
   expect(headers).toEqual(expect.arrayContaining(['', '手机号', expect.stringMatching(/\n/), '长'.repeat(200)]))
   expect(forms.some((form) => new Set(form.questions).size < form.questions.length)).toBe(true)
-  for (const form of forms) {
+  for (const form of forms)
     for (const signup of form.signups.rows) expect(signup.answers).toHaveLength(form.questions.length)
-  }
   const cells = forms.flatMap((form) => form.signups.rows.flatMap(({ answers }) => answers))
   expect(cells.some((cell) => cell.includes('||'))).toBe(true)
 })

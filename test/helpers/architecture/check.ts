@@ -41,9 +41,8 @@ function importBreaches(path: string, each: Import): string[] {
     const isAllowed = target === place || waysOf(target, each).some((way) => mayImport.includes(way))
     return isAllowed || `${path} → ${target}` in rules.exceptions ? [] : breach
   }
-  if (each.target.startsWith('node:')) {
+  if (each.target.startsWith('node:'))
     return rules.pureFolders.includes(place) && !covers(rules.pureModules[each.target] ?? [], path) ? breach : []
-  }
   const importers = waysOf(packageOf(each.target), each).flatMap((way) => rules.packages[way] ?? [])
   return importers.some((entry) => covers([`src/${entry}`], path)) ? [] : breach
 }
