@@ -137,10 +137,10 @@ test.each(
   expect(slices.agreed).toBeGreaterThan(0)
 })
 
-test.each([2, 3])('page %i that comes empty by mistake in each of two readings hides no row', async (page) => {
+test('a page that comes empty by mistake in each of two readings hides no row', async () => {
   addGifts(250)
   for (const hours of [0, 24]) {
-    breakGifts(noRows(), { page, times: 1 })
+    breakGifts(noRows(), { page: 2, times: 1 })
     expect(await syncGifts(hours)).toMatchObject({ code: 0, errors: [] })
     await account.expectTruth(['gifts'])
   }

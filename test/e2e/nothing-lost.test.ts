@@ -13,7 +13,6 @@ import {
   missingRow,
   noRows,
   refusal,
-  status,
 } from '../helpers/fault-effects.ts'
 import { firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
@@ -111,20 +110,6 @@ function breakVisitors(effect: FaultEffect): void {
   const [channelId = ''] = pipeline.emulator.channelIds
   pipeline.emulator.faults.push({ effect, endpoint: 'visitorList', channelId })
 }
-
-test('a server error that lasts fails its partition alone, and the next run mends it', async () => {
-  breakVisitors(status(503))
-  const result = await pipeline.sync()
-  const [channelId = ''] = pipeline.emulator.channelIds
-  expect(result.status).toBe('partial')
-  expect(result.errors).toMatchObject([{ stream: 'visitors', partition: `channel=${channelId}`, code: 'api.status' }])
-  expect(result.streams.visitors?.slices).toMatchObject({ verified: 1, failed: 1 })
-  await pipeline.expectTruth(['watch_records'])
-
-  pipeline.emulator.faults.length = 0
-  expect(await pipeline.sync()).toMatchObject({ status: 'ok', errors: [] })
-  await pipeline.expectTruth()
-})
 
 test('a token that is refused ends the run: failed, told once', async () => {
   pipeline.emulator.faults.push({ effect: refusal(401001) })
