@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { quarantine } from '../../src/cli/quarantine.ts'
+import { status } from '../../src/cli/status.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { conflictItem, quarantineItems } from '../../src/ledger/quarantine/quarantine.ts'
 import { readRunReports } from '../../src/ledger/runs/run-reports.ts'
@@ -41,7 +42,8 @@ async function keep(
 }
 
 async function run(...argv: string[]) {
-  const { code, printed } = await runVerb(quarantine, argv, { environment: { DATABASE_URL: database.url } })
+  const [verb, given] = argv[0] === 'status' ? [status, []] : [quarantine, argv]
+  const { code, printed } = await runVerb(verb, given, { environment: { DATABASE_URL: database.url } })
   expect(code).toBe(0)
   return printed
 }
@@ -63,6 +65,7 @@ test('list shows kinds of reasons without values, a sample of each, and that the
     '  first seen  2026-11-20 14:30, last 2026-11-20 14:30',
     '  sample      7',
   ])
+  expect(await run('status')).toContainEqual(expect.stringMatching(/^visitors +6 +user_id is …, and/))
   const [object = ''] = await run('--json')
   const group = { stream: 'visitors', items: 5, reason: expect.any(String), last_seen_at: seenAt.toISOString() }
   expect(JSON.parse(object)).toMatchObject({ groups: [group, { items: 1, partitions: ['channel=9'] }] })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { status } from '../../src/cli/status.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
-import { fieldValue, foreignRow, html, missingRow, refusal, status as httpStatus } from '../helpers/fault-effects.ts'
+import { html, missingRow, refusal, status as httpStatus } from '../helpers/fault-effects.ts'
 import { forgetCoverage } from '../../src/ledger/slices/forget-coverage.ts'
 import { streams } from '../../src/streams/registry.ts'
 import { ofTest } from '../helpers/of-file.ts'
@@ -60,17 +60,6 @@ test('a channel that failed shows in the partitions and in the coverage, until i
   const { db } = account.database
   await sql`update livehouse.channels set state = 'retired' where channel_id = ${channelId}`.execute(db)
   expect((await look()).out).toMatch(/^watch_records .*2026-11-20 14:25 +1 verified +1$/m)
-})
-
-test('quarantine is counted by stream with its most common reason', async () => {
-  const [channelId = ''] = account.emulator.channelIds
-  const where = { endpoint: 'visitorList', channelId } as const
-  account.emulator.faults.push({ effect: foreignRow(7), ...where, times: 1 })
-  await account.sync('visitors')
-  account.emulator.faults.push({ effect: fieldValue('user_id', ''), ...where })
-  await account.sync('visitors')
-  const { out } = await look()
-  expect(out).toMatch(/^visitors +61 +user_id is ….*$/m)
 })
 
 test('--json is one object, with a list of what is late', async () => {

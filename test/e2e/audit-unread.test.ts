@@ -43,7 +43,6 @@ test('an acceptance allows no more rows in the readings of several nights than i
     clock.passHours(24)
     expect(await account.sync('watch_records')).toMatchObject({ code: 0 })
   }
-  expect(await run(audit, ['--streams', 'watch_records'])).toMatchObject({ code: 0 })
   ghosts.add(other)
   expect(await run(audit, ['--streams', 'watch_records'])).toMatchObject({ code: 3 })
 })

@@ -54,9 +54,8 @@ test.each([
 ] as const)('visitors are ordered by %s, both ways', async (visitorOrder, field) => {
   await using service = await startEmulatedService({ switches: { visitorOrder } })
   const ascending = await listOf(service, VISITORS, 'results', { direction: 'asc', perPage: 100 })
-  const values = ascending.map((row) => String(row[field]))
-  const padded = values.map((value) => (visitorOrder === 'watch-time' ? value.padStart(12, '0') : value))
-  expect(padded).toEqual(padded.toSorted())
+  const values = ascending.map((row) => String(row[field]).padStart(visitorOrder === 'watch-time' ? 12 : 0, '0'))
+  expect(values).toEqual(values.toSorted())
   const descending = await listOf(service, VISITORS, 'results', { perPage: 100 })
   expect(descending).toEqual(ascending.toReversed())
 })
