@@ -9,7 +9,7 @@ import { createTestDatabase } from '../helpers/postgres.ts'
  * The same schedules each time, so that a red run says something about the change; `MODEL_SEED=random` looks for new ones (or
  * names a seed), `MODEL_RUNS` asks for more, and `MODEL_PATH`, as a red run tells it, plays one again.
  */
-const RUNS = Number(process.env.MODEL_RUNS ?? 100)
+const RUNS = Number(process.env.MODEL_RUNS ?? 67)
 const SEED = process.env.MODEL_SEED ?? '20261120'
 
 test('whatever the schedule of changes, faults, kills and re-runs, the tables equal the truth', async () => {

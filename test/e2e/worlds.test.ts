@@ -6,7 +6,7 @@ import { playScenario } from '../helpers/worlds/play-scenario.ts'
 import { scenarios } from '../helpers/worlds/scenario.ts'
 
 /** As in `model.test.ts`: the same ones each time, unless `MODEL_SEED`, `MODEL_RUNS` and `MODEL_PATH` say otherwise. */
-const RUNS = Number(process.env.MODEL_RUNS ?? 8)
+const RUNS = Number(process.env.MODEL_RUNS ?? 6)
 const SEED = process.env.MODEL_SEED ?? '20261122'
 
 test('whatever the service does, no run is green and false, and nothing is lost or doubled when it is itself again', async () => {
