@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import type { Emulator } from '../../src/emulator/server.ts'
 import { streams } from '../../src/streams/registry.ts'
@@ -12,7 +13,9 @@ export async function expectTruth(
   const truth = emulator.truth()
   for (const name of names) {
     expect(truth[name]?.length, `${name} in the world`).toBeGreaterThan(0)
-    expect(sorted(await readStreamTable(database.db, name)), name).toEqual(sorted(truth[name] ?? []))
+    const [held, wanted] = [sorted(await readStreamTable(database.db, name)), sorted(truth[name] ?? [])]
+    // `toEqual` asks for no more, slowly: it shows the difference.
+    if (!isDeepStrictEqual(held, wanted)) expect(held, name).toEqual(wanted)
   }
   if (names.includes('signups')) {
     expect(sorted(await readAnswersTable(database.db)), 'signup_answers').toEqual(sorted(truth.signup_answers))

@@ -22,7 +22,7 @@ export async function untilRow(db: Kysely<Database>, question: Query, children: 
       throw new Error(`for ten minutes there was no row: ${question.compile(db).sql}`)
     }
     for (const child of children) await child.requireRunning()
-    await sql`select pg_sleep(0.005)`.execute(db)
+    await sql`select pg_sleep(0.02)`.execute(db)
   }
 }
 
