@@ -161,25 +161,25 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     ['en', [390, 'light'], [768, 'dark']],
     ['zh-CN', [1280, 'dark'], [1920, 'light']],
   ] as const)('axe finds nothing, and nothing sticks out of large text: %s, %j, %j', async (locale, first, second) => {
-    const runAxe = `${axe.source}; axe.run({ rules: { 'target-size': { enabled: true } } }).then(({ violations }) =>
-      violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`
+    const runAxe = `${axe.source}; axe.run({ resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } })
+      .then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`
+    // Growing: a chart that has to shrink sticks out until it is drawn again.
+    const widths = [...new Set([360, 768, first[0], second[0]])].toSorted((a, b) => a - b)
     await using opened = await open('/', { locale, bypassCSP: true, reducedMotion: 'reduce' })
     const { page, goTo } = opened
     for (const path of [...allPaths(), '/none']) {
-      for (const [width, colorScheme] of [first, second]) {
+      for (const width of widths) {
+        const [, colorScheme] = width === first[0] ? first : second
         await page.setViewportSize({ width, height: 900 })
         await page.emulateMedia({ colorScheme })
-        const isFirst = width === first[0]
-        if (isFirst) await goTo(path)
-        const found = isFirst || path === '/' ? await page.evaluate(runAxe) : []
+        if (width === 360) await goTo(path)
+        const isRead = width === first[0] || (width === second[0] && path === '/')
+        const found = isRead ? await page.evaluate(runAxe) : []
         expect([path, width, found, await overflow(page)]).toEqual([path, width, [], 0])
-      }
-      for (const width of [360, 768]) {
-        await page.setViewportSize({ width, height: 740 })
-        await goTo(path)
-        expect([path, width, await overflow(page)]).toEqual([path, width, 0])
+        if (width !== 360 && width !== 768) continue
         await page.evaluate('document.documentElement.style.fontSize = "200%"')
         expect([path, width, await overflow(page)]).toEqual([path, width, 0])
+        await page.evaluate('document.documentElement.style.fontSize = ""')
       }
       expect(await page.locator('html').getAttribute('lang')).toBe(locale)
     }
