@@ -6,10 +6,12 @@ import { createServer } from 'node:net'
 import { delimiter, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
+import { readEnvironment } from '../../src/config.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { stopEmbedded } from '../../src/store/embedded.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
+import { livehouse } from '../helpers/command-line.ts'
 import { expectTruth } from '../helpers/expect-truth.ts'
 import { createPassableFolder, giveToServer, isRoot } from '../helpers/operating-system.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
@@ -65,19 +67,12 @@ test('every command of the docs runs as it stands there, one after the other', a
   const { password } = new URL(server.url)
   const own = server.url.replace(`:${password}@`, '@')
 
-  const blocks = commands.filter((line) => !elsewhere.some(([pattern]) => pattern.test(line)))
-  expect(blocks.length).toBeGreaterThan(7)
-  const others = mentioned.filter((each) => !names.has(each) && !blocks.some((line) => line.endsWith(each)))
-  expect(others.length).toBeGreaterThan(15)
-  for (const line of new Set([...blocks, ...others])) {
-    const isEndless = / (serve|worker|emulate)$/.test(line)
-    const here = line
-      .replace(/livehouse demo$/, '$& --viewers 20') // of its own size it is run when a package is checked
-      .replace('PGPASSWORD=…', `PGPASSWORD=${password}`)
-      .replace(/postgres:[^']*db\.example[^']*/, own)
-      // So that it is the command and not its shell that gets the signal.
-      .replace(/^.* (serve|worker|emulate)$/, 'exec $&')
-    const child = spawn('sh', ['-c', here], { cwd: folder, env: environment, stdio: ['pipe', 'ignore', 'pipe'] })
+  const runHere = async (line: string) => {
+    const { code, err } = await livehouse(line.split(' ').slice(1), readEnvironment(environment, folder))
+    return { code, heard: err }
+  }
+  const runInShell = async (line: string, isEndless: boolean) => {
+    const child = spawn('sh', ['-c', line], { cwd: folder, env: environment, stdio: ['pipe', 'ignore', 'pipe'] })
     onTestFinished(() => void child.kill('SIGKILL'))
     let heard = ''
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -87,7 +82,25 @@ test('every command of the docs runs as it stands there, one after the other', a
     })
     // What livehouse init asks for.
     child.stdin.end(`${[emulator.baseUrl, emulator.apiToken, emulator.channelIds.join(), ''].join('\n')}\n`)
-    const [code] = await once(child, 'close')
+    const [code]: unknown[] = await once(child, 'close')
+    return { code, heard }
+  }
+
+  const blocks = commands.filter((line) => !elsewhere.some(([pattern]) => pattern.test(line)))
+  expect(blocks.length).toBeGreaterThan(7)
+  const others = mentioned.filter((each) => !names.has(each) && !blocks.some((line) => line.endsWith(each)))
+  expect(others.length).toBeGreaterThan(15)
+  for (const line of new Set([...blocks, ...others])) {
+    const isEndless = / (serve|worker|emulate)$/.test(line)
+    const here = line
+      .replace(/livehouse demo$/, '$& --channels 1 --viewers 20') // of its own size it is run when a package is checked
+      .replace('PGPASSWORD=…', `PGPASSWORD=${password}`)
+      .replace(/postgres:[^']*db\.example[^']*/, own)
+      // So that it is the command and not its shell that gets the signal.
+      .replace(/^.* (serve|worker|emulate)$/, 'exec $&')
+    // Of what is mentioned, words that no shell changes; what ends with a signal, or hands its terminal over, is a process.
+    const isHere = !blocks.includes(line) && !isEndless && /^livehouse (?!.* psql)[\w .-]+$/.test(line)
+    const { code, heard } = isHere ? await runHere(line) : await runInShell(here, isEndless)
     expect([line, code], heard).toEqual([line, isEndless ? 143 : 0])
   }
 })

@@ -1,11 +1,12 @@
 import { commands } from '../../src/cli/commands.ts'
 import { runCommandLine } from '../../src/cli/run-command-line.ts'
+import type { Environment } from '../../src/config/setting-source.ts'
 import { systemClock } from '../../src/core/clock.ts'
 
 /** The whole command line in this process, or one of these commands alone; nothing of the real environment. */
 export async function livehouse(
   argv: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
+  environment: Environment = {},
   known: Parameters<typeof runCommandLine>[0]['commands'] = commands,
 ) {
   const out: string[] = []
