@@ -9,6 +9,7 @@ import { biViews } from '../../src/bi/registry.ts'
 import { mcp } from '../../src/cli/mcp.ts'
 import { migrate } from '../../src/cli/migrate.ts'
 import { stopEmbedded } from '../../src/store/embedded.ts'
+import { livehouse } from '../helpers/command-line.ts'
 import { openAs } from '../helpers/open-as.ts'
 import { openAssistant } from '../helpers/open-assistant.ts'
 import { createPassableFolder } from '../helpers/operating-system.ts'
@@ -99,7 +100,7 @@ test('an owner, who may be named by parameters of the URL, gets a login for each
   expect(rows).toEqual([])
   const nobodyThere = { DATABASE_URL: urlWith({ port: '1', password: 'never-shown' }) }
   const error = expect.stringMatching(/^(?!.*never-shown).*:1\/livehouse_test_\w+ cannot be reached/s)
-  expect(await startChild(['mcp'], nobodyThere).ended).toMatchObject({ code: 1, error })
+  expect(await livehouse(['mcp'], nobodyThere)).toMatchObject({ code: 1, err: error })
 })
 
 async function readAsleep(): Promise<readonly string[]> {
@@ -140,15 +141,13 @@ test('a database that is gone during a statement is waited for no longer than th
 test('a login that is no analyst, or more than one, is refused before anything is served', async () => {
   await using stranger = await createTestRole()
   const url = databaseUrl(account.database.name, stranger)
-  // Its input is empty: one that is not refused ends with 0.
-  const run = async () => await startChild(['mcp'], { DATABASE_URL: url }).ended
   const change = async (statement: string) =>
     await sql.raw(statement.replace('STRANGER', stranger.name)).execute(account.database.db)
   const isRefused = {
     code: 1,
-    error: expect.stringMatching(/login \S+ is not an analyst alone\. Give DATABASE_URL a login that is granted/),
+    err: expect.stringMatching(/login \S+ is not an analyst alone\. Give DATABASE_URL a login that is granted/),
   }
-  expect(await run()).toMatchObject(isRefused)
+  expect(await livehouse(['mcp'], { DATABASE_URL: url })).toMatchObject(isRefused)
   await change('grant livehouse_analyst to STRANGER')
   for (const [give, take] of [
     ['grant livehouse_pii to STRANGER', 'revoke livehouse_pii from STRANGER'],
@@ -156,10 +155,11 @@ test('a login that is no analyst, or more than one, is refused before anything i
     ['alter role STRANGER createdb', 'alter role STRANGER nocreatedb'],
   ] as const) {
     await change(give)
-    expect(await run(), give).toMatchObject(isRefused)
+    expect(await livehouse(['mcp'], { DATABASE_URL: url }), give).toMatchObject(isRefused)
     await change(take)
   }
-  expect(await run()).toMatchObject({ code: 0 })
+  // Its input is empty: where it is not refused, it ends with 0.
+  expect(await startChild(['mcp'], { DATABASE_URL: url }).ended).toMatchObject({ code: 0 })
   const { problems } = await runVerb(mcp, ['--max-rows', '0', '--timeout', 'long'], { environment: {} })
   expect(problems).toEqual([
     '--max-rows is "0"; it should be a whole number from 1 to 10000',
