@@ -63,7 +63,7 @@ async function expectDemoTruth(): Promise<void> {
 }
 
 test('Ctrl-C ends the demo with 130, the emulator with it, and says that the PostgreSQL goes on', async () => {
-  const { child, text, ended } = startDemo()
+  const { child, text, ended } = startDemo('--viewers', '1000')
   while (!text.err.includes('emulator ') && child.exitCode === null)
     await Promise.race([once(child.stderr, 'data'), ended])
   child.kill('SIGINT')
@@ -75,9 +75,10 @@ test('Ctrl-C ends the demo with 130, the emulator with it, and says that the Pos
 })
 
 test('a demo after one that was ended, and one after it, begin with an empty database, and hold what the emulator had', async () => {
-  const first = await startDemo('--json', '--viewers', '50').ended
+  const small = ['--channels', '2', '--viewers', '50']
+  const first = await startDemo('--json', ...small).ended
   await expectDemoTruth()
-  const second = await startDemo('--viewers', '50').ended
+  const second = await startDemo(...small).ended
   for (const { code, err } of [first, second]) expect(code, err).toBe(0)
   await expectDemoTruth()
 
