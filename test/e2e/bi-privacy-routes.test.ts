@@ -128,13 +128,10 @@ test('nothing in the catalogs that an analyst may read holds personal data or th
     where n.nspname in ('pg_catalog', 'information_schema') and c.relkind in ('r', 'v') and has_table_privilege(c.oid, 'select')`)
   expect(catalogs.length).toBeGreaterThan(100)
   // As parameters: pg_stat_activity shows the analyst's own statements.
-  const sought = [phones[0], phones[1], '观众17', '西湖17', 'open17', keys[0]?.hex]
+  const sought = [phones[0], phones[1], '观众17', '西湖17', 'open17', keys[0]?.hex].map((each) => `%${each}%`)
   const found: string[] = []
   for (const { name } of catalogs) {
-    const asked = analyst.session.query(
-      `select 1 from ${name} t where exists (select from unnest($1::text[]) s where strpos(t::text, s) > 0) limit 1`,
-      [sought],
-    )
+    const asked = analyst.session.query(`select from ${name} t where t::text like any ($1) limit 1`, [sought])
     // Some are closed to all but a superuser by the function behind them.
     const { rows } = await asked.catch((error: unknown) => {
       if (error instanceof DatabaseError && error.code === '42501') return { rows: [] }
