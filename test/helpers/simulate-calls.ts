@@ -69,7 +69,7 @@ export interface Simulation {
 /** Processes with a pace in common call a service in virtual time. */
 export async function simulateCalls(simulation: Simulation) {
   const { seconds, processes = 1, callers = 16, ceiling = 0, latencyMs = 50, retryAfterMs, limit } = simulation
-  const { statementMs = () => 1, places = Number.POSITIVE_INFINITY } = simulation
+  const { statementMs = () => 1, places } = simulation
   const clock = createFakeClock()
   const startedAt = clock.now()
   const random = createRandom(simulation.seed ?? 'calls').next
@@ -125,11 +125,11 @@ export async function simulateCalls(simulation: Simulation) {
     }
     if (simulation.heldUpMs) void holdUp(simulation.heldUpMs)
     const pace = createPace(cellOf(own), ceiling, own)
-    const inPlace = new PQueue({ concurrency: places })
+    const inPlace = places === undefined ? undefined : new PQueue({ concurrency: places })
     const through = (send: () => Promise<void>) => {
       const inner = pace.inner(send)
       return pace.outer<Pick<Call, 'endpoint'>, void>(
-        async (...call) => await inPlace.add(async () => await inner(...call)),
+        async (...call) => await (inPlace?.add(async () => await inner(...call)) ?? inner(...call)),
       )
     }
     const limited = through(async () => {

@@ -10,7 +10,7 @@ describe.each(['bucket', 'fixed window'] as const)('a service with a hidden limi
   test.each([
     [10, 1, 5],
     [100, 3, 100],
-    [200, 3, 5],
+    [100, 3, 5],
     [1000, 1, 100],
   ])('of %d calls a second, %d processes, %d ms away, is found and used', async (limit, processes, latencyMs) => {
     const of = { limit, processes, latencyMs, seed: `${limit},${processes},${latencyMs}` }
