@@ -67,10 +67,8 @@ test('every command of the docs runs as it stands there, one after the other', a
   const { password } = new URL(server.url)
   const own = server.url.replace(`:${password}@`, '@')
 
-  const runHere = async (line: string) => {
-    const { code, err } = await livehouse(line.split(' ').slice(1), readEnvironment(environment, folder))
-    return { code, heard: err }
-  }
+  const runHere = async (line: string) =>
+    await livehouse(line.split(' ').slice(1), readEnvironment(environment, folder))
   const runInShell = async (line: string, isEndless: boolean) => {
     const child = spawn('sh', ['-c', line], { cwd: folder, env: environment, stdio: ['pipe', 'ignore', 'pipe'] })
     onTestFinished(() => void child.kill('SIGKILL'))
@@ -83,7 +81,7 @@ test('every command of the docs runs as it stands there, one after the other', a
     // What livehouse init asks for.
     child.stdin.end(`${[emulator.baseUrl, emulator.apiToken, emulator.channelIds.join(), ''].join('\n')}\n`)
     const [code]: unknown[] = await once(child, 'close')
-    return { code, heard }
+    return { code, err: heard }
   }
 
   const blocks = commands.filter((line) => !elsewhere.some(([pattern]) => pattern.test(line)))
@@ -100,8 +98,8 @@ test('every command of the docs runs as it stands there, one after the other', a
       .replace(/^.* (serve|worker|emulate)$/, 'exec $&')
     // Of what is mentioned, words that no shell changes; what ends with a signal, or hands its terminal over, is a process.
     const isHere = !blocks.includes(line) && !isEndless && /^livehouse (?!.* psql)[\w .-]+$/.test(line)
-    const { code, heard } = isHere ? await runHere(line) : await runInShell(here, isEndless)
-    expect([line, code], heard).toEqual([line, isEndless ? 143 : 0])
+    const { code, err } = isHere ? await runHere(line) : await runInShell(here, isEndless)
+    expect([line, code], err).toEqual([line, isEndless ? 143 : 0])
   }
 })
 

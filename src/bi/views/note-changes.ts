@@ -118,7 +118,7 @@ end`
 
 const functionOf = ({ name }: Noting) => `livehouse_ops.note_${name}()`
 const versionIn = (noting: Noting, timeZone: string, views: string) =>
-  inZone(`${bodyOf(noting)}\n${noting.versionOf(views)}`, timeZone)
+  inZone(`${bodyOf(noting)}\n${noting.versionOf(views)}\n{zone}`, timeZone)
 const commentOf = (noting: Noting) => `obj_description(to_regprocedure('${functionOf(noting)}'), 'pg_proc')`
 
 /** Keeps other processes from working figures out until the end of the transaction, as `lockName` does. */

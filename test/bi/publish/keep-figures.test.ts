@@ -29,7 +29,7 @@ const becomeAnother = (notes: string) =>
   sql`comment on function ${sql.table(`livehouse_ops.note_${notes}`)}() is 'of another livehouse'`
 const forgetViews = sql`update livehouse_ops.bi_settings set fingerprint = 'older'`
 
-test('figures are worked out by the livehouse alone that has made the views, and anew by the next that makes them', async () => {
+test('figures are worked out by the livehouse alone that has made the views, and anew by the next that makes them, or in another zone', async () => {
   const { db } = database
   await runQuery(db, someChannels)
   await becomeAnother('changed_channels').execute(db)
@@ -47,6 +47,8 @@ test('figures are worked out by the livehouse alone that has made the views, and
   expect(await readChanged(db)).toBe('1 2 3 4 5')
   await keepFigures(db)
   expect(await readChanged(db)).toBe('')
+  await publishBi(db, { timeZone: 'UTC' })
+  expect(await readChanged(db)).toBe('1 2 3 4 5')
 })
 
 test('persons are put together by the livehouse alone that has made the views', async () => {
