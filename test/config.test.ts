@@ -130,7 +130,7 @@ test('an app id needs its secret and the address of tokens', () => {
 })
 
 test('the database is a Postgres URL or the embedded one', () => {
-  const url = 'postgres://me:pw@db:5432/live?sslmode=require'
+  const url = 'postgres://me:pw@db:5432/live@home?sslmode=require'
   expect(readSettings({ DATABASE_URL: url, LIVEHOUSE_DATA_DIR: '/data' }, readDatabaseSettings)).toEqual({
     target: { kind: 'url', url },
     dataDir: '/data',

@@ -59,7 +59,7 @@ export function readProxyUrl(source: SettingSource, name: string): string | null
   )
 }
 
-const ESCAPED = 'with %40 for an @ of a name or password, %23 for a #, %25 for a %, %2F for a / and %3F for a ?'
+const ESCAPED = 'with %40 for an @ of a user or password, %23 for a #, %25 for a %, %2F for a / and %3F for a ?'
 const POSTGRES_URL = `a Postgres URL such as postgres://USER@HOST:5432/NAME, ${ESCAPED}`
 const EMBEDDED = `${POSTGRES_URL}, or the word embedded for the PostgreSQL that livehouse keeps itself`
 
@@ -83,7 +83,7 @@ function readPostgresUrl(source: SettingSource, name: string, expected: string):
     const parts = [url?.pathname ?? '', given.replace(/%(?![\da-f]{2})/gi, '%25')]
     const isReadable = parts.every((part) => decodePercent(part) !== undefined)
     // A password with an @ before one of these would end there, and the rest be looked up as a host.
-    const isCut = [url?.pathname, url?.hash, ...(url?.searchParams.keys() ?? [])].some((part) => part?.includes('@'))
+    const isCut = [url?.pathname, url?.search, url?.hash].some((part) => /@[^&]*[:/]/.test(part ?? ''))
     return isReadable && !isCut && /^postgres(ql)?:$/.test(url?.protocol ?? '') ? given : undefined
   })
 }

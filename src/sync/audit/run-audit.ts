@@ -130,9 +130,11 @@ function areAccepted(differences: readonly Difference[], { accepted, acceptances
   if (differences.length === 0 || differences.some(({ kind }) => kind !== 'withheld')) return false
   const meeting = accepted.filter((part) => differences.some(({ window }) => areOverlapping(part.window, window)))
   // Each night may have read again, under one acceptance, that the same rows are missing.
-  const ids = new Set(meeting.map(({ acceptanceId }) => acceptanceId))
-  const allowed = acceptances.filter(({ acceptanceId }) => ids.has(acceptanceId))
-  return sumOfRows(differences) <= allowed.reduce((sum, { missingRows }) => sum + missingRows, 0)
+  const found = Map.groupBy(meeting, ({ acceptanceId }) => acceptanceId ?? '')
+  const allowed = acceptances.map(({ acceptanceId, missingRows }) =>
+    Math.min(missingRows, found.get(acceptanceId)?.reduce((sum, part) => sum + (part.missingRows ?? 0), 0) ?? 0),
+  )
+  return sumOfRows(differences) <= allowed.reduce((sum, rows) => sum + rows, 0)
 }
 
 /** Leaves out questionnaires that the source no longer lists: there are no signups of them to ask for. */
