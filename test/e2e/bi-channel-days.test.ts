@@ -160,8 +160,7 @@ test('days are kept beside slices that are still being written, and by two at on
   await keepFigures(db)
   expect(await expectKeptDays(db)).toEqual({ kept: 1, changed: 0 })
   const daily = `select viewers, watch_run_id from livehouse_bi.daily_channel where day = '2026-11-01'`
-  const days = await runQuery(db, daily)
-  expect(days).toEqual([{ viewers: '3', watch_run_id: '1' }])
+  expect(await runQuery(db, daily)).toEqual([{ viewers: '3', watch_run_id: '1' }])
 })
 
 test('every command that changes records leaves the days kept and true', async () => {

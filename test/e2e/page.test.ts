@@ -15,6 +15,7 @@ import { startChild } from '../helpers/start-child.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 import { createJobsFolder } from '../helpers/temporary-folder.ts'
 
+const by = 'status page, from 127.0.0.1'
 const TOKEN = 'a token of many letters'.replaceAll(' ', '-')
 const emulator = ofTest(() => startEmulator({ channels: 5, viewers: 40 }))
 const database = ofTest(createTestDatabase)
@@ -94,8 +95,7 @@ test('behind the token the page runs a job, reopens a range and retries the quar
 
   const { rows } = await sql<{ command: string; by: string | null; outcome: { forgotten?: { stream: string }[] } }>`
     select command, settings ->> 'askedBy' as by, outcome from livehouse_ops.runs order by run_id`.execute(database.db)
-  const by = 'status page, from 127.0.0.1'
-  expect(rows.map(({ command, by }) => [command, by])).toEqual([
+  expect(rows.map((row) => [row.command, row.by])).toEqual([
     ['sync', null],
     ['run lists', by],
     ['ledger forget', by],
@@ -122,7 +122,6 @@ test('a run is cancelled from its page, and the job is over', async () => {
   const { rows } =
     await sql`select command, status, settings ->> 'askedBy' as by, outcome #>> '{errors,0,code}' as error
     from livehouse_ops.runs order by run_id`.execute(database.db)
-  const by = 'status page, from 127.0.0.1'
   expect(rows).toEqual([
     { command: 'run lists', status: 'partial', by, error: 'run.interrupted' },
     { command: 'run cancel', status: 'ok', by, error: null },
