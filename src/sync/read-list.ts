@@ -47,6 +47,7 @@ export async function readBareList(
   const areSame = sameItems(reading.list.stream)
   const pages: Page[] = []
   let repeats = 0
+  let emptyEnd: readonly Page[] = []
   for (;;) {
     const number = pages.length + 1
     const next =
@@ -56,7 +57,8 @@ export async function readBareList(
       // In a longer list the service may have hidden every row of a page.
       const isShort = pages.length < 2 && (pages[0]?.items.length ?? 0) < reading.pageSize
       const behind = isShort ? next : await fetchUnlessRefused(reading, number + 1, isRefusedPage)
-      if ('refusal' in behind || behind.items.length === 0) break
+      emptyEnd = 'refusal' in behind || behind.items.length === 0 ? [next] : []
+      if (emptyEnd.length > 0) break
     } else if (isRefused || pages.some(({ items }) => areSame(items, next.items))) {
       const meaning = await judgeNextPage(reading, pages, next)
       if (meaning === 'end') break
@@ -75,7 +77,7 @@ export async function readBareList(
   }
   // One short page held all there was when it was read. Over several, a removed row shifts others to earlier pages.
   if (isOneAnswer(reading, pages)) return { pages, doubt: undefined }
-  return { pages, doubt: await findChange(reading, pages) }
+  return { pages, doubt: await findChange(reading, [...pages, ...emptyEnd], pages.length) }
 }
 
 /** Some services fail at a page behind the last one: that is no more an end than a refusal, and is judged like one. */
@@ -89,9 +91,9 @@ function isOneAnswer({ pageSize }: PageReading, pages: readonly Page[]): boolean
 }
 
 /** Reads the first, the last and each empty page again. @returns that one of them has changed, in words */
-async function findChange(reading: PageReading, pages: readonly Page[]): Promise<string | undefined> {
+async function findChange(reading: PageReading, pages: readonly Page[], last: number): Promise<string | undefined> {
   const empty = pages.flatMap(({ items }, index) => (items.length === 0 ? [index + 1] : []))
-  for (const number of new Set([1, ...empty, pages.length])) {
+  for (const number of new Set([1, ...empty, last])) {
     const page = pages[number - 1]
     if (page && !(await isUnchanged(reading, number, page))) return `page ${number} changed while the list was read`
   }

@@ -14,7 +14,7 @@ export const budgets: Readonly<Record<string, number>> = {
   service: 1764,
   store: 2765,
   streams: 101 + 68 * allStreams.length,
-  sync: 5318,
+  sync: 5320,
   transform: 246,
   web: 2851,
   // The files beside the folders.
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_202 + 128 * allStreams.length, test: 23_997 }
+export const MOST_LINES = { src: 32_202 + 128 * allStreams.length, test: 24_000 }
