@@ -26,8 +26,8 @@ export interface CommandLine {
 
 /** Runs one verb and says what went wrong. Nothing heavy is loaded before the verb is known. @returns the exit code. */
 export async function runCommandLine(line: CommandLine): Promise<number> {
-  const [first, ...others] = line.argv
-  const [verb = '', ...argv] = first === 'help' ? [...others, '--help'] : line.argv
+  const [first, topic = '--help', ...others] = line.argv
+  const [verb = '', ...argv] = first === 'help' ? [topic, '--help', ...others] : line.argv
   const show = (text: string): number => {
     line.writeOut(`${text.trimEnd()}\n`)
     return 0

@@ -29,7 +29,7 @@ Examples:
 test.each([
   ['--help', 'Commands:\n', '\n  sync        brings every stream up to date\n'],
   ['-h', 'Commands:\n'],
-  ['help sync', 'Usage: livehouse sync'],
+  ['help sync --', 'Usage: livehouse sync'],
   ['sync --json -h', 'Usage: livehouse sync'],
   ['sync --help --nonsense', 'Usage: livehouse sync'],
 ])('%s asks for help', async (line, ...shown) => {

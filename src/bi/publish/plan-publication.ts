@@ -22,8 +22,9 @@ const qualified = (view: string) => `${SCHEMA}.${view}`
 const dropViews = (names: readonly string[]) => `drop view if exists ${names.map(qualified).join(', ')}`
 const definitionsOf = (timeZone: string) => biViews.map((view) => createView(view, timeZone))
 
+const kept = ['{zone}', '/{zone}'].map((zone) => keepChannels(figures, '', zone))
 /** Tells the views and figures of this version of livehouse from those of another, in whatever zone. */
-export const viewsVersion = fingerprintOf([definitionsOf('{zone}'), keepChannels(figures, '', '{zone}')])
+export const viewsVersion = fingerprintOf([definitionsOf('{zone}'), kept])
 
 /** @returns statements for one transaction; none where everything already is as declared. Pure. */
 export function planPublication({ language, timeZone, ...state }: BiState): readonly string[] {
