@@ -138,7 +138,8 @@ async function judgeCount(counted: Comparison, rows: number, window: Window, sid
   for (const end of [window.from, window.to]) unclear += (await findQuiet({ from: end, to: end }, end, sides)).touching
   if (Math.abs(rows) > unclear)
     return { ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window }] }
-  const note = `counted to within ${unclear} rows: so many touch its ends, or have no time that could be read`
+  const within = `counted to within ${unclear} rows: so many touch its ends, or have no time that could be read`
+  const note = `${within}; a range of at most ${MOST_READ_ROWS} rows (--from, --to) is read row by row`
   return { ...counted, verdict: 'unverifiable', notes: [note] }
 }
 
