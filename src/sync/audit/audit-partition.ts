@@ -66,8 +66,8 @@ interface Sides {
 interface Halving {
   /** How often the range may still be halved. */
   cuts: number
-  /** Whether the service has refused a longer range, but serves a day. */
-  isDayServed?: boolean
+  /** The length of the shortest range that the service has refused although it serves a day, in seconds. */
+  refused?: number
 }
 
 /**
@@ -92,26 +92,29 @@ async function auditRange(range: Window, sides: Sides): Promise<Comparison> {
 /** @returns its parts, oldest first. Missing and surplus rows of one part may cancel out unseen. */
 async function compareByCount(window: Window, sides: Sides, halving: Halving): Promise<readonly Comparison[]> {
   const { stream, partition, deps, meter, isUncovered = false } = sides
-  const { rows: warehouseRows, quarantined: quarantinedRows } = await countRows(window, sides)
-  // A gap is asked for exactly: the ranges beside it are covered.
-  const asked = isUncovered ? { from: window.from, to: window.to - 1 } : { from: window.from - MINUTE, to: window.to }
-  const told = await askTotal({ stream, partition, window: asked }, deps, meter).catch(async (error: unknown) => {
-    if (!isRefusal(error) || window.to - window.from < DAY) throw error
-    // The service may serve no range that is so long. One that refuses a day too refuses everything.
-    const day = { from: window.to - DAY, to: window.to }
-    if (!halving.isDayServed) await askTotal({ stream, partition, window: day }, deps, meter)
-    halving.isDayServed = true
-    return undefined
-  })
+  const length = window.to - window.from
+  const ask = async (range: Window) => await askTotal({ stream, partition, window: range }, deps, meter)
   const inHalves = async (at: WallTime): Promise<readonly Comparison[]> => {
     const older = await compareByCount({ from: window.from, to: at }, sides, halving)
     return [...older, ...(await compareByCount({ from: at, to: window.to }, sides, halving))]
   }
-  if (told === undefined) {
+  const inEqualHalves = async () => {
     const middle = floorToMinute((window.from + window.to) / 2)
     const near = { from: middle - DAY / 4, to: middle + DAY / 4 }
     return await inHalves((await findUntouched(near, middle, sides)) ?? middle)
   }
+  if (length >= (halving.refused ?? Infinity)) return await inEqualHalves()
+  const { rows: warehouseRows, quarantined: quarantinedRows } = await countRows(window, sides)
+  // A gap is asked for exactly: the ranges beside it are covered.
+  const asked = isUncovered ? { from: window.from, to: window.to - 1 } : { from: window.from - MINUTE, to: window.to }
+  const told = await ask(asked).catch(async (error: unknown) => {
+    if (!isRefusal(error) || length < DAY) throw error
+    // The service may serve no range that is so long. One that refuses a day too refuses everything.
+    if (halving.refused === undefined) await ask({ from: window.to - DAY, to: window.to })
+    halving.refused = length
+    return undefined
+  })
+  if (told === undefined) return await inEqualHalves()
   const counted = { ...nothingCompared, window, sourceRows: told, warehouseRows, quarantinedRows }
   const rows = told - warehouseRows
   // In a list without a total only page 1 has been counted.
