@@ -4,7 +4,7 @@ import { isObject, jsonText } from '../core/text.ts'
 import type { CallContext, FetchPage, ItemReader, ListRequest, Page } from '../core/page.ts'
 import { placeOf, sliceName, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { floorToDay, formatWallDate, MINUTE } from '../core/wall-clock.ts'
+import { floorToDay, formatWallDate, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier } from '../ledger/slices/earlier-readings.ts'
 import { itemReader } from '../transform/read-item.ts'
 import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
@@ -21,6 +21,12 @@ export function askedOf({ window, asked }: Pick<Slice, 'window' | 'asked'>): Win
   return asked ?? (window && { from: window.from - OVERLAP_SECONDS, to: window.to + OVERLAP_SECONDS })
 }
 
+/** A list whose range ends by then: some services refuse one that ends in the future, or give nothing of it. */
+function listUntil(list: ListRequest, latest: WallTime): ListRequest {
+  const { window } = list
+  return window && window.to > latest ? { ...list, window: { ...window, to: Math.max(window.from, latest) } } : list
+}
+
 /** @param pageSize how many rows of a page are asked for; the largest that the spec allows when not given */
 export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageSize = slice.stream.pageSize) {
   const { stream, partition, window } = slice
@@ -31,6 +37,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
   let servedAtMs: number | undefined
   /** Whether the service is known to go by the days of a range's ends. */
   let isByDay = false
+  const latest = deps.wallTimeAt(startedAtMs)
   const readItem = itemReader(stream, { partition, serviceDay: formatWallDate(deps.wallTimeAt(startedAtMs)) })
   const pages: PageReading = {
     fetchPage: async (request, context) => {
@@ -39,7 +46,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
         first = undefined
         return page
       }
-      const page = await deps.fetchPage(request, context)
+      const page = await deps.fetchPage({ ...request, list: listUntil(request.list, latest) }, context)
       servedAtMs ??= page.serviceTimeMs
       return page
     },

@@ -88,6 +88,20 @@ test.each([
   expect(await run(audit, wanted)).toMatchObject({ code: 0 })
 })
 
+test('of a service that gives nothing of a range that ends in the future, all is read each night', async () => {
+  await using account = await startHistory()
+  const { channel, record, gift } = firstRows(account.emulator)
+  filterBy(account, ({ from, to }) => ({ from, to: to > account.hoursAgo(0) ? from - DAY : to }))
+  for (let night = 0; night < 3; night++) {
+    expect(await account.sync(wanted)).toMatchObject({ code: 0 })
+    await account.expectTruth(STREAMS)
+    account.clock.passHours(24)
+    const [recordId, at] = [String(800_000 + night), account.hoursAgo(3)]
+    channel.records.add({ ...record, recordId, enteredAt: at, leftAt: at })
+    channel.gifts.add({ ...gift, givenAt: at })
+  }
+})
+
 test('of a service that serves only the newest 90 days of a range, what is older than a longer pause is not marked', async () => {
   await using account = await startHistory()
   const { emulator, clock, database, run } = account
