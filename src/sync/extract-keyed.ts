@@ -51,10 +51,18 @@ export async function extractKeyed(
   const keyOf = rowKey(stream)
   const timeColumn = stream.timeColumns[0] ?? ''
   const repeatedKeys = await readRepeatedKeys(slice, reading, deps)
-  if ((await reading.earlier()).knownFields.length === 0) loader.expectNew()
+  const { knownFields, hasDuplicates } = await reading.earlier()
+  if (knownFields.length === 0) loader.expectNew()
   let channelFacts: ChannelFacts | undefined
   let previous: WalkEnd | undefined
-  const all: AllWalks = { keys: undefined, distinct: 0, count: 0, isStill: true }
+  const all: AllWalks = {
+    keys: undefined,
+    distinct: 0,
+    count: 0,
+    isStill: true,
+    fewest: hasDuplicates ? 0 : Infinity,
+    most: 0,
+  }
   let { pageSize } = reading.pages
   let served = 1
   /** The most rows of a walk that brought more than its total said: from then on no smaller total is believed. */
@@ -159,6 +167,9 @@ interface AllWalks {
   count: number
   /** Whether the list was the same in all of them. */
   isStill: boolean
+  /** The smallest total that was told, 0 where it is known to count rows twice, and the largest one. */
+  fewest: number
+  most: number
 }
 
 /** A walk that has come to its end. */
@@ -181,6 +192,8 @@ function judgeTogether(
   const isUntrue = beyondTotal > (totals?.largest ?? 0)
   // A total known to be wrong counts as none: then the rows that came show how many there are.
   const announced = isUntrue ? received : (totals?.last ?? 0)
+  all.fewest = Math.min(all.fewest, totals?.smallest ?? 0)
+  all.most = Math.max(all.most, totals?.largest ?? 0)
   if (all.keys === undefined) Object.assign(all, { keys, distinct, count })
   const isSame = distinct === all.distinct && distinct === previous?.distinct
   const isSameElsewhere = isSame && largest !== previous.largest
@@ -214,19 +227,25 @@ function conclude(
   const { verdict, ofWalk, isUntrue, announced, missing, attempt } = judged
   const isAgain = isConclusive(ofWalk) && accountedFor(end) < announced
   const duplicates = isConclusive(ofWalk) ? duplicatesOf(stream, end.held) : []
-  const isJoined = ofWalk.isStill === true
+  // Rows too young to count as covered are read again in any case.
+  const isClaimed = window === undefined || covers !== undefined
+  const came = all.distinct + end.rejected.length + end.repeatsOnPage
+  // As many as the total moved by may have come or gone since.
+  const least = all.fewest - (all.most - all.fewest)
+  const isFew = isClaimed && !isUntrue && verdict.proof === 'moving' && !verdict.isStill && came < least
+  const isJoined = ofWalk.isStill === true || isFew
   const rejected = [...end.rejected, ...(isAgain ? end.rejectedAgain : []), ...duplicates]
   const summary = { ...end, distinct: isJoined ? all.distinct : end.distinct, rejected }
   const { count, keys } = isJoined && all.keys ? { ...all, keys: all.keys } : end
-  // Rows too young to count as covered are read again in any case.
-  const isClaimed = window === undefined || covers !== undefined
   const isLacking = isClaimed && !isUntrue && verdict.isStill === true && missing() > 0
   const rows = `${summary.distinct} distinct and ${rejected.length} quarantined rows`
   const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
   // A minute is all that is left to read again; a longer range may lack rows of which nothing tells.
   const isDoubtful = isClaimed && isUntrue && mayBeHalved(window)
   const unsure: Verdict = isDoubtful ? { proof: 'short', reason: verdict.reason, isAtRest: false } : verdict
-  const proven: Verdict = isLacking ? { proof: 'short', reason } : unsure
+  const few = `the source says ${all.fewest} or more, but ${came} rows came in ${attempt} readings`
+  const ofAll: Verdict = isFew ? { proof: 'short', reason: few, isAtRest: false } : unsure
+  const proven: Verdict = isLacking ? { proof: 'short', reason } : ofAll
   return { summary, verdict: proven, title: undefined, found: { count, has: keys.has } }
 }
 

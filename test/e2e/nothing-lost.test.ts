@@ -136,6 +136,12 @@ test('a list whose total moves in every answer is moving: green, and not called 
   await pipeline.expectTruth(['visitors'])
 })
 
+test('a list of which fewer rows come than it has, by its smallest total, is short however that moves', async () => {
+  breakVisitors({ ...changingTotal(), query: (query) => ({ ...query, page: 1, pageSize: 25 }) })
+  const result = await pipeline.sync({ streams: ['visitors'], pageSize: 25 })
+  expect(result).toMatchObject({ status: 'partial', streams: { visitors: { slices: { moving: 0, short: 1 } } } })
+})
+
 // A page of one row shows nothing by itself.
 test.each([
   ['', 25],
