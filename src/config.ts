@@ -110,7 +110,7 @@ export function readV1Budget(source: SettingSource): Pick<ServiceSettings, 'v1Bu
 
 /** The zone of the service's times, and of its day. */
 export function readServiceTimeZone(source: SettingSource): string {
-  const rule = { fallback: 'Asia/Shanghai', expected: 'a time zone such as Asia/Shanghai or UTC' }
+  const rule = { fallback: 'Asia/Shanghai', expected: 'a time zone such as Asia/Shanghai, Europe/Brussels or UTC' }
   return readValue(source, 'LIVEHOUSE_TIMEZONE', rule, (given) => (isTimeZone(given) ? given : undefined))
 }
 

@@ -91,6 +91,8 @@ test.each([
   // Node reads it as eight hours ahead, Postgres as eight hours behind.
   ['LIVEHOUSE_TIMEZONE', '+08:00', 'is "+08:00"; it should be a time zone such as Asia/Shanghai'],
   ['LIVEHOUSE_TIMEZONE', 'Shanghai', 'is "Shanghai"; it should be a time zone such as Asia/Shanghai'],
+  // Postgres knows no summer time by this name.
+  ['LIVEHOUSE_TIMEZONE', 'cet', 'is "cet"; it should be a time zone such as Asia/Shanghai, Europe/Brussels or UTC'],
   ['LIVEHOUSE_ALLOW_HTTP', 'yes', 'is "yes"; it should be 0 or 1'],
   ['LIVEHOUSE_MAX_CALLS_PER_SECOND', '-1', 'is "-1"; it should be a number of calls a second from 0 to 1000000'],
   ['LIVEHOUSE_MAX_CALLS_PER_SECOND', 'Infinity', 'is "Infinity"; it should be'],

@@ -77,11 +77,11 @@ export function wallTimeAt(instantMs: number, timeZone: string): WallTime {
 }
 
 /**
- * Whether the runtime knows this IANA zone. An offset such as `+08:00` is none, although the runtime takes it: Postgres
- * reads its sign the other way round (POSIX), so that times would be wrong by twice as much.
+ * Whether the runtime knows this IANA zone, and Postgres reads it alike: that takes the sign of `+08:00` the other way
+ * round (POSIX), and most names of three letters, such as `CET`, for abbreviations without summer time, or for none.
  */
 export function isTimeZone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false
+  if (!/^(?!...$)[A-Z]|^(UTC|UCT|GMT|PRC|ROC|ROK|EST|MST|HST)$/i.test(name)) return false
   try {
     formatterOf(name)
     return true
