@@ -1,4 +1,4 @@
-import { broadcastColumns, giftColumns, giftSums, isListRead, liveSum, ranAt, signupColumns } from './fct-broadcast.ts'
+import { broadcastColumns, giftColumns, giftSums, liveSum, ranAt, signupColumns } from './fct-broadcast.ts'
 import { broadcasts, visitsOfBroadcast } from './fragments/broadcasts.ts'
 import { channelCoverage } from './fragments/coverage.ts'
 import { joinPerson, viewerKey } from './fragments/identity.ts'
@@ -62,7 +62,7 @@ export const fctBroadcastViewer: BiView = {
     device: text('w.device', 'Device of the first visit with one', '首个有设备的访问的设备'),
     province: text('w.province', 'Province of the first visit with one', '首个有省份的访问的省份'),
     is_new: bool(
-      `coalesce(${ranAt('f.first_login_at')}, case when ${isListRead} then false end)`,
+      ranAt('f.first_login_at'),
       'Whether, by the visitor list, the first entry was while it ran; NULL where that is not known',
       '首次进入是否在本场期间（以访客列表为准）；未知为 NULL',
     ),

@@ -34,9 +34,6 @@ const isWithin = (ranges: string) =>
   `coalesce(${ranges} @> tsrange(least(${local(from)}, ${local(to)} - (${to} - ${from})),
     greatest(${local(to)}, ${local(from)} + (${to} - ${from}))), false)`
 
-/** Whether the visitor list of `c` has been read since. */
-export const isListRead = `c.viewers_read_at >= ${to}`
-
 /** 0 where there was none of it, NULL where what covers it was not read. @param counted NULL where there was none */
 const known = (measure: string, ranges: string, counted = measure) =>
   `coalesce(${measure}, case when ${counted} is null and ${isWithin(ranges)} then 0 end)`
@@ -82,7 +79,7 @@ export const fctBroadcast: BiView = {
     visits: bigint('v.visits', 'Visits', '访问次数'),
     viewers: bigint('v.viewers', 'Distinct viewers', '观众数（去重）'),
     new_viewers: bigint(
-      `case when v.new_viewers > 0 or ${isListRead} then v.new_viewers end`,
+      `case when v.new_viewers > 0 or c.viewers_read_at >= ${to} then v.new_viewers end`,
       'Viewers who, by the visitor list, were new',
       '新观众数（以访客列表为准）',
     ),

@@ -1,10 +1,8 @@
 import { duration, localDay, moment } from './fragments/local-time.ts'
 import { joinPerson } from './fragments/identity.ts'
-import { channelCoverage, holdsDay, isListRead } from './fragments/coverage.ts'
+import { channelCoverage, holdsDay } from './fragments/coverage.ts'
 import { channelId, isTest, namedViewer } from './fragments/shared-columns.ts'
 import { bigint, type BiView, bool, date, instant } from '../view.ts'
-
-const firstDay = localDay('v.first_login_at')
 
 export const fctViewerDay: BiView = {
   name: 'fct_viewer_day',
@@ -41,7 +39,7 @@ export const fctViewerDay: BiView = {
     ),
     is_live: bool('w.live_seconds > 0', 'Whether live; NULL where no record tells', '是否观看直播；未知为 NULL'),
     is_new: bool(
-      `coalesce(${firstDay} = w.day, case when ${isListRead('w.day')} then false end)`,
+      `${localDay('v.first_login_at')} = w.day`,
       'Whether it is, by the visitor list, the day of the first entry; NULL where that is not known',
       '是否为访客列表记录的首次进入日；未知为 NULL',
     ),
