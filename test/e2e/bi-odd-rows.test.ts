@@ -203,19 +203,20 @@ test('the funnel counts the viewers of its first step alone, in all and month by
   ])
 })
 
-test('viewers whose live seconds are not known are left out where those are held against the visitor list', async () => {
+test('viewers of whom a number is not known are left out where it is held against another', async () => {
   await read(`insert into livehouse.channels (channel_id, run_id) values ('7', 1);
     insert into livehouse.visitors (channel_id, user_id, visit_count, live_seconds, run_id)
-    values ('7', 'v1', 1, 100, 1), ('7', 'never', 0, 0, 1)`)
+    values ('7', 'v1', 1, 100, 1), ('7', 'never', 0, 0, 1), ('7', 'untold', null, null, 1)`)
   const insert = (id: number, live: number | null) =>
     read(`insert into livehouse.watch_records (channel_id, record_id, user_id, live_seconds, api_version, run_id)
-      values ('7', ${id}, 'v1', ${live}, 1, 1)`)
+      values ('7', ${id}, 'v1', ${live}, 1, 1), ('7', ${id} + 10, 'untold', 5, 2, 1)`)
   const check = (name: string) =>
     read(`select left_value::integer as "left", right_value::integer as "right", is_equal, differing_viewers::integer as differing
       from livehouse_bi.reconciliation where channel_id = '7' and check_name = '${name}'`)
   await insert(1, null)
   expect(await check('viewer_live_seconds')).toEqual([{ left: 0, right: 0, is_equal: true, differing: 0 }])
   expect(await check('viewer_visits')).toEqual([{ left: 1, right: 1, is_equal: true, differing: 0 }])
+  expect(await check('text_live_seconds')).toEqual([{ left: null, right: null, is_equal: null, differing: 0 }])
   await insert(2, 40)
   expect(await check('viewer_live_seconds')).toEqual([{ left: 100, right: 40, is_equal: false, differing: 1 }])
 })

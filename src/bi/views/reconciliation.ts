@@ -30,7 +30,7 @@ const perViewer = [
 const perField = (['live', 'replay'] as const).map((name): Check => {
   const field = name === 'live' ? 'live' : 'vod'
   const [left, right] = [`visitor list ${field}_time`, `visitor list ${field}_watch_time`]
-  return [`text_${name}_seconds`, 'seconds', left, right, `v.${field}_seconds`, `coalesce(v.${field}_watch_seconds, 0)`]
+  return [`text_${name}_seconds`, 'seconds', left, right, `v.${field}_seconds`, `v.${field}_watch_seconds`]
 })
 
 const accountChecks = [
@@ -66,7 +66,8 @@ const rows = checks.map(([name], no) => `('${name}', v.differing_${no}, v.left_$
 const words = checks.map(([name, unit, left, right]) => `('${name}', '${unit}', '${left}', '${right}')`)
 const sums = checks.map(
   ([, , , , total, sum], no) => `(sum(${total}) filter (where ${sum} is not null))::numeric as left_${no},
-        sum(${sum})::numeric as right_${no}, count(*) filter (where ${total} <> ${sum}) as differing_${no}`,
+        (sum(${sum}) filter (where ${total} is not null))::numeric as right_${no},
+        count(*) filter (where ${total} <> ${sum}) as differing_${no}`,
 )
 
 /** An array, so that of a table without statistics more rows than one are expected, and no loops nested for each. */
@@ -105,11 +106,11 @@ export const reconciliation: BiView = {
       'durations as text beside the same in seconds; account_…: the consumption of all managers as last read ' +
       'beside the watch records that are held. Totals can be equal while viewers differ. Differences are expected ' +
       'where a list was read later, records lie before the history that is kept, or channels are not configured. ' +
-      'Viewers who are known from version 1 of the interface alone are left out of what it does not have, such as ' +
+      'Viewers of whom one of the two numbers is not known are left out of both: version 1 of the interface has no ' +
       'live seconds.',
     zh:
       'viewer_…：访客列表合计与列表中观众的观看记录之和；text_…：文本时长与秒数字段；account_…：全部管理员用量（最近一次）与库中的记录。合计相等而观众可不同。读取时间不同、早于历史范围或' +
-      '频道未配置时会有差异。仅有接口第 1 版记录的观众不计入其没有的项（如直播秒数）。',
+      '频道未配置时会有差异。两数之一未知的观众两边均不计入（接口第 1 版没有直播秒数）。',
   },
   key: ['check_name', 'channel_id'],
   columns: {
