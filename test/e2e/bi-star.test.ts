@@ -82,7 +82,8 @@ test('each query for Grafana has an answer for an analyst, of the days of the se
   await read(`delete from livehouse.watch_records where record_id = 0`)
   for (const [no, rows] of answers.entries()) expect(rows.length, texts[no]).toBeGreaterThan(0)
   expect(Object.values(answers[12]?.at(-1) ?? {}).join(' ')).toBe('2026-09-07 1 0 0 0')
-  expect(answers[12]?.[0]).toMatchObject({ cohort_week: '2026-11-16', week_1: null })
+  // In the week after the last but one some came, but it has not been read whole.
+  expect(answers[12]?.slice(0, 2).map(({ week_1 }) => week_1)).toEqual([null, null])
   // The world has been read up to the afternoon of the first of these days.
   const over = `livehouse_bi.dim_date where is_past and day in ('2026-11-20', '2026-11-21')`
   expect(answers[5]).toEqual(await read(`select count(*) * ${channels.length} as value from ${over}`))

@@ -144,8 +144,9 @@ group by viewer_key order by cash desc, viewer_key limit 3`,
     title: 'How many of the viewers of a week came for the first time, and how many of them again a week later?',
     sql: `with read_weeks as (select channel_id, date_trunc('week', day)::date as week from livehouse_bi.daily_channel
   where is_watch_complete group by 1, 2 having count(*) = 7)
-select cohort_week, sum(viewers) filter (where week_no = 0) as viewers, coalesce(sum(viewers) filter (where week_no = 1),
-    case when bool_and((channel_id, cohort_week + 7) in (select channel_id, week from read_weeks)) then 0 end) as a_week_later
+select cohort_week, sum(viewers) filter (where week_no = 0) as viewers,
+  case when bool_and((channel_id, cohort_week + 7) in (select channel_id, week from read_weeks))
+    then coalesce(sum(viewers) filter (where week_no = 1), 0) end as a_week_later
 from livehouse_bi.viewer_cohort_week
 where not is_test
 group by cohort_week order by cohort_week`,
@@ -153,7 +154,7 @@ group by cohort_week order by cohort_week`,
       const weeks = groupBy(visits, by.viewer).map(({ rows }) => rows.map(({ day }) => weekOf(day)).toSorted())
       return groupBy(weeks, ([first = '']) => first).map(({ key, rows }) => {
         const again = rows.filter((own) => own.includes(addDays(key, 7))).length
-        return [key, rows.length, again || (addDays(key, 13) < '2026-11-20' ? 0 : null)]
+        return [key, rows.length, addDays(key, 13) < '2026-11-20' ? again : null]
       })
     },
   },
