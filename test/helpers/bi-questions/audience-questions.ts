@@ -65,7 +65,7 @@ where day >= '2026-11-01' and not is_test`,
 from livehouse_bi.fct_viewer_day f join livehouse_bi.dim_channel c using (channel_id)
 where f.viewer_key is not null and not c.is_test
 group by f.channel_id, c.channel_title
-order by minutes_a_viewer desc`,
+order by minutes_a_viewer desc nulls last`,
     answer: (facts) =>
       descending(
         groupBy(facts.visits, ({ channel, viewer }) => viewer && titleOf(facts, channel)).map(({ key, rows }) => {
@@ -92,7 +92,7 @@ group by d.channel_id, c.channel_title order by d.channel_id`,
     sql: `select distinct on (a.channel_id) c.channel_title, a.estimated_live_viewers as live_viewers, a.minute_at_local::text as minute
 from livehouse_bi.fct_audience_minute a join livehouse_bi.dim_channel c using (channel_id)
 where not c.is_test
-order by a.channel_id, a.estimated_live_viewers desc, a.minute_at`,
+order by a.channel_id, a.estimated_live_viewers desc nulls last, a.minute_at`,
     answer: (facts) =>
       groupBy(facts.visits.filter(isLive), by.channel).map(({ key, rows }) => {
         const [minute = 0, count = 0] = [...minutesOf(rows)].sort((a, b) => b[1] - a[1] || a[0] - b[0])[0] ?? []
@@ -135,7 +135,7 @@ group by access_source order by visits desc, access_source collate "C"`,
     sql: `select device, round(sum(watch_seconds) / 3600.0, 1) as watch_hours
 from livehouse_bi.fct_watch
 where not is_test
-group by device order by sum(watch_seconds) desc`,
+group by device order by sum(watch_seconds) desc nulls last`,
     answer: ({ visits }) =>
       descending(
         groupBy(visits, ({ device }) => device).map(({ key, rows }) => [key, hours(sum(rows, by.watch))]),

@@ -130,7 +130,7 @@ group by w.access_source order by viewers desc, w.access_source collate "C"`,
     sql: `select viewer_key, count(*) as gifts, sum(cash_amount) as cash
 from livehouse_bi.fct_gift
 where is_cash and viewer_key is not null and not is_test
-group by viewer_key order by cash desc, viewer_key limit 3`,
+group by viewer_key order by cash desc nulls last, viewer_key limit 3`,
     answer: ({ gifts }) => {
       const cash = gifts.filter(({ row }) => row.gift_type === 'cash')
       const givers = groupBy(cash, by.viewer).map(({ key, rows }) => {

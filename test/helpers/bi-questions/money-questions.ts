@@ -84,7 +84,7 @@ group by option order by times desc, option collate "C" limit 5`,
     sql: `select username, watch_minutes, traffic_gb, case when is_unlimited then 'none' else cost_limit || ' ' || limit_unit end as "limit"
 from livehouse_bi.fct_manager_usage
 where day = (select max(day) from livehouse_bi.fct_manager_usage)
-order by watch_minutes desc, username limit 3`,
+order by watch_minutes desc nulls last, username limit 3`,
     answer: ({ truth }) =>
       (truth.manager_usage ?? [])
         .toSorted((a, b) => numberIn(b, 'cost_total_watch') - numberIn(a, 'cost_total_watch'))

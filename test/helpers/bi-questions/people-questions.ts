@@ -39,7 +39,7 @@ group by days order by days`,
 from livehouse_bi.dim_viewer
 where identity_basis <> 'none' and not is_test
 group by person_key
-order by sum(watch_seconds) desc nulls last, sum(visit_count) desc limit 5`,
+order by sum(watch_seconds) desc nulls last, sum(visit_count) desc nulls last limit 5`,
     answer: ({ viewers }) => {
       const known = viewers.filter(({ basis }) => basis !== 'none')
       return groupBy(known, by.person)
