@@ -81,6 +81,8 @@ test('live visits with short pauses are one broadcast, told with its minutes and
       ('questionnaires', ''), ('gifts', '/type=cash'), ('gifts', '/type=prop')) v (stream, part)`)
   const none = { new_viewers: '0', cash_gifts: '0', cash_amount: '0', prop_gifts: '0', signups: '0' }
   expect(await read(rest)).toEqual([{ broadcast_key: '5:20261102T2350', ...none, is_new: false }])
+  await read(`update livehouse_ops.partition_states set walked_at = '2026-11-02' where stream = 'questionnaires'`)
+  expect(await read(rest)).toMatchObject([{ ...none, signups: null }])
   await read(`update livehouse.gifts set amount = null`)
   expect(await read(`select cash_gifts, cash_amount, prop_amount from livehouse_bi.fct_broadcast ${first}`)).toEqual([
     { cash_gifts: '1', cash_amount: null, prop_amount: '0' },

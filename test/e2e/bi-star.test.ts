@@ -122,6 +122,9 @@ test('a day is complete when all of it has been read, and final when two reading
   const whole = { watch: true, complete: true, final: true }
   // Gifts have no total: one reading shows nothing yet.
   expect((await flags())[0]).toEqual({ day: '2026-11-10', ...whole, final: false })
+  // A questionnaire may have been made since its list was read.
+  await read(`update livehouse_ops.partition_states set walked_at = '2026-11-19' where stream = 'questionnaires'`)
+  expect((await flags())[2]).toEqual({ day: '2026-11-19', watch: true, complete: false, final: false })
   account.clock.nowMs += 60_000
   await account.sync()
   // Channel 9 is not configured, and so the sync has retired it.
