@@ -8,6 +8,11 @@ import { runVerb } from '../helpers/run-verb.ts'
 const database = ofTest(createTestDatabase)
 const read = async (text: string) => await runQuery(database.db, text)
 
+/** A channel of which all visits have been read. */
+const readChannel = (id: string) => `insert into livehouse.channels (channel_id, run_id) values ('${id}', 1);
+  insert into livehouse_ops.partition_states (stream, partition, is_windowed, covers, latest_slice_id)
+    values ('watch_records', 'channel=${id}', true, '{(,)}', 1)`
+
 const edited = [
   `insert into livehouse.channels (channel_id, run_id) values ('5', 1)`,
   `insert into livehouse.visitors (channel_id, user_id, first_login_at, run_id) values
@@ -77,8 +82,12 @@ test('live visits with short pauses are one broadcast, told with its minutes and
   const nothing = { new_viewers: null, cash_gifts: null, cash_amount: null, prop_gifts: null, signups: null }
   expect(await read(rest)).toEqual([{ broadcast_key: '5:20261102T2350', ...nothing, is_new: false }])
   await read(`insert into livehouse_ops.partition_states (stream, partition, is_windowed, covers, walked_at, latest_slice_id)
-    select stream, 'channel=5' || part, stream = 'gifts', '{(,)}', '2026-11-05', 1 from (values ('visitors', ''),
-      ('questionnaires', ''), ('gifts', '/type=cash'), ('gifts', '/type=prop')) v (stream, part)`)
+    select stream, 'channel=5' || part, stream = 'gifts', '{[2026-11-01,)}', '2026-11-05', 1
+    from (values ('visitors', ''), ('questionnaires', ''), ('watch_records', ''), ('gifts', '/type=cash'),
+      ('gifts', '/type=prop')) v (stream, part)`)
+  // Visits of the first may have begun on 31 October.
+  const complete = await read('select is_complete from livehouse_bi.fct_broadcast order by started_at')
+  expect(complete).toEqual([{ is_complete: false }, { is_complete: true }])
   const none = { new_viewers: '0', cash_gifts: '0', cash_amount: '0', prop_gifts: '0', signups: '0' }
   expect(await read(rest)).toEqual([{ broadcast_key: '5:20261102T2350', ...none, is_new: false }])
   await read(`update livehouse_ops.partition_states set walked_at = '2026-11-02' where stream = 'questionnaires'`)
@@ -131,7 +140,7 @@ test('a visit without a leave ends with its day, and one that left before it cam
 })
 
 test('a record counts from entry to the end of its online seconds or of its stay, on every day that it lasts into, and at once with others only where they meet', async () => {
-  await read(`insert into livehouse.channels (channel_id, run_id) values ('8', 1);
+  await read(`${readChannel('8')};
     insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, api_version, run_id)
     select '8', row_number() over (), 'u', day + entered, day + gone, online, live, 2, 1
     from (select timestamptz '2026-11-01 00:00+08') d (day), (values
@@ -173,7 +182,7 @@ test('a record counts from entry to the end of its online seconds or of its stay
 })
 
 test('a peak is the largest minute of its day, however records overlap, also over midnight', async () => {
-  await read(`insert into livehouse.channels (channel_id, run_id) values ('7', 1)`)
+  await read(readChannel('7'))
   // Entries and stays in no order, some of them over one or several midnights, some without an end or a length.
   await read(`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, left_at, online_seconds, live_seconds, api_version, run_id)
     select '7', n, 'u' || n % 37, at, case when n % 19 > 0 then at + make_interval(secs => n * 131 % 9000 + case n % 23 when 0 then 180000 else 0 end) end,

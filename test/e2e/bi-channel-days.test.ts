@@ -71,6 +71,8 @@ async function play(db: Kysely<Database>, change: typeof changes extends fc.Arbi
 test('days and broadcasts are what their records add up to, whatever has changed since they were kept', async () => {
   const { db } = database
   await sql`insert into livehouse.channels (channel_id, run_id) values ('1', 1), ('2', 1)`.execute(db)
+  await sql`insert into livehouse_ops.partition_states (stream, partition, is_windowed, covers, latest_slice_id)
+    select 'watch_records', 'channel=' || c, true, '{(,)}', 1 from generate_series(1, 2) c`.execute(db)
   let kept = 0
   await fc.assert(
     fc.asyncProperty(changes, async (history) => {

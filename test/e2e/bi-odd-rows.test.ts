@@ -25,7 +25,7 @@ const edited = [
   `insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, status, proof, distinct_rows, quarantined_rows, calls, retries,
       started_at, finished_at)
     select max(run_id), 'watch_records', 'channel=8', r, r, r, 'landed', 'verified', 1, 0, 1, 0, now(), now()
-    from livehouse_ops.runs, tsrange('2026-11-03', '2026-11-04') r group by r`,
+    from livehouse_ops.runs, tsrange('2026-11-01', '2026-11-04') r group by r`,
 ]
 
 beforeAll(async () => {
@@ -40,11 +40,11 @@ test('a day tells nothing happened from not read and not known, and a viewer who
       live_viewers::text, estimated_peak_viewers::text, estimated_peak_live_viewers::text, is_watch_complete::text]::text as day
     from livehouse_bi.daily_channel where channel_id = '8' and day between '2026-11-01' and '2026-11-06' order by 1`)
   expect(days.map(({ day }) => day)).toEqual([
-    '{02,NULL,1,NULL,NULL,1,NULL,false}',
+    '{02,NULL,1,NULL,NULL,1,NULL,true}',
     '{03,NULL,0,0,0,0,0,true}',
     '{04,1,NULL,NULL,NULL,NULL,NULL,false}',
-    '{05,NULL,1,1800,1,1,1,false}',
-    '{06,NULL,NULL,NULL,NULL,1,1,false}',
+    '{05,NULL,1,1800,1,NULL,NULL,false}',
+    '{06,NULL,NULL,NULL,NULL,NULL,NULL,false}',
   ])
   const channels = await read(`select records_without_entry from livehouse_bi.dim_channel where channel_id = '8'`)
   expect(channels).toEqual([{ records_without_entry: '1' }])

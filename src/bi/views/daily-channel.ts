@@ -111,8 +111,9 @@ function known(name: string): string {
   return `coalesce(d.${name}, case when k.${part} and d.${counter} is null then 0 end)`
 }
 
-/** 0 where there was no visit, NULL where no visit has the times that a peak needs. */
-const peak = (name: string, who: string) => `coalesce(d.${name}, case when ${known(who)} = 0 then 0 end)`
+/** 0 where there was no visit, NULL where no visit has the times that a peak needs, or the day before was not read. */
+const peak = (name: string, who: string) =>
+  `case when k.before then coalesce(d.${name}, case when ${known(who)} = 0 then 0 end) end`
 
 const count = (name: string, en: string, zh: string): Readonly<Record<string, BiColumn>> => ({
   [name]: bigint(known(name), en, zh),
@@ -122,7 +123,7 @@ const count = (name: string, en: string, zh: string): Readonly<Record<string, Bi
 const completeness = `cross join lateral (
     select ${Object.entries(sources)
       .map(([part, { isComplete }]) => `${isComplete} as ${part}`)
-      .join(', ')} offset 0
+      .join(', ')}, ${holdsDay('c.watch_covers', '(d.day - 1)')} as before offset 0
   ) k`
 
 export const dailyChannel: BiView = {
@@ -158,13 +159,13 @@ export const dailyChannel: BiView = {
     ...duration('replay', bigint(known('replay_seconds'), 'Watched on demand, in seconds', '点播观看时长（秒）')),
     estimated_peak_live_viewers: bigint(
       peak('peak_live_viewers', 'live_viewers'),
-      'Largest estimated_live_viewers of a minute of the day (fct_audience_minute)',
-      '当日各分钟直播在线人数估计的最大值（见 fct_audience_minute）',
+      'Largest estimated_live_viewers of its minutes (fct_audience_minute); NULL if the day before was not read',
+      '当日各分钟直播在线人数估计的最大值（见 fct_audience_minute）；前一日未读取时为 NULL',
     ),
     estimated_peak_viewers: bigint(
       peak('peak_viewers', 'visits'),
-      'Largest estimated_all_viewers of a minute of the day (fct_audience_minute)',
-      '当日各分钟在线人数估计的最大值（见 fct_audience_minute）',
+      'Largest estimated_all_viewers of its minutes (fct_audience_minute); NULL if the day before was not read',
+      '当日各分钟在线人数估计的最大值（见 fct_audience_minute）；前一日未读取时为 NULL',
     ),
     ...count('cash_gifts', 'Cash rewards', '现金打赏次数'),
     cash_amount: numeric(known('cash_amount'), 'Sum of the cash rewards', '现金打赏金额'),

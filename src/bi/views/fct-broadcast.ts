@@ -30,9 +30,11 @@ export const liveSum = 'sum(least(w.live_seconds, w.to_no - w.from_no)) filter (
 /**
  * Whether the ranges hold it whole. Clocks may be set back: each end is also computed from the other, by the length.
  */
-const isWithin = (ranges: string) =>
-  `coalesce(${ranges} @> tsrange(least(${local(from)}, ${local(to)} - (${to} - ${from})),
-    greatest(${local(to)}, ${local(from)} + (${to} - ${from}))), false)`
+const isWithin = (ranges: string, since = `least(${local(from)}, ${local(to)} - (${to} - ${from}))`) =>
+  `coalesce(${ranges} @> tsrange(${since}, greatest(${local(to)}, ${local(from)} + (${to} - ${from}))), false)`
+
+/** The midnight before its day: its visits may have begun since. */
+const visitsSince = `(${localDay(from)} - 1)::timestamp`
 
 /** 0 where there was none of it, NULL where what covers it was not read. @param counted NULL where there was none */
 const known = (measure: string, ranges: string, counted = measure) =>
@@ -104,8 +106,12 @@ export const fctBroadcast: BiView = {
     ),
     top_device: text('v.device', 'Most frequent device of its visits', '最多访问的设备'),
     top_province: text('v.province', 'Most frequent province of its visits', '最多访问的省份'),
-    is_complete: bool(isWithin('c.watch_covers'), 'Whether its records have all been read', '记录是否已完整读取'),
-    is_final: bool(isWithin('c.watch_settled'), 'Whether they no longer change', '是否不再变化'),
+    is_complete: bool(
+      isWithin('c.watch_covers', visitsSince),
+      'Whether its records have all been read, from the day before on',
+      '记录（自前一日起）是否已完整读取',
+    ),
+    is_final: bool(isWithin('c.watch_settled', visitsSince), 'Whether they no longer change', '是否不再变化'),
     ...isTest('b.channel_id'),
   },
   // Each part is a join of its own, so that Postgres leaves out those that a query does not ask for. Gifts and signups
