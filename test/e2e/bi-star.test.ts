@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Kysely, sql } from 'kysely'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { groupPersons } from '../../src/bi/publish/group-persons.ts'
-import type { Database } from '../../src/store/database.ts'
 import { runQuery } from '../../src/store/pool.ts'
 import { forgetCoverage } from '../../src/ledger/slices/forget-coverage.ts'
 import { openAs } from '../helpers/open-as.ts'
@@ -13,11 +11,7 @@ import { startFilled } from '../helpers/start-filled.ts'
 import { ofFile } from '../helpers/of-file.ts'
 
 const account = ofFile(startFilled)
-let db: Kysely<Database>
-
-beforeAll(() => void ({ db } = account.database))
-
-const read = async (text: string) => await runQuery(db, text)
+const read = async (text: string) => await runQuery(account.database.db, text)
 
 /** Nobody in the list has these ids. */
 const strangers = [
@@ -128,7 +122,7 @@ test('a day is complete when all of it has been read, and final when two reading
   account.clock.nowMs += 60_000
   await account.sync()
   // Channel 9 is not configured, and so the sync has retired it.
-  await sql`update livehouse.channels set state = 'active' where channel_id = '9'`.execute(db)
+  await read(`update livehouse.channels set state = 'active' where channel_id = '9'`)
   expect(await flags()).toEqual([
     { day: '2026-11-10', ...whole },
     { day: '2026-11-11', ...whole },
@@ -136,7 +130,7 @@ test('a day is complete when all of it has been read, and final when two reading
     { day: '2026-11-20', watch: false, complete: false, final: false },
   ])
   const window = { from: parseWallTime('2026-11-11 10:00:00') ?? 0, to: parseWallTime('2026-11-11 10:01:00') ?? 0 }
-  await forgetCoverage(db, { streams: ['watch_records'], channels: undefined, window })
+  await forgetCoverage(account.database.db, { streams: ['watch_records'], channels: undefined, window })
   expect((await flags())[1]).toEqual({ day: '2026-11-11', watch: false, complete: false, final: false })
   expect((await flags())[0]).toEqual({ day: '2026-11-10', ...whole })
   const freshness = await read(`select distinct complete_through::text, gap_count, covered_until::text
@@ -146,7 +140,7 @@ test('a day is complete when all of it has been read, and final when two reading
   // Of gifts both types have to be there.
   const ofGifts = `select distinct is_gift_complete from livehouse_bi.daily_channel where day = '2026-11-10' and channel_id <> '9'`
   expect(await read(ofGifts)).toEqual([{ is_gift_complete: true }])
-  await sql`delete from livehouse_ops.slices where stream = 'gifts' and partition like '%/type=cash'`.execute(db)
+  await read(`delete from livehouse_ops.slices where stream = 'gifts' and partition like '%/type=cash'`)
   expect(await read(ofGifts)).toEqual([{ is_gift_complete: false }])
 })
 
@@ -154,12 +148,10 @@ test('a gift that names a phone alone belongs to the viewer or the person who ha
   await read(`insert into livehouse.visitors (channel_id, user_id, outer_id, phone, run_id) values
     ('8', 'a', null, '13000000001', 1), ('8', 'b', 'one', '13000000002', 1), ('8', 'c', 'one', '+86 130-0000-0002', 1),
     ('8', 'd', 'two', '13000000003', 1), ('8', 'e', 'three', '13000000003', 1), ('9', 'f', 'four', '13000000004', 1), ('8', 'g', null, '130****0005', 1)`)
-  await groupPersons(db)
-  const phones = ['13000000001', '13000000002', '13000000003', '13000000004', '130****0005', null]
-  for (const [index, phone] of phones.entries()) {
-    await sql`insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, phone, occurrence, run_id)
-      values ('8', 'prop', ${index}, now(), ${phone}, 1, 1)`.execute(db)
-  }
+  await groupPersons(account.database.db)
+  const phones = `'13000000001', '13000000002', '13000000003', '13000000004', '130****0005', null`
+  await read(`insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, phone, occurrence, run_id)
+    select '8', 'prop', no, now(), phone, 1, 1 from unnest(array[${phones}]) with ordinality p (phone, no)`)
   const rows = await read(`select viewer_key as viewer, left(person_key, 12) as person, match_basis as basis
     from livehouse_bi.fct_gift where channel_id = '8' order by gift_event_key`)
   expect(rows).toEqual([
@@ -173,7 +165,7 @@ test('a gift that names a phone alone belongs to the viewer or the person who ha
 })
 
 test("a manager's usage tells how much it grew, and over how many days", async () => {
-  await sql`delete from livehouse.manager_usage`.execute(db)
+  await read(`delete from livehouse.manager_usage`)
   await read(`insert into livehouse.manager_usage (manager_id, snapshot_date, limit_type, cost_limit, cost_total_watch, run_id) values
     (1, '2026-11-01', 1, 0, 100, 1), (1, '2026-11-02', 1, 0, 130, 1), (1, '2026-11-05', 1, 0, 160, 1), (1, '2026-11-06', 1, 500, 10, 1),
     (1, '2026-11-07', 1, 500, null, 1), (1, '2026-11-08', 1, 500, 30, 1), (1, '2026-11-09', 1, 500, null, 1), (1, '2026-11-10', 1, 500, 5, 1)`)
@@ -209,7 +201,7 @@ test('a step of the funnel has no number of viewers where fewer than 80 % of its
     await read(`select viewers::integer, events::integer, unmatched_events::integer as unmatched
       from livehouse_bi.viewer_funnel where channel_id = '7' and step = 'gave_gift'`)
   expect(await givers()).toEqual([{ viewers: 4, events: 10, unmatched: 2 }])
-  await sql`update livehouse.gifts set visitor_id = null where channel_id = '7' and gift_key = '0'`.execute(db)
+  await read(`update livehouse.gifts set visitor_id = null where channel_id = '7' and gift_key = '0'`)
   expect(await givers()).toEqual([{ viewers: null, events: 10, unmatched: 3 }])
 
   // Who watched is told by the visits, most of which name nobody here, or one in forty.
@@ -220,14 +212,8 @@ test('a step of the funnel has no number of viewers where fewer than 80 % of its
     const rows =
       await read(`select viewers, events::integer, unmatched_events::integer as unmatched from livehouse_bi.viewer_funnel_month
       where channel_id = '7' and step in ('visited', 'watched') order by step_no`)
-    return rows.map((row) => Object.values(row))
+    return rows.map((row) => Object.values(row).join(' '))
   }
-  expect(await month(100, 10)).toEqual([
-    [null, 100, 90],
-    [null, 4, 0],
-  ])
-  expect(await month(40, 39)).toEqual([
-    ['4', 40, 1],
-    ['4', 4, 0],
-  ])
+  expect(await month(100, 10)).toEqual([' 100 90', ' 4 0'])
+  expect(await month(40, 39)).toEqual(['4 40 1', '4 4 0'])
 })
