@@ -53,11 +53,7 @@ export const fctBroadcastViewer: BiView = {
     ...signupColumns,
     access_source: personal(
       'access_source',
-      text(
-        'w.access_source',
-        'Link of the first visit with one, without its query',
-        '首个有来源的访问的来源（不含查询参数）',
-      ),
+      text('w.access_source', 'Link of the first visit with one, without its query', '首个来源（不含查询参数）'),
     ),
     device: text('w.device', 'Device of the first visit with one', '首个有设备的访问的设备'),
     province: text('w.province', 'Province of the first visit with one', '首个有省份的访问的省份'),
