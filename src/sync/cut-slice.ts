@@ -17,7 +17,7 @@ import {
   sameItems,
 } from './page-reading.ts'
 import { effectiveSize } from './read-pages.ts'
-import { countParts, findBound, halveSlice, isOfRange, toSlices } from './slice-parts.ts'
+import { countParts, cutToLength, findBound, halveSlice, isOfRange, lengthAsked, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit, rowKey } from './walk.ts'
 import { cutTime, cutWindow, cutWindowAt, GAP, minutesWithin, secondOf, SHORTEST_WINDOW } from './windows.ts'
@@ -152,7 +152,8 @@ const LONG_RANGE = 28 * DAY
  * most that the service shows. What lies before the earliest row is asked for by itself, and so is what lies behind the
  * latest one: of a long range only its newest days, unless the service has served those of an equally long range
  * before. Where a row comes that had not come, the range is cut, and each part is read and checked in the same way. A
- * refusal shows nothing, nor do rows outside of the range that was asked for.
+ * refusal shows nothing, nor do rows outside of the range that was asked for. Where nothing came, of a range of any
+ * length, a row that is held is asked for by its minute: some services give nothing of a range that is too long.
  * @param came the rows that came, of the window or not, and the number of items
  * @returns undefined where nothing more came
  */
@@ -166,16 +167,25 @@ export async function cutShortened(
   const length = window.to - window.from
   // A total tells whether a round number is all there is.
   const isLimited = !stream.isCounted && mayBeLimit(came.received)
-  if (!isShortened && !isLimited && length <= LONG_RANGE) return undefined
+  const isNothing = came.received === 0
+  const isLong = isShortened || isLimited || length > LONG_RANGE
+  if (!isLong && !isNothing) return undefined
   const minutes = minutesWithin(window, came.rows, stream, timeZone)
   const earliest = minutes.reduce((least, at) => Math.min(least, at), window.to)
+  // Beyond a gap longer than the service serves, only rows of the warehouse show where to ask.
+  const held = await latestHeld(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
+  const shows = async (range: Window) => {
+    const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: askedOf({ window: range }) } }, 1)
+    return !('refusal' in page) && minutesWithin(range, rowsOf(page, readItem), stream, timeZone).length > 0
+  }
+  if (isNothing && held && length > SHORTEST_WINDOW && (await shows(held)))
+    return toSlices({ ...slice, isShortened: true }, cutWindow(window, 2))
+  if (!isLong) return undefined
   const latest = minutes.reduce((most, at) => Math.max(most, at), window.from)
   const isNear = minutes.length > 0 && (isLimited || isShortened)
   const served = longestServed.get(stream.name) ?? 0
   const longest = !isShortened && latest >= window.to - DAY ? Math.max(served, length) : served
   longestServed.set(stream.name, longest)
-  // Beyond a gap longer than the service serves, only rows of the warehouse show where to ask.
-  const held = await latestHeld(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
   const known = { from: window.from, to: held?.to ?? window.from }
   const before = { from: window.from, to: minutes.length > 0 ? earliest : window.from }
   const { to } = covers ?? window
@@ -209,6 +219,11 @@ export async function cutShortened(
       if (page.items.length < FEWEST_ROWS) break
     }
   }
+  // Nothing is held that could be asked for: fewer days may be few enough.
+  if (isNothing && !isServed && !isShortened)
+    for (const days of [7, 1])
+      if (await shows({ from: to - lengthAsked(days), to }))
+        return toSlices(slice, cutToLength(window, lengthAsked(days)))
   return undefined
 }
 

@@ -140,8 +140,16 @@ async function countIn(window: Window | undefined, pages: PageReading): Promise<
   return (await fetchNumbered({ ...pages, pageSize: FEWEST_ROWS, list }, 1)).total ?? 0
 }
 
-/** With a minute more on both sides, a day is asked for. */
-const SHORTEST_RANGE = DAY - 2 * MINUTE
+/** How long a range is of which so many days are asked for, a minute more on both sides. */
+export const lengthAsked = (days: number) => days * DAY - 2 * MINUTE
+const SHORTEST_RANGE = lengthAsked(1)
+
+/** Parts of a length, newest first; the oldest may be shorter. */
+export function cutToLength(window: Window, length: number): readonly Window[] {
+  const parts = Math.ceil((window.to - window.from) / length)
+  const bounds = Array.from({ length: parts }, (_, index) => window.to - index * length)
+  return cutWindowAt(window, bounds)
+}
 
 /**
  * Cuts a slice whose first page the service refuses: it may serve no range that is so long. Asks for the newest day,
@@ -165,9 +173,7 @@ export async function cutToServed(
     if ('refusal' in (await fetchUnlessRefused(newest(length), 1))) refused = length
     else served = length
   }
-  const parts = Math.ceil((window.to - window.from) / served)
-  const bounds = Array.from({ length: parts }, (_, index) => window.to - index * served)
-  return cutWindowAt(window, bounds).map((part) => partOf({ ...slice, window }, part))
+  return cutToLength(window, served).map((part) => partOf({ ...slice, window }, part))
 }
 
 /**

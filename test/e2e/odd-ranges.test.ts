@@ -72,6 +72,7 @@ test.each([
   ['oldest', 20],
   ['oldest', 316],
   ['none of', 30],
+  ['none of', 8],
 ] as const)('of a service that serves the %s %i days of a longer range, all is read', async (which, days) => {
   await using account = await startHistory()
   const { emulator, database, run } = account
