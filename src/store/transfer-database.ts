@@ -22,8 +22,8 @@ type Part = string | { readonly table: string; readonly rows: AsyncIterable<Buff
 /**
  * Writes all that livehouse keeps, from one snapshot, into a new file: a script for psql that creates the schema and
  * fills it in one transaction. A failure leaves no file. Every migration must be applied.
- * @throws db.copyRefused where it holds nothing yet, a table is not livehouse's own, or the file cannot be written;
- * db.refused, db.unreachable
+ * @throws db.copyRefused where it holds nothing yet, a table or column is not livehouse's own, or the file cannot be
+ * written; db.refused, db.unreachable
  */
 export async function dumpDatabase(url: string, file: string, signal: AbortSignal): Promise<void> {
   await readDatabase(url, signal, async (parts) => {
@@ -90,9 +90,13 @@ async function* partsOf(source: Session, url: string): AsyncGenerator<Part> {
   const runs = await source.query('select from livehouse_ops.runs limit 1')
   if (runs.length === 0) throw refused(`${describeTarget(url)} holds nothing yet`, 'Sync first, or name another')
   const schema = (await schemaStatements(await loadMigrations())).join(';\n')
+  // The migrations comment on each of their tables and columns.
+  const comments = schema.replaceAll('"', '').matchAll(/comment on (?:table|column) (\S+)\s+is\s/gi)
+  const own = new Set(Array.from(comments, ([, name]) => name))
   const tables = await readTables(source)
-  const foreign = tables.find(({ name }) => !schema.includes(name))
-  if (foreign) throw refused(`${foreign.name} is not a table of livehouse`, 'Drop it, or move it to another schema')
+  const names = tables.flatMap(({ name, columns }) => [name, ...columns.map((column) => `${name}.${column}`)])
+  const foreign = names.find((name) => !own.has(name.replaceAll('"', '')))
+  if (foreign) throw refused(`${foreign} is not livehouse's own`, 'Drop it, or move it to another schema')
   yield `begin;\nset local client_encoding to utf8;\nset local timezone to utc;\n${schema};\n`
   yield `truncate ${tables.map(({ name }) => name).join(', ')};\n`
   for (const { name, columns } of tables) {

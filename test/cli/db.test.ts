@@ -32,6 +32,11 @@ async function run(...argv: string[]) {
   return { line: printed.join('\n'), secrets }
 }
 
+async function runStatement(statement: string) {
+  await using database = await openDatabase((await run('url')).line)
+  await sql.raw(statement).execute(database)
+}
+
 test('start, url, psql and stop serve a BI tool, also where other servers are asked for TLS', async () => {
   vi.stubEnv('PGSSLMODE', 'require')
   const started = await run('start')
@@ -50,10 +55,7 @@ test('start, url, psql and stop serve a BI tool, also where other servers are as
 
 test('psql takes over the process, with the password out of its arguments', async () => {
   const password = 'a/b@c%d'
-  {
-    await using database = await openDatabase((await run('url')).line)
-    await sql`alter role livehouse password ${sql.lit(password)}`.execute(database)
-  }
+  await runStatement(`alter role livehouse password '${password}'`)
   await writeFile(join(folder, 'private', 'password'), password)
   expect((await run('url')).secrets).toEqual([password])
   const fake = join(folder, 'psql')
@@ -117,6 +119,15 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
   expect(streams.watch_records.calls).toBeLessThanOrEqual(4)
 
   const file = join(folder, 'livehouse.sql')
+  for (const [name, make, remove] of [
+    ['livehouse.gift', 'create table livehouse.gift (id int)', 'drop table livehouse.gift'],
+    ['livehouse.gifts."Note"', 'alter table livehouse.gifts add "Note" int', 'alter table livehouse.gifts drop "Note"'],
+  ] as const) {
+    await runStatement(make)
+    const { error } = await runVerb(db, ['dump', '--file', file], { environment })
+    expect(error).toMatchObject({ message: expect.stringContaining(`: ${name} is not livehouse's own.`) })
+    await runStatement(remove)
+  }
   expect(await runVerb(db, ['dump', '--file', file], { environment })).toMatchObject({ code: 0 })
   expect((await stat(file)).mode & 0o777).toBe(0o600)
   const full = await runVerb(db, ['restore', '--file', file], { environment })
