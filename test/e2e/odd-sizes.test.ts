@@ -118,6 +118,7 @@ test.each([
   ['lists in lists', `{"a":${'['.repeat(200)}${']'.repeat(200)}}`, /nested deeper than 200 levels/],
   ['millions of values', `[${'1,'.repeat(1_000_000)}1]`, /more than 200000 values/],
   ['an errcode of 300,000 digits', `{"errcode":${'9'.repeat(300_000)},"msg":"no"}`, /code 9{40} "no"/],
+  ['an errcode that is cut within a character', `{"errcode":"${'E'.repeat(39)}🎁","msg":"no"}`, /code E{39}. "no"/],
 ])('%s are refused with a short sentence', async (_, text, sentence) => {
   await using service = await startScriptedService(() => ({ text }))
   await using account = await startAccount({ viewers: 1 })

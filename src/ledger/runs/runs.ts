@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ExpressionBuilder, RawBuilder } from 'kysely'
 import type { RunStatus } from '../../core/outcome.ts'
+import { exactJson } from '../../core/text.ts'
 import type { Db } from '../../store/database.ts'
 import { readPending } from '../../store/migrate.ts'
 import { type Leases } from '../leases/leases.ts'
@@ -75,7 +76,7 @@ export async function startRun(db: Db, { settings, ...run }: NewRun): Promise<st
 
 /** Records the end of a run, also where it counts as interrupted by now: its machine may have been asleep. */
 export async function finishRun(db: Db, runId: string, run: EndedRun): Promise<void> {
-  const end = { ...run, outcome: JSON.stringify(run.outcome) }
+  const end = { ...run, outcome: exactJson(run.outcome) }
   await ops(db).updateTable('runs').set(end).where('runId', '=', runId).execute()
 }
 
