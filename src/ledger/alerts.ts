@@ -28,7 +28,9 @@ export async function recordCauses(
       await setLocal(trx, { lock_timeout: '10s' })
       await lockName(trx, 'alerts')
       const causes = await readCauses(trx, now)
-      const rows = causes.map((cause) => ({ cause: keyOfCause(cause), facts: JSON.stringify(cause), raisedAt: now }))
+      // Names that are shortened, or shown without a number in them, may have become the same.
+      const distinct = new Map(causes.map((cause) => [keyOfCause(cause), JSON.stringify(cause)]))
+      const rows = Array.from(distinct, ([cause, facts]) => ({ cause, facts, raisedAt: now }))
       const raised = ops(trx)
         .insertInto('alerts')
         .values(rows)

@@ -9,6 +9,7 @@ import { LivehouseError } from '../../src/core/errors.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
 import { readCauses } from '../../src/app/alerts/read-causes.ts'
 import { recordCauses } from '../../src/ledger/alerts.ts'
+import { rememberUnknownFields } from '../../src/ledger/unknown-fields.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
@@ -62,12 +63,17 @@ test('a run that is not green is told once, later where the receiver is not ther
   expect(await run(known, { minutesLater: 18 })).toMatchObject(cleared)
 })
 
-test('what never came to its end tells its reason, without a number or an address of somebody', async () => {
+test('what never came to its end, and a new field, are told without a number or an address of somebody', async () => {
   await using database = await createTestDatabase()
   const error = `it was begun 5 times; 13800001234 or a.b@example.com ${'y'.repeat(300)}`
   await sql`insert into livehouse_ops.job_runs (job, is_repeat, status, outcome, attempts, worker, error, started_at, finished_at)
     values ('nightly', false, 'ended', 'failed', 1, 'host:1', ${error}, now(), now())`.execute(database.db)
-  const [cause] = await readCauses(database.db, new Date())
+  const fields = ['13800000001', '13800000002'].map((number) => `${number}${'f'.repeat(58)}🎁`)
+  await rememberUnknownFields(database.db, 'gifts', fields, '1', new Date())
+  await recordCauses(database.db, new Date(), readCauses)
+  const alerts = await database.db.selectFrom('livehouse_ops.alerts').select('facts').orderBy('alert_id').execute()
+  const [cause, field] = alerts.map(({ facts }) => facts)
+  expect(field).toMatchObject({ field: `…${'f'.repeat(58)}\ufffd` })
   const reason = expect.stringMatching(/^it was begun 5 times; … or … y+$/)
   expect(cause).toMatchObject({ runId: null, problems: [], reason })
   expect(JSON.stringify(cause).length).toBeLessThan(320)

@@ -16,7 +16,7 @@ const LONGEST_REASON = 200
  */
 export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
   const runs = (await readFailedRuns(db)).map(({ reason, ...run }) => {
-    const shown = reason === null ? {} : { reason: withoutPersonalData(reason).slice(0, LONGEST_REASON) }
+    const shown = reason === null ? {} : { reason: shorten(reason, LONGEST_REASON) }
     return { kind: 'run', ...run, ...shown } as const
   })
   const fields = await readUnknownFields(db, new Date(now.getTime() - NEWS_MS))
@@ -25,13 +25,16 @@ export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
     ...runs,
     // A service may use a person's number as the name of a field, and names may be of any length.
     ...fields.map(({ stream, field }) => {
-      return { kind: 'unknownField', stream, field: withoutPersonalData(field).slice(0, LONGEST_FIELD) } as const
+      return { kind: 'unknownField', stream, field: shorten(field, LONGEST_FIELD) } as const
     }),
     ...gone.map((channel) => ({ kind: 'channelGone', channel }) as const),
   ]
 }
 
-/** The text without what could be the number or address of a person. */
-function withoutPersonalData(text: string): string {
-  return text.replaceAll(/\d{5,}|[^\s<>"']+@[^\s<>"']+/g, '…')
+/** The beginning of the text without what could be the number or address of a person, and without half a character. */
+function shorten(text: string, longest: number): string {
+  return text
+    .replaceAll(/\d{5,}|[^\s<>"']+@[^\s<>"']+/g, '…')
+    .slice(0, longest)
+    .toWellFormed()
 }
