@@ -1,9 +1,6 @@
 import type { Cause, Notice } from '../../core/cause.ts'
 import type { Language } from '../../core/language.ts'
 
-/** Names that come from the service (fields, ids) could be of any length. */
-const LONGEST_NAME = 60
-const LONGEST_REASON = 200
 const MOST_PROBLEMS = 5
 
 /** One line for a person: what has happened and, where something can be done, what. */
@@ -60,14 +57,13 @@ function cleared(cause: Cause): readonly [english: string, chinese: string] {
   }
 }
 
-/** Without what the robots would read as markup, and no longer than a name should be. */
-function named(name: string, longest = LONGEST_NAME): string {
+/** Without what the robots would read as markup. */
+function named(name: string): string {
   // An underscore within a word is no markup.
   const markup =
     // oxlint-disable-next-line no-control-regex
     /(?:[\u0000-\u001f\u007f-\u009f<>&*`~[\]()#@|\\!]|(?<![A-Za-z0-9_])_+|_+(?![A-Za-z0-9_]))+/g
-  const plain = name.replace(markup, ' ').trim()
-  return plain.length > longest ? `${plain.slice(0, longest)}…` : plain
+  return name.replace(markup, ' ').trim()
 }
 
 function runOf({ runId }: Extract<Cause, { kind: 'run' }>, before: string, after: string): string {
@@ -75,8 +71,7 @@ function runOf({ runId }: Extract<Cause, { kind: 'run' }>, before: string, after
 }
 
 function problemsOf({ problems, reason }: Extract<Cause, { kind: 'run' }>, before: string): string {
-  if (problems.length === 0)
-    return reason === undefined ? '' : `${before}${named(reason, LONGEST_REASON).replace(/\.$/, '')}`
+  if (problems.length === 0) return reason === undefined ? '' : `${before}${named(reason).replace(/\.$/, '')}`
   const told = problems
     .slice(0, MOST_PROBLEMS)
     .map(({ stream, code, count }) => `${stream === null ? '' : `${stream} `}${code} × ${count}`)
