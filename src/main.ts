@@ -43,6 +43,7 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
     writeOut: (text) => void process.stdout.write(text),
     writeError: (text) => void process.stderr.write(text),
     isTerminal: process.stderr.isTTY,
+    isOutputTerminal: process.stdout.isTTY,
   })
   hasEnded = true
   process.exitCode = exitCode || Number(isUnwritten())

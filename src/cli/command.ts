@@ -5,8 +5,8 @@ import type { AppContext } from '../app/context.ts'
 export interface CliContext extends AppContext {
   readonly environment: Environment
   readonly version: string
-  /** Results: one call a line, without the line feed. Standard output carries nothing else. */
-  readonly print: (line: string) => void
+  /** Results, each a line without its line feed; alone on standard output. A file gets `data` as they are. */
+  readonly print: (line: string, kind?: 'data') => void
 }
 
 /** A verb in a line, as `livehouse --help` lists it; loaded when it is called, so that `--help` stays quick. */

@@ -41,7 +41,7 @@ livehouse labels import gifts.csv`,
     }
     context.print(COLUMNS.join(','))
     for (const { giftType, giftId, label, group } of await readGiftLabels(db))
-      context.print([giftType, giftId, label ?? '', group ?? ''].map(csvCell).join(','))
+      context.print([giftType, giftId, label ?? '', group ?? ''].map(csvCell).join(','), 'data')
     return 0
   },
 )

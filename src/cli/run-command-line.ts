@@ -22,6 +22,7 @@ export interface CommandLine {
   readonly writeOut: (text: string) => void
   readonly writeError: (text: string) => void
   readonly isTerminal: boolean
+  readonly isOutputTerminal: boolean
 }
 
 /** Runs one verb and says what went wrong. Nothing heavy is loaded before the verb is known. @returns the exit code. */
@@ -47,9 +48,9 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
     const opened = await openLog(line, terminal)
     log = opened.log
     const context = createContext(line, opened, terminal)
-    const print = (text: string): void => {
+    const print: CliContext['print'] = (...given) => {
       hasPrinted = true
-      context.print(text)
+      context.print(...given)
     }
     const onRun = (begun: string) => void (runId = begun)
     const code = await Promise.race([command.run({ ...context, print, onRun }, argv), line.emergency])
@@ -123,7 +124,7 @@ async function openLog(line: CommandLine, terminal: Terminal) {
 }
 
 function createContext(
-  { version, clock, signal, writeOut }: CommandLine,
+  { version, clock, signal, writeOut, isOutputTerminal }: CommandLine,
   { environment, isInteractive, log }: Awaited<ReturnType<typeof openLog>>,
   terminal: Terminal,
 ): CliContext {
@@ -136,7 +137,7 @@ function createContext(
     redact: log.redact,
     signal,
     openDatabase: async (url, options) => await (await import('../store/pool.ts')).openDatabase(url, options),
-    print: (text) => writeOut(`${printable(text)}\n`),
+    print: (text, kind) => writeOut(`${kind === 'data' && !isOutputTerminal ? text : printable(text)}\n`),
     remark: (text) => terminal.write(`${printable(text)}\n`),
     openProgress: async (opening) => {
       if (!isInteractive) return (await import('./plain-progress.ts')).createPlainProgress(log, clock)

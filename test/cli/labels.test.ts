@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { labels } from '../../src/cli/labels.ts'
 import { runQuery } from '../../src/store/pool.ts'
+import { livehouse } from '../helpers/command-line.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
 import { createTemporaryFile } from '../helpers/temporary-file.ts'
@@ -31,9 +32,10 @@ test('labels come from a file into dim_gift; again changes nothing, empty ones g
   expect((await run('export')).printed).toEqual(exported)
   await run('import', fileOf('gift_id,label\n101,Rocket\n'))
   expect((await run('export')).printed).toContain('prop,101,Rocket,')
-  // Columns in any order, comments, quotes and leading zeros.
-  await run('import', fileOf('label,gift_id\n"火箭, 大",0101\n# others\n\n"a ""b""",102\n'))
-  expect((await run('export')).printed.slice(2)).toEqual(['prop,101,"火箭, 大",', 'prop,102,"a ""b""",'])
+  // Columns in any order, comments, quotes, leading zeros and marks of direction.
+  await run('import', fileOf('label,gift_id\n"火箭, 大",0101\n# others\n\n"a ""\u200eb""",102\n'))
+  const { out } = await livehouse(['labels', 'export'], environment)
+  expect(out.split('\n').slice(2)).toEqual(['prop,101,"火箭, 大",', 'prop,102,"a ""\u200eb""",', ''])
   await run('import', fileOf('gift_id,label\n101,\n102,\n'))
   expect((await run('export')).printed.slice(1)).toEqual(['cash,27,Reward,', 'prop,101,,', 'prop,102,,'])
 })

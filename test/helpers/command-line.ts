@@ -22,6 +22,7 @@ export async function livehouse(
     writeOut: (text) => void out.push(text),
     writeError: (text) => void err.push(text),
     isTerminal: false,
+    isOutputTerminal: false,
   })
   return { code, out: out.join(''), err: err.join('') }
 }
