@@ -4,7 +4,7 @@ import { LARGEST_DIFFERENCE_SECONDS } from '../service/service-clock.ts'
 import { recoveryFrom } from '../core/errors.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
-import { DAY, formatWallDate, MINUTE, wallTimeAt, type WallTime } from '../core/wall-clock.ts'
+import { DAY, formatWallDate, HOUR, MINUTE, wallTimeAt, type WallTime } from '../core/wall-clock.ts'
 import { keepFigures } from '../bi/publish/keep-figures.ts'
 import { publishForms } from '../bi/publish/publish-forms.ts'
 import { createLoadQueue } from '../sync/batch-loader.ts'
@@ -62,11 +62,15 @@ function withoutChannels(planStreams: PlanStreams, gone: ReadonlySet<string>): P
   }
 }
 
-/** From a reading of the wall clock to the next `HH:MM`. */
-function secondsUntil(now: WallTime, time: string): number {
+/** When the wall clock next shows `HH:MM`; one that it jumps over is as long after midnight as on other days. */
+function nextInstantOf(time: string, startMs: number, clock: (instantMs: number) => WallTime): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number)
-  const ahead = hours * 3600 + minutes * MINUTE - (now % DAY)
-  return ahead > 0 ? ahead : ahead + DAY
+  const ahead = hours * HOUR + minutes * MINUTE - (clock(startMs) % DAY)
+  const seconds = ahead > 0 ? ahead : ahead + DAY
+  const wanted = clock(startMs) + seconds
+  const unchangedMs = startMs + seconds * 1000
+  const changedMs = unchangedMs + (wanted - clock(unchangedMs)) * 1000
+  return clock(changedMs) === wanted ? changedMs : unchangedMs
 }
 
 /** Runs slices and records the run, however it ends: what all verbs that read rows have in common. */
@@ -185,7 +189,7 @@ async function extract(
     planAgain: (partition: PartitionPlan) => planAgain(db, partition, startedAt, service.timeZone),
     order: request.order ?? 'newest-first',
     yieldsToOthers: request.yieldsToOthers ?? false,
-    stopAtMs: request.until === undefined ? undefined : startedAt.getTime() + secondsUntil(now, request.until) * 1000,
+    stopAtMs: request.until ? nextInstantOf(request.until, startedAt.getTime(), deps.wallTimeAt) : undefined,
   }
   const job = await runStreams(request.streams, planStreams, deps, options, request.runPhases)
   const errors = await recordUnknownChannels(run, job.errors)
