@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { EMBEDDED_DATABASE, embeddedUrl } from '../app/open-database.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readDataDir, readSettings } from '../config.ts'
+import { isPostgresUrl, POSTGRES_URL } from '../config/read-credentials.ts'
 import { describeTarget } from '../store/translate-error.ts'
 import { stopEmbedded } from '../store/embedded.ts'
 import { openDatabase } from '../store/pool.ts'
@@ -105,15 +106,10 @@ function openPsql({ environment, print }: CliContext, url: string, args: readonl
   return process.execve(found.stdout.trim(), ['psql', ...args], { ...environment, ...connection })
 }
 
-const EXPECTED = 'a Postgres URL such as postgres://USER@HOST:5432/NAME'
-
 /** The URL behind `--to`. It is never shown. */
 function readCopyTarget(given: string | undefined, refuse: Refuse): string {
-  const protocol = URL.parse(given ?? '')?.protocol
-  if (given === undefined) refuse(`copy needs --to, ${EXPECTED}`)
-  else if (protocol !== 'postgres:' && protocol !== 'postgresql:') refuse(`--to (not shown) should be ${EXPECTED}`)
-  else if (/%(?![\da-f]{2})/i.test(given))
-    refuse('--to (not shown) has a % that stands for no character: write it as %25')
+  if (given === undefined) refuse(`copy needs --to, ${POSTGRES_URL}`)
+  else if (!isPostgresUrl(given)) refuse(`--to (not shown) should be ${POSTGRES_URL}`)
   return given ?? ''
 }
 

@@ -60,7 +60,8 @@ export function readProxyUrl(source: SettingSource, name: string): string | null
 }
 
 const ESCAPED = 'with %40 for an @ of a user or password, %23 for a #, %25 for a %, %2F for a / and %3F for a ?'
-const POSTGRES_URL = `a Postgres URL such as postgres://USER@HOST:5432/NAME, ${ESCAPED}`
+/** How messages describe it. */
+export const POSTGRES_URL = `a Postgres URL such as postgres://USER@HOST:5432/NAME, ${ESCAPED}`
 const EMBEDDED = `${POSTGRES_URL}, or the word embedded for the PostgreSQL that livehouse keeps itself`
 
 /** `DATABASE_URL`: it may carry a password, so it is never shown. */
@@ -77,13 +78,18 @@ export function readQueueUrl(source: SettingSource): string | undefined {
 }
 
 function readPostgresUrl(source: SettingSource, name: string, expected: string): string | undefined {
-  return readValue(source, name, { fallback: undefined, expected, isSecret: true }, (given) => {
-    const url = URL.parse(given)
-    // The driver takes a bare % of a password as it is, but fails with one of a name.
-    const parts = [url?.pathname ?? '', given.replace(/%(?![\da-f]{2})/gi, '%25')]
-    const isReadable = parts.every((part) => decodePercent(part) !== undefined)
-    // A password with an @ before one of these would end there, and the rest be looked up as a host.
-    const isCut = [url?.pathname, url?.search, url?.hash].some((part) => /@[^&]*[:/]/.test(part ?? ''))
-    return isReadable && !isCut && /^postgres(ql)?:$/.test(url?.protocol ?? '') ? given : undefined
-  })
+  return readValue(source, name, { fallback: undefined, expected, isSecret: true }, (given) =>
+    isPostgresUrl(given) ? given : undefined,
+  )
+}
+
+/** Whether the text is a URL that the driver reads as it is meant. */
+export function isPostgresUrl(given: string): boolean {
+  const url = URL.parse(given)
+  // The driver takes a bare % of a password as it is, but fails with one of a name.
+  const parts = [url?.pathname ?? '', given.replace(/%(?![\da-f]{2})/gi, '%25')]
+  const isReadable = parts.every((part) => decodePercent(part) !== undefined)
+  // A password with an @ before one of these would end there, and the rest be looked up as a host.
+  const isCut = [url?.pathname, url?.search, url?.hash].some((part) => /@[^&]*[:/]/.test(part ?? ''))
+  return isReadable && !isCut && /^postgres(ql)?:$/.test(url?.protocol ?? '')
 }

@@ -79,8 +79,8 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
   const tooEarly = await runVerb(db, ['copy', '--to', server.url], { environment })
   const message = expect.stringContaining('holds nothing yet')
   expect(tooEarly.error).toMatchObject({ code: 'db.copyRefused', message })
-  const oddPassword = await runVerb(db, ['copy', '--to', 'postgres://u:a%zz@127.0.0.1:1/d'], { environment })
-  expect(oddPassword.error).toMatchObject({ code: 'usage.invalid', details: { problems: [/write it as %25/] } })
+  const odd = await runVerb(db, ['copy', '--to', 'postgres://u@127.0.0.1:1/%E0%A4'], { environment })
+  expect(odd.problems).toEqual([expect.stringMatching(/^--to \(not shown\) should be .* %25 for a %/)])
   await runVerb(sync, [], { environment })
 
   for (const [to, mending] of [
