@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatTable } from '../../src/cli/format.ts'
+import { formatDuration, formatTable } from '../../src/cli/format.ts'
 
 test('columns are aligned, numbers to the right, Chinese characters two places wide', () => {
   const rows = [
@@ -14,6 +14,11 @@ test('columns are aligned, numbers to the right, Chinese characters two places w
     '👩‍👩‍👧            12     -3',
   ])
 })
+
+test.each([
+  [59_949, '59.9 s'],
+  [59_960, '1 min 0 s'],
+])('%i ms are %s', (ms, text) => expect(formatDuration(ms)).toBe(text))
 
 test('words beside numbers keep a column to the left, and line feeds and escape codes cannot break the table', () => {
   expect(formatTable(['id'], [['9'], ['ab'], ['10']])).toEqual(['id', '9', 'ab', '10'])
