@@ -9,9 +9,10 @@ export type AlertStyle = Pick<AlertSettings, 'format' | 'language' | 'secret' | 
 /** One POST of JSON. */
 type AlertRequest = Required<WebhookRequest>
 
-/** As many lines as robots take in one message with room to spare; WeCom counts 4,096 bytes. */
+/** As many lines as robots take in one message with room to spare. */
 const MOST_LINES = 20
-const MOST_LINES_OF_WECOM = 10
+/** WeCom refuses longer ones. */
+const MOST_BYTES_OF_WECOM = 4096
 
 /** The request that tells of these notices, in the shape that the receiver wants. */
 export function formatAlert(notices: readonly Notice[], url: string, style: AlertStyle, nowMs: number): AlertRequest {
@@ -58,14 +59,17 @@ export function refusalIn(format: AlertStyle['format'], status: number, text: st
   return code === 0 ? undefined : `status ${status}, code ${typeof code === 'number' ? code : 'missing'}`
 }
 
-function linesOf(notices: readonly Notice[], { format, language, keyword }: AlertStyle): readonly string[] {
+function linesOf(notices: readonly Notice[], style: AlertStyle, most = MOST_LINES): readonly string[] {
+  const { format, language, keyword } = style
   const told = notices
-    .slice(0, format === 'wecom' ? MOST_LINES_OF_WECOM : MOST_LINES)
+    .slice(0, most)
     .map((notice) => `${notice.event === 'raised' ? '⚠' : '✓'} ${describeNotice(notice, language)}`)
   const rest = notices.length - told.length
   const title = notices.length === 1 ? 'livehouse' : `livehouse: ${notices.length}`
   const named = keyword === null ? title : `${title} ${keyword}`
-  return [named, ...told, ...(rest > 0 ? [language === 'en' ? `and ${rest} more` : `另有 ${rest} 条`] : [])]
+  const lines = [named, ...told, ...(rest > 0 ? [language === 'en' ? `and ${rest} more` : `另有 ${rest} 条`] : [])]
+  const isTooLong = format === 'wecom' && Buffer.byteLength(lines.join('\n')) > MOST_BYTES_OF_WECOM
+  return isTooLong && told.length > 0 ? linesOf(notices, style, told.length - 1) : lines
 }
 
 function eventOf(notice: Notice, { language }: AlertStyle): Readonly<Record<string, unknown>> {

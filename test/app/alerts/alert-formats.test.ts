@@ -79,10 +79,15 @@ test('Feishu gets text, with seconds and a signature of nothing under a key of b
   expect(request('feishu').json).not.toHaveProperty('sign')
 })
 
-test('WeCom gets markdown content, and Slack text alone', () => {
+test('WeCom gets markdown content of 4,096 bytes at most, and Slack text alone', () => {
   const content = expect.stringMatching(/9/)
   expect(request('wecom').json).toMatchObject({ msgtype: 'markdown', markdown: { content } })
   expect(request('slack').json).toEqual({ text: content })
+  const run = { kind: 'run', name: 'sync', runId: null, status: 'failed', problems: [] } as const
+  const long = times(10, (): Notice => ({ ...raised, cause: { ...run, reason: '磁盘空间不足'.repeat(33) } }))
+  const { markdown } = request('wecom', {}, long).json
+  expect(markdown.content).toMatch(/and 4 more$/)
+  expect(Buffer.byteLength(markdown.content)).toBeLessThan(4096)
 })
 
 const formats = ['json', 'dingtalk', 'wecom', 'feishu', 'slack'] as const
