@@ -28,7 +28,7 @@ function everywhere(text: string): Readonly<Record<string, unknown>> {
   return {
     text,
     nested: [{ deep: { deeper: [`a${text}b`] } }],
-    err: new LivehouseError('api.unreachable', `at ${text}`, { call: text, reason: text }, { cause: inner }),
+    err: new LivehouseError('api.unreachable', `at ${text}`, { call: text }, { cause: inner }),
     errors: new AggregateError([inner], text),
     map: new Map([[text, text]]),
     set: new Set([text]),

@@ -91,7 +91,7 @@ export async function openAsItIs(context: AppContext, settings: DatabaseSettings
 export function refusePending({ isMigrated, pending }: Awaited<ReturnType<typeof openAsItIs>>): void {
   if (!isMigrated || pending.length === 0) return
   const message = `The database lacks ${pending.join(', ')}. Run \`livehouse migrate up\` first.`
-  throw new LivehouseError('db.pendingMigrations', message, { pending })
+  throw new LivehouseError('db.pendingMigrations', message, {})
 }
 
 /**

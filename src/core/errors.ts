@@ -1,3 +1,10 @@
+/** The call that failed. */
+interface OfCall {
+  readonly call: string
+}
+/** The message says all. */
+type NoFacts = Readonly<Record<string, never>>
+
 /** The closed list of what can go wrong, `area.problem`, with its facts. The compiler asks for its recovery below. */
 export interface ErrorDetails {
   /** A flag or an argument; `problems` are whole sentences, one a line on the terminal. */
@@ -5,9 +12,9 @@ export interface ErrorDetails {
   /** A setting; `problems` name the variable, what was given (never a secret) and what it should be. */
   'config.invalid': { readonly problems: readonly string[] }
   /** No connection: name resolution, refused, reset, TLS. */
-  'api.unreachable': { readonly call: string; readonly reason: string }
+  'api.unreachable': OfCall
   /** No complete answer in time. */
-  'api.timeout': { readonly call: string; readonly timeoutMs: number }
+  'api.timeout': OfCall
   /** An HTTP status, or a body code that stands for one, that is not success and has no code of its own below. */
   'api.status': {
     readonly call: string
@@ -19,70 +26,65 @@ export interface ErrorDetails {
   /** 429, or a body code 429xxx. `retryAfterMs` as the service asked, where it did, a minute at most. */
   'api.rateLimited': { readonly call: string; readonly retryAfterMs?: number }
   /** 401: the token is not accepted. `isRenewable`: it was a fetched one, and the next attempt carries a fresh one. */
-  'api.unauthorized': { readonly call: string; readonly reason: string; readonly isRenewable?: boolean }
+  'api.unauthorized': { readonly call: string; readonly isRenewable?: boolean }
   /** The app id and secret were refused at 4.1. */
-  'api.credentialsRefused': { readonly call: string; readonly reason: string }
+  'api.credentialsRefused': OfCall
   /** What answers at 4.1 issues no tokens. */
-  'api.wrongAuthUrl': { readonly call: string; readonly reason: string }
+  'api.wrongAuthUrl': OfCall
   /** No token came: 4.1 refused with an errcode that says nothing of the app id and secret, or failed each time. */
-  'api.noToken': { readonly call: string; readonly code: number | string; readonly reason: string }
+  'api.noToken': OfCall
   /** 403: this account may not do this. */
-  'api.forbidden': { readonly call: string; readonly reason: string }
+  'api.forbidden': OfCall
   /** The service does not know the channel (404002, or an errcode that says so). */
-  'api.channelUnknown': { readonly call: string; readonly channelId: string; readonly reason: string }
+  'api.channelUnknown': OfCall
   /** A well-formed answer that reports a failure: `errcode` other than 1000, or an `errors` envelope. */
   'api.refused': { readonly call: string; readonly code: number | string; readonly reason: string }
   /** A body that is empty, cut, not JSON or not of its charset. */
-  'api.badBody': { readonly call: string; readonly reason: string }
+  'api.badBody': OfCall
   /** A body that asking again would not change: too large, or in an unknown encoding. */
-  'api.bodyRefused': { readonly call: string; readonly reason: string }
+  'api.bodyRefused': OfCall
   /** JSON of another shape than the spec's, such as an object where an array belongs. */
-  'api.badShape': { readonly call: string; readonly reason: string }
+  'api.badShape': OfCall
   /** The ten calls of the service day are spent (API 4.6). `resumesAt` is an ISO instant. */
-  'api.budgetSpent': { readonly scope: string; readonly serviceDay: string; readonly resumesAt: string }
+  'api.budgetSpent': { readonly scope: string; readonly resumesAt: string }
   /** The page parameter, the page size or the time filter had no effect. */
-  'paging.ignored': { readonly call: string; readonly parameter: string; readonly evidence: string }
+  'paging.ignored': NoFacts
   /** Too many rows of one slice could not be read: a changed interface, not bad rows. */
-  'rows.unreadable': { readonly rejected: number; readonly received: number; readonly samples: readonly string[] }
+  'rows.unreadable': NoFacts
   /** A field that earlier items of the partition had is in none of a slice any more. */
-  'interface.changed': {
-    readonly stream: string
-    readonly partition: string
-    readonly fields: readonly string[]
-    readonly received: number
-  }
+  'interface.changed': NoFacts
   /** Fewer rows came than the source says there are, after reading again. */
-  'slice.short': { readonly stream: string; readonly partition: string; readonly reason: string }
+  'slice.short': NoFacts
   /** The warehouse does not hold what the source has. */
-  'audit.difference': { readonly stream: string; readonly partition: string; readonly rows: number }
+  'audit.difference': NoFacts
   /** Another run has held the partition for too long. */
-  'slice.locked': { readonly stream: string; readonly partition: string; readonly waitedMs: number }
-  /** A lease was not renewed in time, or another has taken it. `name` as in `livehouse_ops.leases`. */
-  'lease.lost': { readonly name: string }
+  'slice.locked': NoFacts
+  /** A lease was not renewed in time, or another has taken it. */
+  'lease.lost': NoFacts
   /** The database cannot be connected to. */
-  'db.unreachable': { readonly target: string; readonly reason: string }
+  'db.unreachable': NoFacts
   /** The database refuses: rights, read-only, full. */
   'db.refused': { readonly reason: string; readonly sqlState: string }
   /** A server older than PostgreSQL 14. */
-  'db.tooOld': { readonly version: string }
+  'db.tooOld': NoFacts
   /** The database cannot hold every text: it is not in UTF-8. */
-  'db.encoding': { readonly encoding: string }
-  /** The schema stays as it is while a livehouse is at work. `lease`: its name in `livehouse_ops.leases`. */
-  'db.inUse': { readonly lease: string }
+  'db.encoding': NoFacts
+  /** The schema stays as it is while a livehouse is at work. */
+  'db.inUse': NoFacts
   /** Migrations are pending and `LIVEHOUSE_AUTO_MIGRATE` is 0. */
-  'db.pendingMigrations': { readonly pending: readonly string[] }
+  'db.pendingMigrations': NoFacts
   /** The database was migrated by a newer livehouse. */
-  'db.newer': { readonly unknown: readonly string[] }
+  'db.newer': NoFacts
   /** The database belongs to another source. */
-  'db.otherSource': { readonly differences: readonly string[] }
+  'db.otherSource': NoFacts
   /** The database to copy to is in use, or came out different. */
-  'db.copyRefused': { readonly reason: string }
+  'db.copyRefused': NoFacts
   /** The embedded PostgreSQL does not start, or has no binaries for this platform. */
-  'db.embedded': { readonly reason: string }
+  'db.embedded': NoFacts
   /** Another process is at work on the job. */
-  'job.running': { readonly job: string }
+  'job.running': NoFacts
   /** No worker of the queue got to the end of a partition. */
-  'job.failed': { readonly stream: string; readonly partition: string; readonly reason: string }
+  'job.failed': NoFacts
   /** SIGINT, SIGTERM or SIGHUP. */
   'run.interrupted': { readonly signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' }
 }

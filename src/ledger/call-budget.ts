@@ -78,7 +78,7 @@ export function callBudget(
       ? `no call is made within ${DISTANCE_SECONDS / 60} minutes of the service's midnight`
       : `the ${v1Budget} calls of ${serviceDay} are spent (${scope})${back}`
     const message = `channel ${channelId}: ${why}; livehouse goes on at ${resumesAt}`
-    throw new LivehouseError('api.budgetSpent', message, { scope, serviceDay, resumesAt })
+    throw new LivehouseError('api.budgetSpent', message, { scope, resumesAt })
   }
 }
 

@@ -40,7 +40,7 @@ export async function checkSource(db: Db, source: Source): Promise<Source | unde
     `This database holds the records of another source: ${differences.join('; ')}. One database belongs to one ` +
       'source: set the old value again, or point DATABASE_URL at another database for the new one. Where the account ' +
       'is the same, and only its address or its app id has changed, livehouse doctor --confirm-source says so once.',
-    { differences },
+    {},
   )
 }
 

@@ -120,8 +120,7 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
   if (state !== 'completed') {
     const reason = state === 'cancelled' ? 'its job was cancelled' : `no worker got to its end: ${describe(output)}`
     const key = partitionKey(partition)
-    const details = { stream: name, partition: key, reason }
-    const error = new LivehouseError('job.failed', `${name} ${key}: ${reason}`, details)
+    const error = new LivehouseError('job.failed', `${name} ${key}: ${reason}`, {})
     tally.add(slice, failedBy(error), false)
     return
   }

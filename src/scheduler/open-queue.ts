@@ -114,5 +114,5 @@ function notUpToDate(): LivehouseError<'db.pendingMigrations'> {
     `The queue's schema ${SCHEMA} is not there yet or of an older version, and LIVEHOUSE_AUTO_MIGRATE is 0. ` +
     'Run `livehouse migrate up` as a user that may create schemas in the database of LIVEHOUSE_QUEUE_URL and owns ' +
     'this one; without that setting, a DBA may run `livehouse migrate sql`.'
-  return new LivehouseError('db.pendingMigrations', message, { pending: [SCHEMA] })
+  return new LivehouseError('db.pendingMigrations', message, {})
 }

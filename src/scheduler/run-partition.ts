@@ -124,8 +124,7 @@ function createPartitionHandler(
     const ofToken = result.errors.find(({ code }) => NO_TOKEN.has(code))
     // Once: where no worker has one, the result ends the run.
     if (ofToken !== undefined && attempt.number === 0) {
-      const { code, message: reason } = ofToken
-      throw new LivehouseError('api.noToken', `${reason} (${thisProcess()})`, { call: name, code, reason })
+      throw new LivehouseError('api.noToken', `${ofToken.message} (${thisProcess()})`, { call: name })
     }
     const known = ends.length === 0 ? [] : ((await readQuestions(db)).get(partition.channel ?? '') ?? [])
     const sums = createTally([stream])

@@ -73,7 +73,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
       const { id } = attempt
       log.info('job.lost', { id })
       const message = `job ${id} of the queue was cancelled, or given to another, while ${thisProcess()} worked on it`
-      active.get(attempt)?.abort(new LivehouseError('lease.lost', message, { name: `job ${id}` }))
+      active.get(attempt)?.abort(new LivehouseError('lease.lost', message, {}))
     }
   }
 

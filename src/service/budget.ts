@@ -22,7 +22,7 @@ export function budget(next: Send, reserve: Reserve | undefined, serviceClock: S
       await reservation.spendDay()
       const { scope, serviceDay, resumesAt } = reservation
       const message = `${error.message}: the calls of ${serviceDay} are spent, livehouse goes on at ${resumesAt}`
-      throw new LivehouseError('api.budgetSpent', message, { scope, serviceDay, resumesAt }, { cause: error })
+      throw new LivehouseError('api.budgetSpent', message, { scope, resumesAt }, { cause: error })
     }
   }
 }

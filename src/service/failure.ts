@@ -37,10 +37,10 @@ export function errorOf({ call, raw, code, said, clock }: Report): LivehouseErro
   const reason = `${code === undefined ? '' : `code ${code}`}${words}`.trim()
   const shown = reason === '' ? '' : ` (${reason})`
   const waitMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS)
-  const details = { call: name, reason, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) }
+  const details = { call: name, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) }
   if (channelId !== undefined && (code === 404002 || channelIsUnknown.some((words) => words.test(said)))) {
     const message = `${name}: the service does not know this channel${shown}`
-    return new LivehouseError('api.channelUnknown', message, { ...details, channelId })
+    return new LivehouseError('api.channelUnknown', message, details)
   }
   const mayBeToken = call.authorization === 'bearer' && (status === undefined || status === 400 || status === 403)
   if (mayBeToken && tokenIsRefused.some((words) => words.test(said)))
@@ -55,7 +55,7 @@ export function errorOf({ call, raw, code, said, clock }: Report): LivehouseErro
   if (status === 401) return new LivehouseError('api.unauthorized', message, details)
   if (status === 403) return new LivehouseError('api.forbidden', message, details)
   if (status === 429) return new LivehouseError('api.rateLimited', message, details)
-  return new LivehouseError('api.status', message, { ...details, status, ...(code === undefined ? {} : { code }) })
+  return new LivehouseError('api.status', message, { ...details, status, reason, ...(code !== undefined && { code }) })
 }
 
 /** The error for a redirect. */
@@ -90,13 +90,13 @@ function readRetryAfter(header: string | undefined, clock: Clock): number | unde
 /** The error for a body that is no JSON. */
 export function badBody(call: Call, raw: RawAnswer): LivehouseError {
   const reason = describeBody(raw)
-  return new LivehouseError('api.badBody', `${call.name}: ${raw.status} with ${reason}`, { call: call.name, reason })
+  return new LivehouseError('api.badBody', `${call.name}: ${raw.status} with ${reason}`, { call: call.name })
 }
 
 /** The error for a body that is not parsed. @param excess why */
 export function refused({ name }: Call, { status, text }: RawAnswer, excess: string): LivehouseError {
   const reason = `a body of ${text.length} characters that is not read: ${excess}`
-  return new LivehouseError('api.bodyRefused', `${name}: ${status} with ${reason}`, { call: name, reason })
+  return new LivehouseError('api.bodyRefused', `${name}: ${status} with ${reason}`, { call: name })
 }
 
 function describeBody(raw: RawAnswer): string {

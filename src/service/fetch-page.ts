@@ -186,5 +186,5 @@ function describe(json: unknown): string {
 
 /** @param reason continues "the answer is" */
 export function badShape(name: string, reason: string): LivehouseError<'api.badShape'> {
-  return new LivehouseError('api.badShape', `${name}: the answer is ${reason}`, { call: name, reason })
+  return new LivehouseError('api.badShape', `${name}: the answer is ${reason}`, { call: name })
 }

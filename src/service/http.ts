@@ -138,7 +138,7 @@ async function readBody(
   received: { bytes: number },
 ): Promise<Buffer> {
   const refuse = (reason: string): LivehouseError =>
-    new LivehouseError('api.bodyRefused', `${call.name}: ${reason}`, { call: call.name, reason })
+    new LivehouseError('api.bodyRefused', `${call.name}: ${reason}`, { call: call.name })
   const tooLarge = `the body is larger than ${maxBodyBytes} bytes`
   const encoding = headerOf(response, 'content-encoding')?.trim().toLowerCase() ?? ''
   const unpack = unpackers.get(encoding)
@@ -156,7 +156,7 @@ async function readBody(
   return await unpack(packed, { maxOutputLength: maxBodyBytes }).catch((error: unknown) => {
     if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw refuse(tooLarge)
     const reason = `the body cannot be unpacked as ${encoding}`
-    throw new LivehouseError('api.badBody', `${call.name}: ${reason}`, { call: call.name, reason })
+    throw new LivehouseError('api.badBody', `${call.name}: ${reason}`, { call: call.name })
   })
 }
 
@@ -201,16 +201,16 @@ function translate(
   )
   if (seen.isLate || /_TIMEOUT$|ETIMEDOUT/.test(code)) {
     const message = `${call.name}: no complete answer within ${timeoutMs / 1000} s`
-    return new LivehouseError('api.timeout', message, { call: call.name, timeoutMs }, { cause })
+    return new LivehouseError('api.timeout', message, { call: call.name }, { cause })
   }
   if (seen.hasHeaders) {
     const reason = `the body was cut after ${seen.bytes} bytes`
-    return new LivehouseError('api.badBody', `${call.name}: ${reason}`, { call: call.name, reason }, { cause })
+    return new LivehouseError('api.badBody', `${call.name}: ${reason}`, { call: call.name }, { cause })
   }
   const reason = code === '' ? cause.message : code
   const setting = call.host === 'auth' ? 'LIVEHOUSE_AUTH_URL' : 'LIVEHOUSE_BASE_URL'
   const message = `${call.name}: no connection to the address in ${setting}, ${redact(seen.url.origin)} (${reason})`
-  return new LivehouseError('api.unreachable', message, { call: call.name, reason }, { cause })
+  return new LivehouseError('api.unreachable', message, { call: call.name }, { cause })
 }
 
 /** A header as written, the first of several; by its name in small letters. */

@@ -1,6 +1,6 @@
 import type { AccessToken, TokenStore } from '../core/shared-calls.ts'
 import { type Clock, orAborted } from '../core/clock.ts'
-import { hasCode, isFinalStatus, LivehouseError, recoveryOf } from '../core/errors.ts'
+import { hasCode, isFinalStatus, LivehouseError, recoveryFrom } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import type { Answer, Call, Send } from './send.ts'
 
@@ -124,11 +124,9 @@ export function fetchTokens(options: TokensOptions) {
 
 function asRunError(error: unknown): unknown {
   if (!(error instanceof LivehouseError)) return error
-  const { code, message: reason }: LivehouseError = error
-  if (recoveryOf[code] === 'abort') return error
-  const message = `${reason}; no call can be made without a token, and the next run asks again`
-  const details = { call: TOKEN_CALL, code, reason }
-  return new LivehouseError('api.noToken', message, details, { cause: error })
+  if (recoveryFrom(error) === 'abort') return error
+  const message = `${error.message}; no call can be made without a token, and the next run asks again`
+  return new LivehouseError('api.noToken', message, { call: TOKEN_CALL }, { cause: error })
 }
 
 interface AccessTokenOptions {
@@ -191,7 +189,7 @@ function withoutToken({ json }: Answer, options: AccessTokenOptions): LivehouseE
     return wrongAddress(`${TOKEN_CALL}: the answer holds no access_token`, options)
   const reason = `errcode 1000 without an access_token${Object(json).access_token ? ' that a header can carry' : ''}`
   const message = `${TOKEN_CALL}: the answer is ${reason}: trouble of the service; the next run asks again`
-  return new LivehouseError('api.noToken', message, { call: TOKEN_CALL, code: 1000, reason })
+  return new LivehouseError('api.noToken', message, { call: TOKEN_CALL })
 }
 
 /** `expire_time` is remaining seconds (API 2.1), also as text. */
@@ -219,13 +217,12 @@ function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
     hasCode(error, 'api.forbidden') ||
     (hasCode(error, 'api.status') && (error.details.status === 400 || error.details.code === UNKNOWN_USER))
   if (!isRefusal) return isFinalStatus(error) ? wrongAddress(error.message, options, error) : error
-  const { reason } = error.details
   const advice = 'the app id and secret are not accepted; check LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET'
   const message = `${error.message}: ${advice}`
-  return new LivehouseError('api.credentialsRefused', message, { call: TOKEN_CALL, reason }, { cause: error })
+  return new LivehouseError('api.credentialsRefused', message, { call: TOKEN_CALL }, { cause: error })
 }
 
 function wrongAddress(found: string, { authUrl }: AccessTokenOptions, cause?: unknown): LivehouseError {
   const message = `${found}: nothing issues tokens at LIVEHOUSE_AUTH_URL, which is ${authUrl}; check it`
-  return new LivehouseError('api.wrongAuthUrl', message, { call: TOKEN_CALL, reason: found }, { cause })
+  return new LivehouseError('api.wrongAuthUrl', message, { call: TOKEN_CALL }, { cause })
 }

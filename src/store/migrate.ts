@@ -54,7 +54,7 @@ async function requireNobodyAtWork(transaction: Db, state: string): Promise<void
   if (lease === undefined) return
   const other = `another livehouse is at work on it (${lease.name}) and would go on writing as before`
   const repair = 'Stop it, and try again; if it was killed, that ends within 20 s'
-  throw new LivehouseError('db.inUse', `${state}, but ${other}. ${repair}.`, { lease: lease.name })
+  throw new LivehouseError('db.inUse', `${state}, but ${other}. ${repair}.`, {})
 }
 
 /** Reverts the last migration, and drops the views for analysts. @returns its name, or none. @throws as `migrateUp` */
@@ -85,7 +85,7 @@ export async function readMigrationStatus(db: Db, { signal, migrations }: Migrat
   if (unknown.length > 0) {
     const problem = `The database has had migrations that this livehouse does not know (${unknown.join(', ')})`
     const message = `${problem}: a newer one made them. Update livehouse, or use another database.`
-    throw new LivehouseError('db.newer', message, { unknown })
+    throw new LivehouseError('db.newer', message, {})
   }
   // `appliedAt`: ISO instant; null while it is pending.
   return names.map((name) => ({ name, appliedAt: applied.get(name) ?? null }))
@@ -97,7 +97,7 @@ export async function requireMigrated(db: Db, options: MigrateOptions = {}): Pro
   if (pending.length === 0) return
   const repair = 'Run `livehouse migrate up`, or let a DBA run the output of `livehouse migrate sql`'
   const message = `The database lacks ${pending.join(', ')}, and LIVEHOUSE_AUTO_MIGRATE is 0. ${repair}.`
-  throw new LivehouseError('db.pendingMigrations', message, { pending })
+  throw new LivehouseError('db.pendingMigrations', message, {})
 }
 
 async function readApplied(db: Db, signal: AbortSignal | undefined): Promise<ReadonlyMap<string, string>> {

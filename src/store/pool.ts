@@ -93,7 +93,7 @@ function refuseCockroach(engine: string, { target, setting }: NamedTarget): void
   const message =
     `Database ${target} is a CockroachDB, which has no range types: the ledger of what was read is made of them. ` +
     `Name a PostgreSQL ${OLDEST_SERVER} or newer with ${setting}.`
-  throw new LivehouseError('db.tooOld', message, { version: engine })
+  throw new LivehouseError('db.tooOld', message, {})
 }
 
 /** @throws db.tooOld */
@@ -101,7 +101,7 @@ export function requireServerVersion(version: string, setting = 'DATABASE_URL'):
   if (Number.parseInt(version, 10) >= OLDEST_SERVER) return
   const otherwise = setting === 'DATABASE_URL' ? 'use DATABASE_URL=embedded' : `name another with ${setting}`
   const problem = `The database server is PostgreSQL ${version}; livehouse needs ${OLDEST_SERVER} or newer`
-  throw new LivehouseError('db.tooOld', `${problem}. Upgrade it, or ${otherwise}.`, { version })
+  throw new LivehouseError('db.tooOld', `${problem}. Upgrade it, or ${otherwise}.`, {})
 }
 
 /** The service's texts are of any script. @throws db.encoding */
@@ -109,7 +109,7 @@ function requireUtf8(encoding: string, target: string): void {
   if (encoding === 'UTF8') return
   const problem = `Database ${target} has the encoding ${encoding}, which cannot hold every text; livehouse needs UTF8`
   const message = `${problem}. Create another with CREATE DATABASE … TEMPLATE template0 ENCODING 'UTF8'.`
-  throw new LivehouseError('db.encoding', message, { encoding })
+  throw new LivehouseError('db.encoding', message, {})
 }
 
 /** A row of a query without times and JSON. */

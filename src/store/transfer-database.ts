@@ -215,5 +215,5 @@ function cutShort(file: string): LivehouseError<'db.copyRefused'> {
 }
 
 function refused(reason: string, repair: string, cause?: unknown): LivehouseError<'db.copyRefused'> {
-  return new LivehouseError('db.copyRefused', `Nothing was copied: ${reason}. ${repair}.`, { reason }, { cause })
+  return new LivehouseError('db.copyRefused', `Nothing was copied: ${reason}. ${repair}.`, {}, { cause })
 }

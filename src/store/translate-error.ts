@@ -70,7 +70,7 @@ function unreachable(error: Error, { target, setting }: NamedTarget): LivehouseE
   const reason = said.replace(/^SASL.* password must be a string$/, 'it wants a password, and none is given')
   const server = 'that the server runs and accepts connections from here (with sslmode, if it requires TLS)'
   const message = `Database ${target} cannot be reached: ${reason}. Check the address in ${setting}, and ${server}.`
-  return new LivehouseError('db.unreachable', message, { target, reason }, { cause: error })
+  return new LivehouseError('db.unreachable', message, {}, { cause: error })
 }
 
 /** Whether a statement failed as a table is not there. */

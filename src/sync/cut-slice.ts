@@ -131,7 +131,7 @@ async function requireFoundByTime(
   const effect = 'So long a list cannot be cut by time'
   const repair = "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support."
   const message = `${call}: the service filters by another time than it shows: ${evidence}. ${effect}. ${repair}`
-  throw new LivehouseError('paging.ignored', message, { call, parameter: 'time filter', evidence })
+  throw new LivehouseError('paging.ignored', message, {})
 }
 
 /** A page for its times alone; undefined where it is not served: reading its rows will report the error. */

@@ -124,7 +124,7 @@ export function pageIgnored(
   const evidence = `page ${number} holds the same ${items.length} items as page ${earlier}${echo}`
   const repair = `Nothing beyond page ${earlier} can be read; ask the service's support.`
   const message = `${call}: the service ignores the page parameter: ${evidence}. ${repair}`
-  return new LivehouseError('paging.ignored', message, { call, parameter: 'page', evidence })
+  return new LivehouseError('paging.ignored', message, {})
 }
 
 function lastPageOf(total: number, size: number): number {

@@ -74,7 +74,7 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
 /** The error of a slice that is not green. */
 export function shortfall(slice: Slice, reason = ''): LivehouseError {
   const message = `${slice.stream.name} ${sliceName(slice)} is short: ${reason}. The next sync reads it again.`
-  return new LivehouseError('slice.short', message, { ...placeOf(slice), reason })
+  return new LivehouseError('slice.short', message, {})
 }
 
 type Deps = Pick<RunDeps, 'db' | 'requireLease'>
@@ -188,7 +188,7 @@ export async function requireFields(
     `${place.stream} ${place.partition}: none of ${received} items has ${fields.join(', ')} any more, so nothing was ` +
       "written. Ask the service's support; where that is meant: " +
       `livehouse accept --stream ${place.stream}${channel} --reason TEXT`,
-    { ...place, fields, received },
+    {},
   )
 }
 
@@ -210,5 +210,5 @@ export function requireReadable(
   const repair = 'the interface has probably changed (see `livehouse quarantine list`)'
   const way = `To load the others all the same, raise LIVEHOUSE_MAX_UNREADABLE_PERCENT (${maxUnreadablePercent} now)`
   const message = `${came}. They are kept in quarantine; ${repair}. ${way}.`
-  throw new LivehouseError('rows.unreadable', message, { rejected: rejected.length, received, samples })
+  throw new LivehouseError('rows.unreadable', message, {})
 }

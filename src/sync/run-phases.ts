@@ -240,5 +240,5 @@ function lockedOut(slice: Slice, waitedMs: number): EndedSlice {
   const minutes = Math.round(waitedMs / 60_000)
   const held = `${name.stream} ${name.partition}: another run has held it for ${minutes} minutes`
   const message = `${held}; see \`livehouse status\``
-  return failedBy(new LivehouseError('slice.locked', message, { ...name, waitedMs }))
+  return failedBy(new LivehouseError('slice.locked', message, {}))
 }

@@ -166,7 +166,7 @@ export function requireFiltered(list: ListRequest, rows: readonly Row[], timeZon
   const call = describeList(list)
   const repair = "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support."
   const message = `${call}: the service ignores the time filter: ${evidence}. ${repair}`
-  throw new LivehouseError('paging.ignored', message, { call, parameter: 'time filter', evidence })
+  throw new LivehouseError('paging.ignored', message, {})
 }
 
 /** Whether a row, from its earliest to its latest time, touches neither the window nor its ends. */

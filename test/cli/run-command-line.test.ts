@@ -26,7 +26,7 @@ test.each([
   expect(err).toBe(`livehouse sync: 2 settings are missing or wrong\n  ${problems.join('\n  ')}\n${hint}\n`)
 })
 
-const away = new LivehouseError('db.unreachable', 'no database at h:1', { target: 'h:1', reason: 'refused' })
+const away = new LivehouseError('db.unreachable', 'no database at h:1', {})
 
 test.each([
   [2, config, problems],
@@ -53,7 +53,7 @@ test('a failure of our own making says how to see where, and shows it with LOG_L
 
 test('a failure never shows a secret', async () => {
   const message = 'GET https://h/?s=hush%2Dhush and learnt-later'
-  const error = new LivehouseError('api.unreachable', message, { call: '', reason: '' })
+  const error = new LivehouseError('api.unreachable', message, { call: '' })
   const { out, err } = await run(['sync', '--json'], async ({ addSecret }) => {
     addSecret('learnt-later')
     throw error

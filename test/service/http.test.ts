@@ -115,7 +115,6 @@ test('the caller ends a call at once, with the reason it gave', async () => {
 
 test('a port where nobody listens is named with its setting', async () => {
   const error = await failureOf('http://127.0.0.1:1')
-  expect(error).toMatchObject({ code: 'api.unreachable', details: { reason: 'ECONNREFUSED' } })
   const told = 'no connection to the address in LIVEHOUSE_BASE_URL, http://127.0.0.1:1 (ECONNREFUSED)'
-  expect(String(error)).toContain(told)
+  expect(error).toMatchObject({ code: 'api.unreachable', message: expect.stringContaining(told) })
 })

@@ -113,11 +113,9 @@ test('refusals leave a call as many attempts as it had: after ten of them it may
   expect(await connection.fetchPage(visitorPage, openContext())).toMatchObject({ items: [] })
 })
 
-test('the message names call, page, status and attempts, and the details an unknown channel', async () => {
+test('the message names call, page, status and attempts', async () => {
   const { error } = await judge({ status: 502, text: 'bad gateway' })
   expect(error.message).toBe('POST visitorList channel 9 page 3: 502 after 5 attempts')
-  const unknown = await judge({ json: { errcode: 404002, msg: 'No such activity' } })
-  expect(unknown.error.details).toMatchObject({ channelId: '9' })
 })
 
 test('the service is quoted with its code, on one line and not at length', async () => {

@@ -10,7 +10,7 @@ function createFailing() {
   const clock = createFakeClock({ isAutomatic: true })
   const { log, lines } = createRecordingLog()
   const fail = async () => {
-    throw new LivehouseError('api.unreachable', 'no connection', { call: 'GET list', reason: 'ECONNREFUSED' })
+    throw new LivehouseError('api.unreachable', 'no connection', { call: 'GET list' })
   }
   const send = retry(fail, { clock, log, random: () => 0.5 })
   const call = async () => await send({ name: 'GET list', repeat: 'read' }, openContext()).catch(() => {})

@@ -223,5 +223,5 @@ export function thisProcess(): string {
 function leaseLost(name: string, holder: string | undefined): LivehouseError<'lease.lost'> {
   const why = holder === undefined ? 'it was not renewed in time' : `${holder} has taken it since`
   const message = `${name} is no longer held by this process: ${why}. What it had not committed is not written.`
-  return new LivehouseError('lease.lost', message, { name })
+  return new LivehouseError('lease.lost', message, {})
 }

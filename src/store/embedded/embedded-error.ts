@@ -3,7 +3,7 @@ import { LivehouseError } from '../../core/errors.ts'
 /** Of `db.embedded`. `repair` is a whole sentence without its full stop. */
 export function embeddedError(dataDir: string, reason: string, repair: string, cause?: unknown): LivehouseError {
   const message = `The embedded PostgreSQL in ${dataDir} cannot run: ${reason}. ${repair}.`
-  return new LivehouseError('db.embedded', message, { reason }, { cause })
+  return new LivehouseError('db.embedded', message, {}, { cause })
 }
 
 /** Turns a failed file operation in the data directory into one sentence; anything else is returned as it is. */
