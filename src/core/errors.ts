@@ -91,8 +91,8 @@ export interface ErrorDetails {
 
 export type ErrorCode = keyof ErrorDetails
 
-/** What a caller may do about an error: try again, wait for tomorrow's budget, leave this partition, or end the run. */
-export type Recovery = 'retry' | 'wait' | 'skip' | 'abort'
+/** What a caller may do about an error: try again, leave this partition, or end the run. */
+export type Recovery = 'retry' | 'skip' | 'abort'
 
 /** `retry` means once more within the same call; when the attempts are used up, such an error ends its partition. */
 export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
@@ -112,7 +112,7 @@ export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
   'api.badBody': 'retry',
   'api.bodyRefused': 'skip',
   'api.badShape': 'skip',
-  'api.budgetSpent': 'wait',
+  'api.budgetSpent': 'skip',
   'paging.ignored': 'skip',
   'rows.unreadable': 'skip',
   'interface.changed': 'skip',
@@ -130,7 +130,7 @@ export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
   'db.otherSource': 'abort',
   'db.copyRefused': 'abort',
   'db.embedded': 'abort',
-  'job.running': 'wait',
+  'job.running': 'skip',
   'job.failed': 'skip',
   'run.interrupted': 'abort',
 }
