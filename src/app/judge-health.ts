@@ -39,7 +39,7 @@ const faults = ['problem', 'unread', 'late', 'gap'] as const
 export type Fault = (typeof faults)[number]
 
 /** Which parts should be read, and what is wrong with each. */
-export type Expectations = ReturnType<typeof createExpectations>
+type Expectations = ReturnType<typeof createExpectations>
 
 /** A day and two hours: longer than from the end of one nightly run to the end of the next. */
 const FRESH_SECONDS = 26 * 3600

@@ -87,7 +87,7 @@ export async function claimLater(context: AppContext, { service, database }: Run
  * The settings with the place of list parameters that a probe has found, unless an operator has named one. A wrong
  * place costs a call and no row: where it has no effect, the other one is tried.
  */
-export async function withKnownListParams(service: ServiceSettings, db: Db): Promise<ServiceSettings> {
+async function withKnownListParams(service: ServiceSettings, db: Db): Promise<ServiceSettings> {
   if (service.isListParamsGiven) return service
   const facts = await readSourceFacts(db)
   const places = new Set(facts.map(({ answer }) => answer))

@@ -9,7 +9,7 @@ import { formatDuration } from './format.ts'
 const [NAME_WIDTH, BAR_WIDTH, ROWS_WIDTH] = [16, 8, 9]
 
 /** What a line shows, several times a second. */
-export interface Line {
+interface Line {
   readonly name: string
   readonly startedAtMs: number
   /** Undefined until something is planned. */

@@ -9,7 +9,7 @@ import type { CliContext, Command, CommandEntry } from './command.ts'
 import { exitCodeOfError, failureText } from './failure.ts'
 
 /** The process, as far as the command line needs it. */
-export interface CommandLine {
+interface CommandLine {
   readonly argv: readonly string[]
   readonly version: string
   readonly commands: Readonly<Record<string, CommandEntry>>

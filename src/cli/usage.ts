@@ -28,7 +28,7 @@ export interface Usage<A extends string, F extends Flags> {
 }
 
 /** What was typed behind a verb. */
-export interface Given<A extends string, F extends Flags> {
+interface Given<A extends string, F extends Flags> {
   readonly action: A
   readonly words: readonly string[]
   readonly values: { readonly [Name in keyof F]: Value<F[Name]> }

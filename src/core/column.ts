@@ -35,7 +35,7 @@ export type FieldParser<T> = (raw: unknown) => T | null | undefined
 export type PartitionPart = 'channel' | 'type' | 'question'
 
 /** Where a column's value comes from. */
-export type ColumnSource<T> =
+type ColumnSource<T> =
   /**
    * A field of the item. `isRequired`: without a readable value the item goes to quarantine. `isOptional`: the service
    * may leave it out, so that it says nothing where no item has it.

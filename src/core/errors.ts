@@ -6,7 +6,7 @@ interface OfCall {
 type NoFacts = Readonly<Record<string, never>>
 
 /** The closed list of what can go wrong, `area.problem`, with its facts. The compiler asks for its recovery below. */
-export interface ErrorDetails {
+interface ErrorDetails {
   /** A flag or an argument; `problems` are whole sentences, one a line on the terminal. */
   'usage.invalid': { readonly problems: readonly string[] }
   /** A setting; `problems` name the variable, what was given (never a secret) and what it should be. */
@@ -92,7 +92,7 @@ export interface ErrorDetails {
 export type ErrorCode = keyof ErrorDetails
 
 /** What a caller may do about an error: try again, leave this partition, or end the run. */
-export type Recovery = 'retry' | 'skip' | 'abort'
+type Recovery = 'retry' | 'skip' | 'abort'
 
 /** `retry` means once more within the same call; when the attempts are used up, such an error ends its partition. */
 export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {

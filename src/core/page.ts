@@ -36,7 +36,7 @@ export interface Page {
 }
 
 /** An item that became a row. */
-export interface ReadRow {
+interface ReadRow {
   readonly kind: 'row'
   readonly row: Row
   /** Fields whose value could not be read; it stands raw in `extra`. */

@@ -156,7 +156,7 @@ const usual = { marksRemoved: false, timeColumns: [], lookbackDays: 0, otherFiel
 type Optional = keyof typeof usual | 'table'
 
 /** A declaration: its key and freshness column must be columns of its own, and its table is named as the stream is. */
-export type StreamDeclaration<C extends Columns> = Omit<
+type StreamDeclaration<C extends Columns> = Omit<
   Stream,
   'columns' | 'key' | 'freshnessColumn' | 'isCounted' | 'isTimeFiltered' | Optional
 > &

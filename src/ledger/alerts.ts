@@ -6,7 +6,7 @@ import { setLocal } from '../store/driver.ts'
 import { type Ops, ops } from './ops.ts'
 
 /** A notice that this process has claimed: until the claim expires, no other process sends it. */
-export interface ClaimedNotice extends Notice {
+interface ClaimedNotice extends Notice {
   readonly alertId: string
 }
 

@@ -7,7 +7,7 @@ import { now, ops, type Row, type Statement } from './ops.ts'
 export const DAYS_UNTIL_GONE = 3
 
 /** What the service answered about channels in one run. */
-export interface ChannelAnswers {
+interface ChannelAnswers {
   readonly serviceDay: string
   /** Channels that do not exist, as the service said. */
   readonly unknown: ReadonlySet<string>

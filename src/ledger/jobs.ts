@@ -5,7 +5,7 @@ import { ops, type Row } from './ops.ts'
 import { readLeases } from './leases/lease-rows.ts'
 
 /** When a job is due. */
-export type JobSchedule = Pick<Row<'jobs'>, 'job' | 'cron' | 'timeZone' | 'isEnabled'>
+type JobSchedule = Pick<Row<'jobs'>, 'job' | 'cron' | 'timeZone' | 'isEnabled'>
 
 /**
  * Records the jobs of a scheduler that starts. A new job, or one with a new schedule, is due from now on: earlier times
@@ -103,7 +103,7 @@ async function readFirst(jobs: readonly string[], runs: ReturnType<typeof select
   return first
 }
 
-export interface NewJobRun extends Pick<Row<'job_runs'>, 'job' | 'worker' | 'startedAt'> {
+interface NewJobRun extends Pick<Row<'job_runs'>, 'job' | 'worker' | 'startedAt'> {
   /** When it was due, as the record has it: an edited job may be due at the same wall time of another zone. */
   readonly due: { readonly localTime: string; readonly timeZone: string; isRepeat: boolean; dueAt: Date } | undefined
 }

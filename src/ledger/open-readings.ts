@@ -62,7 +62,7 @@ export async function readOpenReadings(db: Db, most: number, channelId?: string)
 }
 
 /** The open readings of one stream, but not its gaps; also of channels that are not active. The newest first. */
-export async function readOpenOfStream(db: Db, stream: string): Promise<readonly OpenReading[]> {
+async function readOpenOfStream(db: Db, stream: string): Promise<readonly OpenReading[]> {
   const open = ops(db).selectFrom('open_readings').selectAll().where('kind', '!=', 'gap').where('stream', '=', stream)
   return (await open.orderBy('sliceId', 'desc').execute()).map(toReading)
 }

@@ -84,7 +84,7 @@ const audit = z.strictObject({
 const byKind = { sync, backfill, audit } as const
 
 /** What a job file says, or all that is wrong with it, a sentence each. */
-export type CheckedDefinition =
+type CheckedDefinition =
   | { readonly definition: JobDefinition; readonly problems?: undefined }
   | { readonly definition?: undefined; readonly problems: readonly string[] }
 

@@ -15,7 +15,7 @@ const JOB_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/
 const PACKAGE = 'livehouse'
 const packageUrl = pathToFileURL(join(programFolder, 'src', 'core', `define-job${moduleEnding}`)).href
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly folder: string
   /** The service's zone: that of jobs that name none. */
   readonly timeZone: string

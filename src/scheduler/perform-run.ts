@@ -18,12 +18,12 @@ export interface QueuedRun {
 }
 
 /** A run that a user asked for, whether the job is due or not. */
-export interface AskedRun {
+interface AskedRun {
   readonly job: Job
   readonly askedBy: string
 }
 
-export interface PerformDeps extends Pick<AppContext, 'clock' | 'log'> {
+interface PerformDeps extends Pick<AppContext, 'clock' | 'log'> {
   readonly db: Db
   readonly runJob: RunJob
 }

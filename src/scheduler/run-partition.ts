@@ -38,7 +38,7 @@ function jobOf({ data }: Attempt): PartitionJob {
 }
 
 /** The end of a slice that other slices depend on. */
-export type ReportedEnd = Pick<EndedSlice, 'proof' | 'counts' | 'hasNewHeaders'> & {
+type ReportedEnd = Pick<EndedSlice, 'proof' | 'counts' | 'hasNewHeaders'> & {
   /** Of a list: how many rows it had, and which of the known questionnaires. */
   readonly found: { readonly count: number; readonly ids: readonly string[] } | undefined
 }

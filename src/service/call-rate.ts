@@ -2,7 +2,7 @@
 export type EndedCalls = Readonly<Record<'atMs' | 'calls' | 'refused', number>>
 
 /** What is known of the calls of one endpoint. */
-export interface GatePace {
+interface GatePace {
   /** The first instant that is free. */
   readonly nextAtMs: number
   /** The calls a second that were last found to be its limit; 0 while all are refused. */
@@ -17,7 +17,7 @@ export interface GatePace {
 }
 
 /** What all processes know of the pace of calls. */
-export interface CallPace {
+interface CallPace {
   /** When it was first kept: another instant tells that it was lost. */
   readonly begunMs: number
   readonly atMs: number

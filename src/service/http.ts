@@ -111,7 +111,7 @@ export function createHttp(options: HttpOptions) {
 }
 
 /** Proxies by scheme, and the hosts that need none, as the environment variables spell them; null for none. */
-export interface Proxies {
+interface Proxies {
   readonly http: string | null
   readonly https: string | null
   readonly none: string | null

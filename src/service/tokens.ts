@@ -11,7 +11,7 @@ const LONGEST_EARLY_MS = 5 * 60_000
 type IssuedToken = Pick<AccessToken, 'value'>
 
 /** Where calls get their tokens from. */
-export interface Tokens {
+interface Tokens {
   /** A token that should be accepted; waits for the one fetch in flight where one is due. */
   readonly current: (signal: AbortSignal) => Promise<IssuedToken>
   /** The service did not accept this token. @returns whether `current` can give another one. */

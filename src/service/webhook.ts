@@ -8,7 +8,7 @@ export interface WebhookRequest {
 }
 
 /** What came back, or why nothing did. A failure names no address: that may carry a key. */
-export type WebhookAnswer =
+type WebhookAnswer =
   | { readonly status: number; readonly text: string }
   | { readonly status: undefined; readonly failure: string }
 

@@ -22,7 +22,7 @@ export interface AnalystSettings {
 }
 
 /** `bigint`, `numeric`, `json` and arrays are the exact text of Postgres, instants ISO 8601 with their offset. */
-export type AnswerValue = string | number | boolean | null
+type AnswerValue = string | number | boolean | null
 
 export interface Answer {
   readonly columns: readonly string[]

@@ -15,7 +15,7 @@ const LIST = 'livehouse_ops.migrations'
 type Migrations = Readonly<Record<string, Migration>>
 
 /** What every function here takes besides the database. */
-export interface MigrateOptions {
+interface MigrateOptions {
   readonly signal?: AbortSignal
   /** Those of the folder when not given. */
   readonly migrations?: Migrations

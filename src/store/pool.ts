@@ -14,7 +14,7 @@ const IDLE_TIMEOUT_MS = 30_000
 const SESSION = `set datestyle = 'ISO, YMD'; set array_nulls = on; set jit = off;
   set default_transaction_isolation = 'read committed'`
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Ends the wait for the first connection. */
   readonly signal?: AbortSignal
   readonly maxConnections?: number
@@ -113,7 +113,7 @@ function requireUtf8(encoding: string, target: string): void {
 }
 
 /** A row of a query without times and JSON. */
-export type QueryRow = Readonly<Record<string, string | number | boolean | null>>
+type QueryRow = Readonly<Record<string, string | number | boolean | null>>
 
 /** Runs a fixed query as it is written and gives its rows, each with the columns in their order. */
 export async function runQuery(db: Db, text: string): Promise<readonly QueryRow[]> {

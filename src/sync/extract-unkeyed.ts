@@ -22,7 +22,7 @@ import { declaredText, startWalk } from './walk.ts'
 import { liesWithin, mayBeHalved, minuteOf } from './windows.ts'
 
 /** The result of reading a slice whose rows have no id. */
-export type UnkeyedReading =
+type UnkeyedReading =
   /** `keepsMoving`: it moved in each reading and has more rows than one answer, or nothing shows where it ends. */
   | {
       readonly kind: 'read'

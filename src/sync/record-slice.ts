@@ -18,7 +18,7 @@ import { noteMissingFields, rememberFields } from '../ledger/slices/earlier-read
 import { rememberUnknownFields } from '../ledger/unknown-fields.ts'
 
 /** Reports on a slice while it runs, and makes its record for the ledger. */
-export type SliceLog = ReturnType<typeof openSliceLog>
+type SliceLog = ReturnType<typeof openSliceLog>
 
 /** Reports that a slice has begun. */
 export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDeps, meter: CallMeter) {

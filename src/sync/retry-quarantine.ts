@@ -12,7 +12,7 @@ import type { RunDeps } from './slice-work.ts'
 import { minuteOf } from './windows.ts'
 import { rowKey } from './walk.ts'
 
-export interface RetryDeps extends Pick<RunDeps, 'db' | 'timeZone' | 'signal'> {
+interface RetryDeps extends Pick<RunDeps, 'db' | 'timeZone' | 'signal'> {
   readonly streams: readonly Stream[]
   /** Reads JSON text without losing digits. */
   readonly parse: (json: string) => unknown

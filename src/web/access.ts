@@ -12,7 +12,7 @@ const MOST_WRONG = 10
 const MINUTE_MS = 60_000
 
 /** The cookie that signing in sets. */
-export const SESSION_COOKIE = 'livehouse_session'
+const SESSION_COOKIE = 'livehouse_session'
 
 /** @param token `LIVEHOUSE_HTTP_TOKEN`; undefined for a page on loopback alone, which needs none */
 export function createAccess(token: string | undefined, { clock, log }: { clock: Clock; log: Log }) {

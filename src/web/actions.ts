@@ -7,7 +7,7 @@ import { fill, type Messages } from './messages.ts'
 import { redirectReply, type Reply } from './reply.ts'
 
 /** What actions need; `problem` makes a page that says why nothing was done. */
-export interface ActionDeps {
+interface ActionDeps {
   readonly access: Access
   readonly actions: OperatorActions
   readonly messages: Messages

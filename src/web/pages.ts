@@ -25,7 +25,7 @@ import type { Facts, FactsDeps, ReadFacts } from './facts.ts'
 import { fill, type Messages } from './messages.ts'
 
 /** What pages are made from. */
-export interface PagesDeps extends Pick<FactsDeps, 'db' | 'clock' | 'log'> {
+interface PagesDeps extends Pick<FactsDeps, 'db' | 'clock' | 'log'> {
   readonly readFacts: ReadFacts
 }
 

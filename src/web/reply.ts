@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 
 /** The headers of every answer: pages load nothing from other sites, send nothing to them, and cannot be framed. */
-export const safeHeaders: OutgoingHttpHeaders = {
+const safeHeaders: OutgoingHttpHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'",

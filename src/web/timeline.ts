@@ -9,7 +9,7 @@ import { TIMELINE_DAYS } from './facts.ts'
  * A day of a stream at a glance, the gravest first: `problem` (short or failed), `gap`, `accepted`, `partial` (some of
  * it is not read yet), `complete`, `none`.
  */
-export type DayState = 'problem' | 'gap' | 'accepted' | 'partial' | 'complete' | 'none'
+type DayState = 'problem' | 'gap' | 'accepted' | 'partial' | 'complete' | 'none'
 
 export interface TimelineDay {
   readonly day: WallTime

@@ -8,7 +8,7 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const DEPENDENT_OBJECTS_STILL_EXIST = '2BP01'
 
 /** `blocked`: everything stays as it is; `reason` says why, and what to do. */
-export type PlanOutcome =
+type PlanOutcome =
   | { readonly status: 'unchanged' | 'published' }
   | { readonly status: 'blocked'; readonly reason: string }
 

@@ -177,7 +177,7 @@ export async function resolveItems(trx: Db, items: readonly KeptItem[], at: Date
 
 const CONFLICT = 'conflict'
 /** The beginning of the reason where a fresher item has the same key. */
-export const DUPLICATE = 'duplicate'
+const DUPLICATE = 'duplicate'
 
 /** A row that the source lists beside a fresher one of the same key, for quarantine. */
 export function duplicateItem(raw: string, path: string, rows: number) {

@@ -4,7 +4,7 @@ import type { Db } from '../../store/database.ts'
 import { selectFailuresToStart } from '../jobs.ts'
 
 /** A last run that has problems. `reason`: what failed before it began; may quote what the service said. */
-export type FailedRun = Omit<Extract<Cause, { kind: 'run' }>, 'kind' | 'reason'> & { readonly reason: string | null }
+type FailedRun = Omit<Extract<Cause, { kind: 'run' }>, 'kind' | 'reason'> & { readonly reason: string | null }
 
 /**
  * The last run of each command, such as `run nightly`, where it has problems. Runs under way are left out, and so are

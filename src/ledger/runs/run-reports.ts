@@ -20,7 +20,7 @@ export interface RunReport extends Pick<Row<'runs'>, 'runId' | 'command' | 'star
 export type RunError = Pick<RunProblem, 'stream' | 'partition' | 'code' | 'message'>
 
 /** Which runs: all, those of a command or status, or one. */
-export interface RunQuestion {
+interface RunQuestion {
   readonly count: number
   readonly skip?: number
   readonly command?: string | undefined

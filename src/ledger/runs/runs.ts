@@ -8,12 +8,12 @@ import { type Leases } from '../leases/leases.ts'
 import { now, type Ops, ops, type Row } from '../ops.ts'
 import { deleteRunLeases, selectLeaseOfRun } from '../leases/lease-rows.ts'
 
-export interface NewRun extends Pick<Row<'runs'>, 'command' | 'startedAt'> {
+interface NewRun extends Pick<Row<'runs'>, 'command' | 'startedAt'> {
   /** What was asked for, without secrets. */
   readonly settings: Readonly<Record<string, unknown>>
 }
 
-export interface EndedRun {
+interface EndedRun {
   readonly status: RunStatus
   readonly finishedAt: Date
   readonly resumesAt: Date | null

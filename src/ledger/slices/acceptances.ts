@@ -61,7 +61,7 @@ export async function recordAcceptance(db: Db, acceptance: NewAcceptance): Promi
 }
 
 /** A slice that fell short, and by how many rows. */
-export interface AcceptanceQuestion extends Pick<OpenReading, 'stream' | 'channelId' | 'window'> {
+interface AcceptanceQuestion extends Pick<OpenReading, 'stream' | 'channelId' | 'window'> {
   readonly missingRows: number
   readonly runId: string
   readonly now: Date

@@ -6,14 +6,14 @@ import type { Database, Db } from '../database.ts'
 import { codeOf } from '../../core/errors.ts'
 import { loadedColumns, TextBuffer } from './row-texts.ts'
 
-export type LoadCounts = Pick<Counts, 'inserted' | 'updated' | 'unchanged'>
+type LoadCounts = Pick<Counts, 'inserted' | 'updated' | 'unchanged'>
 
 /**
  * Which rows an upsert leaves alone, beside equal ones. `newer`: what is fresher than its new version, by the table's
  * `freshnessColumn`. `late`, for rows that were received earlier than now, by the run that they are loaded as: what
  * that run or a later one has written, and what is as fresh or fresher.
  */
-export type Overwrites = 'all' | 'newer' | 'late'
+type Overwrites = 'all' | 'newer' | 'late'
 
 /** Rows a statement; measured: half as many take 8 % longer, more gain nothing. */
 const MOST_ROWS = 2000

@@ -145,7 +145,7 @@ export interface Comparison {
 export const nothingDisputed: Comparison = { removed: 0, disputed: [] }
 
 /** The reading that is compared. */
-export interface ComparedBy {
+interface ComparedBy {
   readonly runId: string
   readonly at: Date
   /** A row is marked as removed only where an earlier reading missed it by then; undefined where none is marked. */

@@ -12,7 +12,7 @@ export type Instant = ColumnType<Date, Date | string, Date | string>
 export type OptionalInstant = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>
 /** Written as JSON text. */
 export type Json = ColumnType<unknown, string, string>
-export type OptionalJson = ColumnType<unknown, string | null | undefined, string | null>
+type OptionalJson = ColumnType<unknown, string | null | undefined, string | null>
 type OptionalText = ColumnType<string | null, string | null | undefined, string | null>
 
 /** The tables of schema `livehouse_ops` that hold what was read, and with what result. */

@@ -15,7 +15,7 @@ import { lookbackStart, minuteOf, minuteOfItem, newestAt, partUntil } from '../w
 import type { Difference } from './partition-audit.ts'
 
 /** A range to compare row by row. */
-export interface ComparedRange extends Omit<TablePart, 'timeZone'> {
+interface ComparedRange extends Omit<TablePart, 'timeZone'> {
   readonly quarantined: ReadonlySet<string>
   /** For a list without times: how many rows its last reading had. */
   readonly knownRows?: number | undefined

@@ -13,7 +13,7 @@ import type { RunDeps } from '../slice-work.ts'
  * operator has accepted that. `moving`: the list moved while it was compared. `unverifiable`: there is nothing to
  * compare with, or counts cannot show it. `unread`: nothing of it is covered.
  */
-export type AuditVerdict = 'equal' | 'different' | 'accepted' | 'moving' | 'unverifiable' | 'unread' | 'failed'
+type AuditVerdict = 'equal' | 'different' | 'accepted' | 'moving' | 'unverifiable' | 'unread' | 'failed'
 
 /** A difference between source and warehouse; its window is in whole minutes of the service's wall clock. */
 export type Difference = { readonly window: Window | undefined } & (

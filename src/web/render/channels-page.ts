@@ -7,7 +7,7 @@ import { type Column, filterForm, pagination, tableSection } from './table.ts'
 import { mark, type View } from './view.ts'
 
 /** What the list is filtered by; empty text for no filter. */
-export interface ChannelFilter {
+interface ChannelFilter {
   readonly q: string
   /** `open`: only channels with open points. */
   readonly show: string

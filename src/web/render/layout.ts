@@ -6,7 +6,7 @@ import { link } from './view.ts'
 import { fill, type Messages, messagesOf } from '../messages.ts'
 
 /** What every page has around its content. */
-export interface Frame {
+interface Frame {
   readonly messages: Messages
   readonly assets: Assets['paths']
   /** Path and parameters of this page, for the language switch. */

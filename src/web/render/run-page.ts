@@ -25,7 +25,7 @@ import {
 import { type StreamReport } from '../../ledger/slices/slices-of-runs.ts'
 
 /** What the page of a run shows beside its report. */
-export interface ShownDetails extends Omit<RunDetails, 'slices'> {
+interface ShownDetails extends Omit<RunDetails, 'slices'> {
   readonly errors: readonly RunError[]
   readonly slices: ListPage<RunDetails['slices'][number]>
 }

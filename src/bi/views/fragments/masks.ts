@@ -2,7 +2,7 @@ import type { BiColumn, PersonalData } from '../../view.ts'
 import { city, province } from './places.ts'
 
 /** Masked unless `LIVEHOUSE_MASK` says otherwise; the company's own ids stay clear. */
-export const maskedByDefault: readonly PersonalData[] = ['phone', 'ip', 'open_id', 'nickname', 'address', 'answers']
+const maskedByDefault: readonly PersonalData[] = ['phone', 'ip', 'open_id', 'nickname', 'address', 'answers']
 
 /** Masked only where `LIVEHOUSE_MASK` names it. */
 const maskedByName: readonly PersonalData[] = ['assign_id', 'outer_id', 'access_source', 'username']
@@ -19,7 +19,7 @@ const hasClearRole = `pg_has_role(to_regrole('livehouse_pii')::oid, 'usage') is 
  * Whether the reader sees this kind of data unmasked: it is not on the list, or the reader has the role
  * `livehouse_pii`. Looked up once a query, as the view's owner; without a row of settings everything is masked.
  */
-export function isUnmasked(kind: PersonalData): string {
+function isUnmasked(kind: PersonalData): string {
   return `(select not '${kind}' = any (s.masked) or ${hasClearRole} from livehouse_ops.bi_settings s)`
 }
 
