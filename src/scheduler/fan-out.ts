@@ -94,7 +94,7 @@ async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promi
 
 function queuedAs(plan: PartitionPlan, turn: number, afterSlice: string, { deps, options, begunAtMs }: FannedRun) {
   const { stream, partition, slices } = plan
-  const { order = 'newest-first', yieldsToOthers = false, stopAtMs } = options
+  const { order, yieldsToOthers, stopAtMs } = options
   const data: PartitionJob = {
     runId: deps.runId,
     begunAtMs,

@@ -82,7 +82,7 @@ export type SliceOrder = 'newest-first' | 'oldest-first'
  * Which slice goes first. `priority`: among all slices; with few calls a day partitions take turns, after slices that
  * have been begun and are not refused for days. `rank`: within a partition; a slice that has been begun goes first.
  */
-export function rankOf({ stream, window, pagesRead, isRefused }: Slice, turn = 0, order: SliceOrder = 'newest-first') {
+export function rankOf({ stream, window, pagesRead, isRefused }: Slice, turn = 0, order: SliceOrder) {
   const inTime = window && (order === 'newest-first' ? window.to : -window.to)
   const rank = pagesRead === undefined ? (inTime ?? Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER
   const isInTurn = stream.isBudgeted === true && (isRefused === true || !pagesRead)

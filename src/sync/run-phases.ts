@@ -20,13 +20,13 @@ export interface RunOptions {
   /** Give each partition to one runner at a time, over all processes. */
   readonly leases: Pick<Leases, 'tryTake' | 'holds' | 'release' | 'isWanted'>
   /** Gives a partition up, after the slice in flight, to a run that waits for it: a backfill never blocks a sync. */
-  readonly yieldsToOthers?: boolean
+  readonly yieldsToOthers: boolean
   /** What is left of a partition that another run held until now. */
   readonly planAgain: (plan: PartitionPlan) => Promise<readonly Slice[]>
   /** No slice begins after this instant (ms). */
   readonly stopAtMs?: number | undefined
-  /** Which windows go first; the newest when not given. */
-  readonly order?: SliceOrder
+  /** Which windows go first. */
+  readonly order: SliceOrder
   readonly onEnd?: (slice: Slice, result: EndedSlice) => void
 }
 
@@ -182,7 +182,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
 }
 
 async function takeLease(partition: OpenPartition, { deps, options }: PhasedRun): Promise<boolean> {
-  const { leases, yieldsToOthers = false } = options
+  const { leases, yieldsToOthers } = options
   partition.lease ??= leases.tryTake(leaseOf(partition), { yieldsToOthers, forRun: deps.runId })
   return (await partition.lease) !== undefined && leases.holds(leaseOf(partition))
 }

@@ -39,6 +39,7 @@ export async function syncStreams(
   { emulator, clock, signal, pageSize, log = silentLog, ...options }: SyncStreams,
 ): Promise<RunResult> {
   const begunAt = new Date(clock.now())
+  const asked = { concurrency: 4, order: 'newest-first', yieldsToOthers: false } as const
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: begunAt })
   const channels = emulator.channelIds.map((channelId) => ({ channelId, label: null, group: null, isTest: false }))
   await registerChannels(db, channels, runId)
@@ -72,6 +73,6 @@ export async function syncStreams(
       pagesPerSlice: options.pagesPerSlice,
       maxUnreadablePercent: options.maxUnreadablePercent ?? 10,
     },
-    { concurrency: 4, leases, planAgain: (partition) => planAgain(db, partition, begunAt, TIME_ZONE) },
+    { ...asked, leases, planAgain: (partition) => planAgain(db, partition, begunAt, TIME_ZONE) },
   )
 }
