@@ -97,7 +97,7 @@ function refuseCockroach(engine: string, { target, setting }: NamedTarget): void
 }
 
 /** @throws db.tooOld */
-export function requireServerVersion(version: string, setting = 'DATABASE_URL'): void {
+export function requireServerVersion(version: string, setting: string): void {
   if (Number.parseInt(version, 10) >= OLDEST_SERVER) return
   const otherwise = setting === 'DATABASE_URL' ? 'use DATABASE_URL=embedded' : `name another with ${setting}`
   const problem = `The database server is PostgreSQL ${version}; livehouse needs ${OLDEST_SERVER} or newer`

@@ -51,7 +51,7 @@ export async function runStreams(
     if (stream === undefined) return false
     const slice = { stream, partition, window: undefined, covers: undefined }
     try {
-      const { pages } = openReading(slice, deps, createCallMeter(), stream.pageSize)
+      const { pages } = openReading(slice, deps, createCallMeter())
       const { items, total = 0 } = await fetchNumbered(pages, 1)
       // One without signups may have been emptied: it is not asked for, so that its rows stay.
       return items.length + total > 0

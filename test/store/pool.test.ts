@@ -111,12 +111,12 @@ test('a table that is gone is a refusal that says how it may have come about', a
 })
 
 test('a server older than 14 is refused by its version', () => {
-  requireServerVersion('14.0')
-  requireServerVersion('15.18 (Debian 15.18-0+deb12u1)')
-  requireServerVersion('18beta1')
+  requireServerVersion('14.0', 'DATABASE_URL')
+  requireServerVersion('15.18 (Debian 15.18-0+deb12u1)', 'DATABASE_URL')
+  requireServerVersion('18beta1', 'DATABASE_URL')
   for (const version of ['13.22', '9.6.24', ''])
-    expect(() => requireServerVersion(version)).toThrow(expect.objectContaining({ code: 'db.tooOld' }))
-  expect(() => requireServerVersion('13.22')).toThrow('or use DATABASE_URL=embedded')
+    expect(() => requireServerVersion(version, 'DATABASE_URL')).toThrow(expect.objectContaining({ code: 'db.tooOld' }))
+  expect(() => requireServerVersion('13.22', 'DATABASE_URL')).toThrow('or use DATABASE_URL=embedded')
   expect(() => requireServerVersion('13.22', '--to')).toThrow('or name another with --to')
 })
 
