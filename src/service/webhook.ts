@@ -1,3 +1,4 @@
+import { codeOf } from '../core/errors.ts'
 import { createAgent, type HttpOptions } from './http.ts'
 
 export interface WebhookRequest {
@@ -41,8 +42,9 @@ export function createWebhook({ proxies, timeoutMs }: Pick<HttpOptions, 'proxies
         return { status: response.statusCode, text: await response.body.text().catch(() => '') }
       } catch (error) {
         signal.throwIfAborted()
-        const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
-        const failure = limit.aborted ? `no answer within ${timeoutMs / 1000} s` : `no connection${code}`
+        const code = codeOf(error)
+        const reason = code === '' ? '' : ` (${code})`
+        const failure = limit.aborted ? `no answer within ${timeoutMs / 1000} s` : `no connection${reason}`
         return { status: undefined, failure }
       }
     },

@@ -4,7 +4,12 @@ import type { Stream } from '../core/stream.ts'
 import { resolveAbsent, hadAsManyQuarantined } from '../ledger/quarantine/quarantine.ts'
 import { hasHeaders, rememberHeaders } from '../ledger/questionnaires.ts'
 import { unsettle } from '../ledger/slices/forget-coverage.ts'
-import { type EarlierCoverage, type EarlierReadings, readEarlierCoverage } from '../ledger/slices/earlier-readings.ts'
+import {
+  AGREEMENT_SECONDS,
+  type EarlierCoverage,
+  type EarlierReadings,
+  readEarlierCoverage,
+} from '../ledger/slices/earlier-readings.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { describeChannel } from '../ledger/channels.ts'
 import type { Database } from '../store/database.ts'
@@ -14,7 +19,7 @@ import type { BatchLoader } from './batch-loader.ts'
 import { headersText } from './extract-unkeyed.ts'
 import { type Extraction, type FullVerdict, isConclusive } from './judge-walk.ts'
 import { askedOf, FEWEST_ROWS, fetchUnlessRefused, type PageReading } from './page-reading.ts'
-import { AGREEMENT_SECONDS, isOfDay, isReadTwice, lookbackStart, partUntil } from './windows.ts'
+import { isOfDay, isReadTwice, lookbackStart, partUntil } from './windows.ts'
 import { rememberPresentFields } from './record-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { rowKey } from './walk.ts'

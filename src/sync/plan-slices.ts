@@ -2,17 +2,10 @@ import type { PerStream } from '../core/define-job.ts'
 import { isEmptyWindow, type Partition, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
+import { AGREEMENT_SECONDS } from '../ledger/slices/earlier-readings.ts'
 import { readGaps, type WantedRange } from '../ledger/slices/coverage.ts'
 import type { Db } from '../store/database.ts'
-import {
-  AGREEMENT_SECONDS,
-  isReadTwice,
-  lookbackStart,
-  newestAt,
-  partUntil,
-  cutAtLookback,
-  claimableUntil,
-} from './windows.ts'
+import { isReadTwice, lookbackStart, newestAt, partUntil, cutAtLookback, claimableUntil } from './windows.ts'
 import type { Slice } from './slice-work.ts'
 
 export interface SyncPlan {

@@ -7,8 +7,8 @@ import { DAY, floorToDay, floorToMinute, MINUTE, parseWallTime, type WallTime, w
 
 /** A minute that began less than this ago is not asked for: the service may not show its rows yet. */
 const NEWEST_SECONDS = 2
-/** Rows younger than this land, but count as covered only once they have been read again. */
-const CLAIM_DELAY_SECONDS = 300
+/** The service may not show younger rows: these land, but count as covered only once they have been read again. */
+export const CLAIM_DELAY_SECONDS = 300
 
 /** How far a run reads, in whole minutes: to the end of the minute that has begun. */
 export function newestAt(now: WallTime): WallTime {
@@ -84,9 +84,6 @@ export function cutTime({ from, to }: Window, near: WallTime, round: (days: numb
 export function mayBeHalved(window: Window | undefined): boolean {
   return window !== undefined && window.to - window.from > MINUTE
 }
-
-/** How much later another reading of a list without a total must be to agree with the first. */
-export const AGREEMENT_SECONDS = 3600
 
 /** Whether a list tells no total, and so is read a second time. Few calls a day do not allow that. */
 export function isReadTwice({ isCounted, isTimeFiltered, isBudgeted }: Stream): boolean {

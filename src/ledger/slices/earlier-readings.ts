@@ -87,8 +87,8 @@ interface Drop extends Place {
   readonly now: Date
 }
 
-/** How long after one such reading another one confirms it. */
-const DROP_AGREEMENT_MS = 3_600_000
+/** How much later another reading must be to confirm one of few rows, or of a list without a total. */
+export const AGREEMENT_SECONDS = 3600
 
 /**
  * What the readings have read, at least an hour earlier, that agree with so few rows; undefined for a whole list. They
@@ -116,7 +116,7 @@ export async function findAgreeing(
     isWithin ? rows > most : !isDrop && proof !== 'short',
   )
   const lastFuller = Math.max(0, ...fuller.map(({ number }) => number))
-  const endedBy = now.getTime() - DROP_AGREEMENT_MS
+  const endedBy = now.getTime() - AGREEMENT_SECONDS * 1000
   return readings
     .filter(({ isDrop, isWithin, number }) => isDrop && isWithin && number > lastFuller)
     .filter(({ finishedAt, rows }) => finishedAt.getTime() <= endedBy && found <= 2 * rows)

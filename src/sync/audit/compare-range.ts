@@ -11,7 +11,7 @@ import { type Extraction, isConclusive } from '../judge-walk.ts'
 import { type CallMeter, openReading } from '../page-reading.ts'
 import { extractSlice } from '../run-slice.ts'
 import type { RunDeps, Slice } from '../slice-work.ts'
-import { lookbackStart, minuteOf, minuteOfItem, newestAt, partUntil } from '../windows.ts'
+import { CLAIM_DELAY_SECONDS, lookbackStart, minuteOf, minuteOfItem, newestAt, partUntil } from '../windows.ts'
 import type { Difference } from './partition-audit.ts'
 
 /** A range to compare row by row. */
@@ -100,9 +100,6 @@ function touches(row: Row, { window, stream }: ComparedRange, timeZone: string):
   return window === undefined || minutes.length === 0 || minutes.some((at) => at >= window.from && at < window.to)
 }
 
-/** How old a row must have been at a reading for the service to have shown it for sure. */
-const DELAY_SECONDS = 300
-
 /** Leaves out rows that came only after their minute was last read: the next sync brings them. */
 async function withoutNewRows(
   rows: readonly Row[],
@@ -115,7 +112,7 @@ async function withoutNewRows(
   return rows.filter((row, index) => {
     const at = readAt[index]
     const begun = existsBy(row, stream, timeZone)
-    return at !== undefined && !(begun !== undefined && begun > wallTimeAt(at.getTime()) - DELAY_SECONDS)
+    return at !== undefined && !(begun !== undefined && begun > wallTimeAt(at.getTime()) - CLAIM_DELAY_SECONDS)
   })
 }
 
