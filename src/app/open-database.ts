@@ -57,7 +57,7 @@ export async function embeddedUrl(
 }
 
 /** Starts the embedded database again where it has crashed. @throws db.embedded */
-export async function restoreDatabase(
+export async function restartDatabase(
   { clock, signal }: Pick<AppContext, 'clock' | 'signal'>,
   { target, dataDir }: DatabaseSettings,
 ): Promise<void> {

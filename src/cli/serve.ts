@@ -1,7 +1,7 @@
 import type { Job } from '../core/define-job.ts'
 import { rangeOfChannels } from '../app/settings.ts'
 import { openRunConnection } from '../app/open-connection.ts'
-import { restoreDatabase } from '../app/open-database.ts'
+import { restartDatabase } from '../app/open-database.ts'
 import { openWarehouse } from '../app/open-warehouse.ts'
 import { createRunJob, jobStreams } from '../app/run-job.ts'
 import { watchCauses } from '../app/report-causes.ts'
@@ -70,7 +70,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     const runJob = createRunJob(runContext, { db, connection, readSettings: readSettingsOf, runPhases: fanOut(queue) })
     const performs = { db, clock, log, runJob }
     const send = async (run: QueuedRun) => await queue.send('runs', [queuedRun(run)])
-    const restore = async () => await restoreDatabase(context, database)
+    const restore = async () => await restartDatabase(context, database)
     await runSideBySide(signal, (ends) => {
       const work = { queue, log, signal: ends, concurrency: Math.max(1, enabled.length) }
       const partitions = { queue, db, service, connection, concurrency: DEFAULT_CONCURRENCY }

@@ -37,13 +37,13 @@ export async function probe({ ask, streams, signal }: ProbeDeps) {
     } catch (error) {
       if ((hasCode(error, 'api.status') && error.details.status < 500) || hasCode(error, 'api.refused')) {
         isReached = true
-        return { isRefused: true, reason: `refused with ${codeOf(error)}` }
+        return { isRefused: true, reason: `refused with ${refusalCode(error)}` }
       }
       const recovery = recoveryFrom(error)
       const isOutOfReach = recovery === 'retry' && !isReached
       if (!(error instanceof LivehouseError) || isOutOfReach || recovery === 'abort') throw error
       if (!failures.has(stream)) failures.set(stream, error)
-      return { isRefused: false, reason: `no answer came (${codeOf(error)})` }
+      return { isRefused: false, reason: `no answer came (${refusalCode(error)})` }
     }
   }
   let places: readonly ListPlace[] = ['query', 'body']
@@ -68,7 +68,7 @@ export async function probe({ ask, streams, signal }: ProbeDeps) {
 }
 
 /** Without the service's own words, which may hold anything. */
-function codeOf(error: LivehouseError): string {
+function refusalCode(error: LivehouseError): string {
   if (hasCode(error, 'api.status')) return `HTTP status ${error.details.status}`
   return hasCode(error, 'api.refused') ? `code ${error.details.code}` : error.code
 }

@@ -167,6 +167,7 @@ function prefetcher(reading: PageReading) {
   }
 }
 
+/** Lists of more than ten pages are read three at a time; measured in ADR 0083. */
 const LONG_PAGES = 10
 const LONG_AT_ONCE = 3
 
