@@ -1,21 +1,93 @@
-/** The call that failed. */
-interface OfCall {
-  readonly call: string
-}
-/** The message says all. */
-type NoFacts = Readonly<Record<string, never>>
+/** What a caller may do about an error: try again, leave this partition, or end the run. */
+type Recovery = 'retry' | 'skip' | 'abort'
 
-/** The closed list of what can go wrong, `area.problem`, with its facts. The compiler asks for its recovery below. */
-interface ErrorDetails {
+/**
+ * The closed list of what can go wrong, `area.problem`, and how a run recovers from it. `retry` means once more within
+ * the same call; when the attempts are used up, such an error ends its partition.
+ */
+export const recoveryOf = {
   /** A flag or an argument; `problems` are whole sentences, one a line on the terminal. */
-  'usage.invalid': { readonly problems: readonly string[] }
+  'usage.invalid': 'abort',
   /** A setting; `problems` name the variable, what was given (never a secret) and what it should be. */
-  'config.invalid': { readonly problems: readonly string[] }
+  'config.invalid': 'abort',
   /** No connection: name resolution, refused, reset, TLS. */
-  'api.unreachable': OfCall
+  'api.unreachable': 'retry',
   /** No complete answer in time. */
-  'api.timeout': OfCall
+  'api.timeout': 'retry',
   /** An HTTP status, or a body code that stands for one, that is not success and has no code of its own below. */
+  'api.status': 'skip',
+  /** 429, or a body code 429xxx. `retryAfterMs` as the service asked, where it did, a minute at most. */
+  'api.rateLimited': 'retry',
+  /** 401: the token is not accepted. `isRenewable`: it was a fetched one, and the next attempt carries a fresh one. */
+  'api.unauthorized': 'abort',
+  /** The app id and secret were refused at 4.1. */
+  'api.credentialsRefused': 'abort',
+  /** What answers at 4.1 issues no tokens. */
+  'api.wrongAuthUrl': 'abort',
+  /** No token came: 4.1 refused with an errcode that says nothing of the app id and secret, or failed each time. */
+  'api.noToken': 'abort',
+  /** 403: this account may not do this. */
+  'api.forbidden': 'skip',
+  /** The service does not know the channel (404002, or an errcode that says so). */
+  'api.channelUnknown': 'skip',
+  /** A well-formed answer that reports a failure: `errcode` other than 1000, or an `errors` envelope. */
+  'api.refused': 'skip',
+  /** A body that is empty, cut, not JSON or not of its charset. */
+  'api.badBody': 'retry',
+  /** A body that asking again would not change: too large, or in an unknown encoding. */
+  'api.bodyRefused': 'skip',
+  /** JSON of another shape than the spec's, such as an object where an array belongs. */
+  'api.badShape': 'skip',
+  /** The ten calls of the service day are spent (API 4.6). `resumesAt` is an ISO instant. */
+  'api.budgetSpent': 'skip',
+  /** The page parameter, the page size or the time filter had no effect. */
+  'paging.ignored': 'skip',
+  /** Too many rows of one slice could not be read: a changed interface, not bad rows. */
+  'rows.unreadable': 'skip',
+  /** A field that earlier items of the partition had is in none of a slice any more. */
+  'interface.changed': 'skip',
+  /** Fewer rows came than the source says there are, after reading again. */
+  'slice.short': 'skip',
+  /** The warehouse does not hold what the source has. */
+  'audit.difference': 'skip',
+  /** Another run has held the partition for too long. */
+  'slice.locked': 'skip',
+  /** A lease was not renewed in time, or another has taken it. */
+  'lease.lost': 'skip',
+  /** The database cannot be connected to. */
+  'db.unreachable': 'abort',
+  /** The database refuses: rights, read-only, full. */
+  'db.refused': 'abort',
+  /** A server older than PostgreSQL 14. */
+  'db.tooOld': 'abort',
+  /** The database cannot hold every text: it is not in UTF-8. */
+  'db.encoding': 'abort',
+  /** The schema stays as it is while a livehouse is at work. */
+  'db.inUse': 'abort',
+  /** Migrations are pending and `LIVEHOUSE_AUTO_MIGRATE` is 0. */
+  'db.pendingMigrations': 'abort',
+  /** The database was migrated by a newer livehouse. */
+  'db.newer': 'abort',
+  /** The database belongs to another source. */
+  'db.otherSource': 'abort',
+  /** The database to copy to is in use, or came out different. */
+  'db.copyRefused': 'abort',
+  /** The embedded PostgreSQL does not start, or has no binaries for this platform. */
+  'db.embedded': 'abort',
+  /** Another process is at work on the job. */
+  'job.running': 'skip',
+  /** No worker of the queue got to the end of a partition. */
+  'job.failed': 'skip',
+  /** SIGINT, SIGTERM or SIGHUP. */
+  'run.interrupted': 'abort',
+} as const satisfies Readonly<Record<string, Recovery>>
+
+export type ErrorCode = keyof typeof recoveryOf
+
+/** What is read of an error beside its message. */
+interface Facts {
+  'usage.invalid': { readonly problems: readonly string[] }
+  'config.invalid': { readonly problems: readonly string[] }
   'api.status': {
     readonly call: string
     readonly status: number
@@ -23,117 +95,18 @@ interface ErrorDetails {
     readonly reason: string
     readonly retryAfterMs?: number
   }
-  /** 429, or a body code 429xxx. `retryAfterMs` as the service asked, where it did, a minute at most. */
   'api.rateLimited': { readonly call: string; readonly retryAfterMs?: number }
-  /** 401: the token is not accepted. `isRenewable`: it was a fetched one, and the next attempt carries a fresh one. */
   'api.unauthorized': { readonly call: string; readonly isRenewable?: boolean }
-  /** The app id and secret were refused at 4.1. */
-  'api.credentialsRefused': OfCall
-  /** What answers at 4.1 issues no tokens. */
-  'api.wrongAuthUrl': OfCall
-  /** No token came: 4.1 refused with an errcode that says nothing of the app id and secret, or failed each time. */
-  'api.noToken': OfCall
-  /** 403: this account may not do this. */
-  'api.forbidden': OfCall
-  /** The service does not know the channel (404002, or an errcode that says so). */
-  'api.channelUnknown': OfCall
-  /** A well-formed answer that reports a failure: `errcode` other than 1000, or an `errors` envelope. */
   'api.refused': { readonly call: string; readonly code: number | string; readonly reason: string }
-  /** A body that is empty, cut, not JSON or not of its charset. */
-  'api.badBody': OfCall
-  /** A body that asking again would not change: too large, or in an unknown encoding. */
-  'api.bodyRefused': OfCall
-  /** JSON of another shape than the spec's, such as an object where an array belongs. */
-  'api.badShape': OfCall
-  /** The ten calls of the service day are spent (API 4.6). `resumesAt` is an ISO instant. */
   'api.budgetSpent': { readonly scope: string; readonly resumesAt: string }
-  /** The page parameter, the page size or the time filter had no effect. */
-  'paging.ignored': NoFacts
-  /** Too many rows of one slice could not be read: a changed interface, not bad rows. */
-  'rows.unreadable': NoFacts
-  /** A field that earlier items of the partition had is in none of a slice any more. */
-  'interface.changed': NoFacts
-  /** Fewer rows came than the source says there are, after reading again. */
-  'slice.short': NoFacts
-  /** The warehouse does not hold what the source has. */
-  'audit.difference': NoFacts
-  /** Another run has held the partition for too long. */
-  'slice.locked': NoFacts
-  /** A lease was not renewed in time, or another has taken it. */
-  'lease.lost': NoFacts
-  /** The database cannot be connected to. */
-  'db.unreachable': NoFacts
-  /** The database refuses: rights, read-only, full. */
   'db.refused': { readonly reason: string; readonly sqlState: string }
-  /** A server older than PostgreSQL 14. */
-  'db.tooOld': NoFacts
-  /** The database cannot hold every text: it is not in UTF-8. */
-  'db.encoding': NoFacts
-  /** The schema stays as it is while a livehouse is at work. */
-  'db.inUse': NoFacts
-  /** Migrations are pending and `LIVEHOUSE_AUTO_MIGRATE` is 0. */
-  'db.pendingMigrations': NoFacts
-  /** The database was migrated by a newer livehouse. */
-  'db.newer': NoFacts
-  /** The database belongs to another source. */
-  'db.otherSource': NoFacts
-  /** The database to copy to is in use, or came out different. */
-  'db.copyRefused': NoFacts
-  /** The embedded PostgreSQL does not start, or has no binaries for this platform. */
-  'db.embedded': NoFacts
-  /** Another process is at work on the job. */
-  'job.running': NoFacts
-  /** No worker of the queue got to the end of a partition. */
-  'job.failed': NoFacts
-  /** SIGINT, SIGTERM or SIGHUP. */
   'run.interrupted': { readonly signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' }
 }
-
-export type ErrorCode = keyof ErrorDetails
-
-/** What a caller may do about an error: try again, leave this partition, or end the run. */
-type Recovery = 'retry' | 'skip' | 'abort'
-
-/** `retry` means once more within the same call; when the attempts are used up, such an error ends its partition. */
-export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
-  'usage.invalid': 'abort',
-  'config.invalid': 'abort',
-  'api.unreachable': 'retry',
-  'api.timeout': 'retry',
-  'api.status': 'skip',
-  'api.rateLimited': 'retry',
-  'api.unauthorized': 'abort',
-  'api.credentialsRefused': 'abort',
-  'api.wrongAuthUrl': 'abort',
-  'api.noToken': 'abort',
-  'api.forbidden': 'skip',
-  'api.channelUnknown': 'skip',
-  'api.refused': 'skip',
-  'api.badBody': 'retry',
-  'api.bodyRefused': 'skip',
-  'api.badShape': 'skip',
-  'api.budgetSpent': 'skip',
-  'paging.ignored': 'skip',
-  'rows.unreadable': 'skip',
-  'interface.changed': 'skip',
-  'slice.short': 'skip',
-  'audit.difference': 'skip',
-  'slice.locked': 'skip',
-  'lease.lost': 'skip',
-  'db.unreachable': 'abort',
-  'db.refused': 'abort',
-  'db.tooOld': 'abort',
-  'db.encoding': 'abort',
-  'db.inUse': 'abort',
-  'db.pendingMigrations': 'abort',
-  'db.newer': 'abort',
-  'db.otherSource': 'abort',
-  'db.copyRefused': 'abort',
-  'db.embedded': 'abort',
-  'job.running': 'skip',
-  'job.failed': 'skip',
-  'run.interrupted': 'abort',
-}
+type FactsOf<Code extends ErrorCode> = Code extends keyof Facts
+  ? Facts[Code]
+  : Code extends `api.${string}`
+    ? { readonly call: string }
+    : Readonly<Record<string, never>>
 
 /**
  * The one error class. The message says what failed with the value that shows it and how to repair it, never a secret.
@@ -142,9 +115,9 @@ export const recoveryOf: Readonly<Record<ErrorCode, Recovery>> = {
 export class LivehouseError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'LivehouseError'
   readonly code: Code
-  readonly details: ErrorDetails[Code]
+  readonly details: FactsOf<Code>
 
-  constructor(code: Code, message: string, details: ErrorDetails[Code], options?: { readonly cause?: unknown }) {
+  constructor(code: Code, message: string, details: FactsOf<Code>, options?: { readonly cause?: unknown }) {
     super(message, options)
     this.code = code
     this.details = details
