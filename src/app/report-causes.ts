@@ -30,8 +30,7 @@ export async function reportCauses(
   await using webhook = createWebhook({ proxies, timeoutMs: ALERT_TIMEOUT_MS })
   const limit = AbortSignal.any([signal, AbortSignal.timeout(ALL_ALERTS_TIMEOUT_MS)])
   try {
-    const now = new Date(clock.now())
-    await recordCauses(db, now, readCauses)
+    await recordCauses(db, new Date(clock.now()), readCauses)
     await deliverNotices(db, { ...alerts, url, post: webhook.ask, clock, log }, limit)
   } catch (err) {
     // The run has ended and said how; an alert that fails must not change that.

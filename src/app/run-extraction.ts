@@ -192,8 +192,7 @@ async function extract(
     stopAtMs: request.until ? nextInstantOf(request.until, startedAt.getTime(), deps.wallTimeAt) : undefined,
   }
   const job = await runStreams(request.streams, planStreams, deps, options, request.runPhases)
-  const errors = await recordUnknownChannels(run, job.errors)
-  return { ...job, errors }
+  return { ...job, errors: await recordUnknownChannels(run, job.errors) }
 }
 
 /** Where the service does not tell its time: clocks of two machines that are set at all differ by less. */

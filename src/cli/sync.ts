@@ -42,8 +42,7 @@ livehouse sync --json | jq .status`,
   async (context, { values, chosen }) => {
     const { until, json: isJson } = values
     const settings = readExtractionSettings(context, chosen, channelsOf(values.channels))
-    const namesChannels = values.channels !== undefined
-    const common = { command: 'sync', settings, streams: chosen, namesChannels }
+    const common = { command: 'sync', settings, streams: chosen, namesChannels: values.channels !== undefined }
     if (values['dry-run']) {
       const { dryRun } = await import('./dry-run.ts')
       return await dryRun(context, { ...common, planStreams: (db, now) => syncPlan(db, settings, now), isJson })

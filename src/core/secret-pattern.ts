@@ -24,8 +24,7 @@ export function passwordsOf(text: string): readonly string[] {
 
 function spellings(character: string): string {
   const encoded = `(?i:${Buffer.from(character).toString('hex').replaceAll(/../g, '%$&')})`
-  const json = JSON.stringify(character).slice(1, -1)
-  const forms = new Set([character, json])
+  const forms = new Set([character, JSON.stringify(character).slice(1, -1)])
   const literals = [...forms].map((form) => RegExp.escape(form))
   return `(?:${[...literals, encoded, ...(character === ' ' ? ['\\+'] : [])].join('|')})`
 }

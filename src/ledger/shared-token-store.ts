@@ -97,8 +97,7 @@ function createSeal(secret: string, purpose: string) {
     open: (sealed: Buffer): string | undefined => {
       try {
         const nonce = sealed.subarray(0, NONCE_BYTES)
-        const options = { authTagLength: TAG_BYTES }
-        const decipher = createDecipheriv(ALGORITHM, deriveKey(), nonce, options)
+        const decipher = createDecipheriv(ALGORITHM, deriveKey(), nonce, { authTagLength: TAG_BYTES })
           .setAAD(associated)
           .setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
         const text = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES))

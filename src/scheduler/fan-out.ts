@@ -120,8 +120,7 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
   if (state !== 'completed') {
     const reason = state === 'cancelled' ? 'its job was cancelled' : `no worker got to its end: ${describe(output)}`
     const key = partitionKey(partition)
-    const error = new LivehouseError('job.failed', `${name} ${key}: ${reason}`, {})
-    tally.add(slice, failedBy(error), false)
+    tally.add(slice, failedBy(new LivehouseError('job.failed', `${name} ${key}: ${reason}`, {})), false)
     return
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a worker gave the queue, as JSON

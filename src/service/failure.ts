@@ -82,8 +82,7 @@ export const LONGEST_RETRY_AFTER_MS = 60_000
 /** `Retry-After` is seconds or an HTTP date (RFC 9110, 10.2.3). */
 function readRetryAfter(header: string | undefined, clock: Clock): number | undefined {
   if (header === undefined) return undefined
-  const isSeconds = /^\s*\d+\s*$/.test(header)
-  const askedMs = isSeconds ? Number(header) * 1000 : Date.parse(header) - clock.now()
+  const askedMs = /^\s*\d+\s*$/.test(header) ? Number(header) * 1000 : Date.parse(header) - clock.now()
   return Number.isNaN(askedMs) ? undefined : Math.max(0, askedMs)
 }
 
