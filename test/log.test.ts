@@ -106,8 +106,7 @@ test('a line for people tells errors of ours by message and causes, others with 
   const cause = new Error('connection refused')
   const err = new LivehouseError('db.refused', 'read-only', { reason: '', sqlState: '' }, { cause })
   log.error('run.failed', { err })
-  const text = lines.join('')
-  expect(text).toContain('    read-only\n    because of\n    Error: connection refused\n        at ')
+  expect(lines.join('')).toContain('    read-only\n    because of\n    Error: connection refused\n        at ')
 })
 
 test('a line survives cycles, depth and values that JSON does not know', () => {

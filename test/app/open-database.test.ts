@@ -36,8 +36,7 @@ test('with a database one token serves one process after the other, also the one
   expect(first.fetched).toBe(1)
   expect(first.remarks).toContain(`database: 127.0.0.1`)
   expect((await askForTicket(settings)).fetched).toBe(0)
-  const environment = { ...credentialsOf(emulator), ...settings }
-  expect((await runVerb(doctor, [], { environment })).code).toBe(0)
+  expect((await runVerb(doctor, [], { environment: { ...credentialsOf(emulator), ...settings } })).code).toBe(0)
   expect((await askForTicket(settings)).fetched).toBe(0)
 })
 

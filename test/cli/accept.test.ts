@@ -95,8 +95,7 @@ test('signups that did come land with the next sync, and what was accepted for o
   account.clock.passHours(24)
   expect(await syncStream(account, 'signups')).toMatchObject({ code: 3 })
   const { printed } = await run(accept, [...place, ...REASON])
-  const shown = await account.runJson(status)
-  expect(shown).toMatchObject({ shortfall_count: 0, shortfalls: [] })
+  expect(await account.runJson(status)).toMatchObject({ shortfall_count: 0, shortfalls: [] })
   expect(printed[1]).toBe('The rows that did come land with the next livehouse sync.')
   expect(await syncStream(account, 'signups')).toMatchObject({ code: 0, slices: { short: 0 } })
   const isHere = (row: { readonly channel_id?: unknown }) => row.channel_id === channel

@@ -132,6 +132,5 @@ test('a page parameter that has no effect is an error of both lists', async () =
   await using account = await startAccount({ viewers: 1 })
   account.emulator.faults.push({ effect: ignoredPage(true) }, { effect: clampedTo(5) })
   const ignored = { code: 'paging.ignored' }
-  const result = await account.sync(LISTS.join(','))
-  expect(result).toMatchObject({ code: 3, errors: [ignored, ignored] })
+  expect(await account.sync(LISTS.join(','))).toMatchObject({ code: 3, errors: [ignored, ignored] })
 })

@@ -173,8 +173,7 @@ test('a new gift with every call: the history lands at once, and the youngest wh
   let given = 0
   const give = () => {
     account.clock.nowMs += 200
-    const givenAt = account.hoursAgo(0)
-    channel.gifts.add({ ...example, giftId: 5000 + given++, givenAt })
+    channel.gifts.add({ ...example, giftId: 5000 + given++, givenAt: account.hoursAgo(0) })
   }
   for (let call = 0; call < 1500; call++) give()
   now = account.hoursAgo(0)

@@ -113,8 +113,7 @@ function breakVisitors(effect: FaultEffect): void {
 
 test('a token that is refused ends the run: failed, told once', async () => {
   pipeline.emulator.faults.push({ effect: refusal(401001) })
-  const result = await pipeline.sync()
-  expect(result).toMatchObject({ status: 'failed', errors: [{ code: 'api.unauthorized' }] })
+  expect(await pipeline.sync()).toMatchObject({ status: 'failed', errors: [{ code: 'api.unauthorized' }] })
 })
 
 test('too many unreadable rows fail the slice with samples, and are kept; where an operator expects as many, the others land', async () => {

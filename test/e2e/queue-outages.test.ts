@@ -84,8 +84,7 @@ test('a partition that no attempt got to the end of is an error of its run, and 
 test('a worker whose token is wrong leaves its partitions to others and takes none for a minute', async () => {
   const wrong = await account.startWorker({ LIVEHOUSE_API_TOKEN: 'wrong' })
   const running = account.sync()
-  const said = await wrong.hears('"worker.rests"')
-  expect(said).toMatch(/check LIVEHOUSE_API_TOKEN \(\S+ process \d+\)/)
+  expect(await wrong.hears('"worker.rests"')).toMatch(/check LIVEHOUSE_API_TOKEN \(\S+ process \d+\)/)
   const right = await account.startWorker()
   expect((await running).code).toBe(0)
   await stop(wrong)

@@ -137,8 +137,7 @@ async function embeddedServer() {
     guard.stdin.end()
   }
   try {
-    const server = await startEmbedded(dataDir, systemClock, never)
-    const url = await superuserUrl(server, dataDir)
+    const url = await superuserUrl(await startEmbedded(dataDir, systemClock, never), dataDir)
     await using db = await openDatabase(url)
     // Nothing here has to survive a power cut, and no password a thief: thousands of sessions are opened with them.
     await sql`alter system set fsync = off`.execute(db)

@@ -103,8 +103,7 @@ test('a connection that the administrator ends says so, and the pool goes on', a
 
 test('a table that is gone is a refusal that says how it may have come about', async () => {
   await using db = await openDatabase(databaseUrl('postgres'))
-  const error = await errorOf(sql`select from livehouse.gone`.execute(db))
-  expect(error).toMatchObject({
+  expect(await errorOf(sql`select from livehouse.gone`.execute(db))).toMatchObject({
     code: 'db.refused',
     message: expect.stringMatching(/gone.*restored.*Start livehouse again/),
   })

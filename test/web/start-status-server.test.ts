@@ -10,8 +10,7 @@ const database = ofFile(createTestDatabase)
 const open = ofFile(() => startTestStatusServer(database))
 /** `fetch` does not send a Host header of its own. */
 async function statusFor(url: string, headers: Readonly<Record<string, string>>): Promise<number | undefined> {
-  const asked = request(url, { headers }).end()
-  const [response] = await once(asked, 'response')
+  const [response] = await once(request(url, { headers }).end(), 'response')
   response.resume()
   return response.statusCode
 }

@@ -45,7 +45,6 @@ test('a world has odd headers, and cells in the number of the headers', () => {
 
 const small = [{ viewers: 0 }, { viewers: 1, days: 1 }, { channels: 1, viewers: 8, days: 1 }]
 test.each(small)('a small world stands: %j', (change) => {
-  const world = createWorld({ ...OPTIONS, ...change })
-  const records = channelsOf(world).flatMap((channel) => channel.records.rows)
+  const records = channelsOf(createWorld({ ...OPTIONS, ...change })).flatMap((channel) => channel.records.rows)
   expect(records.every((row) => row.enteredAt <= row.leftAt && row.leftAt <= ENDS_AT)).toBe(true)
 })

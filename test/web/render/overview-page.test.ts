@@ -25,8 +25,7 @@ test('without JavaScript all numbers are there in tables with captions and headi
 test('progress comes in the order of the streams, whatever the database tells first', () => {
   const step = { rows: 1, parts: 2, endedParts: 1, share: 0.5 }
   const progress = { gifts: step, managers: step, visitors: step }
-  const run = makeRun({ status: 'running', finishedAt: null, progress })
-  const page = overview(makeFacts({ runs: [run] }))
+  const page = overview(makeFacts({ runs: [makeRun({ status: 'running', finishedAt: null, progress })] }))
   const names = [...page.matchAll(/<progress [^>]*aria-label="([^"]+)"/g)].map(([, name]) => name)
   expect(names).toEqual(['Visitors', 'Gifts', 'Managers'])
 })
@@ -36,8 +35,7 @@ test('until when a stream is there that is read where it is asked for is said of
   const facts = makeFacts()
   const both = facts.units.flatMap((unit) => [unit, { ...unit, channelId: '10' }])
   const units = [...both, makeUnit({ stream: 'watch_records_v1' })]
-  const page = overview({ ...facts, channels, units })
-  expect(page.match(/1 of 2 channels until 20 Nov 2026, 02:15/g)).toHaveLength(2)
+  expect(overview({ ...facts, channels, units }).match(/1 of 2 channels until 20 Nov 2026, 02:15/g)).toHaveLength(2)
   expect(overview({ ...facts, units: [...facts.units, ...units.slice(-1)] })).not.toContain('channels until')
 })
 
