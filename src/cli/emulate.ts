@@ -61,8 +61,7 @@ livehouse emulate --rate-limit 5 --retry-after 1`,
         return startEmulator({ ...settings, port: 0, clock })
       },
     )
-    const variables = { ...settingsOf(emulator, settings.timeZone), DATABASE_URL: 'embedded' }
-    for (const line of envLines(variables)) print(line)
+    for (const line of envLines({ ...settingsOf(emulator, settings.timeZone), DATABASE_URL: 'embedded' })) print(line)
     remark('Ctrl-C ends it.')
     if (!signal.aborted) await once(signal, 'abort')
     return 0

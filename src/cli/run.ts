@@ -53,8 +53,7 @@ livehouse run v1-history --json | jq .resumes_at
 )
 
 async function cancel(context: CliContext, runId: string, isJson: boolean): Promise<number> {
-  const settings = readSettings(context.environment, readDatabaseSettings)
-  await using opened = await openAsItIs(context, settings)
+  await using opened = await openAsItIs(context, readSettings(context.environment, readDatabaseSettings))
   refusePending(opened)
   const isCancelled = opened.isMigrated && (await cancelRun(opened.db, runId))
   const line = `run ${runId} ${isCancelled ? 'ends within seconds' : 'is not under way: nothing was done'}`

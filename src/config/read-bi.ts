@@ -37,8 +37,7 @@ function readMask(source: SettingSource): readonly PersonalData[] | undefined {
   if (given === 'none') return []
   const names = given.split(',').map((name) => name.trim())
   const known = maskable.filter((kind) => names.includes(kind))
-  const unknown = names.filter((name) => !maskable.some((kind) => kind === name))
-  for (const name of unknown) {
+  for (const name of names.filter((name) => !maskable.some((kind) => kind === name))) {
     source.refuse(
       `LIVEHOUSE_MASK names ${show(name)}; it should be none, or of ${maskable.join(', ')}, separated by commas`,
     )

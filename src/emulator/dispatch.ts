@@ -87,8 +87,7 @@ function refusalOf(
 ): Refusal | undefined {
   if (!admitsCall()) return refusals.rateLimited
   if (isOfAuth === true) return undefined
-  const bearer = /^Bearer (.+)$/.exec(authorization)?.[1] ?? ''
-  if (!credentials.isBearer(bearer)) return refusals.unauthorized
+  if (!credentials.isBearer(/^Bearer (.+)$/.exec(authorization)?.[1] ?? '')) return refusals.unauthorized
   const budgetScope = switches.v1BudgetScope === 'account' ? 'account' : `channel=${channelId}`
   if (name === 'userRecords' && !admitsV1Call(budgetScope)) return refusals.rateLimited
   if (!/^application\/json\b/i.test(contentType)) return refusals.invalid('Content-Type')

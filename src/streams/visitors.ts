@@ -69,8 +69,7 @@ export const visitors = defineStream({
   otherFields: ['id', 'uin', 'name', 'ad_watch_time'],
   checkItem: ({ id }, { channel = '' }) => {
     const named = text(id)
-    const isOther = named !== channel && named !== null && /^\d+$/.test(channel)
-    return isOther
+    return named !== channel && named !== null && /^\d+$/.test(channel)
       ? rejection('id', `id is ${shown(id)}, and the visitors of channel ${channel} were asked for`)
       : undefined
   },

@@ -67,8 +67,7 @@ function isEqual(given: string, wanted: string): boolean {
 export function readCookies(header: string | undefined): ReadonlyMap<string, string> {
   const pairs = (header ?? '').split(';').flatMap((pair) => {
     const [name = '', ...value] = pair.split('=')
-    const isPair = /^\s*\S+$/.test(name) && value.length > 0
-    return isPair ? [[name.trim(), value.join('=').trim()] as const] : []
+    return /^\s*\S+$/.test(name) && value.length > 0 ? [[name.trim(), value.join('=').trim()] as const] : []
   })
   return new Map(pairs)
 }

@@ -46,8 +46,7 @@ async function collectFacts({ db, clock, readJobs, budget, rangeOf }: FactsDeps)
   return await readOnly(db, LONGEST_STATEMENT_MS, async (snapshot) => {
     const nowMs = clock.now()
     const since = new Date(nowMs - TIMELINE_DAYS * DAY_MS)
-    const question = { nowMs, budget, jobs, rangeOf, mostQuarantined: MOST_QUARANTINED + 1 }
-    const health = await readHealth(snapshot, question)
+    const health = await readHealth(snapshot, { nowMs, budget, jobs, rangeOf, mostQuarantined: MOST_QUARANTINED + 1 })
     return {
       ...health,
       activity: await readDailyActivity(snapshot, since, health.timeZone),

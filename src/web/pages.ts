@@ -67,8 +67,7 @@ export async function makePage(deps: PagesDeps, request: PageRequest): Promise<P
   const around = { status: failure === undefined ? 200 : 503, facts }
   const view = { messages, facts, nowMs, csrf }
   if (path === '/') {
-    const content = overviewPage(view, banner ?? verdictSection(view))
-    return { ...around, content, isBusy: facts.verdict.isRunning }
+    return { ...around, content: overviewPage(view, banner ?? verdictSection(view)), isBusy: facts.verdict.isRunning }
   }
   if (path === '/channels') {
     const [q, show] = [parameters.get('q') ?? '', parameters.get('show') ?? '']

@@ -93,8 +93,7 @@ export function resolveAbsent(
     .$if(asked !== undefined, (query) => query.where('liesIn', '&&', range))
     .$if(isDaily, (query) =>
       query.where((eb) => {
-        const day = eb.cast<string>(eb.fn('timezone', [eb.val(timeZone), 'lastSeenAt']), 'date')
-        return eb(day, '=', today)
+        return eb(eb.cast<string>(eb.fn('timezone', [eb.val(timeZone), 'lastSeenAt']), 'date'), '=', today)
       }),
     )
     .where((eb) => eb.not(isAmong(brought)))

@@ -54,8 +54,7 @@ export function recordSlices(db: Db, slices: readonly SliceRecord[]): Statement 
 /** Whether a whole walk of this partition has landed since an instant. */
 export async function hasLandedSince(db: Db, place: Place, since: Date): Promise<boolean> {
   const reading = ops(db).selectFrom('latest_readings').select('partition').where(isAt(place))
-  const walked = reading.where('walkedAt', '>', since)
-  return (await walked.executeTakeFirst()) !== undefined
+  return (await reading.where('walkedAt', '>', since).executeTakeFirst()) !== undefined
 }
 
 /** How many rows the last landed walk of a partition before this run found; undefined without one. */
@@ -95,8 +94,7 @@ export async function readLastReading(
 
 /** The streams that have been read, or tried. */
 export async function readStreamsOnRecord(db: Db): Promise<ReadonlySet<string>> {
-  const rows = await ops(db).selectFrom('slices').select('stream').distinct().execute()
-  return new Set(rows.map(({ stream }) => stream))
+  return new Set((await ops(db).selectFrom('slices').select('stream').distinct().execute()).map(({ stream }) => stream))
 }
 
 /** The number of the newest slice, `0` where there is none; later ones have larger numbers. */

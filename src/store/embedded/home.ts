@@ -58,8 +58,7 @@ async function makePlace(home: Home, owner: Owner): Promise<void> {
   await makeRootOwned(dataDir, dataDir)
   await chmod(dataDir, ((await stat(dataDir)).mode & 0o777) | 0o011)
   if (place !== dataDir) return makeRootOwned(place, dataDir)
-  const isReachable = (await runProgram(home, '/bin/sh', ['-c', 'cd "$0"', dataDir])).exitCode === 0
-  if (isReachable) return
+  if ((await runProgram(home, '/bin/sh', ['-c', 'cd "$0"', dataDir])).exitCode === 0) return
   if ((await lstat(pgdata).catch(() => undefined)) !== undefined) {
     const reason = `root may not run PostgreSQL, and the user that runs it (uid ${owner.uid}) cannot enter ${pgdata}`
     const open = 'Open the folders above it for passing through (chmod o+x)'

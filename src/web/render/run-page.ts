@@ -80,8 +80,7 @@ function errors(view: View, run: RunReport, found: readonly RunError[]): Html | 
     ['partition', ({ partition }) => (partition === null ? notKnown : untrusted(partition, 60))],
     ['message', ({ message, code }) => errorText(view.messages, message, code)],
   ]
-  const left = run.errorCount - found.length
-  return tableSection(view, 'errors', found, columns, { className: 'worded', left })
+  return tableSection(view, 'errors', found, columns, { className: 'worded', left: run.errorCount - found.length })
 }
 
 function alerts(view: View, { runId, command, status }: RunReport, raised: RunDetails['alerts']): Html | false {
