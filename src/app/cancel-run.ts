@@ -20,8 +20,7 @@ export function watchForCancel(leases: Pick<Leases, 'isWanted'>, runId: string) 
       await systemClock.sleep(LOOK_MS, over.signal).catch(() => {})
       // A database that does not answer is asked again.
       if (over.signal.aborted || !(await leases.isWanted(`run ${runId}`).catch(() => false))) continue
-      const details = { signal: 'SIGTERM' } as const
-      return cancelled.abort(new LivehouseError('run.interrupted', `run ${runId} was cancelled`, details))
+      return cancelled.abort(new LivehouseError('run.interrupted', `run ${runId} was cancelled`, { signal: 'SIGTERM' }))
     }
   }
   const looking = look()

@@ -42,8 +42,7 @@ livehouse init < answers.txt`,
     await ask('LIVEHOUSE_CHANNELS', 'Channel ids, separated by commas; or @ and the path of a file of them')
     const database = 'A Postgres URL; empty for the PostgreSQL that livehouse keeps in .livehouse'
     if ((await ask('DATABASE_URL', database, true)) === '') answers.set('DATABASE_URL', 'embedded')
-    const lines = [...envLines(Object.fromEntries(answers)), '']
-    writeFileSync(FILE, lines.join('\n'), { mode: 0o600, flag: 'wx' })
+    writeFileSync(FILE, [...envLines(Object.fromEntries(answers)), ''].join('\n'), { mode: 0o600, flag: 'wx' })
     context.print(`${FILE} is written, for you alone to read.\n`)
     const environment = { ...context.environment, ...Object.fromEntries(answers) }
     const code = await doctor.run({ ...context, environment }, [])

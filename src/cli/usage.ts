@@ -27,7 +27,6 @@ export interface Usage<A extends string, F extends Flags> {
   readonly examples: string
 }
 
-/** What was typed behind a verb. */
 interface Given<A extends string, F extends Flags> {
   readonly action: A
   readonly words: readonly string[]

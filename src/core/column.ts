@@ -34,7 +34,6 @@ export type FieldParser<T> = (raw: unknown) => T | null | undefined
 /** The parts of a partition's name that a column can take its value from. */
 export type PartitionPart = 'channel' | 'type' | 'question'
 
-/** Where a column's value comes from. */
 type ColumnSource<T> =
   /**
    * A field of the item. `isRequired`: without a readable value the item goes to quarantine. `isOptional`: the service

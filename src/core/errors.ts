@@ -145,9 +145,8 @@ export function messageOf(error: unknown): string {
 
 /** How a run recovers from `error`; undefined for a bug, from which it does not. */
 export function recoveryFrom(error: unknown): Recovery | undefined {
-  if (!(error instanceof LivehouseError)) return undefined
-  const code: ErrorCode = error.code
-  return recoveryOf[code]
+  const code: ErrorCode | undefined = error instanceof LivehouseError ? error.code : undefined
+  return code && recoveryOf[code]
 }
 
 /** What is wrong with a command line, also where only the database or the service shows it. */

@@ -4,7 +4,6 @@ import { Leases } from './leases/leases.ts'
 import { ops, type Row } from './ops.ts'
 import { readLeases } from './leases/lease-rows.ts'
 
-/** When a job is due. */
 type JobSchedule = Pick<Row<'jobs'>, 'job' | 'cron' | 'timeZone' | 'isEnabled'>
 
 /**

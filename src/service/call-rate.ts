@@ -1,7 +1,6 @@
 /** Calls that ended within the second of `atMs`, milliseconds since 1970. */
 export type EndedCalls = Readonly<Record<'atMs' | 'calls' | 'refused', number>>
 
-/** What is known of the calls of one endpoint. */
 interface GatePace {
   /** The first instant that is free. */
   readonly nextAtMs: number
@@ -16,7 +15,6 @@ interface GatePace {
   readonly ended: readonly EndedCalls[]
 }
 
-/** What all processes know of the pace of calls. */
 interface CallPace {
   /** When it was first kept: another instant tells that it was lost. */
   readonly begunMs: number

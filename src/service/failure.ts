@@ -88,8 +88,7 @@ function readRetryAfter(header: string | undefined, clock: Clock): number | unde
 
 /** The error for a body that is no JSON. */
 export function badBody(call: Call, raw: RawAnswer): LivehouseError {
-  const reason = describeBody(raw)
-  return new LivehouseError('api.badBody', `${call.name}: ${raw.status} with ${reason}`, { call: call.name })
+  return new LivehouseError('api.badBody', `${call.name}: ${raw.status} with ${describeBody(raw)}`, { call: call.name })
 }
 
 /** The error for a body that is not parsed. @param excess why */

@@ -155,8 +155,8 @@ async function readBody(
   if (unpack === undefined || packed.length === 0) return packed
   return await unpack(packed, { maxOutputLength: maxBodyBytes }).catch((error: unknown) => {
     if (codeOf(error) === 'ERR_BUFFER_TOO_LARGE') throw refuse(tooLarge)
-    const reason = `the body cannot be unpacked as ${encoding}`
-    throw new LivehouseError('api.badBody', `${call.name}: ${reason}`, { call: call.name })
+    const message = `${call.name}: the body cannot be unpacked as ${encoding}`
+    throw new LivehouseError('api.badBody', message, { call: call.name })
   })
 }
 

@@ -10,7 +10,6 @@ const LONGEST_EARLY_MS = 5 * 60_000
 /** A token as it was given out. One that is issued later is another one, even with the same value. */
 type IssuedToken = Pick<AccessToken, 'value'>
 
-/** Where calls get their tokens from. */
 interface Tokens {
   /** A token that should be accepted; waits for the one fetch in flight where one is due. */
   readonly current: (signal: AbortSignal) => Promise<IssuedToken>
@@ -123,8 +122,7 @@ export function fetchTokens(options: TokensOptions) {
 }
 
 function asRunError(error: unknown): unknown {
-  if (!(error instanceof LivehouseError)) return error
-  if (recoveryFrom(error) === 'abort') return error
+  if (!(error instanceof LivehouseError) || recoveryFrom(error) === 'abort') return error
   const message = `${error.message}; no call can be made without a token, and the next run asks again`
   return new LivehouseError('api.noToken', message, { call: TOKEN_CALL }, { cause: error })
 }

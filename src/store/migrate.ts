@@ -14,7 +14,6 @@ const LIST = 'livehouse_ops.migrations'
 
 type Migrations = Readonly<Record<string, Migration>>
 
-/** What every function here takes besides the database. */
 interface MigrateOptions {
   readonly signal?: AbortSignal
   /** Those of the folder when not given. */

@@ -11,7 +11,6 @@ export type Access = ReturnType<typeof createAccess>
 const MOST_WRONG = 10
 const MINUTE_MS = 60_000
 
-/** The cookie that signing in sets. */
 const SESSION_COOKIE = 'livehouse_session'
 
 /** @param token `LIVEHOUSE_HTTP_TOKEN`; undefined for a page on loopback alone, which needs none */

@@ -42,8 +42,7 @@ export function fill(sentence: string, values: Readonly<Record<string, string | 
  * (`zh-CN,zh;q=0.9,en;q=0.8`). English where there is none.
  */
 export function chooseLanguage(...wishes: readonly (string | null | undefined)[]): Language {
-  const tags = wishes.flatMap((wish) => (wish ?? '').split(','))
-  return tags.flatMap((tag) => languageOf(tag) ?? [])[0] ?? 'en'
+  return wishes.flatMap((wish) => (wish ?? '').split(',')).flatMap((tag) => languageOf(tag) ?? [])[0] ?? 'en'
 }
 
 /** Any kind of Chinese or English counts as ours. */

@@ -24,7 +24,6 @@ import type { View } from './render/view.ts'
 import type { Facts, FactsDeps, ReadFacts } from './facts.ts'
 import { fill, type Messages } from './messages.ts'
 
-/** What pages are made from. */
 interface PagesDeps extends Pick<FactsDeps, 'db' | 'clock' | 'log'> {
   readonly readFacts: ReadFacts
 }

@@ -144,7 +144,6 @@ export interface Comparison {
 
 export const nothingDisputed: Comparison = { removed: 0, disputed: [] }
 
-/** The reading that is compared. */
 interface ComparedBy {
   readonly runId: string
   readonly at: Date

@@ -5,7 +5,6 @@ import { type Content, type Html, html, plainForeign } from '../html.ts'
 import { link } from './view.ts'
 import { fill, type Messages, messagesOf } from '../messages.ts'
 
-/** What every page has around its content. */
 interface Frame {
   readonly messages: Messages
   readonly assets: Assets['paths']

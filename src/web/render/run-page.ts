@@ -24,7 +24,6 @@ import {
 } from './view.ts'
 import { type StreamReport } from '../../ledger/slices/slices-of-runs.ts'
 
-/** What the page of a run shows beside its report. */
 interface ShownDetails extends Omit<RunDetails, 'slices'> {
   readonly errors: readonly RunError[]
   readonly slices: ListPage<RunDetails['slices'][number]>
