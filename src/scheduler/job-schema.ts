@@ -97,8 +97,7 @@ export function checkDefinition(given: unknown): CheckedDefinition {
   const result = schema.safeParse(given)
   // In a job file undefined is the same as absent, which is the only one that the type allows.
   if (result.success) return { definition: JSON.parse(JSON.stringify(result.data)) }
-  const known = Object.keys(schema.shape)
-  const problems = result.error.issues.flatMap((issue) => problemsOf(issue, given, kind, known))
+  const problems = result.error.issues.flatMap((issue) => problemsOf(issue, given, kind, Object.keys(schema.shape)))
   return { problems: [...new Set(problems)] }
 }
 

@@ -112,8 +112,7 @@ export function connect(options: ConnectOptions): Connection {
   const places = new PQueue({ concurrency })
   // Places come after the gate: calls that wait for a slow endpoint's turn must not hold them all.
   const placed: Send = (call, context) => places.add(() => authorized(call, context), { signal: context.signal })
-  const renewToken = apiToken === null ? fetched?.renew : undefined
-  const send = retry(pace.outer(placed), { ...repeating, renewToken })
+  const send = retry(pace.outer(placed), { ...repeating, renewToken: apiToken === null ? fetched?.renew : undefined })
   return {
     fetchPage: createFetchPage(send, options.listParams, options.onFirstPage),
     ask: createAsk(send, 'once', options.onFirstPage),

