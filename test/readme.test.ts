@@ -82,8 +82,7 @@ test('each test that docs/security.md names is there', () => {
 
 test('each decision that code, docs and other decisions name is there', () => {
   const there = readdirSync(`${root}/docs/adr`)
-  const pattern = '{bin,docs,scripts,src}/**/*.{cjs,md,mts,ts}'
-  const named = globSync(pattern, { cwd: root }).flatMap((path) => {
+  const named = globSync('{bin,docs,scripts,src}/**/*.{cjs,md,mts,ts}', { cwd: root }).flatMap((path) => {
     const text = readFileSync(join(root, path), 'utf8').replace(/^Replaces [^.]*\./m, '')
     return text.match(path.includes('/adr/') ? /\b00\d\d\b/g : /(?<=\bADR |\badr\/)\d{4}[a-z-]*/g) ?? []
   })

@@ -39,8 +39,7 @@ test('each fault is told once: the gravest of a channel, and one sentence for st
   expect(first).toMatchObject({ kind: 'problem', streams: ['watch_records', 'gifts'], channels: ['9'] })
   expect(others.map(({ kind }) => kind)).toEqual(['unread'])
   expect(judge({ ...facts, units: units.toReversed() }).findings[0]).toEqual(first)
-  const progress = { until: THIS_NIGHT, all: 2, behind: ['9'] }
-  expect(readProgressOf(units.slice(0, 2), facts.expectations)).toEqual(progress)
+  expect(readProgressOf(units.slice(0, 2), facts.expectations)).toEqual({ until: THIS_NIGHT, all: 2, behind: ['9'] })
   // A run that failed as a whole is told of where nothing else tells of it.
   const failed = [makeRun({ runId: '8', command: 'quarantine retry' }), makeRun({ status: 'failed' })]
   const cause = { kind: 'run', name: 'sync', runId: '7', status: 'failed', problems: [] } as const

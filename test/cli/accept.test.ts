@@ -25,8 +25,7 @@ async function startShort(stream: string, endpoint: EndpointName, rows = 1) {
   const account = await startAccount()
   withhold(account, endpoint, rows)
   const [channel = ''] = account.emulator.channelIds
-  const place = ['--stream', stream, '--channel', channel]
-  return Object.assign(account, { channel, place })
+  return Object.assign(account, { channel, place: ['--stream', stream, '--channel', channel] })
 }
 
 test('an accepted shortfall makes no run partial, and is shown as accepted everywhere, never as verified', async () => {

@@ -170,8 +170,7 @@ test('a user without rights is told which are missing and what a DBA runs, befor
   await repair(empty.db, before)
   expect((await look(empty.name)).failed).toEqual([])
 
-  const stranger = await look(migrated.name)
-  expect(stranger.byName.get('rights')?.repair).toContain('GRANT USAGE ON SCHEMA livehouse')
+  expect((await look(migrated.name)).byName.get('rights')?.repair).toContain('GRANT USAGE ON SCHEMA livehouse')
   const rights = `grant usage on schema livehouse, livehouse_ops to ${role.name};
     grant select on all tables in schema livehouse, livehouse_ops to ${role.name}`
   await sql.raw(rights).execute(migrated.db)

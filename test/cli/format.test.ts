@@ -15,10 +15,9 @@ test('columns are aligned, numbers to the right, Chinese characters two places w
   ])
 })
 
-test.each([
-  [59_949, '59.9 s'],
-  [59_960, '1 min 0 s'],
-])('%i ms are %s', (ms, text) => expect(formatDuration(ms)).toBe(text))
+test('a span is rounded before its unit is chosen', () => {
+  expect([59_949, 59_960].map(formatDuration)).toEqual(['59.9 s', '1 min 0 s'])
+})
 
 test('words beside numbers keep a column to the left, and line feeds and escape codes cannot break the table', () => {
   expect(formatTable(['id'], [['9'], ['ab'], ['10']])).toEqual(['id', '9', 'ab', '10'])

@@ -30,8 +30,7 @@ test('the findings are kept, and the next sync tries the place that was found; p
   expect(again.printed.at(-2)).toMatch(/^✗ .*managers.*403/)
   expect(again.printed.at(-1)).toMatch(/^partial: /)
 
-  const refused = await run(probe, [], { LIVEHOUSE_API_TOKEN: 'wrong' })
-  expect(refused.error).toMatchObject({ code: 'api.unauthorized' })
+  expect((await run(probe, [], { LIVEHOUSE_API_TOKEN: 'wrong' })).error).toMatchObject({ code: 'api.unauthorized' })
   const runs = await database.db.selectFrom('livehouse_ops.runs').select('status').orderBy('run_id').execute()
   expect(runs.map((run) => run.status)).toEqual(['ok', 'ok', 'partial', 'failed'])
 })

@@ -95,8 +95,7 @@ const readUnresolved = async () => {
 }
 
 test('retry says what became of the items, in the zone of the source, and is a run on record', async () => {
-  const visitor = '{"user_id": "a", "first_login_time": "2026-11-01 08:00:00"}'
-  const runId = await keep('channel=9', [visitor, '7'])
+  const runId = await keep('channel=9', ['{"user_id": "a", "first_login_time": "2026-11-01 08:00:00"}', '7'])
   expect(await retry('visitors')).toMatchObject({ counts: [2, 1, 0, 0, 1] })
   const { db } = database
   const { rows } = await sql`select first_login_at, run_id from livehouse.visitors`.execute(db)

@@ -46,14 +46,12 @@ test('a failure of our own making says how to see where, and shows it with LOG_L
   expect(code).toBe(1)
   const advice = 'This is a bug. LOG_LEVEL=debug shows where it happened.'
   expect(err).toBe(`livehouse sync: internal error: x is not a function\n  ${advice}\n`)
-  const debugged = await run(['sync'], bug, { LOG_LEVEL: 'debug' })
-  expect(debugged.err).toContain('run-command-line.test.ts')
+  expect((await run(['sync'], bug, { LOG_LEVEL: 'debug' })).err).toContain('run-command-line.test.ts')
   expect(JSON.parse((await run(['sync', '--json'], bug)).out).errors[0].code).toBe('internal')
 })
 
 test('a failure never shows a secret', async () => {
-  const message = 'GET https://h/?s=hush%2Dhush and learnt-later'
-  const error = new LivehouseError('api.unreachable', message, { call: '' })
+  const error = new LivehouseError('api.unreachable', 'GET https://h/?s=hush%2Dhush and learnt-later', { call: '' })
   const { out, err } = await run(['sync', '--json'], async ({ addSecret }) => {
     addSecret('learnt-later')
     throw error

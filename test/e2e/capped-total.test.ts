@@ -72,8 +72,7 @@ test('a round total that has grown by the next call is no limit: a visit across 
   account.emulator.faults.push({ effect: arrive, endpoint: 'userRecordList' })
   const from = formatWallDate(now - 20 * DAY)
   expect(await account.run(backfill, ['--streams', 'watch_records', '--from', from])).toMatchObject({ code: 0 })
-  const held = await readStreamTable(account.database.db, 'watch_records')
-  expect(held.map(({ record_id: id }) => id)).toContain('100')
+  expect((await readStreamTable(account.database.db, 'watch_records')).map(({ record_id: id }) => id)).toContain('100')
 })
 
 test('a range of which a round number of rows is counted, and comes, is not cut', async () => {

@@ -53,8 +53,7 @@ test('a channel that is unknown on three days is gone, said once, asked for once
     expect(await account.sync()).toMatchObject({ code: 0 })
     expect(callsOf(lost)).toBe(asked + 1)
   }
-  const compared = await account.run(audit)
-  expect(compared.printed.join('\n')).toMatch(new RegExp(`^– channel ${lost}: gone`, 'm'))
+  expect((await account.run(audit)).printed.join('\n')).toMatch(new RegExp(`^– channel ${lost}: gone`, 'm'))
   expect((await account.run(status)).printed.join('\n')).toMatch(new RegExp(`does not know.*${lost}$`, 'm'))
 
   account.emulator.faults.length = 0

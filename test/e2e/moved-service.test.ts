@@ -152,6 +152,5 @@ test('a mistyped address of the token service is one error that names the settin
   await using account = await startAccount()
   const mistyped = { ...secretOf(account), LIVEHOUSE_AUTH_URL: `${account.emulator.authUrl}/mistyped` }
   const message = expect.stringMatching(`404.* LIVEHOUSE_AUTH_URL, which is ${mistyped.LIVEHOUSE_AUTH_URL};`)
-  const result = await account.sync([], mistyped)
-  expect(result).toMatchObject({ code: 1, errors: [{ code: 'api.wrongAuthUrl', message }] })
+  expect(await account.sync([], mistyped)).toMatchObject({ code: 1, errors: [{ code: 'api.wrongAuthUrl', message }] })
 })

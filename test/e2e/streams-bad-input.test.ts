@@ -104,8 +104,7 @@ test('headers, cells and answers are free text: NUL, lone surrogates, emoji, ten
   const { channel, form, signup } = firstRows(pipeline.emulator)
   const questions = ['\u0000', '\ud800?', '👍'.repeat(100), '手机号', '']
   const long = 'x'.repeat(10_000_000)
-  const answers = ['a\u0000b', '\udfff', '"\n||', long, '']
-  const signups = createRowList<Signup>([{ ...signup, answers }])
+  const signups = createRowList<Signup>([{ ...signup, answers: ['a\u0000b', '\udfff', '"\n||', long, ''] }])
   channel.questionnaires.replace(form, { ...form, questions, signups })
   const asked = { streams: ['questionnaires', 'signups'] }
   for (let run = 0; run < 2; run++) expect(await pipeline.sync(asked)).toMatchObject({ status: 'ok', errors: [] })

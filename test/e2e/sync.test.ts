@@ -162,8 +162,7 @@ test.each([
   const { code, errors } = await account.sync()
   expect(code).toBe(ended)
   const said = /No space left.* \(53100\)\. Its disk is full: make room there, then run again/
-  const error = { code: 'db.refused', message: expect.stringMatching(said) }
-  expect(errors).toContainEqual(expect.objectContaining(error))
+  expect(errors).toContainEqual(expect.objectContaining({ code: 'db.refused', message: expect.stringMatching(said) }))
   await runQuery(db, 'drop function public.disk_full() cascade')
   expect((await account.sync()).code).toBe(0)
   await account.expectTruth()

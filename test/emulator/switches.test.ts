@@ -27,8 +27,7 @@ test.each([
   const at = 1_600_000_000
   if (sample) records.add(...['a', 'b', 'c'].map((nick, index) => ({ ...sample, nick, enteredAt: at + index * 10 })))
   const body = { start_time: formatWallTime(at), end_time: formatWallTime(at + 20) }
-  const rows = await listOf(service, RECORDS, 'results', body)
-  expect(rows.map((row) => row['nick'])).toEqual(expected)
+  expect((await listOf(service, RECORDS, 'results', body)).map((row) => row['nick'])).toEqual(expected)
 })
 
 const orders = ['time-asc', 'time-desc', 'id-asc', 'id-desc', 'shuffled'] as const

@@ -20,8 +20,7 @@ const GATE = 4242
 
 /** A small account that has ended long ago, so that what is covered does not depend on when a run is. */
 export async function startKillBench() {
-  const now = floorToMinute(wallTimeAt(systemClock.now(), TIME_ZONE))
-  const endsAt = now - 4 * DAY
+  const endsAt = floorToMinute(wallTimeAt(systemClock.now(), TIME_ZONE)) - 4 * DAY
   const world = createWorld({ seed: 3, channels: 1, viewers: 25, days: 3, endsAt, timeZone: TIME_ZONE })
   const emulator = await startEmulator({ world })
   const database = await createTestDatabase()

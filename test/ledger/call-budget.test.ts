@@ -75,8 +75,7 @@ test('a host a day behind takes nothing of the day of those whose clock is right
   const callAt = async (ms: number) => await callBudget(database.db, given, { now: () => ms })('9', ms, signal)
   for (let call = 0; call < given.v1Budget; call++) await callAt(nowMs)
   for (const daysBehind of [1, 0]) {
-    const error = await errorOf(callAt(nowMs - daysBehind * 86_400_000))
-    expect(error).toMatchObject({ code: 'api.budgetSpent' })
+    expect(await errorOf(callAt(nowMs - daysBehind * 86_400_000))).toMatchObject({ code: 'api.budgetSpent' })
   }
 })
 

@@ -31,8 +31,7 @@ const first = { page: 1, pageSize: 10 }
 test('the configured place of the parameters of 4.8 and 4.9 is used when it works, also with an echo as text', async () => {
   await using service = await startScriptedService(managers('query', { isText: true }))
   await using connection = connectClient(service.url)
-  const page = await connection.fetchPage({ list: managerList, ...first }, openContext())
-  expect(page.items).toHaveLength(10)
+  expect((await connection.fetchPage({ list: managerList, ...first }, openContext())).items).toHaveLength(10)
   expect(service.requests).toHaveLength(1)
 })
 

@@ -48,8 +48,7 @@ test('the gauges tell how fresh and how proven each stream is', async () => {
     makeUnit({ channelId: '10', verifiedAt: new Date(NOW_MS - 60_000), gaps: 2, proofs: ['short'] }),
     makeUnit({ stream: 'gifts', verifiedAt: null, landedAt: null, proofs: ['unverifiable', 'unverifiable'] }),
   ]
-  const open = [makeReading(), makeReading({ kind: 'gap' })]
-  const text = await render(create(), makeFacts({ units, open }))
+  const text = await render(create(), makeFacts({ units, open: [makeReading(), makeReading({ kind: 'gap' })] }))
   expect(valueOf(text, 'livehouse_seconds_since_last_verified_slice{stream="watch_records"}')).toBe('60')
   expect(text).not.toContain('livehouse_seconds_since_last_verified_slice{stream="gifts"}')
   expect(valueOf(text, 'livehouse_seconds_behind{stream="watch_records"}')).toBe('44100')

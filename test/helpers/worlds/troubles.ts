@@ -152,8 +152,7 @@ export const troubles = {
     weight: 2,
     befall: ({ pick }, { channelIds }) => {
       const effect = refusal(404002, 'No such activity')
-      const channelId = channelIds[pick % channelIds.length] ?? ''
-      return [pick % 3 === 0 ? { effect, channelId } : { effect }]
+      return [pick % 3 === 0 ? { effect, channelId: channelIds[pick % channelIds.length] ?? '' } : { effect }]
     },
   },
   'has another time than we': {

@@ -24,8 +24,7 @@ test.each([...new Set([...reasons, ...others.map(({ reason }) => reason)])])('%s
 })
 
 test('each code of an error has words in Chinese, and each message that is on record without one', () => {
-  const codes = [...Object.keys(recoveryOf), 'internal']
-  expect(codes.filter((code) => causeInChinese(code) === undefined)).toEqual([])
+  expect([...Object.keys(recoveryOf), 'internal'].filter((code) => causeInChinese(code) === undefined)).toEqual([])
   const messages = {
     '502 after 5 attempts': '服务返回错误',
     '429; the service asks to wait 3 s': '服务限制了调用次数',
