@@ -72,11 +72,10 @@ test('what never came to its end, and a new field, are told without a number or 
   await rememberUnknownFields(database.db, 'gifts', fields, '1', new Date())
   await recordCauses(database.db, new Date(), readCauses)
   const alerts = await database.db.selectFrom('livehouse_ops.alerts').select('facts').orderBy('alert_id').execute()
-  const [cause, field] = alerts.map(({ facts }) => facts)
-  expect(field).toMatchObject({ field: `…${'f'.repeat(58)}\ufffd` })
   const reason = expect.stringMatching(/^it was begun 5 times; … or … y+$/)
-  expect(cause).toMatchObject({ runId: null, problems: [], reason })
-  expect(JSON.stringify(cause).length).toBeLessThan(320)
+  const field = `…${'f'.repeat(58)}\ufffd`
+  expect(alerts).toMatchObject([{ facts: { runId: null, problems: [], reason } }, { facts: { field } }])
+  expect(JSON.stringify(alerts[0]).length).toBeLessThan(320)
 })
 
 test('serve tells within a minute what no run has told', async () => {
