@@ -1,5 +1,5 @@
 import type { DatabaseTarget, ServiceSettings } from '../app/settings.ts'
-import { decodePercent } from '../core/text.ts'
+import { isPostgresUrl } from '../core/text.ts'
 import type { SettingSource } from './setting-source.ts'
 import { isSafeAddress, readValue, show } from './values.ts'
 
@@ -81,15 +81,4 @@ function readPostgresUrl(source: SettingSource, name: string, expected: string):
   return readValue(source, name, { fallback: undefined, expected, isSecret: true }, (given) =>
     isPostgresUrl(given) ? given : undefined,
   )
-}
-
-/** Whether the text is a URL that the driver reads as it is meant. */
-export function isPostgresUrl(given: string): boolean {
-  const url = URL.parse(given)
-  // The driver takes a bare % of a password as it is, but fails with one of a name.
-  const parts = [url?.pathname ?? '', given.replace(/%(?![\da-f]{2})/gi, '%25')]
-  const isReadable = parts.every((part) => decodePercent(part) !== undefined)
-  // A password with an @ before one of these would end there, and the rest be looked up as a host.
-  const isCut = [url?.pathname, url?.search, url?.hash].some((part) => /@[^&]*[:/]/.test(part ?? ''))
-  return isReadable && !isCut && /^postgres(ql)?:$/.test(url?.protocol ?? '')
 }

@@ -32,6 +32,17 @@ export function decodePercent(text: string): string | undefined {
   }
 }
 
+/** Whether the text is a URL of Postgres that its driver reads as it is meant. */
+export function isPostgresUrl(given: string): boolean {
+  const url = URL.parse(given)
+  // The driver takes a bare % of a password as it is, but fails with one of a name.
+  const parts = [url?.pathname ?? '', given.replace(/%(?![\da-f]{2})/gi, '%25')]
+  const isReadable = parts.every((part) => decodePercent(part) !== undefined)
+  // A password with an @ before one of these would end there, and the rest be looked up as a host.
+  const isCut = [url?.pathname, url?.search, url?.hash].some((part) => /@[^&]*[:/]/.test(part ?? ''))
+  return isReadable && !isCut && /^postgres(ql)?:$/.test(url?.protocol ?? '')
+}
+
 /** A JSON value as text. For values that were read from JSON, and bigints, which are written as numbers. */
 export function jsonText(value: unknown): string {
   try {
