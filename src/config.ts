@@ -137,18 +137,15 @@ export function readDataDir(source: SettingSource): string {
 export function readJobsDir(source: SettingSource): string {
   const given = source.value('LIVEHOUSE_JOBS_DIR')
   const own = resolve('jobs')
+  const hasOwn = given === undefined && existsSync(own) && readdirSync(own).some((file) => /\.(ts|js|mjs)$/.test(file))
   const shipped = join(programFolder, 'jobs')
-  const folder = given === undefined ? (hasModules(own) ? own : shipped) : resolve(given)
+  const folder = given === undefined ? (hasOwn ? own : shipped) : resolve(given)
   const isForeign = given === undefined && folder !== shipped && process.getuid?.() === 0 && statSync(folder).uid !== 0
   const problem = isForeign
     ? `${folder} belongs to another user, and livehouse runs as root; LIVEHOUSE_JOBS_DIR set to it runs its files`
     : describeOpenFile(folder)
   if (problem !== undefined) source.refuse(problem)
   return folder
-}
-
-function hasModules(folder: string): boolean {
-  return existsSync(folder) && readdirSync(folder).some((file) => /\.(ts|js|mjs)$/.test(file))
 }
 
 /** The earliest date that a first sync asks for, `YYYY-MM-DD` of the service's calendar. */

@@ -24,9 +24,8 @@ function raised(cause: Cause): readonly [english: string, chinese: string] {
     }
     case 'unknownField': {
       const { stream, field } = cause
-      const kept = 'Its values are kept in the column extra'
       return [
-        `A new field in ${stream}: ${named(field)}. ${kept}.`,
+        `A new field in ${stream}: ${named(field)}. Its values are kept in the column extra.`,
         `${stream} 出现新字段：${named(field)}。其值保存在 extra 列。`,
       ]
     }

@@ -33,8 +33,6 @@ export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
 
 /** The beginning of the text without what could be the number or address of a person, and without half a character. */
 function shorten(text: string, longest: number): string {
-  return text
-    .replaceAll(/\d{5,}|[^\s<>"']+@[^\s<>"']+/g, '…')
-    .slice(0, longest)
-    .toWellFormed()
+  const shown = text.replaceAll(/\d{5,}|[^\s<>"']+@[^\s<>"']+/g, '…')
+  return shown.slice(0, longest).toWellFormed()
 }
