@@ -4,11 +4,11 @@ import { isObject, jsonText } from '../core/text.ts'
 import type { CallContext, FetchPage, ItemReader, ListRequest, Page } from '../core/page.ts'
 import { placeOf, sliceName, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { floorToDay, formatWallDate, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { floorToDay, formatWallDate, MINUTE } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier } from '../ledger/slices/earlier-readings.ts'
 import { itemReader } from '../transform/read-item.ts'
 import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
-import { claimableUntil, minuteOf, minutesWithin, partUntil, requireFiltered } from './windows.ts'
+import { claimableUntil, listUntil, minuteOf, minutesWithin, partUntil, requireFiltered } from './windows.ts'
 
 /** A slice that is being read. */
 export type SliceReading = ReturnType<typeof openReading>
@@ -19,12 +19,6 @@ const OVERLAP_SECONDS = 60
 /** The range that is asked for; undefined for a walk over the whole list. */
 export function askedOf({ window, asked }: Pick<Slice, 'window' | 'asked'>): Window | undefined {
   return asked ?? (window && { from: window.from - OVERLAP_SECONDS, to: window.to + OVERLAP_SECONDS })
-}
-
-/** A list whose range ends by then: some services refuse one that ends in the future, or give nothing of it. */
-function listUntil(list: ListRequest, latest: WallTime): ListRequest {
-  const { window } = list
-  return window && window.to > latest ? { ...list, window: { ...window, to: Math.max(window.from, latest) } } : list
 }
 
 /** @param pageSize how many rows of a page are asked for; the largest that the spec allows when not given */

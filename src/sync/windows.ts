@@ -26,6 +26,12 @@ export function partUntil({ from, to }: Window, end: WallTime): Window | undefin
   return isEmptyWindow(part) ? undefined : part
 }
 
+/** A list whose range ends by then: some services refuse one that ends in the future, or give nothing of it. */
+export function listUntil(list: ListRequest, latest: WallTime): ListRequest {
+  const { window } = list
+  return window && window.to > latest ? { ...list, window: { ...window, to: Math.max(window.from, latest) } } : list
+}
+
 /** Where the lookback begins: rows before it no longer change. */
 export function lookbackStart(now: WallTime, lookbackDays: number): WallTime {
   return floorToMinute(now) - lookbackDays * DAY
