@@ -155,8 +155,8 @@ export function rememberPresentFields(
 type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
 
 /**
- * Refuses, before rows are written, a reading in which no item has a field that rows of its range have, as their values
- * would be overwritten with nothing. Where no such row has it, it may be missing: some services leave out empty fields,
+ * Refuses, before rows are written, a reading in which no item has a field, readable, that rows of its range have: their
+ * values would be overwritten with nothing. Where no such row has it, it may be missing: some services leave out empty fields,
  * but not those that tell rows apart, which any row of the partition may have had.
  * Among few items only fields of an identity count: without one, each item would become another row.
  * @throws LivehouseError `interface.changed`
@@ -185,8 +185,8 @@ export async function requireFields(
   const channel = id === undefined ? '' : ` --channel ${id}`
   throw new LivehouseError(
     'interface.changed',
-    `${place.stream} ${place.partition}: none of ${received} items has ${fields.join(', ')} any more, so nothing was ` +
-      "written. Ask the service's support; where that is meant: " +
+    `${place.stream} ${place.partition}: none of ${received} items has ${fields.join(', ')} any more, or none in a ` +
+      "form that can be read, so nothing was written. Ask the service's support; where that is meant: " +
       `livehouse accept --stream ${place.stream}${channel} --reason TEXT`,
     {},
   )

@@ -33,7 +33,7 @@ export interface WalkSummary {
   readonly degraded: number
   /** Names of fields that the spec does not know. */
   readonly unknownFields: ReadonlySet<string>
-  /** Names of declared fields that no item has had. */
+  /** Names of declared fields that no item has had, or none that could be read. */
   readonly absentFields: ReadonlySet<string>
 }
 
@@ -73,8 +73,10 @@ export function startWalk(
       const rejectedHere: RejectedItem[] = []
       const keysHere = new Set<string>()
       for (const item of page.items) {
-        for (const field of absentFields) if (Object.hasOwn(Object(item), field)) absentFields.delete(field)
         const read = readItem(item, page)
+        const unread = read.kind === 'row' ? read.unreadFields : []
+        for (const field of absentFields)
+          if (Object.hasOwn(Object(item), field) && !unread.includes(field)) absentFields.delete(field)
         if (read.kind === 'rejected') {
           const isAgain = isKeyed && rejectedBefore.has(read.raw)
           const those = isAgain ? rejectedAgain : rejectedHere
@@ -96,7 +98,7 @@ export function startWalk(
           continue
         } else fresh.push(read.row)
         distinct++
-        if (read.unreadFields.length > 0) degraded++
+        if (unread.length > 0) degraded++
       }
       rejected.push(...rejectedHere)
       for (const { raw } of rejectedHere) rejectedBefore.add(raw)

@@ -10,20 +10,23 @@ import { startAccount } from '../helpers/start-account.ts'
 
 const account = ofTest(() => startAccount({ viewers: 260 }))
 
+/** The same name: a value that cannot be read. */
 function rename(endpoint: EndpointName, from: string, to: string): void {
   const effect = changedRows((item) => {
     const { [from]: value, ...others } = Object(item)
-    return { ...others, [to]: value }
+    return { ...others, [to]: from === to ? { value } : value }
   })
   const [channelId = ''] = account.emulator.channelIds
   account.emulator.faults.push({ effect, endpoint, channelId })
 }
 
 test.each([
-  ['visitors', 'visitorList', 'nick', 'nickname'],
-  ['watch_records', 'userRecordList', 'phone', 'phone'],
-  ['gifts', 'giftRunning', 'phone', 'phone'],
-] as const)('a renamed field of %s overwrites nothing until accepted', async (stream, endpoint, field, column) => {
+  ['visitors', 'visitorList', 'nick', 'nickname', 'renamed'],
+  ['visitors', 'visitorList', 'watch_time', 'watch_seconds', 'watch_time'],
+  ['watch_records', 'userRecordList', 'phone', 'phone', 'renamed'],
+  ['gifts', 'giftRunning', 'phone', 'phone', 'renamed'],
+] as const)('a field of %s that is renamed or unreadable overwrites nothing until accepted', async (...row) => {
+  const [stream, endpoint, field, column, renamed] = row
   const { emulator, run, clock, database } = account
   const [channelId = ''] = emulator.channelIds
   const streams = ['--streams', stream]
@@ -38,7 +41,7 @@ test.each([
   }
   const known = await countKnown()
 
-  rename(endpoint, field, 'renamed')
+  rename(endpoint, field, renamed)
   const readAll = async () => {
     clock.passHours(1)
     if (stream === 'visitors') return await account.sync(streams)
@@ -60,7 +63,7 @@ test.each([
   emulator.faults.length = 0
   expect(await readAll()).toMatchObject({ code: 0 })
   expect(await countKnown()).toBe(known)
-  rename(endpoint, field, 'renamed')
+  rename(endpoint, field, renamed)
   expect(await readAll()).toMatchObject({ code: 3 })
 })
 
