@@ -108,7 +108,7 @@ export async function readServiceTime(
   await serviceClock.refresh(signal)
   const aheadMs = serviceClock.ownAheadMs()
   if (aheadMs === undefined) {
-    const reason = "the service's answers have no Date header: this machine's clock counts instead"
+    const reason = "the service's answers have no Date, or one before 2001: this machine's clock counts instead"
     log.warn('clock.unknown', { reason })
   } else if (Math.abs(aheadMs) > LARGEST_DIFFERENCE_SECONDS * 1000) {
     const reason = "this machine's clock differs from the service's, which counts: synchronise it (NTP)"

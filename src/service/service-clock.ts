@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
 import { type Http, headerOf, type RawAnswer } from './http.ts'
 
-/** The service's clock by its answers; before the first one, and without `Date` headers, this machine's. */
+/** The service's clock by its answers; before the first one, and where no `Date` tells it, this machine's. */
 export interface ServiceClock extends Clock {
   /** Asks the service for its time if no answer told it within the last minute. @throws what `ask` throws */
   readonly refresh: (signal: AbortSignal) => Promise<void>
@@ -19,6 +19,8 @@ export interface ServiceClock extends Clock {
 const FRESH_MS = 60_000
 /** Clocks that differ by no more count as equal: calls take time. */
 export const LARGEST_DIFFERENCE_SECONDS = 60
+/** An earlier `Date` is of a clock that was never set: it counts as none. */
+const CLOCK_NOT_SET_MS = Date.UTC(2001, 0, 1)
 /** A `Date` has whole seconds. */
 const RESOLUTION_MS = 1000
 
@@ -44,7 +46,7 @@ export function createServiceClock(
 
   const learn = (answer: RawAnswer, leftAtMs: number): void => {
     const servedMs = Date.parse(headerOf(answer, 'date') ?? '') + ageOf(headerOf(answer, 'age'))
-    if (Number.isNaN(servedMs)) return
+    if (!(servedMs > CLOCK_NOT_SET_MS)) return
     const elapsedMs = elapsed()
     const ownMs = clock.now()
     const known = told?.offsetMs ?? ownMs - elapsedMs

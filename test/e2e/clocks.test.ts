@@ -146,6 +146,8 @@ describe('the run says once', () => {
     expect(await warnings()).toEqual(['clock.differs'])
     account.emulator.conditions.clockAheadMs = -59_000
     expect(await warnings()).toEqual([])
+    account.emulator.conditions.clockAheadMs = -account.clock.nowMs
+    expect(await warnings()).toEqual(['clock.unknown'])
   })
 
   test("that a service without a Date header is read by this machine's clock", async () => {
