@@ -40,7 +40,7 @@ export function createBatchLoader(
   const write = async (trx: Transaction<Database>, batch: Batch): Promise<Counts> => {
     if (batch.size() === 0) return noCounts
     const finder = { runId, seenAt: new Date(clock.now()), timeZone }
-    const conflicts = await keepConflicts(trx, stream, partition, batch.rows, finder)
+    const conflicts = stream.versions ? await keepConflicts(trx, stream, partition, batch.rows, finder) : 0
     const loaded = areNew ? await batch.copy(trx) : await batch.upsert(trx)
     areNew = loaded.inserted === batch.size()
     if (stream.children) await replaceChildren(trx, stream.children, batch.rows, runId)
