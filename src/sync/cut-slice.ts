@@ -1,9 +1,9 @@
 import type { Row } from '../core/column.ts'
-import { hasCode, LivehouseError } from '../core/errors.ts'
+import { hasCode } from '../core/errors.ts'
 import type { Page } from '../core/page.ts'
-import { describeList, type Window } from '../core/slice.ts'
+import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { DAY, floorToDay, floorToMinute, formatWallTime, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { DAY, floorToDay, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { latestHeld } from '../store/load/table-part.ts'
 import type { Extraction } from './judge-walk.ts'
 import {
@@ -17,10 +17,19 @@ import {
   sameItems,
 } from './page-reading.ts'
 import { effectiveSize } from './read-pages.ts'
-import { countParts, cutToLength, findBound, halveSlice, isOfRange, lengthAsked, toSlices } from './slice-parts.ts'
+import {
+  countParts,
+  cutToLength,
+  findBound,
+  halveSlice,
+  isOfRange,
+  lengthAsked,
+  requireFoundByTime,
+  toSlices,
+} from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit, rowKey } from './walk.ts'
-import { cutTime, cutWindow, cutWindowAt, GAP, minutesWithin, secondOf, SHORTEST_WINDOW } from './windows.ts'
+import { cutTime, cutWindow, cutWindowAt, GAP, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
 
 /** With a total, parts may be longer: they cost no more calls, and fewer cuts leave fewer minutes to be read twice. */
 const COUNTED_FACTOR = 4
@@ -84,10 +93,7 @@ export async function cutSlice(
   if (count !== undefined && rows.length === 0 && !(await isOfRange(pages))) return undefined
   await reading.requireFiltered(rows)
   if (reading.isOneDay()) return undefined
-  const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
-  const time = times[Math.ceil(times.length / 2) - 1]
-  if (stream.identity && !slice.isFound && time !== undefined)
-    await requireFoundByTime(time, first, { pages, readItem }, timeZone)
+  await requireFoundByTime(slice, look ?? first, reading, timeZone)
   const halves = halveSlice({ ...slice, isFound: true }, rows, { timeZone })
   return await countParts(slice, halves, first.total ?? 0, pages)
 }
@@ -105,33 +111,6 @@ async function lookBehind(
   if (far === undefined || far.items.length === 0 || isFirst(far)) return undefined
   const near = await lookAt(pages, Math.max(1, Math.floor(mostPages / TOLERANCE)))
   return near && sameItems(pages.list.stream)(near.items, far.items) ? undefined : (near ?? far)
-}
-
-/**
- * Asks for the minute of a row without an id that the service has shown. If the service filters by another time than it
- * shows, or in another zone, no row comes; cut by such a filter, rows near each bound would be in no part.
- * @throws LivehouseError `paging.ignored`
- */
-async function requireFoundByTime(
-  time: WallTime,
-  first: Page,
-  { pages, readItem }: Pick<SliceReading, 'pages' | 'readItem'>,
-  timeZone: string,
-): Promise<void> {
-  const { stream } = pages.list
-  const from = floorToMinute(time)
-  const minute = { from, to: from + MINUTE }
-  const list = { ...pages.list, window: askedOf({ window: minute }) }
-  const page = await fetchUnlessRefused({ ...pages, list }, 1)
-  // More rows may follow a full page.
-  if ('refusal' in page || page.items.length >= Math.min(pages.pageSize, first.items.length)) return
-  if (minutesWithin(minute, rowsOf(page, readItem), stream, timeZone).length > 0) return
-  const call = describeList(list)
-  const evidence = `none of ${formatWallTime(from)} comes where that is asked for, at which a row was shown before`
-  const effect = 'So long a list cannot be cut by time'
-  const repair = "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support."
-  const message = `${call}: the service filters by another time than it shows: ${evidence}. ${effect}. ${repair}`
-  throw new LivehouseError('paging.ignored', message, {})
 }
 
 /** A page for its times alone; undefined where it is not served: reading its rows will report the error. */
@@ -160,10 +139,11 @@ const LONG_RANGE = 28 * DAY
 export async function cutShortened(
   slice: Slice & { readonly window: Window },
   came: { readonly rows: readonly Row[]; readonly received: number },
-  { pages, readItem }: SliceReading,
+  reading: SliceReading,
   { db, timeZone, longestServed }: Pick<RunDeps, 'db' | 'timeZone' | 'longestServed'>,
 ): Promise<readonly Slice[] | undefined> {
   const { window, stream, covers, isShortened = false } = slice
+  const { pages, readItem } = reading
   const length = window.to - window.from
   // A total tells whether a round number is all there is.
   const isLimited = !stream.isCounted && mayBeLimit(came.received)
@@ -174,11 +154,11 @@ export async function cutShortened(
   const earliest = minutes.reduce((least, at) => Math.min(least, at), window.to)
   // Beyond a gap longer than the service serves, only rows of the warehouse show where to ask.
   const held = await latestHeld(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
-  const shows = async (range: Window) => {
-    const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: askedOf({ window: range }) } }, 1)
-    return !('refusal' in page) && minutesWithin(range, rowsOf(page, readItem), stream, timeZone).length > 0
-  }
-  if (isNothing && held && length > SHORTEST_WINDOW && (await shows(held)))
+  const ask = async (range: Window) =>
+    await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: askedOf({ window: range }) } }, 1)
+  const isShown = (page: Awaited<ReturnType<typeof ask>>, within: Window) =>
+    !('refusal' in page) && minutesWithin(within, rowsOf(page, readItem), stream, timeZone).length > 0
+  if (isNothing && held && length > SHORTEST_WINDOW && isShown(await ask(held), held))
     return toSlices({ ...slice, isShortened: true }, cutWindow(window, 2))
   if (!isLong) return undefined
   const latest = minutes.reduce((most, at) => Math.max(most, at), window.from)
@@ -211,19 +191,19 @@ export async function cutShortened(
     // A service that goes by days gives the rest of the day of an end as well: it may fill the page.
     const wholeDays = { from: Math.ceil(asked.from / DAY) * DAY, to: floorToDay(asked.to) - GAP }
     for (const range of wholeDays.to - wholeDays.from > SHORTEST_WINDOW ? [asked, wholeDays] : [asked]) {
-      const list = { ...pages.list, window: askedOf({ window: range }) }
-      const page = await fetchUnlessRefused({ ...pages, list }, 1)
-      if ('refusal' in page) break
-      if (minutesWithin(unseen, rowsOf(page, readItem), stream, timeZone).length > 0)
-        return toSlices({ ...slice, isShortened: true }, parts)
-      if (page.items.length < FEWEST_ROWS) break
+      const page = await ask(range)
+      if (isShown(page, unseen)) return toSlices({ ...slice, isShortened: true }, parts)
+      if ('refusal' in page || page.items.length < FEWEST_ROWS) break
     }
   }
   // Nothing is held that could be asked for: fewer days may be few enough.
-  if (isNothing && !isServed && !isShortened)
-    for (const days of [7, 1])
-      if (await shows({ from: to - lengthAsked(days), to }))
-        return toSlices(slice, cutToLength(window, lengthAsked(days)))
+  for (const days of isNothing && !isServed && !isShortened ? [7, 1] : []) {
+    const newestDays = { from: to - lengthAsked(days), to }
+    const page = await ask(newestDays)
+    if ('refusal' in page || !isShown(page, newestDays)) continue
+    await requireFoundByTime(slice, page, reading, timeZone)
+    return toSlices({ ...slice, isFound: true }, cutToLength(window, lengthAsked(days)))
+  }
   return undefined
 }
 

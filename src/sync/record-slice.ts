@@ -155,9 +155,9 @@ export function rememberPresentFields(
 type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
 
 /**
- * Refuses, before rows are written, a reading in which no item has a field, readable, that rows of its range have: their
- * values would be overwritten with nothing. Where no such row has it, it may be missing: some services leave out empty fields,
- * but not those that tell rows apart, which any row of the partition may have had.
+ * Refuses, before rows are written, a reading in which no item has a field, or none readable, that rows of its range
+ * have: they would be overwritten with nothing. Where no such row has it, it may be missing: some services leave out
+ * empty fields, but not those that tell rows apart, which any row of the partition may have had.
  * Among few items only fields of an identity count: without one, each item would become another row.
  * @throws LivehouseError `interface.changed`
  */

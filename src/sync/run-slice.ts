@@ -209,7 +209,7 @@ async function judgeHidden(extraction: Extraction, reading: SliceReading): Promi
 async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loader: BatchLoader): Promise<Extracted> {
   const { stream, window } = slice
   const parts = await cutSlice(slice, reading, deps).catch(
-    async (error: unknown) => await cutToServed(slice, reading.pages, error),
+    async (error: unknown) => await cutToServed(slice, reading, error, deps.timeZone),
   )
   if (parts) return { kind: 'cut', parts }
   const { identity } = stream

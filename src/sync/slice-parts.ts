@@ -1,10 +1,21 @@
 import type { Row } from '../core/column.ts'
-import type { Window } from '../core/slice.ts'
-import { DAY, floorToMinute, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
+import { LivehouseError } from '../core/errors.ts'
+import type { Page } from '../core/page.ts'
+import { describeList, type Window } from '../core/slice.ts'
+import { DAY, floorToMinute, formatWallTime, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import { isDrop } from './judge-walk.ts'
-import { askedOf, FEWEST_ROWS, fetchNumbered, fetchUnlessRefused, isRefusal, type PageReading } from './page-reading.ts'
+import {
+  askedOf,
+  FEWEST_ROWS,
+  fetchNumbered,
+  fetchUnlessRefused,
+  isRefusal,
+  type PageReading,
+  rowsOf,
+  type SliceReading,
+} from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { cutTime, cutWindowAt, GAP, mayBeHalved, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
+import { cutTime, cutWindowAt, GAP, mayBeHalved, minutesWithin, secondOf, SHORTEST_WINDOW } from './windows.ts'
 
 /** The same slice over a part of its window. */
 export function partOf(slice: Slice, window: Window): Slice {
@@ -146,9 +157,38 @@ const SHORTEST_RANGE = lengthAsked(1)
 
 /** Parts of a length, newest first; the oldest may be shorter. */
 export function cutToLength(window: Window, length: number): readonly Window[] {
-  const parts = Math.ceil((window.to - window.from) / length)
-  const bounds = Array.from({ length: parts }, (_, index) => window.to - index * length)
+  const bounds = Array.from({ length: Math.ceil((window.to - window.from) / length) }, (_, n) => window.to - n * length)
   return cutWindowAt(window, bounds)
+}
+
+/**
+ * Before a list without ids is cut, asks for the minute of a row that was shown. If the service filters by another time
+ * than it shows, or in another zone, no row comes; cut by such a filter, rows near each bound would be in no part.
+ * @throws LivehouseError `paging.ignored`
+ */
+export async function requireFoundByTime(
+  { stream, isFound }: Slice,
+  shown: Page,
+  { pages, readItem }: Pick<SliceReading, 'pages' | 'readItem'>,
+  timeZone: string,
+): Promise<void> {
+  const rows = stream.identity && !isFound ? rowsOf(shown, readItem) : []
+  const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
+  const time = times[Math.ceil(times.length / 2) - 1]
+  if (time === undefined) return
+  const from = floorToMinute(time)
+  const minute = { from, to: from + MINUTE }
+  const list = { ...pages.list, window: askedOf({ window: minute }) }
+  const page = await fetchUnlessRefused({ ...pages, list }, 1)
+  // More rows may follow a full page.
+  if ('refusal' in page || page.items.length >= Math.min(pages.pageSize, shown.items.length)) return
+  if (minutesWithin(minute, rowsOf(page, readItem), stream, timeZone).length > 0) return
+  const call = describeList(list)
+  const evidence = `none of ${formatWallTime(from)} comes where that is asked for, at which a row was shown before`
+  const effect = 'So long a list cannot be cut by time'
+  const repair = "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support."
+  const message = `${call}: the service filters by another time than it shows: ${evidence}. ${effect}. ${repair}`
+  throw new LivehouseError('paging.ignored', message, {})
 }
 
 /**
@@ -158,8 +198,9 @@ export function cutToLength(window: Window, length: number): readonly Window[] {
  */
 export async function cutToServed(
   { window, ...slice }: Slice,
-  pages: PageReading,
+  { pages, readItem }: SliceReading,
   error: unknown,
+  timeZone: string,
 ): Promise<readonly Slice[]> {
   if (!isRefusal(error) || window === undefined || window.to - window.from <= SHORTEST_RANGE) throw error
   const newest = (length: number): PageReading => {
@@ -167,12 +208,14 @@ export async function cutToServed(
     return { ...pages, list: { ...pages.list, window: asked } }
   }
   let [served, refused] = [SHORTEST_RANGE, window.to - window.from]
-  await fetchNumbered(newest(served), 1)
+  let longest = await fetchNumbered(newest(served), 1)
   while (refused - served > served / 8) {
     const length = Math.min(2 * served, floorToMinute((served + refused) / 2))
-    if ('refusal' in (await fetchUnlessRefused(newest(length), 1))) refused = length
-    else served = length
+    const page = await fetchUnlessRefused(newest(length), 1)
+    if ('refusal' in page) refused = length
+    else [served, longest] = [length, page]
   }
+  await requireFoundByTime({ ...slice, window }, longest, { pages, readItem }, timeZone)
   return cutToLength(window, served).map((part) => partOf({ ...slice, window }, part))
 }
 

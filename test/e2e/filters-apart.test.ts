@@ -39,16 +39,21 @@ test.each([
   }
 })
 
-test('a list that is too long to be read at once is not cut by a filter that goes by another clock', async () => {
+test.each([
+  ['list that is too long to be read', [{ effect: clampedTo(2) }], {}],
+  ['range that is too long to be served', [], { longestWindowDays: 1.5 }],
+])('a %s at once is not cut by a filter that goes by another clock', async (_, faults, switches) => {
   addEarlier(300)
-  account.emulator.faults.push({ effect: clampedTo(2) }, { effect: apartBy(60 * MINUTE) })
-  const { code, errors } = await account.sync('gifts')
+  Object.assign(account.emulator.switches, switches)
+  account.emulator.faults.push(...faults, { effect: apartBy(60 * MINUTE) })
+  const sync = async () => await account.sync('gifts', { LIVEHOUSE_HISTORY_FROM: '2026-11-01' })
+  const { code, errors } = await sync()
   expect([code, errors[0].code]).toEqual([3, 'paging.ignored'])
   expect(errors[0].message).toContain('filters by another time than it shows')
   expect(await readStreamTable(account.database.db, 'gifts')).toEqual([])
 
-  account.emulator.faults.splice(1)
-  expect(await account.sync('gifts')).toMatchObject({ code: 0 })
+  account.emulator.faults.splice(faults.length)
+  expect(await sync()).toMatchObject({ code: 0 })
   await account.expectTruth(['gifts'])
 })
 
