@@ -25,8 +25,7 @@ test('a row altered by hand inside the range is mended, outside it is not touche
   expect(await world.run(backfill, [...RANGE, '--streams', 'watch_records', '--only-gaps'])).toMatchObject({ code: 0 })
   expect(recordCalls(world.emulator)).toHaveLength(calls)
   const { db } = world.database
-  const alter = sql`update livehouse.watch_records set nickname = 'by hand'`
-  await alter.execute(db)
+  await sql`update livehouse.watch_records set nickname = 'by hand'`.execute(db)
   expect(await world.run(backfill, [...RANGE, '--streams', 'watch_records'])).toMatchObject({ code: 0 })
   const { rows } = await sql<{ inside: boolean; altered: boolean }>`
     with local as (select entered_at at time zone 'Asia/Shanghai' as at, nickname from livehouse.watch_records)

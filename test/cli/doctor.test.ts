@@ -151,8 +151,7 @@ test('a clock that is a minute off is worth a look, and no failure', async () =>
     waitedMs += ms
     await systemClock.sleep(ms, signal)
   }
-  const lateClock = { ...systemClock, now: () => Date.now() - 90_000, sleep }
-  const { failed, byName } = await examine(settings(onTime), lateClock)
+  const { failed, byName } = await examine(settings(onTime), { ...systemClock, now: () => Date.now() - 90_000, sleep })
   expect(failed).toEqual([])
   expect(waitedMs).toBeLessThan(30_000)
   expect(byName.get('clock')).toMatchObject({ result: 'warning', seen: expect.stringMatching(/^\d\d s behind/) })

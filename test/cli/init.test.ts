@@ -29,8 +29,7 @@ test('a new user answers some questions, and has settings that were checked, for
   const folder = createTemporaryFolder('init')
   const file = join(folder, '.env')
 
-  const short = await init(folder, [baseUrl])
-  expect(short).toMatchObject({ code: 2, err: expect.stringContaining('.env is not written') })
+  expect(await init(folder, [baseUrl])).toMatchObject({ code: 2, err: expect.stringContaining('.env is not written') })
   const credentials = ['', authUrl, appId, appSecret]
   const { code, out, err } = await init(folder, [baseUrl, ...credentials, channelIds.join(), database.url])
   expect(out).not.toContain('✗')

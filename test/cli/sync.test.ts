@@ -41,19 +41,16 @@ test.each([
   ['06:00', '2026-03-28T21:00Z', '2026-03-29T04:30Z', 4],
   ['06:00', '2026-10-24T20:00Z', '2026-10-25T04:30Z', 0],
   ['02:30', '2026-03-28T21:00Z', '2026-03-29T01:10Z', 0],
-])(
-  '--until %s is a time of the clock, also where that changes in the night of %s',
-  async (until, start, later, code) => {
-    await using database = await createTestDatabase()
-    const time = { nowMs: Date.parse(start) }
-    const clock = { now: () => time.nowMs, sleep: async () => {} }
-    await using emulator = await startEmulator({ channels: 1, viewers: 1, timeZone: 'Europe/Berlin', clock })
-    const environment = { ...environmentOf(emulator, database), LIVEHOUSE_TIMEZONE: 'Europe/Berlin' }
-    const debug = (event: string) => void (event === 'slice.ended' && (time.nowMs = Date.parse(later)))
-    const given = { environment: { ...environment, LIVEHOUSE_CONCURRENCY: '1' }, clock, log: { ...silentLog, debug } }
-    expect(await runVerb(sync, ['--until', until], given)).toMatchObject({ code })
-  },
-)
+])('--until %s is a time of the clock, in the night of %s too', async (until, start, later, code) => {
+  await using database = await createTestDatabase()
+  const time = { nowMs: Date.parse(start) }
+  const clock = { now: () => time.nowMs, sleep: async () => {} }
+  await using emulator = await startEmulator({ channels: 1, viewers: 1, timeZone: 'Europe/Berlin', clock })
+  const environment = { ...environmentOf(emulator, database), LIVEHOUSE_TIMEZONE: 'Europe/Berlin' }
+  const debug = (event: string) => void (event === 'slice.ended' && (time.nowMs = Date.parse(later)))
+  const given = { environment: { ...environment, LIVEHOUSE_CONCURRENCY: '1' }, clock, log: { ...silentLog, debug } }
+  expect(await runVerb(sync, ['--until', until], given)).toMatchObject({ code })
+})
 
 test('a history that begins years from now is refused before anything is called', async () => {
   await using emulator = await startEmulator({ channels: 1, viewers: 1 })

@@ -40,8 +40,7 @@ async function startDeepLists(rowsPerMinute: number) {
 
 test('lists that are served to a depth only are cut by time until they are whole', async () => {
   await using account = await startDeepLists(20)
-  const result = await syncStreams(account, 'watch_records,questionnaires,signups')
-  expect(result).toMatchObject({ code: 0, errors: [] })
+  expect(await syncStreams(account, 'watch_records,questionnaires,signups')).toMatchObject({ code: 0, errors: [] })
   await account.expectTruth(['watch_records', 'signups'])
 })
 
@@ -59,8 +58,7 @@ test.each([
 ])('%i days at a time, from %s on, are read, proven and audited in %i calls', async (days, from, calls) => {
   await using account = await startAccount({ channels: 1, days: 8 })
   account.emulator.switches.longestWindowDays = days
-  const history = { LIVEHOUSE_HISTORY_FROM: from }
-  expect(await account.sync('gifts,watch_records,signups', history)).toMatchObject({ code: 0 })
+  expect(await account.sync('gifts,watch_records,signups', { LIVEHOUSE_HISTORY_FROM: from })).toMatchObject({ code: 0 })
   await account.expectTruth(['gifts', 'watch_records', 'signups'])
   const argv = ['--from', from, '--to', '2026-11-20', '--streams', 'watch_records']
   expect(await account.runJson(audit, argv)).toMatchObject({ status: 'ok', streams: { watch_records: { calls } } })

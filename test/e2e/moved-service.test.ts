@@ -129,8 +129,7 @@ test.each([
   expect(await run(backfill, V1_BACKFILL, secretOf(account))).toMatchObject({ code: 0 })
   // The lost one, a page, and the empty one that each of two channels ends with.
   expect(account.callsByDay()).toEqual([4])
-  const taken = await database.db.selectFrom('livehouse_ops.call_budget').select('calls').execute()
-  expect(taken).toEqual([{ calls: 4 }])
+  expect(await database.db.selectFrom('livehouse_ops.call_budget').select('calls').execute()).toEqual([{ calls: 4 }])
   await account.expectTruth(['watch_records_v1'])
 })
 

@@ -12,8 +12,7 @@ import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { createJobsFolder } from '../helpers/temporary-folder.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
+const DAY_MS = 86_400_000
 const unproven = 'gifts,questionnaires,signups'
 
 const account = ofTest(() => startAccount({ viewers: 150 }))

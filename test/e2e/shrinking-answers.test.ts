@@ -51,8 +51,7 @@ test.each([
   const answer = (given: Answer) => (isHiding ? (noRows().answer?.(given) ?? given) : given)
   const effects = [{ name: 'hides', query, answer }, clampedTo(2)]
   account.emulator.faults.push(...effects.map((effect) => ({ effect, endpoint })))
-  const names = stream === 'signups' ? 'questionnaires,signups' : stream
-  const { errors } = await account.sync(names)
+  const { errors } = await account.sync(stream === 'signups' ? 'questionnaires,signups' : stream)
   expect(JSON.stringify(errors)).toContain('only 0 rows came where there were')
   account.emulator.faults.splice(0, 1)
   await syncTruly(account, stream)

@@ -219,8 +219,7 @@ test('what 0.1.0 has written is whole after the upgrade, after going back, and a
   for (const name of names) expect([name, streams[name]]).toMatchObject([name, unchanged])
   expect(await run(audit)).toMatchObject({ code: 0 })
 
-  const newer = migrations.filter(([name]) => name > LAST)
-  for (const [name] of newer.toReversed())
+  for (const [name] of migrations.filter(([name]) => name > LAST).toReversed())
     expect((await run(migrate, ['down'])).printed).toEqual([`taken back: ${name}`])
   expect(await readColumns()).toEqual(columnsOfRelease)
   await account.expectTruth(names)

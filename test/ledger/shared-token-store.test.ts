@@ -63,8 +63,7 @@ test('being alone with the token ends with the process that is', async () => {
   await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
     where datname = current_database() and state = 'idle in transaction'
     and pid <> pg_backend_pid()`.execute(database.db)
-  const next = createSharedTokenStore(database.db, application).replace(async () => token, signal)
-  expect(await next).toBe(token)
+  expect(await createSharedTokenStore(database.db, application).replace(async () => token, signal)).toBe(token)
   never.resolve()
   expect(await died).toMatchObject({ code: 'db.unreachable' })
 })

@@ -93,8 +93,7 @@ test('a view of somebody else on a column that goes stops the update and is name
   await pretendOlder(db, 'dim_channel', `channel_id, 'x'::text as bygone`)
   await sql`create view public.mine as select bygone from livehouse_bi.dim_channel`.execute(db)
   const before = await describeSchema(db)
-  const outcome = await publishBi(db)
-  expect(outcome).toMatchObject({
+  expect(await publishBi(db)).toMatchObject({
     status: 'blocked',
     notice: expect.stringMatching(/view public.mine depends on.*migrate up/),
   })

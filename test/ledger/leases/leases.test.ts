@@ -27,8 +27,7 @@ function openThroughTransactionPooler(url: string): Kysely<Database> {
     let held: PoolClient | undefined
     return {
       query: async (text: string, values: readonly unknown[]) => {
-        const isBegin = /^(begin|start transaction)/i.test(text)
-        if (isBegin) held = await servers.connect()
+        if (/^(begin|start transaction)/i.test(text)) held = await servers.connect()
         const server = held ?? (await servers.connect())
         try {
           return await server.query(text, [...values])
