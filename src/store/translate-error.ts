@@ -12,7 +12,7 @@ const repairs: Readonly<Record<string, string>> = {
   '53200': 'It is out of memory: give it more, then run again',
   '53300': 'It has no connection left: raise max_connections, or connect through a pooler',
   '57014': 'It ended the statement: raise statement_timeout for this user, or run again',
-  '57P01': 'It was stopped by an administrator: start it, then run again',
+  '57P01': 'It, or this session, was ended by an administrator: start it if it is down, then run again',
   '57P02': 'It crashed: see its log, then run again',
   '57P03': 'It is starting or stopping: wait a moment, then run again',
 }
