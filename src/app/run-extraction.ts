@@ -62,7 +62,7 @@ function withoutChannels(planStreams: PlanStreams, gone: ReadonlySet<string>): P
   }
 }
 
-/** When the wall clock next shows `HH:MM`; one that it jumps over is as long after midnight as on other days. */
+/** When the clock next shows `HH:MM`, once a day; one that it jumps over is as long after midnight as on other days. */
 function nextInstantOf(time: string, startMs: number, clock: (instantMs: number) => WallTime): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number)
   const ahead = hours * HOUR + minutes * MINUTE - (clock(startMs) % DAY)
@@ -232,6 +232,7 @@ export function createSliceDeps(
     runId,
     readAhead: createReadAhead(PAGES_AHEAD * concurrency),
     longestServed: new Map(),
+    rangeEnds: new Map(),
     loadQueue: createLoadQueue(),
     pagesPerSlice: PAGES_PER_SLICE,
     maxUnreadablePercent,

@@ -1,9 +1,9 @@
 import type { Row } from '../core/column.ts'
-import { hasCode } from '../core/errors.ts'
+import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { Page } from '../core/page.ts'
-import type { Window } from '../core/slice.ts'
+import { describeList, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { DAY, floorToDay, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { DAY, floorToDay, floorToMinute, formatWallTime, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { latestHeld } from '../store/load/table-part.ts'
 import type { Extraction } from './judge-walk.ts'
 import {
@@ -17,19 +17,10 @@ import {
   sameItems,
 } from './page-reading.ts'
 import { effectiveSize } from './read-pages.ts'
-import {
-  countParts,
-  cutToLength,
-  findBound,
-  halveSlice,
-  isOfRange,
-  lengthAsked,
-  requireFoundByTime,
-  toSlices,
-} from './slice-parts.ts'
+import { countParts, cutToLength, findBound, halveSlice, isOfRange, lengthAsked, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit, rowKey } from './walk.ts'
-import { cutTime, cutWindow, cutWindowAt, GAP, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
+import { cutTime, cutWindow, cutWindowAt, GAP, minutesWithin, secondOf, SHORTEST_WINDOW } from './windows.ts'
 
 /** With a total, parts may be longer: they cost no more calls, and fewer cuts leave fewer minutes to be read twice. */
 const COUNTED_FACTOR = 4
@@ -113,6 +104,36 @@ async function lookBehind(
   return near && sameItems(pages.list.stream)(near.items, far.items) ? undefined : (near ?? far)
 }
 
+/**
+ * Before a list without ids is cut, asks for the minute of a row that was shown. If the service filters by another time
+ * than it shows, or in another zone, no row comes; cut by such a filter, rows near each bound would be in no part.
+ * @throws LivehouseError `paging.ignored`
+ */
+async function requireFoundByTime(
+  { stream, isFound }: Slice,
+  shown: Page,
+  { pages, readItem }: Pick<SliceReading, 'pages' | 'readItem'>,
+  timeZone: string,
+): Promise<void> {
+  const rows = stream.identity && !isFound ? rowsOf(shown, readItem) : []
+  const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
+  const time = times[Math.ceil(times.length / 2) - 1]
+  if (time === undefined) return
+  const from = floorToMinute(time)
+  const minute = { from, to: from + MINUTE }
+  const list = { ...pages.list, window: askedOf({ window: minute }) }
+  const page = await fetchUnlessRefused({ ...pages, list }, 1)
+  // More rows may follow a full page.
+  if ('refusal' in page || page.items.length >= Math.min(pages.pageSize, shown.items.length)) return
+  if (minutesWithin(minute, rowsOf(page, readItem), stream, timeZone).length > 0) return
+  const call = describeList(list)
+  const evidence = `none of ${formatWallTime(from)} comes where that is asked for, at which a row was shown before`
+  const effect = 'So long a list cannot be cut by time'
+  const repair = "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support."
+  const message = `${call}: the service filters by another time than it shows: ${evidence}. ${effect}. ${repair}`
+  throw new LivehouseError('paging.ignored', message, {})
+}
+
 /** A page for its times alone; undefined where it is not served: reading its rows will report the error. */
 async function lookAt(pages: PageReading, number: number): Promise<Page | undefined> {
   try {
@@ -150,6 +171,7 @@ export async function cutShortened(
   const isNothing = came.received === 0
   const isLong = isShortened || isLimited || length > LONG_RANGE
   if (!isLong && !isNothing) return undefined
+  if (isNothing && (await reading.mustEndNow(window.from, 1))) return [slice]
   const minutes = minutesWithin(window, came.rows, stream, timeZone)
   const earliest = minutes.reduce((least, at) => Math.min(least, at), window.to)
   // Beyond a gap longer than the service serves, only rows of the warehouse show where to ask.

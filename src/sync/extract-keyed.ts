@@ -7,6 +7,7 @@ import { rowKeyColumn } from '../store/load/table-part.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import {
   accountedFor,
+  countOthers,
   type Extracted,
   type Extraction,
   exceedsTotal,
@@ -20,7 +21,7 @@ import {
 } from './judge-walk.ts'
 import { isRefusal, type SliceReading, sizeOfReading } from './page-reading.ts'
 import { readHead, readPages } from './read-pages.ts'
-import { requireFields } from './record-slice.ts'
+import { readableOf, requireFields } from './record-slice.ts'
 import { countParts, mayBeSearched, searchWithin, splitSlice, tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { completeFacts, type KeySet, rowKey, startWalk, type WalkSummary } from './walk.ts'
@@ -44,10 +45,7 @@ export async function extractKeyed(
 ): Promise<Extracted> {
   const { stream, window } = slice
   const { readItem, reportPage } = reading
-  const countOfSlice = (rows: readonly Row[]) =>
-    window === undefined
-      ? rows.length
-      : rows.filter((row) => liesWithin(row, stream.timeColumns, window, deps.timeZone)).length
+  const isOfSlice = (row: Row) => window === undefined || liesWithin(row, stream.timeColumns, window, deps.timeZone)
   const keyOf = rowKey(stream)
   const timeColumn = stream.timeColumns[0] ?? ''
   const { knownFields, hasDuplicates } = await reading.earlier()
@@ -55,7 +53,7 @@ export async function extractKeyed(
   if (knownFields.length === 0) loader.expectNew()
   let channelFacts: ChannelFacts | undefined
   let previous: WalkEnd | undefined
-  const all: AllWalks = { distinct: 0, count: 0, isStill: true, fewest: hasDuplicates ? 0 : Infinity, most: 0 }
+  const all: AllWalks = { distinct: 0, count: 0, isStill: true, fewest: Infinity, most: 0 }
   let { pageSize } = reading.pages
   let served = 1
   /** The most rows of a walk that brought more than its total said: from then on no smaller total is believed. */
@@ -74,10 +72,10 @@ export async function extractKeyed(
       const rows = walk.add(page)
       await reading.requireFiltered(rows)
       await loader.add(rows, async () => await requireFields(slice, walk.summary(), reading, deps))
-      count += countOfSlice(rows)
+      count += rows.filter(isOfSlice).length
       const fresh = all.keys === undefined ? [] : rows.filter((row) => all.keys?.add(keyOf(row)))
       all.distinct += fresh.length
-      all.count += countOfSlice(fresh)
+      all.count += fresh.filter(isOfSlice).length
       if (window !== undefined) timesOfWalk.push(...rows.map((row) => ({ [timeColumn]: row[timeColumn] ?? null })))
     }
     /** Both halves of the slice, if together they have as many rows. */
@@ -112,7 +110,7 @@ export async function extractKeyed(
       continue
     }
 
-    await requireFields(slice, walk.summary(), reading, deps)
+    await requireFields(slice, readableOf(walk.summary()), reading, deps)
     const isExceeded = exceedsTotal(walk.summary())
     if (isExceeded) beyondTotal = Math.max(beyondTotal, accountedFor(walk.summary()))
     const end: WalkEnd = { ...walk.summary(), keys: walk.keys, count, largest }
@@ -137,7 +135,7 @@ export async function extractKeyed(
     const walked = walk.summary()
     const freshest = freshestOf(stream, walked.held)
     await loader.add(freshest)
-    count += countOfSlice(freshest)
+    count += freshest.filter(isOfSlice).length
     if (!isConclusive(verdict) && isMore) {
       await loader.flush()
       for (const row of walked.repeated) repeatedKeys.add(keyOf(row))
@@ -160,7 +158,7 @@ interface AllWalks {
   count: number
   /** Whether the list was the same in all of them. */
   isStill: boolean
-  /** The smallest total that was told, 0 where it is known to count rows twice, and the largest one. */
+  /** Of the totals that were told. */
   fewest: number
   most: number
 }
@@ -222,7 +220,7 @@ function conclude(
   const duplicates = isConclusive(ofWalk) ? duplicatesOf(stream, end.held) : []
   // Rows too young to count as covered are read again in any case.
   const isClaimed = window === undefined || covers !== undefined
-  const came = all.distinct + end.rejected.length + end.repeatsOnPage
+  const came = all.distinct + end.rejected.length + end.repeatsOnPage + countOthers(end)
   // As many as the total moved by may have come or gone since.
   const isLess = came < all.fewest - (all.most - all.fewest)
   const isFew = isClaimed && !isUntrue && verdict.proof === 'moving' && !verdict.isStill && isLess

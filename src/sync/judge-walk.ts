@@ -119,6 +119,11 @@ function contentsOf({ held }: WalkSummary): readonly (readonly string[])[] {
   return groups.map(([, rows]) => rows.map(({ row }) => declaredText(row)).sort())
 }
 
+/** How many rows there may be beside one of each key, as the key came with several contents. */
+export function countOthers(summary: WalkSummary): number {
+  return contentsOf(summary).reduce((sum, contents) => sum + new Set(contents).size - 1, 0)
+}
+
 /** The freshest row of each key that was held back, in whatever order they came. */
 export function freshestOf(stream: Stream, held: WalkSummary['held']): readonly Row[] {
   return [...held.values()].flatMap((rows) => rank(stream, rows).slice(0, 1)).map(({ row }) => row)

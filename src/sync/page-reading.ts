@@ -4,7 +4,7 @@ import { isObject, jsonText } from '../core/text.ts'
 import type { CallContext, FetchPage, ItemReader, ListRequest, Page } from '../core/page.ts'
 import { placeOf, sliceName, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { floorToDay, formatWallDate, MINUTE } from '../core/wall-clock.ts'
+import { floorToDay, formatWallDate, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier } from '../ledger/slices/earlier-readings.ts'
 import { itemReader } from '../transform/read-item.ts'
 import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
@@ -32,6 +32,8 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
   /** Whether the service is known to go by the days of a range's ends. */
   let isByDay = false
   const latest = deps.wallTimeAt(startedAtMs)
+  const { rangeEnds } = deps
+  const hasOneTime = stream.timeColumns.length === 1
   const readItem = itemReader(stream, { partition, serviceDay: formatWallDate(deps.wallTimeAt(startedAtMs)) })
   const pages: PageReading = {
     fetchPage: async (request, context) => {
@@ -40,7 +42,10 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
         first = undefined
         return page
       }
-      const page = await deps.fetchPage({ ...request, list: listUntil(request.list, latest) }, context)
+      const endsNow = hasOneTime || rangeEnds.get(stream.name) === 'now'
+      const list = endsNow ? listUntil(request.list, latest) : request.list
+      const page = await deps.fetchPage({ ...request, list }, context)
+      if (page.items.length > 0 && (list.window?.to ?? 0) > latest) rangeEnds.set(stream.name, 'later')
       servedAtMs ??= page.serviceTimeMs
       return page
     },
@@ -66,6 +71,20 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     covers: (): Window | undefined => {
       const seenMs = Math.min(claimableMs, servedAtMs ?? claimableMs)
       return slice.covers && partUntil(slice.covers, claimableUntil(deps.wallTimeAt(seenMs)))
+    },
+    /**
+     * Where a range that ends in the future was refused, or nothing came of it: whether rows come, `fewest` or more, if
+     * it ends now. Then all ranges of the stream do in this run. Of visits only then: whoever is still there may leave
+     * later than the reading began.
+     */
+    mustEndNow: async (from: WallTime, fewest: number): Promise<boolean> => {
+      const { to = 0 } = pages.list.window ?? {}
+      if (to <= latest || hasOneTime || rangeEnds.has(stream.name)) return false
+      const list = listUntil({ ...pages.list, window: { from, to } }, latest)
+      const page = await fetchUnlessRefused({ ...pages, list }, 1)
+      if ('refusal' in page || page.items.length < fewest) return false
+      rangeEnds.set(stream.name, 'now')
+      return true
     },
     /** Asks for page 1, and keeps it for the next time that it is fetched. */
     firstPage: async (): Promise<Page> => {

@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import { withoutPhones } from '../core/text.ts'
 import { hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 import type { LogFields } from '../core/log.ts'
+import type { FetchPage } from '../core/page.ts'
 import { type Counts, isGreen, placeOf, type Proof, sliceName, type Window } from '../core/slice.ts'
 import type { EarlierReadings } from '../ledger/slices/earlier-readings.ts'
 import type { Statement } from '../ledger/ops.ts'
@@ -154,6 +155,11 @@ export function rememberPresentFields(
 
 type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
 
+/** At the end of a reading, where a field that could be read in no row counts as missing. */
+export function readableOf({ received, unreadFields }: Pick<WalkSummary, 'received' | 'unreadFields'>): ReadSoFar {
+  return { received, absentFields: unreadFields }
+}
+
 /**
  * Refuses, before rows are written, a reading in which no item has a field, or none readable, that rows of its range
  * have: they would be overwritten with nothing. Where no such row has it, it may be missing: some services leave out
@@ -211,4 +217,31 @@ export function requireReadable(
   const way = `To load the others all the same, raise LIVEHOUSE_MAX_UNREADABLE_PERCENT (${maxUnreadablePercent} now)`
   const message = `${came}. They are kept in quarantine; ${repair}. ${way}.`
   throw new LivehouseError('rows.unreadable', message, {})
+}
+
+/** Tells a service that is out of reach from one whose single endpoint does not answer. */
+export type Reachability = ReturnType<typeof watchReachability>
+
+/** Calls in a row, each after all its attempts, that did not reach the service. */
+const MOST_MISSES = 20
+
+export function watchReachability(fetchPage: FetchPage) {
+  let hasAnswered = false
+  let misses = 0
+  const watched: FetchPage = async (request, context) => {
+    try {
+      const page = await fetchPage(request, context)
+      hasAnswered = true
+      misses = 0
+      return page
+    } catch (error) {
+      if (hasCode(error, 'api.unreachable')) misses++
+      throw error
+    }
+  }
+  return {
+    fetchPage: watched,
+    /** Whether this error means that nothing else will be reached either. */
+    isLost: (error: unknown): boolean => hasCode(error, 'api.unreachable') && (!hasAnswered || misses >= MOST_MISSES),
+  }
 }

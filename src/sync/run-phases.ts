@@ -8,7 +8,8 @@ import type { PartitionPlan } from './plan-slices.ts'
 import { rankOf, resumeOpenFirst, type SliceOrder } from './plan-again.ts'
 import { runPagedSlice, type WaitingSlice } from './run-paged-slice.ts'
 import { type CutSlice, type EndedSlice, failedBy, runSlice } from './run-slice.ts'
-import { type Reachability, type RunDeps, type Slice, watchReachability } from './slice-work.ts'
+import { type Reachability, watchReachability } from './record-slice.ts'
+import type { RunDeps, Slice } from './slice-work.ts'
 import { createTally, type RunResult, type Tally } from './tally.ts'
 
 /** Plans what can be read once the phases before have ended. */

@@ -17,7 +17,15 @@ import {
 } from './judge-walk.ts'
 import { completeHeaders, type Landing, landSlice, nothingLanded } from './land-slice.ts'
 import { askedOf, createCallMeter, FEWEST_ROWS, isRefusal, openReading, type SliceReading } from './page-reading.ts'
-import { keepRejected, openSliceLog, recordFailure, requireFields, requireReadable, shortfall } from './record-slice.ts'
+import {
+  keepRejected,
+  openSliceLog,
+  readableOf,
+  recordFailure,
+  requireFields,
+  requireReadable,
+  shortfall,
+} from './record-slice.ts'
 import { countParts, cutToServed, mayBeSearched, searchWithin, splitSlice } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit } from './walk.ts'
@@ -93,7 +101,7 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
     extraction = await completeHeaders(slice, extracted.extraction, reading.pages, deps)
     await keepRejected(slice, extraction.summary, deps)
     requireReadable(extraction.summary, deps)
-    await requireFields(slice, extraction.summary, reading, deps)
+    await requireFields(slice, readableOf(extraction.summary), reading, deps)
     const earlier = await reading.earlier()
     const held = await compareWithEarlier(slice, extraction, deps, earlier.lastWalk)
     const verdict = await acceptShortfall(slice, held, deps)
@@ -209,7 +217,7 @@ async function judgeHidden(extraction: Extraction, reading: SliceReading): Promi
 async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loader: BatchLoader): Promise<Extracted> {
   const { stream, window } = slice
   const parts = await cutSlice(slice, reading, deps).catch(
-    async (error: unknown) => await cutToServed(slice, reading, error, deps.timeZone),
+    async (error: unknown) => await cutToServed(slice, reading, error),
   )
   if (parts) return { kind: 'cut', parts }
   const { identity } = stream

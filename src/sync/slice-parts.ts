@@ -1,8 +1,6 @@
 import type { Row } from '../core/column.ts'
-import { LivehouseError } from '../core/errors.ts'
-import type { Page } from '../core/page.ts'
-import { describeList, type Window } from '../core/slice.ts'
-import { DAY, floorToMinute, formatWallTime, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
+import type { Window } from '../core/slice.ts'
+import { DAY, floorToMinute, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import { isDrop } from './judge-walk.ts'
 import {
   askedOf,
@@ -11,11 +9,10 @@ import {
   fetchUnlessRefused,
   isRefusal,
   type PageReading,
-  rowsOf,
   type SliceReading,
 } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { cutTime, cutWindowAt, GAP, mayBeHalved, minutesWithin, secondOf, SHORTEST_WINDOW } from './windows.ts'
+import { cutTime, cutWindowAt, GAP, mayBeHalved, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
 
 /** The same slice over a part of its window. */
 export function partOf(slice: Slice, window: Window): Slice {
@@ -162,60 +159,32 @@ export function cutToLength(window: Window, length: number): readonly Window[] {
 }
 
 /**
- * Before a list without ids is cut, asks for the minute of a row that was shown. If the service filters by another time
- * than it shows, or in another zone, no row comes; cut by such a filter, rows near each bound would be in no part.
- * @throws LivehouseError `paging.ignored`
- */
-export async function requireFoundByTime(
-  { stream, isFound }: Slice,
-  shown: Page,
-  { pages, readItem }: Pick<SliceReading, 'pages' | 'readItem'>,
-  timeZone: string,
-): Promise<void> {
-  const rows = stream.identity && !isFound ? rowsOf(shown, readItem) : []
-  const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
-  const time = times[Math.ceil(times.length / 2) - 1]
-  if (time === undefined) return
-  const from = floorToMinute(time)
-  const minute = { from, to: from + MINUTE }
-  const list = { ...pages.list, window: askedOf({ window: minute }) }
-  const page = await fetchUnlessRefused({ ...pages, list }, 1)
-  // More rows may follow a full page.
-  if ('refusal' in page || page.items.length >= Math.min(pages.pageSize, shown.items.length)) return
-  if (minutesWithin(minute, rowsOf(page, readItem), stream, timeZone).length > 0) return
-  const call = describeList(list)
-  const evidence = `none of ${formatWallTime(from)} comes where that is asked for, at which a row was shown before`
-  const effect = 'So long a list cannot be cut by time'
-  const repair = "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support."
-  const message = `${call}: the service filters by another time than it shows: ${evidence}. ${effect}. ${repair}`
-  throw new LivehouseError('paging.ignored', message, {})
-}
-
-/**
  * Cuts a slice whose first page the service refuses: it may serve no range that is so long. Asks for the newest day,
- * then for twice as much each time, until the longest range that is served is known well enough.
+ * then for twice as much each time, until the longest range that is served is known well enough. Where it is refused
+ * only as it ends in the future, it is read again up to now.
  * @throws `error` where it is no refusal, or the window no longer than a day; the refusal of a day
  */
 export async function cutToServed(
   { window, ...slice }: Slice,
-  { pages, readItem }: SliceReading,
+  { pages, mustEndNow }: SliceReading,
   error: unknown,
-  timeZone: string,
 ): Promise<readonly Slice[]> {
-  if (!isRefusal(error) || window === undefined || window.to - window.from <= SHORTEST_RANGE) throw error
+  if (!isRefusal(error) || window === undefined) throw error
   const newest = (length: number): PageReading => {
     const asked = askedOf({ window: { from: window.to - length, to: window.to } })
     return { ...pages, list: { ...pages.list, window: asked } }
   }
   let [served, refused] = [SHORTEST_RANGE, window.to - window.from]
-  let longest = await fetchNumbered(newest(served), 1)
+  const day = refused > served ? await fetchUnlessRefused(newest(served), 1) : { refusal: error }
+  if ('refusal' in day) {
+    if (await mustEndNow(Math.max(window.from, window.to - DAY), 0)) return [{ ...slice, window }]
+    throw day.refusal
+  }
   while (refused - served > served / 8) {
     const length = Math.min(2 * served, floorToMinute((served + refused) / 2))
-    const page = await fetchUnlessRefused(newest(length), 1)
-    if ('refusal' in page) refused = length
-    else [served, longest] = [length, page]
+    if ('refusal' in (await fetchUnlessRefused(newest(length), 1))) refused = length
+    else served = length
   }
-  await requireFoundByTime({ ...slice, window }, longest, { pages, readItem }, timeZone)
   return cutToLength(window, served).map((part) => partOf({ ...slice, window }, part))
 }
 

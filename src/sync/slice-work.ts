@@ -1,6 +1,5 @@
 import type PQueue from 'p-queue'
 import type { Clock } from '../core/clock.ts'
-import { hasCode } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import type { FetchPage } from '../core/page.ts'
 import type { ReportProgress } from '../core/outcome.ts'
@@ -66,6 +65,8 @@ export interface RunDeps {
   readonly loadQueue: PQueue
   /** By stream: the longest range (seconds) of which the newest rows have come: the service serves it to its end. */
   readonly longestServed: Map<string, number>
+  /** By stream: whether rows have come of a range that ends in the future, or only of one that ends now. */
+  readonly rangeEnds: Map<string, 'now' | 'later'>
   /** A slice of more pages is cut: shallow pages, steady progress, cheap resume. */
   readonly pagesPerSlice: number
   /** A slice with a larger share of items that cannot be read fails. */
@@ -83,31 +84,4 @@ export interface PageShare {
   /** How many pages may be asked for or held now, the next one included: at least 1. */
   readonly pages: () => number
   readonly end: () => void
-}
-
-/** Tells a service that is out of reach from one whose single endpoint does not answer. */
-export type Reachability = ReturnType<typeof watchReachability>
-
-/** Calls in a row, each after all its attempts, that did not reach the service. */
-const MOST_MISSES = 20
-
-export function watchReachability(fetchPage: FetchPage) {
-  let hasAnswered = false
-  let misses = 0
-  const watched: FetchPage = async (request, context) => {
-    try {
-      const page = await fetchPage(request, context)
-      hasAnswered = true
-      misses = 0
-      return page
-    } catch (error) {
-      if (hasCode(error, 'api.unreachable')) misses++
-      throw error
-    }
-  }
-  return {
-    fetchPage: watched,
-    /** Whether this error means that nothing else will be reached either. */
-    isLost: (error: unknown): boolean => hasCode(error, 'api.unreachable') && (!hasAnswered || misses >= MOST_MISSES),
-  }
 }

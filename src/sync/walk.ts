@@ -33,8 +33,9 @@ export interface WalkSummary {
   readonly degraded: number
   /** Names of fields that the spec does not know. */
   readonly unknownFields: ReadonlySet<string>
-  /** Names of declared fields that no item has had, or none that could be read. */
+  /** Names of declared fields that no item has had, and of those that no row has had in a form that could be read. */
   readonly absentFields: ReadonlySet<string>
+  readonly unreadFields: ReadonlySet<string>
 }
 
 export type Walk = ReturnType<typeof startWalk>
@@ -57,7 +58,8 @@ export function startWalk(
   const rejectedBefore = new Set<string>()
   const repeated: Row[] = []
   const unknownFields = new Set<string>()
-  const absentFields = new Set(expectedFields(stream))
+  const expected = expectedFields(stream)
+  const [absentFields, unreadFields] = [new Set(expected), new Set(expected)]
   let totals: Totals | undefined
   let received = 0
   let distinct = 0
@@ -73,10 +75,11 @@ export function startWalk(
       const rejectedHere: RejectedItem[] = []
       const keysHere = new Set<string>()
       for (const item of page.items) {
+        for (const field of absentFields) if (Object.hasOwn(Object(item), field)) absentFields.delete(field)
         const read = readItem(item, page)
-        const unread = read.kind === 'row' ? read.unreadFields : []
-        for (const field of absentFields)
-          if (Object.hasOwn(Object(item), field) && !unread.includes(field)) absentFields.delete(field)
+        const unread = read.kind === 'row' ? read.unreadFields : expected
+        for (const field of unreadFields)
+          if (Object.hasOwn(Object(item), field) && !unread.includes(field)) unreadFields.delete(field)
         if (read.kind === 'rejected') {
           const isAgain = isKeyed && rejectedBefore.has(read.raw)
           const those = isAgain ? rejectedAgain : rejectedHere
@@ -122,6 +125,7 @@ export function startWalk(
       degraded,
       unknownFields,
       absentFields,
+      unreadFields,
     }),
     /** The keys that came in this walk (without the parts that the partition names). */
     keys,

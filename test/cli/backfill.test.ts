@@ -71,7 +71,7 @@ test('interrupted, the same command resumes and repeats no call of what has land
 test('without an end it goes up to now, and the next day goes on with what the ten calls of a day did not suffice for', async () => {
   await using world = await startAccount()
   expect(await world.run(backfill, ['--from', dayBefore(2), '--streams', 'watch_records'])).toMatchObject({ code: 0 })
-  expect(recordCalls(world.emulator).map(({ params }) => params.end_time)).toContain('2026-11-20 14:30:00')
+  expect(recordCalls(world.emulator).map(({ params }) => params.end_time)).toContain('2026-11-20 14:31:00')
   const argv = ['--from', '2018-01-01', '--streams', 'watch_records_v1']
   expect(await world.run(backfill, argv, { LIVEHOUSE_V1_BUDGET: '1' })).toMatchObject({ code: 4 })
   world.clock.nowMs += 86_400_000

@@ -43,8 +43,7 @@ test('each question of a manager has the answer that the truth of the service gi
   for (const [index, { title, sql: text, answer }] of questions.entries()) {
     const rows = await runQuery(analyst.db, text)
     const cells = rows.map((row) => Object.values(row).map(cellText))
-    const expected = answer(facts).map((row) => row.map((cell) => (cell === null ? null : `${cell}`)))
-    expect(cells, title).toEqual(expected)
+    expect(cells, title).toEqual(answer(facts).map((row) => row.map((cell) => (cell === null ? null : `${cell}`))))
     expect(cells.length, title).toBeGreaterThan(0)
     const columns = Object.keys(rows[0] ?? {})
     const lines = [columns, columns.map(() => '---'), ...cells.map((row) => row.map((cell) => cell ?? 'NULL'))]

@@ -10,11 +10,12 @@ import { startAccount } from '../helpers/start-account.ts'
 
 const account = ofTest(() => startAccount({ viewers: 260 }))
 
-/** The same name: a value that cannot be read. */
+/** The same name: values that cannot be read, the first in an item that is no row. */
 function rename(endpoint: EndpointName, from: string, to: string): void {
-  const effect = changedRows((item) => {
+  const effect = changedRows((item, index) => {
     const { [from]: value, ...others } = Object(item)
-    return { ...others, [to]: from === to ? { value } : value }
+    if (from !== to) return { ...others, [to]: value }
+    return { ...others, [to]: { value }, ...(index === 0 && { user_id: null }) }
   })
   const [channelId = ''] = account.emulator.channelIds
   account.emulator.faults.push({ effect, endpoint, channelId })
@@ -78,6 +79,12 @@ test('a renamed field overwrites nothing of a list that is longer than what is w
   expect(await account.sync(streams)).toMatchObject({ code: 3 })
   const rows = await readStreamTable(account.database.db, 'visitors')
   expect(rows.filter(({ nickname }) => nickname === 'known')).toHaveLength(4300)
+
+  // A field that some rows have, if not the first ones, has not changed its form.
+  let left = 2500
+  const effect = changedRows((item) => (left-- > 0 ? { ...Object(item), watch_time: '--' } : item))
+  account.emulator.faults.splice(0, 1, { effect, endpoint: 'visitorList' })
+  expect(await account.sync(streams)).toMatchObject({ code: 0 })
 })
 
 test('a field that the service leaves out where it is empty is not missed among new rows that have none', async () => {

@@ -56,8 +56,7 @@ async function expectDemoTruth(): Promise<void> {
   expect(runs, 'each demo starts from an empty database').toHaveLength(1)
   const { seed, channels, viewers, days, ends_at: endsAt, time_zone: timeZone } = Object(runs[0]?.settings)
   expect(timeZone).toBe('Asia/Shanghai')
-  const endsAtMs = Date.parse(`${endsAt.replace(' ', 'T')}+08:00`)
-  const clock = { now: () => endsAtMs, sleep: async () => {} }
+  const clock = { now: () => Date.parse(`${endsAt.replace(' ', 'T')}+08:00`), sleep: async () => {} }
   await using emulator = await startEmulator({ seed, channels, viewers, days, timeZone, clock })
   await expectTruth({ emulator, database: { db } })
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { MINUTE } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
-import { addRows, first, firstChannel } from '../helpers/first-rows.ts'
+import { meanwhile } from '../helpers/fault-effects.ts'
+import { addRows, first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount } from '../helpers/start-account.ts'
@@ -39,21 +40,16 @@ test.each([
   }
 })
 
-test.each([
-  ['list that is too long to be read', [{ effect: clampedTo(2) }], {}],
-  ['range that is too long to be served', [], { longestWindowDays: 1.5 }],
-])('a %s at once is not cut by a filter that goes by another clock', async (_, faults, switches) => {
+test('a list that is too long to be read at once is not cut by a filter that goes by another clock', async () => {
   addEarlier(300)
-  Object.assign(account.emulator.switches, switches)
-  account.emulator.faults.push(...faults, { effect: apartBy(60 * MINUTE) })
-  const sync = async () => await account.sync('gifts', { LIVEHOUSE_HISTORY_FROM: '2026-11-01' })
-  const { code, errors } = await sync()
+  account.emulator.faults.push({ effect: clampedTo(2) }, { effect: apartBy(60 * MINUTE) })
+  const { code, errors } = await account.sync('gifts')
   expect([code, errors[0].code]).toEqual([3, 'paging.ignored'])
   expect(errors[0].message).toContain('filters by another time than it shows')
   expect(await readStreamTable(account.database.db, 'gifts')).toEqual([])
 
-  account.emulator.faults.splice(faults.length)
-  expect(await sync()).toMatchObject({ code: 0 })
+  account.emulator.faults.splice(1)
+  expect(await account.sync('gifts')).toMatchObject({ code: 0 })
   await account.expectTruth(['gifts'])
 })
 
@@ -62,9 +58,24 @@ test('where no longer range is served, a withdrawn gift is marked all the same',
   const { gifts } = firstChannel(account.emulator)
   account.emulator.switches.longestWindowDays = 1.5
   for (let night = 0; night < 4; night++) {
-    expect(await account.sync('gifts', { LIVEHOUSE_HISTORY_FROM: '2026-11-15' })).toMatchObject({ code: 0 })
+    const history = { LIVEHOUSE_HISTORY_FROM: '2026-11-15' }
+    expect(await account.sync('gifts', history)).toMatchObject({ code: 0 })
     if (night === 0) gifts.remove(first(gifts.rows.filter(({ giftId }) => giftId === 900_001)))
     account.clock.passHours(12)
   }
   expect(await readStreamTable(account.database.db, 'gifts', { isRemoved: true })).toHaveLength(1)
+})
+
+test('visits that go on while they are read, and are found by when they end, all come', async () => {
+  const { emulator, clock, hoursAgo } = account
+  emulator.switches.recordFilterTime = 'leave'
+  const { channel, record } = firstRows(emulator)
+  const times = () => ({ enteredAt: hoursAgo(0.5), leftAt: hoursAgo(0) })
+  for (let n = 0; n < 250; n++) channel.records.add({ ...record, ...times(), recordId: String(800_000 + n) })
+  const goOn = () => {
+    clock.nowMs += 1000
+    for (const row of channel.records.rows.slice(-250)) channel.records.replace(row, { ...row, leftAt: hoursAgo(0) })
+  }
+  emulator.faults.push({ effect: meanwhile(goOn), endpoint: 'userRecordList' })
+  expect(await account.sync('watch_records')).toMatchObject({ code: 0, streams: { watch_records: { calls: 4 } } })
 })

@@ -141,6 +141,14 @@ test('a list of which fewer rows come than it has, by its smallest total, is sho
   expect(result).toMatchObject({ status: 'partial', streams: { visitors: { slices: { moving: 0, short: 1 } } } })
 })
 
+test('of a list that moves, rows that have one key have come as well', async () => {
+  const { visitors } = firstChannel(pipeline.emulator)
+  visitors.add(...visitors.rows.slice(0, 40).map((row) => ({ ...row, nick: 'again', lastOnlineAt: 1_700_000_000 })))
+  breakVisitors(changingTotal())
+  const result = await pipeline.sync({ streams: ['visitors'], pageSize: 25 })
+  expect(result).toMatchObject({ status: 'ok', streams: { visitors: { slices: { moving: 1, short: 0 } } } })
+})
+
 // A page of one row shows nothing by itself.
 test.each([
   ['', 25],

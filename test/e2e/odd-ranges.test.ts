@@ -67,6 +67,8 @@ async function startEvenings(evenings: number, rows: number): Promise<TestAccoun
   return account
 }
 
+const refused = refusal(400001)
+
 test.each([
   ['newest', 20],
   ['oldest', 20],
@@ -89,19 +91,28 @@ test.each([
   expect(await run(audit, wanted)).toMatchObject({ code: 0 })
 })
 
-test('of a service that gives nothing of a range that ends in the future, all is read each night', async () => {
-  await using account = await startHistory()
-  const { channel, record, gift } = firstRows(account.emulator)
-  filterBy(account, ({ from, to }) => ({ from, to: to > account.hoursAgo(0) ? from - DAY : to }))
-  for (let night = 0; night < 3; night++) {
-    expect(await account.sync(wanted)).toMatchObject({ code: 0 })
-    await account.expectTruth(STREAMS)
-    account.clock.passHours(24)
-    const [recordId, at] = [String(800_000 + night), account.hoursAgo(3)]
-    channel.records.add({ ...record, recordId, enteredAt: at, leftAt: at })
-    channel.gifts.add({ ...gift, givenAt: at })
-  }
-})
+test.each(['gives nothing of', 'refuses'])(
+  'of a service that %s a range that ends in the future, all is read',
+  async (how) => {
+    await using account = await startHistory()
+    const { channel, record, gift } = firstRows(account.emulator)
+    let isFuture = false
+    const query = (asked: ListQuery): ListQuery => {
+      isFuture = (asked.to ?? 0) > account.hoursAgo(0)
+      return isFuture && how !== 'refuses' ? { ...asked, to: asked.from } : asked
+    }
+    const answer = (given: Answer) => (isFuture && how === 'refuses' ? (refused.answer?.(given) ?? given) : given)
+    account.emulator.faults.push({ effect: { name: 'now', query, answer } })
+    for (let night = 0; night < 3; night++) {
+      expect(await account.sync(wanted)).toMatchObject({ code: 0 })
+      await account.expectTruth(STREAMS)
+      account.clock.passHours(24)
+      const [recordId, at] = [String(800_000 + night), account.hoursAgo(3)]
+      channel.records.add({ ...record, recordId, enteredAt: at, leftAt: at })
+      channel.gifts.add({ ...gift, givenAt: at })
+    }
+  },
+)
 
 test('of a service that serves only the newest 90 days of a range, what is older than a longer pause is not marked', async () => {
   await using account = await startHistory()
@@ -126,7 +137,6 @@ test('what lies before the earliest row, and the newest days without one, are as
   let asked = 0
   let isAsked = false
   let longest = 0
-  const refused = refusal(400001)
   const query = (each: ListQuery) => {
     const length = (each.to ?? 0) - (each.from ?? 0)
     isAsked = length < longest

@@ -171,8 +171,7 @@ test('a run that workers read is shown while it goes on: how far it has come, an
   const held = await child.whileRunning(vi.waitFor(atWork, 60_000))
   expect(held).toContain('Parts held now: 7; processes: 2.')
   expect(held).not.toContain('Managers')
-  const ours = workers.map(({ process: { pid } }) => held.match(new RegExp(`process ${pid}<`, 'g'))?.length)
-  expect(ours).toEqual([3, 4])
+  expect(workers.map(({ process: { pid } }) => held.match(new RegExp(`process ${pid}<`, 'g'))?.length)).toEqual([3, 4])
   // What is planned is on record some two seconds later.
   const planned = async () =>
     expect(await shown('/', 'progress')).toMatch(/<progress max="100" value="\d+".*0 of 10 parts/s)

@@ -47,8 +47,7 @@ export function createFakeClock(options: FakeClockOptions = {}) {
     const next = asleep.findLast(isDue)?.wakesAtMs
     if (next === undefined || next > untilMs) return false
     nowMs = Math.max(nowMs, next)
-    const woken = asleep.filter((sleeper) => sleeper.wakesAtMs === next && isDue(sleeper))
-    for (const sleeper of woken.reverse()) {
+    for (const sleeper of asleep.filter((sleeper) => sleeper.wakesAtMs === next && isDue(sleeper)).reverse()) {
       asleep.splice(asleep.indexOf(sleeper), 1)
       sleeper.wake()
     }

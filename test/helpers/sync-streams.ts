@@ -68,6 +68,7 @@ export async function syncStreams(
       wallTimeAt: (instantMs) => wallTimeAt(instantMs, TIME_ZONE),
       readAhead: createReadAhead(12),
       longestServed: new Map(),
+      rangeEnds: new Map(),
       requireLease: leases.requirePartition,
       loadQueue: new PQueue({ concurrency: 2 }),
       pagesPerSlice: options.pagesPerSlice,

@@ -2,7 +2,7 @@ import { allStreams } from '../../../src/streams/registry.ts'
 
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
-  app: 2912,
+  app: 2914,
   bi: 4037,
   cli: 3390,
   config: 582,
@@ -14,7 +14,7 @@ export const budgets: Readonly<Record<string, number>> = {
   service: 1764,
   store: 2765,
   streams: 101 + 68 * allStreams.length,
-  sync: 5400,
+  sync: 5415,
   transform: 246,
   web: 2851,
   // The files beside the folders.
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_202 + 128 * allStreams.length, test: 24_000 }
+export const MOST_LINES = { src: 32_238 + 128 * allStreams.length, test: 24_000 }

@@ -90,8 +90,7 @@ export function createLaw(account: Played, lookbackDays: number, precision: Prec
   }
   const requireStable = async (before: Before, { asked, ended }: Happened, since: WallTime) => {
     for (const [name, rows] of readStable(before)) {
-      const mayMove = isShuffled || findStream(name)?.identity !== undefined
-      const claimedTo = mayMove ? ended.begunAt - SETTLE : ended.begunAt
+      const claimedTo = isShuffled || findStream(name)?.identity !== undefined ? ended.begunAt - SETTLE : ended.begunAt
       const wanted = rows.filter((row) => isAskedFor(row, asked, since) && !isYounger(row, claimedTo))
       requireThere(name, wanted, await readPresent(name), toText)
     }
