@@ -155,9 +155,9 @@ export function rememberPresentFields(
 
 type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
 
-/** At the end of a reading, where a field that could be read in no row counts as missing. */
-export function readableOf({ received, unreadFields }: Pick<WalkSummary, 'received' | 'unreadFields'>): ReadSoFar {
-  return { received, absentFields: unreadFields }
+/** At the end of a reading, where a field that could be read in no row counts as missing, if there are rows. */
+export function readableOf({ received, distinct, absentFields, unreadFields }: WalkSummary): ReadSoFar {
+  return { received, absentFields: distinct > 0 ? unreadFields : absentFields }
 }
 
 /**
