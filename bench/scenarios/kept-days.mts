@@ -6,7 +6,14 @@ import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import { sql } from 'kysely'
 
 const CHANNELS = 20
-const STREAMS = ['watch_records', 'visitors'] as const
+/** As fast as the machine can, and at the ceiling that is set unless an operator sets another. */
+const LOADS = [
+  { stream: 'watch_records', ceiling: '0' },
+  { stream: 'visitors', ceiling: '0' },
+  { stream: 'watch_records', ceiling: '20' },
+  { stream: 'visitors', ceiling: '20' },
+] as const
+type Load = (typeof LOADS)[number]
 
 /** k): what a first load costs with the figures of days, persons and channels kept, beside one that notes and keeps none. */
 export const keptDays: Scenario = {
@@ -16,7 +23,7 @@ export const keptDays: Scenario = {
     const world = { channels: CHANNELS, visitors: bench.isQuick ? 50 : 3000, isWhole: true }
     await using emulator = await openEmulator({ world }, bench.signal)
     const measures: Measure[] = []
-    for (const stream of STREAMS) measures.push(...describe(bench, stream, await measurePairs(bench, emulator, stream)))
+    for (const load of LOADS) measures.push(...describe(bench, load, await measurePairs(bench, emulator, load)))
     return measures
   },
 }
@@ -26,17 +33,22 @@ interface Pair {
   readonly kept: MeasuredRun
 }
 
-async function measurePairs(bench: Bench, emulator: BenchEmulator, stream: string): Promise<readonly Pair[]> {
+async function measurePairs(
+  bench: Bench,
+  emulator: BenchEmulator,
+  { stream, ceiling }: Load,
+): Promise<readonly Pair[]> {
+  const env = { LIVEHOUSE_MAX_CALLS_PER_SECOND: ceiling }
   const load = async (keeps: boolean): Promise<MeasuredRun> => {
     const databaseUrl = await bench.server.fresh(databaseName('kept-days'))
     const db = await bench.server.open(databaseUrl)
     await publishBi(db)
     if (!keeps) await sql.raw(dropNoting.join('; ')).execute(db)
     await db.destroy()
-    return await measureSync(bench, emulator, { databaseUrl, streams: stream })
+    return await measureSync(bench, emulator, { databaseUrl, streams: stream, env })
   }
   // So that its answers come out of the emulator's cache.
-  await load(true)
+  if (ceiling === '0') await load(true)
   const pairs: Pair[] = []
   for (let round = 0; round < (bench.isQuick ? 1 : 5); round += 1) {
     const pair = { without: await load(false), kept: await load(true) }
@@ -46,16 +58,17 @@ async function measurePairs(bench: Bench, emulator: BenchEmulator, stream: strin
       return `${(run.cpuUs / rows + server).toFixed(1)} µs (PostgreSQL ${server.toFixed(1)})`
     }
     bench.say(
-      `${rows} rows of ${stream}: ${perRow(pair.without)} a row without, ${perRow(pair.kept)} with figures kept`,
+      `${rows} rows of ${stream}, ceiling ${ceiling}: ${perRow(pair.without)} a row without, ${perRow(pair.kept)} with figures kept`,
     )
     pairs.push(pair)
   }
   return pairs
 }
 
-function describe(bench: Bench, stream: string, pairs: readonly Pair[]): readonly Measure[] {
+function describe(bench: Bench, { stream, ceiling }: Load, pairs: readonly Pair[]): readonly Measure[] {
   const rows = rowsOf(pairs[0]?.kept, stream)
-  const title = (what: string) => `${rows.toLocaleString('en')} ${stream} of ${CHANNELS} channels: ${what}`
+  const rate = ceiling === '0' ? 'as fast as can be' : `${ceiling} calls a second`
+  const title = (what: string) => `${rows.toLocaleString('en')} ${stream} of ${CHANNELS} channels, ${rate}: ${what}`
   const parts: Readonly<Record<string, (run: MeasuredRun) => number>> = {
     'CPU, all processes': (run) => cpuPerRow(run, rows),
     'CPU, livehouse': (run) => run.cpuUs / rows,
