@@ -12,7 +12,8 @@ import { startFilled } from '../helpers/start-filled.ts'
 const account = ofTest(startFilled)
 
 test('a row that is deleted by hand is named in every stream, its range is reopened, and the next sync mends it', async () => {
-  const { change, text } = account
+  const { change, text, emulator } = account
+  emulator.switches.recordFilterTime = 'both'
   const streams = '--streams=visitors,watch_records,signups,questionnaires,managers'
   await change(sql`delete from livehouse.visitors where (channel_id, user_id) = (
     select channel_id, user_id from livehouse.visitors order by first_login_at limit 1)`)

@@ -133,12 +133,15 @@ export function hasTimes(stream: Stream): boolean {
   return stream.bornColumn !== undefined || timesOf(stream).length > 0
 }
 
-/** The range from the first to the last minute of these rows; the whole window where one of them has no time. */
+/**
+ * The range from the first to the last minute of these rows, by all their times: it is not known by which the service
+ * counts them. The whole window where one has no first time.
+ */
 function spanOf(rows: readonly Row[], { stream, window }: ComparedRange, timeZone: string): Window | undefined {
-  const minutes = rows.map((row) => minuteOf(row[stream.timeColumns[0] ?? ''], timeZone))
-  const known = minutes.filter((minute) => minute !== undefined)
-  if (window === undefined || known.length === 0 || known.length < minutes.length) return window
-  return { from: Math.min(...known), to: Math.max(...known) + MINUTE }
+  const [first = ''] = stream.timeColumns
+  if (window === undefined || rows.some((row) => minuteOf(row[first], timeZone) === undefined)) return window
+  const minutes = rows.flatMap((row) => stream.timeColumns.flatMap((name) => minuteOf(row[name], timeZone) ?? []))
+  return minutes.length === 0 ? window : { from: Math.min(...minutes), to: Math.max(...minutes) + MINUTE }
 }
 
 /** Whether rows of this time may still change: whether it lies within the lookback of their stream. */
