@@ -224,13 +224,12 @@ export function largestPage(pages: readonly Page[]): number {
 
 /**
  * An item as text, by the fields that its stream declares. Answers are compared by these only: other fields may differ
- * each time, such as the time of the answer.
+ * each time, such as the time of the answer. An empty text, a null and a missing field are the same.
  */
 export function itemText({ columns, readItem }: Stream, item: unknown): string {
   if (readItem !== undefined || !isObject(item)) return jsonText(item)
-  return jsonText(
-    Object.values(columns).flatMap(({ source }) => (source.kind === 'field' ? [item[source.field] ?? null] : [])),
-  )
+  const fields = Object.values(columns).flatMap(({ source }) => (source.kind === 'field' ? [source.field] : []))
+  return jsonText(fields.map((field) => (item[field] === '' ? null : (item[field] ?? null))))
 }
 
 /** Whether two answers hold the same items in the same order. */
@@ -238,4 +237,9 @@ export function sameItems(stream: Stream): (items: readonly unknown[], others: r
   // Item by item: on nearly every page the first ones differ already.
   return (items, others) =>
     items.length === others.length && items.every((item, at) => itemText(stream, item) === itemText(stream, others[at]))
+}
+
+/** The items of a page as text, in whatever order: some services put rows of one second in a new order each time. */
+export function pageText(stream: Stream, { items }: Page): string {
+  return jsonText(items.map((item) => itemText(stream, item)).sort())
 }

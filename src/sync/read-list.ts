@@ -11,6 +11,7 @@ import {
   NAMED_SIZES,
   type PageReading,
   type RefusedPage,
+  pageText,
   sameItems,
   MOST_ROWS_UNCUT,
   type SliceReading,
@@ -44,8 +45,8 @@ export async function readBareList(
   { pages: reading, reportPage }: SliceReading,
   mostPages: number,
 ): Promise<ListReading> {
-  const areSame = sameItems(reading.list.stream)
   const pages: Page[] = []
+  const texts = new Set<string>()
   let repeats = 0
   let emptyEnd: readonly Page[] = []
   for (;;) {
@@ -53,13 +54,14 @@ export async function readBareList(
     const next =
       number === 1 ? await fetchNumbered(reading, 1) : await fetchUnlessRefused(reading, number, isRefusedPage)
     const isRefused = 'refusal' in next
+    const text = isRefused ? '' : pageText(reading.list.stream, next)
     if (!isRefused && next.items.length === 0) {
       // In a longer list the service may have hidden every row of a page.
       const isShort = pages.length < 2 && (pages[0]?.items.length ?? 0) < reading.pageSize
       const behind = isShort ? next : await fetchUnlessRefused(reading, number + 1, isRefusedPage)
       emptyEnd = 'refusal' in behind || behind.items.length === 0 ? [next] : []
       if (emptyEnd.length > 0) break
-    } else if (isRefused || pages.some(({ items }) => areSame(items, next.items))) {
+    } else if (isRefused || texts.has(text)) {
       const meaning = await judgeNextPage(reading, pages, next)
       if (meaning === 'end') break
       if (isRefused) {
@@ -72,6 +74,7 @@ export async function readBareList(
       if (repeats > MOST_REPEATS) throw pageIgnored(reading, next, number, number - repeats)
     } else repeats = 0
     pages.push(next)
+    texts.add(text)
     if (pages.length > mostPages) return { pages, doubt: undefined, unread: 'too long' }
     reportPage(next.items.length, undefined)
   }
@@ -125,11 +128,12 @@ async function judgeNextPage(
   pages: readonly Page[],
   next: Page | RefusedPage,
 ): Promise<'end' | 'more' | 'unknown'> {
-  const areSame = sameItems(reading.list.stream)
+  const { stream } = reading.list
+  const areSame = sameItems(stream)
   const isRefused = 'refusal' in next
   if (!isRefused) {
     const far = await fetchUnlessRefused(reading, BEYOND_ANY_END, isRefusedPage)
-    if (!('refusal' in far) && !areSame(far.items, next.items)) return 'more'
+    if (!('refusal' in far) && pageText(stream, far) !== pageText(stream, next)) return 'more'
   }
   // It may have been refused only once.
   const isOver = async () =>

@@ -128,16 +128,23 @@ test('watch records of which one comes with every call: what is older is proven 
 })
 
 const ends = ['empty', 'repeat-first', 'repeat-last', 'error'] as const
-test.each(ends)('gifts with a field that differs in each answer are read once, the end: %s', async (beyondLastPage) => {
+test.each(ends)('gifts that look different in each answer are read once; end: %s', async (beyondLastPage) => {
   Object.assign(account.emulator.switches, { beyondLastPage })
   let answers = 0
-  account.emulator.faults.push({ effect: changedRows((item) => ({ ...Object(item), server_time: ++answers })) })
   const { gifts } = firstChannel(account.emulator)
   const givenAt = account.hoursAgo(1)
-  const gift = { ...first(gifts.rows), type: 'cash' as const, giftId: 1, givenAt }
-  gifts.add(...times(120, (n) => ({ ...gift, giftId: n, givenAt: givenAt - n * 60 })))
+  const gift = { ...first(gifts.rows), type: 'cash' as const, giftId: 1, givenAt, visitorName: undefined }
+  gifts.add(...times(120, (n) => ({ ...gift, giftId: n, givenAt: givenAt - Math.floor(n / 2) * 60 })))
   gifts.add(...times(130, () => ({ ...gift })))
+  const emptied = (item: unknown) => ({ name: [null, ''][++answers % 2], ...Object(item), server_time: answers })
+  const turned = meanwhile(() => {
+    const row = first(gifts.rows.filter(({ type, giftId }) => type === 'cash' && giftId > 109 && giftId < 112))
+    gifts.remove(row)
+    gifts.add(row)
+  })
+  account.emulator.faults.push({ effect: { ...changedRows(emptied), ...turned }, endpoint: 'giftRunning' })
   await syncTruly(account, 'gifts')
+  expect(account.emulator.calls.length).toBeLessThan(120)
   const nothingNew = { inserted: 0, removed: 0, errors: [] }
   expect(await syncLater('gifts', 2)).toMatchObject({ code: 0, ...nothingNew })
   // Behind the lookback it has come to rest, and is read no more.
