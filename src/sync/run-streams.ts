@@ -12,7 +12,7 @@ import type { RunDeps } from './slice-work.ts'
 import type { RunResult } from './tally.ts'
 
 /** For so long the signups of a questionnaire that is no longer listed are still asked for. */
-const STILL_ASKED_MS = 7 * DAY * 1000
+export const STILL_ASKED_MS = 7 * DAY * 1000
 
 /** Plans streams, given the questionnaires known by then. */
 export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf) => Promise<readonly PartitionPlan[]>
@@ -47,20 +47,6 @@ export async function runStreams(
   const independent = streams.filter((stream) => !isDependent(stream) && !isBudgeted(stream))
 
   const served = new Map<string, boolean>()
-  const isServed = async (partition: Partition, [stream] = dependent): Promise<boolean> => {
-    if (stream === undefined) return false
-    const slice = { stream, partition, window: undefined, covers: undefined }
-    try {
-      const { pages } = openReading(slice, deps, createCallMeter())
-      const { items, total = 0 } = await fetchNumbered(pages, 1)
-      // One without signups may have been emptied: it is not asked for, so that its rows stay.
-      return items.length + total > 0
-    } catch (error) {
-      // Any other error says nothing of whether it is there, and is reported when its signups are read.
-      return !isNotFound(error) && !hasCode(error, 'api.forbidden') && !hasCode(error, 'api.channelUnknown')
-    }
-  }
-
   /**
    * A questionnaire that a proven list no longer has is asked for some days longer, as it may have been closed after
    * its last signups, unless the service does not know it. Where the list was not read, or is suddenly empty, all are
@@ -82,7 +68,10 @@ export async function runStreams(
     const seen = { runId: deps.runId, foundAt: new Date(now), since: new Date(now - STILL_ASKED_MS) }
     const lately = await recordListing(deps.db, { listed: partitionsOf(true), unlisted: partitionsOf(false) }, seen)
     const unknown = lately.filter((partition) => !served.has(partition))
-    await Promise.all(unknown.map(async (each) => served.set(each, await isServed(parsePartition(each) ?? {}))))
+    const [stream] = dependent
+    const ask = async (each: string) =>
+      served.set(each, stream !== undefined && (await isServed(stream, parsePartition(each) ?? {}, deps)))
+    await Promise.all(unknown.map(ask))
     const isAsked = (channel: string, question: string) =>
       (trusted.get(channel)?.has(question) ?? true) || served.get(partitionKey({ channel, question })) === true
     return (channel) => (questions.get(channel) ?? []).filter((question) => isAsked(channel, question))
@@ -106,6 +95,19 @@ export async function runStreams(
       if (hasNewHeaders) changed.add(partitionKey(partition))
     },
   })
+}
+
+/** Whether the service gives signups of a questionnaire that it does not list. */
+export async function isServed(stream: Stream, partition: Partition, deps: RunDeps): Promise<boolean> {
+  const slice = { stream, partition, window: undefined, covers: undefined }
+  try {
+    const { items, total = 0 } = await fetchNumbered(openReading(slice, deps, createCallMeter()).pages, 1)
+    // One without signups may have been emptied: it is not asked for, so that its rows stay.
+    return items.length + total > 0
+  } catch (error) {
+    // Any other error says nothing of whether it is there, and is reported when its signups are read.
+    return !isNotFound(error) && !hasCode(error, 'api.forbidden') && !hasCode(error, 'api.channelUnknown')
+  }
 }
 
 /** Whether the service says that it has no such thing: HTTP 404 or 410, a code that begins with 404, or in words. */
