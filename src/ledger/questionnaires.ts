@@ -6,15 +6,19 @@ import { lockName } from '../store/lock-name.ts'
 import { anyOf, ops, ROWS_A_STATEMENT } from './ops.ts'
 import { forgetPartition } from './slices/slices.ts'
 
-/** The known questionnaires by channel; `listed`: without those that the last proven list no longer had. */
+/**
+ * The known questionnaires by channel; `listed`: without those that the last proven list no longer had; a date: without
+ * those that proven lists have lacked since then or longer.
+ */
 export async function readQuestions(
   db: Db,
-  which: 'all' | 'listed' = 'all',
+  which: 'all' | 'listed' | Date = 'all',
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const known = ops(db).selectFrom('livehouse.questionnaires').select(['channelId', 'questionId'])
   const found = await known.orderBy('channelId').orderBy('questionId').execute()
-  const unlisted =
-    which === 'all' ? [] : await ops(db).selectFrom('unlisted_questionnaires').select('partition').execute()
+  const lacked = ops(db).selectFrom('unlisted_questionnaires').select('partition')
+  const by = which instanceof Date ? lacked.where('foundAt', '<=', which) : lacked
+  const unlisted = which === 'all' ? [] : await by.execute()
   const gone = new Set(unlisted.map(({ partition }) => partition))
   const rows = found.filter((each) => !gone.has(partitionKey({ channel: each.channelId, question: each.questionId })))
   const byChannel = Map.groupBy(rows, ({ channelId }) => channelId)

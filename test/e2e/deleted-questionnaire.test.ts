@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { audit } from '../../src/cli/audit.ts'
 import { status } from '../../src/cli/status.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
@@ -131,6 +132,8 @@ test('a questionnaire that is closed leaves the list: its last signups land, and
   for (let day = 1; day < 10; day++) {
     const signedUpAt = account.hoursAgo(0) + 3600
     if (day < 7) closed.signups.add({ ...signup, userId: `late-${day}`, signedUpAt })
+    if (day === 5) await sql`delete from livehouse.signups where user_id = 'late-1'`.execute(account.database.db)
+    expect(await account.run(audit, [])).toMatchObject({ code: day === 5 ? 3 : 0 })
     clock.passHours(24)
     const before = emulator.calls.length
     expect((await account.sync()).code).toBe(0)

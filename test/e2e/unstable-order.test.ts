@@ -133,7 +133,7 @@ test.each(ends)('gifts that look different in each answer are read once; end: %s
   let answers = 0
   const { gifts } = firstChannel(account.emulator)
   const givenAt = account.hoursAgo(1)
-  const gift = { ...first(gifts.rows), type: 'cash' as const, giftId: 1, givenAt, visitorName: undefined }
+  const gift = { ...first(gifts.rows), type: 'cash' as const, giftId: 1, givenAt, showsVisitor: false }
   gifts.add(...times(120, (n) => ({ ...gift, giftId: n, givenAt: givenAt - Math.floor(n / 2) * 60 })))
   gifts.add(...times(130, () => ({ ...gift })))
   const emptied = (item: unknown) => ({ name: [null, ''][++answers % 2], ...Object(item), server_time: answers })

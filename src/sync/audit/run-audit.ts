@@ -13,6 +13,7 @@ import { createCallMeter } from '../page-reading.ts'
 import { watchReachability } from '../record-slice.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { failedBy } from '../run-slice.ts'
+import { isServed } from '../run-streams.ts'
 import { createTally, type Tally } from '../tally.ts'
 import { auditPartition } from './audit-partition.ts'
 import {
@@ -59,7 +60,8 @@ export async function runAudit(request: AuditRequest, deps: RunDeps) {
   // Signups second: by then it is known which questionnaires are still there.
   for (const isOfQuestions of [false, true]) {
     const streams = request.streams.filter((each) => (each.partitionedBy === 'channel/question') === isOfQuestions)
-    const tasks = await planAudit(deps, streams, request, listedQuestions(request, partitions))
+    const questionsOf = isOfQuestions ? await askedQuestions(request, partitions, inner) : () => []
+    const tasks = await planAudit(deps, streams, request, questionsOf)
     for (const { name } of streams) {
       const slices = tasks.filter(({ stream }) => stream.name === name).length
       deps.report({ kind: 'stream.planned', stream: name, slices })
@@ -138,14 +140,25 @@ function areAccepted(differences: readonly Difference[], { accepted, acceptances
   return sumOfRows(differences) <= allowed.reduce((sum, rows) => sum + rows, 0)
 }
 
-/** Leaves out questionnaires that the source no longer lists: there are no signups of them to ask for. */
-function listedQuestions({ streams, questionsOf }: AuditRequest, audited: readonly PartitionAudit[]): QuestionsOf {
+/** Leaves out questionnaires that the source no longer lists and gives no signups of, as a sync does. */
+async function askedQuestions(
+  { streams, channels, questionsOf }: AuditRequest,
+  audited: readonly PartitionAudit[],
+  deps: RunDeps,
+): Promise<QuestionsOf> {
   const names = new Set(streams.flatMap(({ listsQuestions, name }) => (listsQuestions ? [name] : [])))
   const lists = new Map(audited.flatMap((each) => (names.has(each.stream) ? [[each.partition, each.hasKey]] : [])))
-  return (channel) => {
-    const hasKey = lists.get(partitionKey({ channel })) ?? (() => true)
-    return questionsOf(channel).filter((questionId) => hasKey(questionId))
+  const isListed = (channel: string, question: string) => lists.get(partitionKey({ channel }))?.(question) ?? true
+  const dependent = streams.find(({ partitionedBy }) => partitionedBy === 'channel/question')
+  const asked = new Map<string, readonly string[]>()
+  for (const { channelId: channel } of dependent ? channels : []) {
+    const questions: string[] = []
+    for (const question of questionsOf(channel))
+      if (isListed(channel, question) || (dependent && (await isServed(dependent, { channel, question }, deps))))
+        questions.push(question)
+    asked.set(channel, questions)
   }
+  return (channel) => asked.get(channel) ?? []
 }
 
 function addTo(tally: Tally, { stream, partition }: AuditTask, audited: PartitionAudit, isEnding: boolean): void {
