@@ -103,10 +103,11 @@ async function findChange(reading: PageReading, pages: readonly Page[], last: nu
   return undefined
 }
 
-/** Whether a page is as it was. */
-export async function isUnchanged(reading: PageReading, number: number, { items, total }: Page): Promise<boolean> {
+/** Whether a page has the same items as before, in whatever order. */
+export async function isUnchanged(reading: PageReading, number: number, before: Page): Promise<boolean> {
   const again = await fetchUnlessRefused(reading, number)
-  return !('refusal' in again) && again.total === total && sameItems(reading.list.stream)(again.items, items)
+  const { stream } = reading.list
+  return !('refusal' in again) && again.total === before.total && pageText(stream, again) === pageText(stream, before)
 }
 
 /** No list has so many pages. */
