@@ -11,7 +11,15 @@ import { type Extraction, isConclusive } from '../judge-walk.ts'
 import { type CallMeter, openReading } from '../page-reading.ts'
 import { extractSlice } from '../run-slice.ts'
 import type { RunDeps, Slice } from '../slice-work.ts'
-import { CLAIM_DELAY_SECONDS, lookbackStart, minuteOf, minuteOfItem, newestAt, partUntil } from '../windows.ts'
+import {
+  CLAIM_DELAY_SECONDS,
+  claimableUntil,
+  lookbackStart,
+  minuteOf,
+  minuteOfItem,
+  newestAt,
+  partUntil,
+} from '../windows.ts'
 import type { Difference } from './partition-audit.ts'
 
 /** A range to compare row by row. */
@@ -43,7 +51,10 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
       if (row) missing.set(key, row)
     }
   }
-  const slice = { stream, partition, window: widened(range, deps), covers: undefined }
+  const asked = widened(range, deps)
+  // As in a sync: what is too young to be covered may move, and the rest is cut until it comes to rest.
+  const covers = asked && partUntil(asked, claimableUntil(deps.wallTimeAt(deps.claimableMs())))
+  const slice = { stream, partition, window: asked, covers }
   const readings = await readRange(slice, deps, meter, async (rows) => {
     for (const row of rows) if (touches(row, range, timeZone)) pending.push(row)
     if (pending.length >= BATCH) await compare()
@@ -80,6 +91,8 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
     ],
     /** Whether the list moved while it was read, so that it says nothing about rows that did not come. */
     hasMoved: readings.some(({ verdict }) => verdict.proof === 'moving'),
+    /** Why a part that should be at rest could not be read so: nothing is known of it. */
+    unrest: readings.find(({ verdict }) => verdict.isAtRest === false)?.verdict.reason,
     keptRows: kept.length,
     hasKey: (key: string) => readings.some(({ found }) => found.has(key)),
     received,
@@ -189,7 +202,7 @@ async function findSurplus(
 
 function withheldBy({ verdict, summary }: Extraction): number {
   if (verdict.proof !== 'short') return 0
-  return (summary.totals?.largest ?? 0) - summary.distinct - summary.rejected.length
+  return Math.max(0, (summary.totals?.largest ?? 0) - summary.distinct - summary.rejected.length)
 }
 
 /**
