@@ -6,7 +6,7 @@ import { publishBi } from '../../../src/bi/publish/publish-bi.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { openDatabase, runQuery } from '../../../src/store/pool.ts'
 import { lockName } from '../../../src/store/lock-name.ts'
-import { openTransaction, untilBlocked, untilRow } from '../../helpers/own-locks.ts'
+import { openTransaction, untilBlocked } from '../../helpers/own-locks.ts'
 import { ofTest } from '../../helpers/of-file.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
 
@@ -76,32 +76,15 @@ test('figures of tables that were just filled are worked out without a look thro
   expect(await readChanged(db)).toBe('')
 })
 
-/** Sessions that begin from now on take this in place of what ends a statement of another one. */
-const shadowCancel = (name: string, body: string) =>
-  `create function public.pg_cancel_backend(pid integer) returns boolean language plpgsql as $$ begin ${body}; end $$;
-    alter database ${name} set search_path = public, pg_catalog`
-
 test.each([
   ['changed_channels', keepFigures],
   ['changed_persons', groupPersons],
-] as const)('a stop ends the work on %s, and what a deadlock ends is done again', async (notes, work) => {
+] as const)('once stopped, nothing is begun of %s, and what a deadlock ends is done again', async (notes, work) => {
   const { db } = database
   await runQuery(db, someChannels)
   const noted = await readChanged(db, notes)
-  const stop = new AbortController()
-  // As a first request that comes between two statements, which ends none.
-  await sql`create sequence public.requests`.execute(db)
-  const once = `return nextval('public.requests') = 1 or pg_catalog.pg_cancel_backend(pid)`
-  await runQuery(db, shadowCancel(database.name, once))
-  await using fresh = await openDatabase(database.url)
-  await using other = await openTransaction(db)
-  await sql`delete from ${sql.table(`livehouse_ops.${notes}`)} where channel_id = '2'`.execute(other)
-  const stopped = work(fresh, stop.signal)
-  await untilBlocked(db, sql`locktype = 'transactionid'`)
-  stop.abort()
-  await stopped
+  await work(db, AbortSignal.abort())
   expect(await readChanged(db, notes)).toBe(noted)
-  await other.rollback().execute()
   await sql`create sequence public.tries`.execute(db)
   await sql`create function public.deadlock_once() returns trigger language plpgsql as $$ begin
       if nextval('public.tries') = 1 then raise deadlock_detected; end if; return null; end $$`.execute(db)
@@ -111,40 +94,6 @@ test.each([
   const { rows } = await sql`select last_value > 1 as is_done_again from public.tries`.execute(db)
   expect(rows).toEqual([{ is_done_again: true }])
   expect(await readChanged(db, notes)).toBe('')
-})
-
-test('a stop that comes late ends no later statement of the same session', async () => {
-  const { db } = database
-  await runQuery(db, someChannels)
-  // As a request that takes its time on the way to the server.
-  await sql`create table public.gate ()`.execute(db)
-  await sql`create table public.later ()`.execute(db)
-  const late = 'lock table public.gate in share mode; return pg_catalog.pg_cancel_backend(pid)'
-  await runQuery(db, shadowCancel(database.name, late))
-  await using fresh = await openDatabase(database.url)
-  const stop = new AbortController()
-  await using gate = await openTransaction(db)
-  await sql`lock table public.gate`.execute(gate)
-  await using laterGate = await openTransaction(db)
-  await sql`lock table public.later`.execute(laterGate)
-  await using other = await openTransaction(db)
-  await lockName(other, 'channel days')
-  const stopped = keepFigures(fresh, stop.signal)
-  await untilBlocked(db, sql`locktype = 'transactionid'`)
-  stop.abort()
-  await untilBlocked(db, sql`relation = 'public.gate'::regclass`)
-  await other.rollback().execute()
-  // More than the pool has connections: one of them waits for that of the work.
-  const others = [1, 2, 3, 4, 5, 6].map(async () => await sql`select from public.later`.execute(fresh))
-  const waiting = sql`select from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()
-    and (query like '%public.later' or state = 'idle in transaction' and query like '%as zone%') having count(*) >= 5`
-  await untilRow(db, waiting)
-  await gate.rollback().execute()
-  // The request has come.
-  await sql`lock table public.gate`.execute(laterGate)
-  await laterGate.rollback().execute()
-  expect(await Promise.all(others)).toHaveLength(6)
-  await stopped
 })
 
 test('two that end together work out each channel once, and where nothing has changed nobody is waited for', async () => {
