@@ -176,7 +176,7 @@ async function settleReading(
   { record, earlier, hasWritten, disputed, hasNewUnreadable, isEmpty }: LandingReading,
   { runId, timeZone, wallTimeAt, claimableMs }: RunDeps,
 ): Promise<readonly SliceRecord[]> {
-  const { window, covers, proof, startedAt, isDrop } = record
+  const { window, covers, proof, startedAt, isDrop, lookbackDays } = record
   if (window === undefined) return [record]
   const { stream, partition } = slice
   const place = placeOf(slice)
@@ -193,7 +193,6 @@ async function settleReading(
   const restTo = isSure ? covers.to : (earlier.comparedTo ?? covers.from)
   const rest: Window = { from: covers.from, to: Math.min(restTo, covers.to, changed?.from ?? covers.to) }
   if (isEmptyWindow(rest)) return [record]
-  const lookbackDays = record.lookbackDays ?? stream.lookbackDays
   const readAt = wallTimeAt(Math.min(startedAt.getTime(), claimableMs()))
   const settled = partUntil(rest, lookbackStart(readAt, lookbackDays))
   if (!isReadTwice(stream)) return [{ ...record, settled }]

@@ -74,7 +74,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
       return { kind: 'cut', parts: halvesOf(slice), counts: work.counts() }
     }
     const verdict = await acceptShortfall(slice, await judge(slice, work.state, deps), deps)
-    const record = recordOf(log.record(verdict, undefined, work.state.covers), work.upToNow(), slice, deps)
+    const record = recordOf(log.record(verdict, undefined, work.state.covers), work.upToNow(), deps)
     await loader.finish(async (trx) => {
       await recordSlices(trx, [record]).execute()
       await closeOpenSlices(trx, isAt(place))
@@ -222,12 +222,12 @@ async function judge(slice: Slice, { foundRows, keys }: OpenSlice, deps: RunDeps
 }
 
 /** The record of the whole slice, from its first day on. */
-function recordOf(record: SliceRecord, slice: OpenSlice, { stream }: Slice, deps: RunDeps): SliceRecord {
+function recordOf(record: SliceRecord, slice: OpenSlice, deps: RunDeps): SliceRecord {
   const { covers, startedAt, calls, retries } = slice
   const readAt = deps.wallTimeAt(Math.min(startedAt.getTime(), deps.claimableMs()))
   return {
     ...record,
-    settled: covers && partUntil(covers, lookbackStart(readAt, record.lookbackDays ?? stream.lookbackDays)),
+    settled: covers && partUntil(covers, lookbackStart(readAt, record.lookbackDays)),
     distinctRows: slice.keys.size,
     quarantinedRows: slice.quarantinedRows,
     calls,

@@ -19,6 +19,7 @@ const entryOf = (runId: string, window: Window | undefined) => ({
   window,
   covers: window,
   settled: undefined as Window | undefined,
+  lookbackDays: 3,
   backfillId: undefined,
   proof: 'verified' as Proof,
   totals: undefined,

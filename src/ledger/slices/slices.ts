@@ -14,8 +14,8 @@ export interface SliceRecord extends Pick<Row<'slices'>, 'runId' | 'isDrop' | 'p
   readonly covers: Window | undefined
   /** The part of that which is not read again; undefined where nothing. */
   readonly settled: Window | undefined
-  /** The lookback that was in force when it was read; the stream's when not given. */
-  readonly lookbackDays?: number | undefined
+  /** The lookback that was in force when it was read. */
+  readonly lookbackDays: number
   /** Rows of a page; undefined where one page held all of them, or where two page sizes gave the same rows. */
   readonly pageSize?: number | undefined
   readonly backfillId: string | undefined
