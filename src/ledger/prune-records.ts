@@ -27,14 +27,18 @@ const KEPT_DAYS = 400
 
 /**
  * Deletes records beside the ledger that are older than `KEPT_DAYS` by this clock and by that of the database: runs of
- * jobs that have ended, backfills that are over, days of the call budget, alerts that are over and were told, and runs
- * that nothing refers to. The ledger itself (see `pruneSlices`) and quarantine are not touched.
+ * jobs that are over, what was charged to acceptances that have ended, backfills that are over, days of the call budget,
+ * alerts that are over and were told, and runs that nothing refers to. The ledger itself (see `pruneSlices`) and
+ * quarantine are not touched.
  */
 export async function pruneRecords(db: Db, now: Date): Promise<void> {
   const { databaseNow } = await db.selectNoFrom(databaseTime.as('databaseNow')).executeTakeFirstOrThrow()
   const before = new Date(Math.min(now.getTime(), databaseNow.getTime()) - KEPT_DAYS * DAY * 1000)
   // Runs of jobs refer to runs.
-  await ops(db).deleteFrom('job_runs').where('status', '=', 'ended').where('startedAt', '<', before).execute()
+  await ops(db).deleteFrom('job_runs').where('status', '!=', 'running').where('startedAt', '<', before).execute()
+  const ended = ops(db).selectFrom('acceptances').select('acceptanceId')
+  const accepted = ended.where((eb) => eb.or([eb('expiresAt', '<', before), eb('withdrawnAt', '<', before)]))
+  await ops(db).deleteFrom('acceptance_uses').where('acceptanceId', 'in', accepted).execute()
   const backfills = ops(db).deleteFrom('backfills as old').where('status', '!=', 'open')
   const isUnused = isUnreferenced(['slices', 'open_slices'], 'backfill_id')
   await backfills.where('finishedAt', '<', before).where(isUnused).execute()
@@ -42,8 +46,8 @@ export async function pruneRecords(db: Db, now: Date): Promise<void> {
   const alerts = ops(db).deleteFrom('alerts').where('clearedAt', '<', before)
   await alerts.where((eb) => eb.not(isDueNotice(eb))).execute()
   const runs = ops(db).deleteFrom('runs as old').where('startedAt', '<', before)
-  const ended = runs.where((eb) => eb.or([eb('finishedAt', 'is', null), eb('finishedAt', '<', before)]))
-  await ended.where(isUnreferenced(REFERRING_TABLES, 'run_id')).execute()
+  const over = runs.where((eb) => eb.or([eb('finishedAt', 'is', null), eb('finishedAt', '<', before)]))
+  await over.where(isUnreferenced(REFERRING_TABLES, 'run_id')).execute()
 }
 
 /** Whether no row of these tables names the number of `old`. */

@@ -35,11 +35,17 @@ test('old runs go, also those that were killed, but those that a table names: no
   expect(rows.map(({ name }) => name)).toEqual(REFERRING_TABLES.toSorted())
   const named = await addRun(900)
   await sql`insert into livehouse_ops.job_runs (job, is_repeat, status, attempts, worker, run_id, started_at)
-    values ('nightly', false, 'running', 1, 'host:1', ${named}, ${ago(900)})`.execute(database.db)
+    values ('nightly', false, 'running', 1, 'host:1', ${named}, ${ago(900)}),
+      ('nightly', false, 'skipped', 1, 'host:1', null, ${ago(900)})`.execute(database.db)
+  const charged = await addRun(900)
+  await sql`with a as (insert into livehouse_ops.acceptances (stream, missing_rows, reason, accepted_at, expires_at)
+      values ('visitors', 2, 'known', ${ago(950)}, ${ago(401)}) returning acceptance_id)
+    insert into livehouse_ops.acceptance_uses select acceptance_id, ${charged}, 2 from a`.execute(database.db)
   for (const status of ['ok', 'running']) await addRun(401, status)
   const young = [await addRun(399), await addRun(1)]
   await prune()
   expect(await ids('run_id', 'runs')).toEqual([named, ...young])
+  expect(await ids('status', 'job_runs')).toEqual(['running'])
 })
 
 test('old days of the call budget go, and alerts but for those that nobody was told of', async () => {
