@@ -8,7 +8,7 @@ import { floorToDay, formatWallDate, MINUTE, type WallTime } from '../core/wall-
 import { type EarlierReadings, readEarlier } from '../ledger/slices/earlier-readings.ts'
 import { itemReader } from '../transform/read-item.ts'
 import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
-import { claimableUntil, listUntil, minuteOf, minutesWithin, partUntil, requireFiltered } from './windows.ts'
+import { claimableUntil, filterIgnored, listUntil, minuteOf, minutesWithin, partUntil, straysOf } from './windows.ts'
 
 /** A slice that is being read. */
 export type SliceReading = ReturnType<typeof openReading>
@@ -112,15 +112,12 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
      * @throws LivehouseError `paging.ignored`
      */
     requireFiltered: async (rows: readonly Row[]): Promise<void> => {
-      if (window === undefined) return
-      try {
-        requireFiltered(pages.list, rows, deps.timeZone, isByDay)
-      } catch (error) {
-        if (isByDay || stream.isBudgeted) throw error
-        requireFiltered(pages.list, rows, deps.timeZone, true)
-        if (!(await comesByItsMinute(rows))) throw error
-        isByDay = true
-      }
+      const strays = (byDay: boolean) => straysOf(pages.list, rows, deps.timeZone, byDay)
+      const found = strays(isByDay)
+      if (found.length === 0) return
+      const mayBeDays = !isByDay && stream.isBudgeted !== true && strays(true).length === 0
+      if (!mayBeDays || !(await comesByItsMinute(rows))) throw filterIgnored(pages.list, found, rows.length)
+      isByDay = true
     },
     /** Whether parts of it would be as large as it is: the service goes by days, and it lies in one. */
     isOneDay: (): boolean => isByDay && window !== undefined && floorToDay(window.to - 1) <= window.from,

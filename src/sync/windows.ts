@@ -151,25 +151,29 @@ export function liesWithin(row: Row, timeColumns: readonly string[], window: Win
 }
 
 /**
- * Refuses a page of which most rows lie outside of the range that was asked for: the service has ignored the filter.
+ * The rows of a page that lie outside of the range that was asked for, if most do: none of a page that was filtered.
  * @param isByDay whether the service goes by the days of its ends
- * @throws LivehouseError `paging.ignored`
  */
-export function requireFiltered(list: ListRequest, rows: readonly Row[], timeZone: string, isByDay: boolean): void {
-  const { timeColumns } = list.stream
-  if (list.window === undefined) return
-  const { from, to } = list.window
-  const asked = isByDay ? { from: floorToDay(from), to: floorToDay(to) + DAY } : list.window
-  const outside = rows.filter((row) => isOutside(row, timeColumns, asked, timeZone))
-  if (outside.length * 2 <= rows.length) return
-  const [first] = outside
-  const times = timeColumns.map((name) => first?.[name]).join(' to ')
-  const share = `${outside.length} of ${rows.length} rows`
-  const evidence = `${share} lie outside ${formatWindow(asked)}, such as one of ${times}`
-  const call = describeList(list)
+export function straysOf(
+  { window, stream }: ListRequest,
+  rows: readonly Row[],
+  timeZone: string,
+  isByDay: boolean,
+): readonly Row[] {
+  if (window === undefined) return []
+  const asked = isByDay ? { from: floorToDay(window.from), to: floorToDay(window.to) + DAY } : window
+  const outside = rows.filter((row) => isOutside(row, stream.timeColumns, asked, timeZone))
+  return outside.length * 2 <= rows.length ? [] : outside
+}
+
+/** A page of so many rows, most of which lie outside of what was asked for: the service has ignored the filter. */
+export function filterIgnored(list: ListRequest, strays: readonly Row[], rows: number) {
+  const times = list.stream.timeColumns.map((name) => strays[0]?.[name]).join(' to ')
+  const asked = list.window ? formatWindow(list.window) : ''
+  const evidence = `${strays.length} of ${rows} rows lie outside ${asked}, such as one of ${times}`
   const repair = "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support."
-  const message = `${call}: the service ignores the time filter: ${evidence}. ${repair}`
-  throw new LivehouseError('paging.ignored', message, {})
+  const message = `${describeList(list)}: the service ignores the time filter: ${evidence}. ${repair}`
+  return new LivehouseError('paging.ignored', message, {})
 }
 
 /** Whether a row, from its earliest to its latest time, touches neither the window nor its ends. */
