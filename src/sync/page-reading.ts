@@ -4,7 +4,7 @@ import { isObject, jsonText } from '../core/text.ts'
 import type { CallContext, FetchPage, ItemReader, ListRequest, Page } from '../core/page.ts'
 import { placeOf, sliceName, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { floorToDay, formatWallDate, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { DAY, floorToDay, formatWallDate, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier } from '../ledger/slices/earlier-readings.ts'
 import { itemReader } from '../transform/read-item.ts'
 import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
@@ -15,6 +15,8 @@ export type SliceReading = ReturnType<typeof openReading>
 
 /** The spec does not say whether filters include their ends: each request asks for this much more on both sides. */
 const OVERLAP_SECONDS = 60
+/** A day before there was any such service. */
+const LONG_AGO: Window = { from: 10 * DAY, to: 11 * DAY }
 
 /** The range that is asked for; undefined for a walk over the whole list. */
 export function askedOf({ window, asked }: Pick<Slice, 'window' | 'asked'>): Window | undefined {
@@ -31,6 +33,8 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
   let servedAtMs: number | undefined
   /** Whether the service is known to go by the days of a range's ends. */
   let isByDay = false
+  /** Whether it is known to filter, by another time than those that rows show. */
+  let isByOther = false
   const latest = deps.wallTimeAt(startedAtMs)
   const { rangeEnds } = deps
   const hasOneTime = stream.timeColumns.length === 1
@@ -63,6 +67,10 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     const minute = { from: at, to: at + MINUTE }
     const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: askedOf({ window: minute }) } }, 1)
     return !('refusal' in page) && minutesWithin(minute, rowsOf(page, readItem), stream, deps.timeZone).length > 0
+  }
+  const isNothingLongAgo = async (): Promise<boolean> => {
+    const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: LONG_AGO } }, 1)
+    return !('refusal' in page) && page.items.length === 0
   }
   return {
     pages,
@@ -108,16 +116,19 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     },
     /**
      * Refuses a page of which most rows lie outside of what was asked for. Where the service goes by days, they may be
-     * of the days of its ends: then such a row comes when its own minute is asked for, which is tried once.
+     * of the days of its ends: then such a row comes when its own minute is asked for. Rows with an id may be filtered by
+     * a time that is not shown, such as when they were written: then none are of a day long ago. Each is tried once.
      * @throws LivehouseError `paging.ignored`
      */
     requireFiltered: async (rows: readonly Row[]): Promise<void> => {
+      if (isByOther) return
       const strays = (byDay: boolean) => straysOf(pages.list, rows, deps.timeZone, byDay)
       const found = strays(isByDay)
       if (found.length === 0) return
-      const mayBeDays = !isByDay && stream.isBudgeted !== true && strays(true).length === 0
-      if (!mayBeDays || !(await comesByItsMinute(rows))) throw filterIgnored(pages.list, found, rows.length)
-      isByDay = true
+      const mayAsk = stream.isBudgeted !== true
+      if (mayAsk && !isByDay && strays(true).length === 0 && (await comesByItsMinute(rows))) isByDay = true
+      else if (mayAsk && stream.identity === undefined && (await isNothingLongAgo())) isByOther = true
+      else throw filterIgnored(pages.list, found, rows.length)
     },
     /** Whether parts of it would be as large as it is: the service goes by days, and it lies in one. */
     isOneDay: (): boolean => isByDay && window !== undefined && floorToDay(window.to - 1) <= window.from,
@@ -234,9 +245,4 @@ export function sameItems(stream: Stream): (items: readonly unknown[], others: r
   // Item by item: on nearly every page the first ones differ already.
   return (items, others) =>
     items.length === others.length && items.every((item, at) => itemText(stream, item) === itemText(stream, others[at]))
-}
-
-/** The items of a page as text, in whatever order: some services put rows of one second in a new order each time. */
-export function pageText(stream: Stream, { items }: Page): string {
-  return jsonText(items.map((item) => itemText(stream, item)).sort())
 }

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { hasCode } from '../core/errors.ts'
 import type { Page } from '../core/page.ts'
+import type { Stream } from '../core/stream.ts'
+import { jsonText } from '../core/text.ts'
 import {
   FEWEST_ROWS,
   fetchNumbered,
@@ -11,7 +13,6 @@ import {
   NAMED_SIZES,
   type PageReading,
   type RefusedPage,
-  pageText,
   sameItems,
   MOST_ROWS_UNCUT,
   type SliceReading,
@@ -81,6 +82,11 @@ export async function readBareList(
   // One short page held all there was when it was read. Over several, a removed row shifts others to earlier pages.
   if (isOneAnswer(reading, pages)) return { pages, doubt: undefined }
   return { pages, doubt: await findChange(reading, [...pages, ...emptyEnd], pages.length) }
+}
+
+/** The items of a page as text, in whatever order: some services put rows of one second in a new order each time. */
+function pageText(stream: Stream, { items }: Page): string {
+  return jsonText(items.map((item) => itemText(stream, item)).sort())
 }
 
 /** Some services fail at a page behind the last one: that is no more an end than a refusal, and is judged like one. */
