@@ -121,7 +121,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
      * @throws LivehouseError `paging.ignored`
      */
     requireFiltered: async (rows: readonly Row[]): Promise<void> => {
-      if (isByOther) return
+      if (window === undefined || isByOther) return
       const strays = (byDay: boolean) => straysOf(pages.list, rows, deps.timeZone, byDay)
       const found = strays(isByDay)
       if (found.length === 0) return
