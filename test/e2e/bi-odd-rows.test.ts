@@ -98,9 +98,8 @@ test('a visit counts as watched from its first second on, in each view', async (
   await read(`insert into livehouse.channels (channel_id, state, run_id) values ('1', 'active', 1);
     insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, watch_seconds, api_version, run_id)
     values ('1', 1, 'a', '2026-11-04 10:00+08', 1, 2, 1), ('1', 2, 'b', '2026-11-04 10:00+08', 0, 2, 1)`)
-  const counts =
-    await read(`select d.watched_visits, d.watched_viewers, v.watched_visits as visits, v.watched_days, f.viewers
-    from livehouse_bi.daily_channel d, livehouse_bi.viewer_funnel_month f, (select
+  const counts = await read(`select d.watched_visits, d.watched_viewers, v.watched_visits as visits, v.watched_days,
+      f.viewers from livehouse_bi.daily_channel d, livehouse_bi.viewer_funnel_month f, (select
       (select count(*) filter (where is_watched) from livehouse_bi.fct_watch where channel_id = '1') as watched_visits,
       (select count(*) filter (where is_watched) from livehouse_bi.fct_viewer_day where channel_id = '1') as watched_days) v
     where d.channel_id = '1' and d.day = '2026-11-04' and f.channel_id = '1' and f.step = 'watched'`)
@@ -164,12 +163,9 @@ test('who shares an id is one person after the next run, also by way of others, 
     update livehouse.visitors set outer_id = 'crm2' where channel_id = '7' and user_id = 'd';
     update livehouse.visitors set outer_id = 'crm3' where channel_id = '7' and user_id = 'c'`)
   await persons()
-  const conflicts = await read(`select viewer_count as viewers, outer_id_count as ids, is_several_accounts, is_crowd
+  const conflicts = await read(`select viewer_count, outer_id_count, is_several_accounts, is_crowd
     from livehouse_bi.identity_conflicts order by 1`)
-  expect(conflicts).toEqual([
-    { viewers: '2', ids: '2', is_several_accounts: true, is_crowd: false },
-    { viewers: '6', ids: '0', is_several_accounts: false, is_crowd: true },
-  ])
+  expect(conflicts.map((row) => Object.values(row).join(' '))).toEqual(['2 2 true false', '6 0 false true'])
   await account.sync('managers', { LIVEHOUSE_IGNORED_IDS: '+86 139 0000-0001, 13900000002' })
   expect(await persons()).toBe('a b, c, crowd 1, crowd 2, crowd 3, crowd 4, crowd 5, d, e f, g, h, i')
 })
@@ -186,12 +182,9 @@ test('the funnel counts the viewers of its first step alone, in all and month by
       order by step_no) from livehouse_bi.${view} where channel_id = '6' group by 1 order by 1`)
     return rows.map((row) => Object.values(row))
   }
-  expect(await funnel('viewer_funnel', 'null')).toEqual([
-    [
-      null,
-      'visited 2 of 3, watched 2 of 2, watched_one_minute 1 of 1, commented 0 of 0, signed_up 0 of 0, gave_gift 1 of 3',
-    ],
-  ])
+  const all =
+    'visited 2 of 3, watched 2 of 2, watched_one_minute 1 of 1, commented 0 of 0, signed_up 0 of 0, gave_gift 1 of 3'
+  expect(await funnel('viewer_funnel', 'null')).toEqual([[null, all]])
   expect(await funnel('viewer_funnel_month', 'month_start::text')).toEqual([
     ['2026-10-01', 'visited 1 of 1, watched 1 of 1, watched_one_minute 0 of 0, signed_up 0 of 0, gave_gift 0 of 1'],
     ['2026-11-01', 'visited 2 of 2, watched 2 of 2, watched_one_minute 1 of 1, signed_up 0 of 0, gave_gift 1 of 2'],
@@ -223,12 +216,8 @@ test('an entry of another age has its own day alone, and no row for each day sin
   await read(`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, api_version, run_id)
     select c, no, 'u', at, 2, 1 from (values ('4', 1, timestamptz '2012-06-01 10:00+08'), ('4', 2, now() - interval '9 days'),
       ('4', 3, now() - interval '7 days'), ('3', 1, '2012-06-01 10:00+08')) r (c, no, at)`)
-  const days =
-    await read(`select channel_id, count(*)::integer as days, count(*) filter (where day > current_date - 12 and day < '2099-01-01')::integer as now,
-      sum(visits)::integer as visits, sum(new_viewers)::integer as new
+  const now = `count(*) filter (where day > current_date - 12 and day < '2099-01-01')`
+  const days = await read(`select channel_id, count(*) as days, ${now} as now, sum(visits), sum(new_viewers) as new
     from livehouse_bi.daily_channel where channel_id in ('3', '4') group by 1 order by 1`)
-  expect(days).toEqual([
-    { channel_id: '3', days: 1, now: 0, visits: 1, new: null },
-    { channel_id: '4', days: 13, now: 10, visits: 3, new: 2 },
-  ])
+  expect(days.map((row) => Object.values(row).join(' '))).toEqual(['3 1 0 1 ', '4 13 10 3 2'])
 })

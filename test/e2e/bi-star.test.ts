@@ -87,9 +87,10 @@ test('each query for Grafana has an answer for an analyst, of the days of the se
   const times = await Promise.all([6, 7, 8, 9, 14].map(async (no) => (await ofDay(no)).map(({ time }) => Number(time))))
   for (const each of times) expect(new Set(each)).toEqual(new Set([Date.parse('2026-11-18T16:00:00Z')]))
   const sums = 'sum(new_viewers) as a, sum(watch_hours) as b, sum(cash_amount) as c'
-  const [day = {}] =
-    await read(`select (select count(*) from livehouse_bi.fct_broadcast where day = '2026-11-19'), ${sums}
-    from livehouse_bi.daily_channel where day = '2026-11-19' and channel_id <> '9'`)
+  const broadcasts = `select count(*) from livehouse_bi.fct_broadcast where day = '2026-11-19'`
+  const [day = {}] = await read(
+    `select (${broadcasts}), ${sums} from livehouse_bi.daily_channel where day = '2026-11-19' and channel_id <> '9'`,
+  )
   for (const [no, value] of Object.values(day).entries()) expect(await ofDay(no + 1)).toEqual([{ value }])
   expect((await ofDay(10))[0]?.started).toBeInstanceOf(Date)
 })
@@ -170,8 +171,8 @@ test("a manager's usage tells how much it grew, and over how many days", async (
     (1, '2026-11-01', 1, 0, 100, 1), (1, '2026-11-02', 1, 0, 130, 1), (1, '2026-11-05', 1, 0, 160, 1), (1, '2026-11-06', 1, 500, 10, 1),
     (1, '2026-11-07', 1, 500, null, 1), (1, '2026-11-08', 1, 500, 30, 1), (1, '2026-11-09', 1, 500, null, 1), (1, '2026-11-10', 1, 500, 5, 1)`)
   const rows =
-    await read(`select right(day::text, 2) as day, watch_minutes_delta::integer as delta, days_since_previous as days,
-      is_gap, is_complete, is_reset, is_unlimited, limit_unit from livehouse_bi.fct_manager_usage order by day`)
+    await read(`select right(day::text, 2), watch_minutes_delta::integer as delta, days_since_previous, is_gap,
+      is_complete, is_reset, is_unlimited, limit_unit from livehouse_bi.fct_manager_usage order by day`)
   expect(rows.map((row) => Object.values(row).join(' '))).toEqual([
     '01   false false false true minutes',
     '02 30 1 false true false true minutes',
@@ -209,8 +210,7 @@ test('a step of the funnel has no number of viewers where fewer than 80 % of its
     await read(`delete from livehouse.watch_records where channel_id = '7';
       insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, watch_seconds, api_version, run_id)
       select '7', n, case when n <= ${named} then 'giver ' || n % 4 end, now() - interval '1 hour', 600, 2, 1 from generate_series(1, ${visits}) n`)
-    const rows =
-      await read(`select viewers, events::integer, unmatched_events::integer as unmatched from livehouse_bi.viewer_funnel_month
+    const rows = await read(`select viewers, events, unmatched_events from livehouse_bi.viewer_funnel_month
       where channel_id = '7' and step in ('visited', 'watched') order by step_no`)
     return rows.map((row) => Object.values(row).join(' '))
   }
