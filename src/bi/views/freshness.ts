@@ -80,9 +80,7 @@ export const freshness: BiView = {
         array_position(array['failed', 'short', 'moving', 'accepted', 'unverifiable', 'agreed', 'verified'],
           p.proof)))[1] end as last_proof
     from (
-      select s.stream, substring(s.partition from '^channel=([^/]+)') as channel_id, s.is_filtered, s.covers,
-        s.walked_at,
-        s.last_landed_at, s.last_read_at, s.proof, r.first_end, r.gaps
+      select s.*, substring(s.partition from '^channel=([^/]+)') as channel_id, r.first_end, r.gaps
       from (
         select stream, partition, coalesce(r.is_filtered, e.is_filtered) as is_filtered, r.covers, r.walked_at,
           r.last_landed_at, r.last_read_at, r.proof
