@@ -57,16 +57,22 @@ test('gifts of a kind that has not been read are unknown beside those of the oth
   expect(await read(gifts)).toEqual([{ cash_gifts: null, cash_amount: null, prop_gifts: '1', prop_amount: '1.00' }])
   await read(`update livehouse.gifts set amount = null where channel_id = '8'`)
   expect(await read(gifts)).toMatchObject([{ prop_gifts: '1', prop_amount: null }])
-  await read(`update livehouse.watch_records set watch_seconds = null, online_seconds = null, left_at = null, live_seconds = 1
-    where channel_id = '8' and record_id = 1`)
   const watched = `select is_watched, is_over_one_minute, watched_visit_count, watched_viewers, viewers_over_one_minute,
-      watched_visits, viewers, live_viewers, estimated_peak_live_viewers
+      watched_visits, viewers, live_viewers, estimated_peak_live_viewers, estimated_peak_viewers
     from livehouse_bi.fct_viewer_day v join livehouse_bi.daily_channel d using (channel_id, day)
     where channel_id = '8' order by day limit 1`
-  expect(Object.values((await read(watched))[0] ?? {})).toEqual([...Array(6).fill(null), '1', '1', null])
-  await read(`update livehouse.gifts set amount = 1 where channel_id = '8';
-    update livehouse.watch_records set watch_seconds = 600, online_seconds = 600, left_at = '2026-11-02 10:10+08',
-      live_seconds = null where channel_id = '8' and record_id = 1`)
+  const withVisit = async (change: string) => {
+    await read(`update livehouse.watch_records set ${change} where channel_id = '8' and record_id = 1`)
+    return Object.values((await read(watched))[0] ?? {})
+  }
+  const none = Array(6).fill(null)
+  const untold = await withVisit('watch_seconds = null, online_seconds = null, left_at = null, live_seconds = 1')
+  expect(untold).toEqual([...none, '1', '1', null, null])
+  expect(await withVisit('user_id = null')).toEqual([...none, '0', '0', null, null])
+  expect(await withVisit('online_seconds = 0, live_seconds = 0')).toEqual([...none, '0', '0', '0', '0'])
+  await withVisit(`user_id = 'old', watch_seconds = 600, online_seconds = 600, live_seconds = null`)
+  await withVisit(`left_at = '2026-11-02 10:10+08'`)
+  await read(`update livehouse.gifts set amount = 1 where channel_id = '8'`)
 })
 
 test('an answer of one option and a separator is one choice, and answers that are unknown are not counted', async () => {

@@ -111,9 +111,9 @@ function known(name: string): string {
   return `coalesce(d.${name}, case when k.${part} and d.${counter} is null then 0 end)`
 }
 
-/** 0 where there was no visit, NULL where no visit has the times that a peak needs, or the day before was not read. */
-const peak = (name: string, who: string) =>
-  `case when k.before then coalesce(d.${name}, case when ${known(who)} = 0 then 0 end) end`
+/** 0 where nobody was there, NULL where no visit has the times that a peak needs, or the day before was not read. */
+const peak = (name: string, isNone: string) =>
+  `case when k.before then coalesce(d.${name}, case when ${isNone} then 0 end) end`
 
 const count = (name: string, en: string, zh: string): Readonly<Record<string, BiColumn>> => ({
   [name]: bigint(known(name), en, zh),
@@ -158,12 +158,12 @@ export const dailyChannel: BiView = {
     ...duration('live', bigint(known('live_seconds'), 'Watched live, in seconds', '直播观看时长（秒）')),
     ...duration('replay', bigint(known('replay_seconds'), 'Watched on demand, in seconds', '点播观看时长（秒）')),
     estimated_peak_live_viewers: bigint(
-      peak('peak_live_viewers', 'live_viewers'),
+      peak('peak_live_viewers', `${known('live_seconds')} = 0 and coalesce(d.peak_viewers, 0) = 0`),
       'Largest estimated_live_viewers of its minutes (fct_audience_minute); NULL if the day before was not read',
       '当日各分钟直播在线人数估计的最大值（见 fct_audience_minute）；前一日未读取时为 NULL',
     ),
     estimated_peak_viewers: bigint(
-      peak('peak_viewers', 'visits'),
+      peak('peak_viewers', `${known('visits')} = 0`),
       'Largest estimated_all_viewers of its minutes (fct_audience_minute); NULL if the day before was not read',
       '当日各分钟在线人数估计的最大值（见 fct_audience_minute）；前一日未读取时为 NULL',
     ),

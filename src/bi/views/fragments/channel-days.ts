@@ -52,14 +52,14 @@ const lastsInto = (condition: string) => `
         ) w where w.to_no > c.from_no`
 
 /**
- * The figures of a channel's day `c`, from its records: one row, all NULL where it has no records any more. The peak is
- * the largest running sum of entries and leaves; within a second leaves come first, so no sum in between exceeds both
+ * The figures of a channel's day `c`, from its records: one row, all NULL where it has none any more. The peak is the
+ * largest running sum of entries and leaves; within a second leaves come first, so no sum in between exceeds both
  * neighbours. Records that began within one minute are one span of live time, as broadcasts are a minute or more apart.
  */
 const figures = `(
       with began as materialized (${recordsOf(
         `${entryDay} = c.day`,
-        `, w.user_id, w.watch_seconds, w.vod_seconds, w.run_id, ${isCounted} as is_counted`,
+        `, w.user_id, w.watch_seconds, w.vod_seconds, w.online_seconds, w.run_id, ${isCounted} as is_counted`,
       )}
       ),
       stays as (
@@ -69,7 +69,9 @@ const figures = `(
       )
       select ${columns.join(', ')}
       from (
-        select max(s.viewers) as peak_viewers, max(s.live_viewers) as peak_live_viewers from (
+        select max(s.live_viewers) as peak_live_viewers, coalesce(max(s.viewers),
+          (select 0 from began having max(coalesce(online_seconds, 1)) = 0)) as peak_viewers
+        from (
           select sum(b.change) over steps as viewers, sum(b.live_change) over steps as live_viewers
           from (
             select from_no * 2 + 1 as place, 1 as change, live as live_change from stays
