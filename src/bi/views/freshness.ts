@@ -74,21 +74,17 @@ export const freshness: BiView = {
         when bool_and(p.covers is not null) then min(upper(p.covers)) end as covered_until,
       case when not bool_or(p.is_filtered) then (min(p.walked_at) at time zone '{zone}')::date - 1
         when bool_and(p.covers is not null) then min(p.first_end)::date - 1 end as complete_through,
-      coalesce(sum(p.gaps), 0)::bigint as gap_count, max(p.last_landed_at) as last_landed_at,
-        max(p.last_read_at) as last_read_at,
+      max(p.landed_at) as last_landed_at, max(p.latest_at) as last_read_at,
+      coalesce(sum(p.gaps), 0)::bigint as gap_count,
       case when bool_and(p.proof is not null) then (array_agg(p.proof order by
         array_position(array['failed', 'short', 'moving', 'accepted', 'unverifiable', 'agreed', 'verified'],
           p.proof)))[1] end as last_proof
     from (
       select s.*, substring(s.partition from '^channel=([^/]+)') as channel_id, r.first_end, r.gaps
       from (
-        select stream, partition, coalesce(r.is_filtered, e.is_filtered) as is_filtered, r.covers, r.walked_at,
-          r.last_landed_at, r.last_read_at, r.proof
-        from (
-          select stream, partition, is_windowed as is_filtered, nullif(covers, '{}') as covers, walked_at,
-            landed_at as last_landed_at, latest_at as last_read_at, latest_proof as proof
-          from livehouse_ops.latest_readings
-        ) r full join ${expected} e using (stream, partition)
+        select stream, partition, coalesce(r.is_windowed, e.is_filtered) as is_filtered, r.walked_at, r.landed_at,
+          r.latest_at, r.latest_proof as proof, nullif(r.covers, '{}') as covers
+        from livehouse_ops.latest_readings r full join ${expected} e using (stream, partition)
         where partition not in (select partition from livehouse_ops.unlisted_questionnaires)
       ) s
       left join lateral (select min(upper(x)) as first_end, count(*) - 1 as gaps
