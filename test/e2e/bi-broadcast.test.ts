@@ -67,13 +67,10 @@ test('live visits with short pauses are one broadcast, told with its minutes and
     { who: '5:d', visits: '1', stay: '600', share: '0.125', cash: null, props: null, signups: null, is_new: null },
   ])
   // What was not found is none where it has been read.
-  const rest = `select broadcast_key, new_viewers, cash_gifts, cash_amount, prop_gifts, signups, d.is_new
-    from livehouse_bi.fct_broadcast left join livehouse_bi.fct_broadcast_viewer b using (broadcast_key)
-    left join livehouse_bi.fct_viewer_day d on (d.viewer_key, d.day) = (b.viewer_key, b.day)
-    where broadcast_key <> '5:20261101T2000'`.replaceAll(
-    /, (new_viewers|cash_gifts|cash_amount|prop_gifts|signups)/g,
-    ', fct_broadcast.$1',
-  )
+  const rest = `select broadcast_key, b.new_viewers, b.cash_gifts, b.cash_amount, b.prop_gifts, b.signups, d.is_new
+    from livehouse_bi.fct_broadcast b left join livehouse_bi.fct_broadcast_viewer v using (broadcast_key)
+    left join livehouse_bi.fct_viewer_day d on (d.viewer_key, d.day) = (v.viewer_key, v.day)
+    where broadcast_key <> '5:20261101T2000'`
   const nothing = { new_viewers: null, cash_gifts: null, cash_amount: null, prop_gifts: null, signups: null }
   expect(await read(rest)).toEqual([{ broadcast_key: '5:20261102T2350', ...nothing, is_new: false }])
   await read(`insert into livehouse_ops.partition_states (stream, partition, is_windowed, covers, walked_at, latest_slice_id)
@@ -151,9 +148,9 @@ test('a record counts from entry to the end of its online seconds or of its stay
       ('20:00', '20:01', 60, null),
       ('23:58', '24:01', 3600, 5),
       ('23:59', '72:00', 259260, null)) r (entered, gone, online, live)`)
-  const rows =
-    await read(`select day::text, to_char(minute_at_local, 'HH24:MI') as minute, estimated_all_viewers::integer as all,
-    estimated_live_viewers::integer as live from livehouse_bi.fct_audience_minute where channel_id = '8' order by minute_at`)
+  const rows = await read(`select day::text, to_char(minute_at_local, 'HH24:MI') as minute,
+    estimated_all_viewers::integer as all, estimated_live_viewers::integer as live
+    from livehouse_bi.fct_audience_minute where channel_id = '8' order by minute_at`)
   const first = rows
     .filter(({ day }) => day === '2026-11-01')
     .map(({ minute, all, live }) => `${minute} ${all} ${live}`)
