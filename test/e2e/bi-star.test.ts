@@ -139,8 +139,14 @@ test('a day is complete when all of it has been read, and final when two reading
   // Of gifts both types have to be there.
   const ofGifts = `select distinct is_gift_complete from livehouse_bi.daily_channel where day = '2026-11-10' and channel_id <> '9'`
   expect(await read(ofGifts)).toEqual([{ is_gift_complete: true }])
-  await read(`delete from livehouse_ops.slices where stream = 'gifts' and partition like '%/type=cash'`)
+  await read(`delete from livehouse_ops.slices where partition like '%/type=cash'
+    or partition in (select max(partition) from livehouse_ops.latest_readings where stream = 'signups'
+      group by channel_id)`)
   expect(await read(ofGifts)).toEqual([{ is_gift_complete: false }])
+  await read(`update livehouse.channels set state = 'retired'`)
+  const covered = `select stream from livehouse_bi.freshness
+    where stream in ('gifts', 'signups') and (is_proven or complete_through is not null)`
+  expect(await read(covered)).toEqual([])
 })
 
 test('a gift that names a phone alone belongs to the viewer or the person who has it, where it is one', async () => {

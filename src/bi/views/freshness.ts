@@ -5,6 +5,9 @@ const byChannel = streams.flatMap(({ name, partitionedBy, types, isTimeFiltered 
   if (partitionedBy === 'channel') return [`('${name}', '', ${isTimeFiltered})`]
   return (types ?? []).map((type) => `('${name}', '/type=${type}', ${isTimeFiltered})`)
 })
+/** Whether the parts of a stream are read of a channel `c`, or were: then each of them belongs to what it has. */
+const isRead = (stream: string) => `(c.state = 'active'
+            or (c.channel_id, ${stream}) in (select channel_id, stream from livehouse_ops.latest_readings))`
 const byQuestion = streams.flatMap((stream) => {
   const list = questionStreamOf(stream)
   return list === undefined
@@ -13,15 +16,15 @@ const byQuestion = streams.flatMap((stream) => {
           union all
           select '${stream.name}', 'channel=' || q.channel_id || '/question=' || q.question_id, ${stream.isTimeFiltered}
           from livehouse.${list.table} q join livehouse.channels c on c.channel_id = q.channel_id
-            and c.state = 'active'`
+            and ${isRead(`'${stream.name}'`)}`
 })
 const byAccount = streams.flatMap(({ name, partitionedBy }) => (partitionedBy === 'account' ? [`('${name}')`] : []))
 
-/** Everything that a sync of all streams would read: so a stream that was never read shows up too. */
+/** Everything that a sync of all streams would read, or would have: so what was never read shows up too. */
 const expected = `(
           select x.stream, 'channel=' || c.channel_id || x.part as partition, x.is_filtered
           from livehouse.channels c cross join (values ${byChannel.join(', ')}) x (stream, part, is_filtered)
-          where c.state = 'active'${byQuestion.join('')}
+          where ${isRead('x.stream')}${byQuestion.join('')}
           union all
           select x.stream, 'account', false from (values ${byAccount.join(', ')}) x (stream)
         )`
@@ -33,8 +36,9 @@ export const freshness: BiView = {
     en:
       'How far the data of the service has been read. Streams that are filtered by time cover ranges; of the others ' +
       'the whole list is read each time. Where a channel has several parts (types of gifts, questionnaires), the ' +
-      'one that is covered least counts. What no sync has read yet is listed without times.',
-    zh: '各数据流读取到哪里。按时间过滤的数据流按区间覆盖；其余每次整表读取。一个频道有多个部分（礼物类型、问卷）时，以覆盖最少者为准。从未读取过的也列出，时间为空。',
+      'one that is covered least counts. What no sync has read yet is listed without times; of a channel that is no ' +
+      'longer read, only the streams of which it has any part.',
+    zh: '各数据流读取到哪里。按时间过滤的数据流按区间覆盖；其余每次整表读取。一个频道有多个部分（礼物类型、问卷）时，以覆盖最少者为准。从未读取过的也列出，时间为空；不再读取的频道仅列出读取过任一部分的数据流。',
   },
   key: ['stream', 'channel_id'],
   columns: {
