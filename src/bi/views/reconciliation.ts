@@ -15,16 +15,10 @@ const perViewer = [
   ['live_seconds', 'seconds', 'live_seconds', 'live_seconds'],
   ['replay_seconds', 'seconds', 'vod_seconds', 'vod_seconds'],
   ['online_seconds', 'seconds', 'online_seconds', 'online_seconds'],
-].map(
-  ([name, unit = '', total, sum]): Check => [
-    `viewer_${name}`,
-    unit,
-    `visitor list ${name}`,
-    `watch records ${name}`,
-    `v.${total}`,
-    `case when w.user_id is null then 0 else w.${sum} end`,
-  ],
-)
+].map(([name, unit = '', total, sum]): Check => {
+  const [left, right] = [`visitor list ${name}`, `watch records ${name}`]
+  return [`viewer_${name}`, unit, left, right, `v.${total}`, `case when w.user_id is null then 0 else w.${sum} end`]
+})
 
 /** What the visitor list gives as text and again in seconds. */
 const perField = (['live', 'replay'] as const).map((name): Check => {
