@@ -24,21 +24,18 @@ test('viewers of any days are those that count(distinct) finds, also of a channe
     values ('2', 999, 'u1', '2026-02-28 23:59:59+08', 2, 1), ('2', 998, 'u2', '2026-03-01 00:00+08', 2, 1)`.execute(db)
   await using analyst = await openAs('livehouse_analyst', database)
   const read = async (text: string) => await runQuery(analyst.db, text)
-  const periods = await read(
-    `select f::date::text as f, t::date::text as t from generate_series(timestamp '2025-12-30', '2026-07-05', '3 days 1 hour') f,
-      lateral generate_series(f, '2026-07-06', '5 days 1 hour') t`,
-  )
+  const periods = await read(`select f::date::text as f, t::date::text as t
+    from generate_series(timestamp '2025-12-30', '2026-07-05', '3 days 1 hour') f,
+      lateral generate_series(f, '2026-07-06', '5 days 1 hour') t`)
   expect(periods.length).toBeGreaterThan(900)
-  const [row] = await read(
-    `select count(*) as compared, count(*) filter (where a.viewers is distinct from b.viewers
+  const [row] = await read(`select count(*) as compared, count(*) filter (where a.viewers is distinct from b.viewers
         or a.is_test is distinct from b.is_test) as different, sum(a.viewers) as viewers
       from (values ${periods.map(({ f, t }) => `(date '${f}', date '${t}')`).join(', ')}) p (f, t)
       cross join (values ('1'), ('2')) c (channel_id)
       left join lateral livehouse_bi.viewers_between(p.f, p.t) a on a.channel_id = c.channel_id
       left join lateral (select d.channel_id, d.is_test, count(distinct d.viewer_key) as viewers
         from livehouse_bi.fct_viewer_day d where d.day between p.f and p.t and d.viewer_key is not null
-        group by 1, 2) b on b.channel_id = c.channel_id`,
-  )
+        group by 1, 2) b on b.channel_id = c.channel_id`)
   expect(row).toMatchObject({ compared: `${periods.length * 2}`, different: '0' })
   expect(Number(row?.viewers)).toBeGreaterThan(10_000)
   expect(await read(counted(`'-infinity'`, `'infinity'`))).toMatchObject([{ viewers: '38' }, {}])
