@@ -212,6 +212,8 @@ test('viewers of whom a number is not known are left out where it is held agains
   expect(await check('viewer_visits')).toEqual([{ left: 1, right: 1, is_equal: true, differing: 0 }])
   expect(await check('text_live_seconds')).toEqual([{ left: null, right: null, is_equal: null, differing: 0 }])
   await insert(2, 40)
+  expect(await check('viewer_live_seconds')).toEqual([{ left: 0, right: 0, is_equal: true, differing: 0 }])
+  await read(`update livehouse.watch_records set live_seconds = 0 where channel_id = '7' and record_id = 1`)
   expect(await check('viewer_live_seconds')).toEqual([{ left: 100, right: 40, is_equal: false, differing: 1 }])
 })
 

@@ -180,6 +180,9 @@ test("a manager's usage tells how much it grew, and over how many days", async (
     '09  1 false false false false minutes',
     '10 5 1 false false true false minutes',
   ])
+  await read(`delete from livehouse.manager_usage where snapshot_date = '2026-11-10'`)
+  const inAll = `select left_value from livehouse_bi.reconciliation where check_name = 'account_watch_minutes'`
+  expect((await read(inAll)).map(({ left_value }) => Number(left_value))).toEqual([30])
 })
 
 test('a difference between what the source tells twice is shown, with how many viewers it concerns', async () => {

@@ -7,7 +7,7 @@ type Check = readonly [name: string, unit: string, left: string, right: string, 
 
 /**
  * The visitor list's totals beside the sums of the watch records, viewer by viewer: 0 where the viewer has no record,
- * NULL where none of the records has the value.
+ * NULL where a record lacks the value.
  */
 const perViewer = [
   ['visits', 'visits', 'visit_count', 'visits'],
@@ -33,12 +33,17 @@ const accountChecks = [
   ['replay_minutes', 'cost_vod_watch', 'replay_seconds'],
 ] as const
 
-/** The consumption of all managers, as last read, beside the sums of the watch records. */
+/** A counter of a manager, from the last snapshot that has it. */
+const lastOf = (counter: string) =>
+  `(array_agg(${counter} order by snapshot_date desc) filter (where ${counter} is not null))[1] as ${counter}`
+
+/** The consumption of all managers, as last told, beside the sums of the watch records. */
 const perAccount = `select k.check_name, null, 'minutes', k.left_source, k.right_source, k.left_value, k.right_value,
         null
       from (
         select ${accountChecks.map(([, total]) => `sum(m.${total}) as ${total}`).join(', ')}
-        from (select distinct on (manager_id) * from livehouse.manager_usage order by manager_id, snapshot_date desc) m
+        from (select ${accountChecks.map(([, total]) => lastOf(total)).join(', ')}
+          from livehouse.manager_usage group by manager_id) m
       ) m
       cross join (
         select ${accountChecks.map(([, , sum]) => `round(sum(d.${sum}) / 60.0, 2) as ${sum}`).join(', ')}
@@ -67,6 +72,10 @@ const sums = checks.map(
 /** An array, so that of a table without statistics more rows than one are expected, and no loops nested for each. */
 const ofChannel = (alias: string) => `${alias}.channel_id = any(array(select c.channel_id))`
 
+/** NULL where a record lacks it. */
+const sumIfKnown = (time: string) =>
+  `case when count(r.${time}_seconds) = count(*) then sum(r.${time}_seconds) end as ${time}_seconds`
+
 /** Sums come before the checks become rows: else rows of viewers would be sorted by all their texts. */
 export const viewerChecks: Figure = {
   name: 'viewer_checks',
@@ -74,9 +83,7 @@ export const viewerChecks: Figure = {
     from (
       select ${sums.join(',\n        ')}
       from livehouse.visitors v left join (
-        select r.user_id, count(*) as visits, sum(r.watch_seconds) as watch_seconds,
-          sum(r.live_seconds) as live_seconds, sum(r.vod_seconds) as vod_seconds,
-          sum(r.online_seconds) as online_seconds
+        select r.user_id, count(*) as visits, ${['watch', 'live', 'vod', 'online'].map(sumIfKnown).join(', ')}
         from livehouse.watch_records r where ${ofChannel('r')} and r.user_id is not null group by r.user_id
       ) w on w.user_id = v.user_id
       where ${ofChannel('v')} and v.removed_at is null having count(*) > 0
@@ -97,14 +104,14 @@ export const reconciliation: BiView = {
   remarks: {
     en:
       'viewer_…: totals of the visitor list beside the sums of the watch records of the viewers in it; text_…: ' +
-      'durations as text beside the same in seconds; account_…: the consumption of all managers as last read ' +
-      'beside the watch records that are held. Totals can be equal while viewers differ. Differences are expected ' +
-      'where a list was read later, records lie before the history that is kept, or channels are not configured. ' +
-      'Viewers of whom one of the two numbers is not known are left out of both: version 1 of the interface has no ' +
-      'live seconds.',
+      'durations as text beside the same in seconds; account_…: the consumption of all managers, each counter as ' +
+      'last told, beside the watch records that are held. Totals can be equal while viewers differ. Differences are ' +
+      'expected where a list was read later, records lie before the history that is kept, or channels are not ' +
+      'configured. Viewers of whom one of the two numbers is not known, or not of each record, are left out of both: ' +
+      'version 1 of the interface has no live seconds.',
     zh:
-      'viewer_…：访客列表合计与列表中观众的观看记录之和；text_…：文本时长与秒数字段；account_…：全部管理员用量（最近一次）与库中的记录。合计相等而观众可不同。读取时间不同、早于历史范围或' +
-      '频道未配置时会有差异。两数之一未知的观众两边均不计入（接口第 1 版没有直播秒数）。',
+      'viewer_…：访客列表合计与列表中观众的观看记录之和；text_…：文本时长与秒数字段；account_…：全部管理员用量（各计数最近一次的值）与库中的记录。合计相等而观众可不同。读取时间不同、早于历史范围或' +
+      '频道未配置时会有差异。两数之一未知（或有记录缺少该值）的观众两边均不计入（接口第 1 版没有直播秒数）。',
   },
   key: ['check_name', 'channel_id'],
   columns: {
