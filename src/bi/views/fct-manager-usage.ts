@@ -32,10 +32,10 @@ function counter(name: keyof typeof counters): Readonly<Record<string, BiColumn>
 }
 
 const daysBefore = 'u.snapshot_date - lag(u.snapshot_date) over before'
-/** A counter that no reading so far has does not count as missing: the account has none. */
+/** Not missing are a counter that no reading so far has, and traffic that does not limit the account (API 2.6). */
 const spanOneDay = Object.values(counters).map(
-  (column) => `coalesce((${last(column)})[1], 0) = case when u.${column} is null then 0
-        else u.snapshot_date - date 'epoch' - 1 end`,
+  (column) => `coalesce(case when u.${column} is not null then (${last(column)})[1] = u.snapshot_date - date 'epoch' - 1
+        else ${column === 'cost_transfer' ? 'u.limit_type <> 2 or ' : ''}${last(column)} is null end, false)`,
 )
 
 export const fctManagerUsage: BiView = {
@@ -77,8 +77,8 @@ export const fctManagerUsage: BiView = {
     is_gap: bool(`coalesce(${daysBefore} > 1, false)`, 'Whether the day before was not read', '前一天是否未读取'),
     is_complete: bool(
       `coalesce(${daysBefore} = 1, false) and ${spanOneDay.join(' and ')}`,
-      'Whether the deltas are known and span one day, of the counters that the account has ever had',
-      '增量是否已知且恰为一天（仅计该账号有过的计数）',
+      'Whether the deltas span one day: of counters that the account has ever had, of traffic if limit_type is 2',
+      '增量是否已知且恰为一天（仅计该账号有过的计数；流量仅在按流量限制（limit_type 2）时计）',
     ),
     is_final: bool(`u.snapshot_date < (now() at time zone '{zone}')::date`, 'Whether the day is over', '当日已结束'),
     is_reset: bool(
