@@ -37,14 +37,15 @@ const read = async (text: string, { db }: Pick<TestDatabase, 'db'> = account.dat
 
 test('a day tells nothing happened from not read and not known, and a viewer who left the list stays new', async () => {
   const days = await read(`select array[right(day::text, 2), new_viewers::text, visits::text, live_seconds::text,
-      live_viewers::text, estimated_peak_viewers::text, estimated_peak_live_viewers::text, is_watch_complete::text]::text as day
+      live_viewers::text, estimated_peak_viewers::text, estimated_peak_live_viewers::text, is_watch_complete::text,
+      watch_run_id::text]::text as day
     from livehouse_bi.daily_channel where channel_id = '8' and day between '2026-11-01' and '2026-11-06' order by 1`)
   expect(days.map(({ day }) => day)).toEqual([
-    '{02,NULL,1,NULL,NULL,1,NULL,true}',
-    '{03,NULL,0,0,0,0,0,true}',
-    '{04,1,NULL,NULL,NULL,NULL,NULL,false}',
-    '{05,NULL,1,1800,1,NULL,NULL,false}',
-    '{06,NULL,NULL,NULL,NULL,NULL,NULL,false}',
+    '{02,NULL,1,NULL,NULL,1,NULL,true,1}',
+    '{03,NULL,0,0,0,0,0,true,NULL}',
+    '{04,1,NULL,NULL,NULL,NULL,NULL,false,NULL}',
+    '{05,NULL,1,1800,1,NULL,NULL,false,1}',
+    '{06,NULL,NULL,NULL,NULL,NULL,NULL,false,1}',
   ])
   const channels = await read(`select records_without_entry from livehouse_bi.dim_channel where channel_id = '8'`)
   expect(channels).toEqual([{ records_without_entry: '1' }])

@@ -192,8 +192,9 @@ export const dailyChannel: BiView = {
     ...isTest('d.channel_id'),
     watch_run_id: bigint(
       'd.run_id',
-      'The run that last changed one of its watch records, from which its sums and peaks are computed',
-      '最近一次更改当日观看记录的运行；本行的合计与峰值与之一致',
+      'The run that last changed a watch record that began on the day or lasts into it. One that has left the day ' +
+        'does not show: an extract of changes reads the days around a changed one again, and all that are not final',
+      '最近一次更改当日开始或延续至当日的观看记录的运行。已移出当日的记录不会反映在此：增量抽取应重读有变化之日的前后几天，以及所有未定（is_final 为 false）的日子',
     ),
   },
   from: `from (

@@ -17,11 +17,10 @@ const sums = {
   watch_seconds: 'sum(x.watch_seconds)::bigint',
   live_seconds: 'sum(x.live_seconds)::bigint',
   replay_seconds: 'sum(x.replay_seconds)::bigint',
-  run_id: 'max(x.run_id)',
 } as const
 
 /** The measures are numbers; `columns` are all of `livehouse_ops.channel_days` but its key. */
-export const measures: readonly string[] = [...Object.keys(sums), 'peak_viewers', 'peak_live_viewers']
+export const measures: readonly string[] = [...Object.keys(sums), 'run_id', 'peak_viewers', 'peak_live_viewers']
 const columns = [...measures, 'live_spans']
 
 /**
@@ -39,7 +38,7 @@ const daysIn = (from: string) =>
 
 /** The records of channel `c` for which a condition holds, with the seconds in which they begin and end. */
 const recordsOf = (condition: string, more = '') => `
-        select w.live_seconds, w.entered_no as from_no, ${endAt('w.entered_no', 'w.left_no')} as to_no${more}
+        select w.live_seconds, w.run_id, w.entered_no as from_no, ${endAt('w.entered_no', 'w.left_no')} as to_no${more}
         from (
           select w.*, ${enteredNo} as entered_no, ${leftNo} as left_no from livehouse.watch_records w
           where w.channel_id = c.channel_id and ${condition} offset 0
@@ -47,7 +46,7 @@ const recordsOf = (condition: string, more = '') => `
 
 /** The stays of records that began before day `c` and last into it, in the terms of the index. */
 const lastsInto = (condition: string) => `
-        select c.from_no, least(w.to_no, c.to_no), ${isLive}
+        select c.from_no, least(w.to_no, c.to_no), ${isLive}, w.run_id
         from (${recordsOf(`${overnight.where} and ${isCounted} and ${condition}`)}
         ) w where w.to_no > c.from_no`
 
@@ -59,11 +58,11 @@ const lastsInto = (condition: string) => `
 const figures = `(
       with began as materialized (${recordsOf(
         `${entryDay} = c.day`,
-        `, w.user_id, w.watch_seconds, w.vod_seconds, w.online_seconds, w.run_id, ${isCounted} as is_counted`,
+        `, w.user_id, w.watch_seconds, w.vod_seconds, w.online_seconds, ${isCounted} as is_counted`,
       )}
       ),
       stays as (
-        select w.from_no, least(w.to_no, c.to_no) as to_no, ${isLive} from began w where w.is_counted
+        select w.from_no, least(w.to_no, c.to_no) as to_no, ${isLive}, w.run_id from began w where w.is_counted
         union all${lastsInto(`${overnight.reach} = 1 and ${overnight.leaveDay} = c.day`)}
         union all${lastsInto(`${overnight.reach} = 2 and ${overnight.leaveDay} >= c.day and ${entryDay} < c.day`)}
       )
@@ -88,10 +87,11 @@ const figures = `(
         from (
           select w.user_id, count(*) as visits, count(*) filter (where w.watch_seconds > 0) as watched_visits,
             sum(w.watch_seconds) as watch_seconds, sum(w.live_seconds) as live_seconds,
-            sum(w.vod_seconds) as replay_seconds, max(w.run_id) as run_id
+            sum(w.vod_seconds) as replay_seconds
           from began w group by w.user_id
         ) x having count(*) > 0
       ) f on true
+      cross join (select greatest((select max(run_id) from began), (select max(run_id) from stays)) as run_id) r
       left join (
         select range_agg(int8range(x.from_no, x.to_no)) as live_spans from (
           select min(w.from_no) as from_no, max(${liveUntilNo}) as to_no
