@@ -136,12 +136,12 @@ export const dailyChannel: BiView = {
     en:
       'Sums that can be added up over days and channels, except viewers (a viewer of two days counts on both: ' +
       'use fct_viewer_day) and peaks. Numerators and denominators, no ratios. A measure is 0 where its day has ' +
-      'been read whole and had none, and NULL where that is not known: the day has not been read whole, ' +
-      'or no visit tells (those of version 1 of the interface have no live seconds). Gifts and signups that the ' +
-      'service no longer has are left out; a viewer who has left the list stays new on the day of entry.',
+      'been read whole and had none, and NULL where that is not known: the day has not been read whole, or no visit ' +
+      'tells (those of version 1 of the interface have no live seconds). Where some do, they alone count. Gifts and ' +
+      'signups that the service no longer has are left out; a viewer who has left the list stays new on the entry day.',
     zh:
       '可按日期和频道相加；但观众数（跨日会重复计，去重请用 fct_viewer_day）和峰值不可相加。只给分子分母，不给比率。已完整读取而没有发生的为 0；未完整读取，' +
-      '或当日访问均未提供时（接口第 1 版无直播秒数）为 NULL。服务端已不存在的礼物与报名不计入；已离开访客列表的观众仍计为其首次进入日的新观众。',
+      '或当日访问均未提供时（接口第 1 版无直播秒数）为 NULL；仅部分访问提供时只计这些访问。服务端已不存在的礼物与报名不计入；已离开访客列表的观众仍计为其首次进入日的新观众。',
   },
   key: ['channel_id', 'day'],
   columns: {

@@ -28,8 +28,8 @@ export const fctAudienceMinute: BiView = {
     ...minute('m.at'),
     estimated_live_viewers: bigint(
       'm.live_viewers::bigint',
-      'Estimate of the viewers at once who watch live; NULL where the records do not tell',
-      '估计的同时直播在线人数；记录未提供时为 NULL',
+      'Estimate of the viewers at once who watch live, of the records that tell; NULL where none does',
+      '估计的同时直播在线人数（仅计提供直播秒数的记录）；均未提供时为 NULL',
     ),
     estimated_all_viewers: bigint('m.viewers::bigint', 'Estimate of the viewers at once', '估计的同时在线人数'),
     ...isTest('m.channel_id'),
