@@ -27,9 +27,7 @@ export const ranAt = (at: string) => `${at} >= ${from} and ${at} < ${to}`
 /** Live seconds, at most as long as each visit `w` was there; NULL where version 1 of the interface alone tells. */
 export const liveSum = 'sum(least(w.live_seconds, w.to_no - w.from_no)) filter (where w.live_seconds is not null)'
 
-/**
- * Whether the ranges hold it whole. Clocks may be set back: each end is also computed from the other, by the length.
- */
+/** Whether the ranges hold it whole. Clocks may be set back: each end is also computed from the other, by length. */
 const isWithin = (ranges: string, since = `least(${local(from)}, ${local(to)} - (${to} - ${from}))`) =>
   `coalesce(${ranges} @> tsrange(${since}, greatest(${local(to)}, ${local(from)} + (${to} - ${from}))), false)`
 

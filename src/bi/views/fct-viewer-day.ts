@@ -56,9 +56,8 @@ export const fctViewerDay: BiView = {
   from: `from (
     select ${localDay('entered_at')} as day, channel_id, user_id, count(*) as visit_count,
       case when count(watch_seconds) > 0 then count(*) filter (where watch_seconds > 0) end as watched_visit_count,
-      sum(online_seconds) as online_seconds,
-      sum(watch_seconds) as watch_seconds, sum(live_seconds) as live_seconds, sum(vod_seconds) as replay_seconds,
-      min(entered_at) as first_entered_at, max(left_at) as last_left_at
+      sum(online_seconds) as online_seconds, sum(watch_seconds) as watch_seconds, sum(live_seconds) as live_seconds,
+      sum(vod_seconds) as replay_seconds, min(entered_at) as first_entered_at, max(left_at) as last_left_at
     from livehouse.watch_records where entered_at is not null group by 1, 2, 3
   ) w
   left join livehouse.visitors v on v.channel_id = w.channel_id and v.user_id = w.user_id

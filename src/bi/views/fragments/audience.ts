@@ -35,9 +35,7 @@ export const isCounted =
 /** 1, 0, or NULL where it is not known: version 1 of the interface has no live seconds. */
 export const isLive = '(w.live_seconds > 0)::integer as live'
 
-/**
- * The expressions of the index that finds the records that last into a day: `where` keeps the few that pass midnight.
- */
+/** The expressions of the index that finds records that last into a day: `where` keeps the few that pass midnight. */
 export const overnight = {
   /** 1: they end on the next day; 2: later. */
   reach: `least(${leaveDay} - ${entryDay}, 2)`,

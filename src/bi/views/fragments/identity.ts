@@ -39,9 +39,7 @@ export function personKey(row: string): string {
   return `case left(${row}.person, 1) ${kinds.join(' ')} end`
 }
 
-/**
- * The key of a viewer's person, from the row of viewer_persons joined for the viewer; without one, the viewer alone.
- */
+/** The key of a viewer's person, from the row of viewer_persons joined for the viewer; else the viewer alone. */
 export function personOf(row: string, channelId: string, userId: string): string {
   return `coalesce(${personKey(row)}, 'viewer:' || ${viewerKey(channelId, userId)})`
 }
