@@ -177,11 +177,7 @@ export const dailyChannel: BiView = {
     is_viewer_complete: bool('k.viewer', 'Whether the visitor list has been read since', '之后是否读取过访客列表'),
     is_gift_complete: bool('k.gift', 'Whether its gifts have all been read', '当日礼物是否已完整读取'),
     is_signup_complete: bool('k.signup', 'Whether its signups have all been read', '当日报名是否已完整读取'),
-    is_complete: bool(
-      'k.watch and k.viewer and k.gift and k.signup',
-      'Whether all of it has been read',
-      '是否全部已读取',
-    ),
+    is_complete: bool('k.watch and k.viewer and k.gift and k.signup', 'Whether all of it was read', '是否全部已读取'),
     is_final: bool(
       ['k.viewer', ...['watch', 'gift', 'signup'].map((part) => holdsDay(`c.${part}_settled`, 'd.day'))].join(' and '),
       'Whether it was read when it no longer changed (older than the lookback), the visitor list since',

@@ -41,7 +41,11 @@ export const dimViewer: BiView = {
     outer_id: personal('outer_id', viewer('outer_id')),
     nickname: personal('nickname', viewer('nickname')),
     phone: personal('phone', viewer('phone')),
-    is_phone_known: bool('v.phone is not null', 'Whether a phone number is known', '是否有手机号'),
+    is_phone_known: bool(
+      'v.phone is not null',
+      'Whether the visitor list gives any phone number, also a masked one or a placeholder such as 00000000000',
+      '访客列表是否给出手机号（含脱敏号码和 00000000000 等占位值）',
+    ),
     address: personal('address', viewer('address')),
     ...places('v.address'),
     access_source: link(viewer('access_source')),

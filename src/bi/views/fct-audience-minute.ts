@@ -13,13 +13,14 @@ export const fctAudienceMinute: BiView = {
     en:
       'An estimate from the watch records, as the service tells no audience: the most visits at once within the ' +
       'minute, second by second. A record counts from entry for at most its online seconds, never past the time ' +
-      'of leaving (where times have no seconds, its minute), and as live only where it has live seconds. Where it ' +
-      'has no online seconds, it counts until the time of leaving, for a day at most. Two visits of ' +
-      'one viewer at once count twice; a record without a time of leaving ends with its day, and one that does not ' +
-      'tell how long it was online either does not count. Minutes without anybody have no row.',
+      'of leaving (where times have no seconds, its minute; one that left in its second of entry counts for that ' +
+      'second, however long it was online), and as live only where it has live seconds. Where it has no online ' +
+      'seconds, it counts until the time of leaving, for a day at most. Two visits of one viewer at once count ' +
+      'twice; a record without a time of leaving ends with its day, and one that does not tell how long it was ' +
+      'online either does not count. Minutes without anybody have no row.',
     zh:
-      '服务端不提供在线人数，此为由观看记录逐秒估算的该分钟内同时在线的最大访问数：每条记录自进入起计，至多持续其在线秒数，且不超过离开时间（时间不含秒时计满该分钟）；有直播秒数才计入直播。' +
-      '未提供在线秒数的记录计至离开时间，至多一天。同一观众同时的两次访问计两次；没有离开时间的记录当日截止，在线秒数也没有的不计。无人在线的分钟没有行。',
+      '服务端不提供在线人数，此为由观看记录逐秒估算的该分钟内同时在线的最大访问数：每条记录自进入起计，至多持续其在线秒数，且不超过离开时间（时间不含秒时计满该分钟；在进入的同一秒离开的计一秒，不论在线秒数）；' +
+      '有直播秒数才计入直播。未提供在线秒数的记录计至离开时间，至多一天。同一观众同时的两次访问计两次；没有离开时间的记录当日截止，在线秒数也没有的不计。无人在线的分钟没有行。',
   },
   key: ['channel_id', 'minute_at'],
   columns: {

@@ -74,7 +74,11 @@ export const fctManagerUsage: BiView = {
     is_limit_notified: usage('cost_limit_notification'),
     is_redpack_enabled: usage('redpack_enabled'),
     is_live_notify_enabled: usage('live_notify_enabled'),
-    is_gap: bool(`coalesce(${daysBefore} > 1, false)`, 'Whether the day before was not read', '前一天是否未读取'),
+    is_gap: bool(
+      `coalesce(${daysBefore} > 1, false)`,
+      'Whether the day before was not read; false of the first reading of an account',
+      '前一天是否未读取；账号的首次读取为 false',
+    ),
     is_complete: bool(
       `coalesce(${daysBefore} = 1, false) and ${spanOneDay.join(' and ')}`,
       'Whether the deltas span one day: of counters that the account has ever had, of traffic if limit_type is 2',

@@ -7,8 +7,10 @@ import { returns } from './viewer-cohort-week.ts'
 export const VIEWERS_BETWEEN = 'livehouse_bi.viewers_between(date, date)'
 
 const words = {
-  en: 'Exact number of distinct viewers of each channel with a visit that began on a day from the first to the second',
-  zh: '各频道在起止日期（含）内有访问的去重观众数（精确）',
+  en:
+    'Exact number of distinct viewers of each channel with a visit that began on a day from the first to the second; ' +
+    'no rows where one of the two is NULL',
+  zh: '各频道在起止日期（含）内有访问的去重观众数（精确）；任一日期为 NULL 时无结果',
 }
 /** The nearest first day of a month: at most about a month of visits is looked at, however long the period. */
 const month = (day: string) => `date_trunc('month', (${day} + 16)::timestamp)::date`
