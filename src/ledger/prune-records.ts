@@ -3,6 +3,7 @@ import { DAY } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { isDueNotice } from './alerts.ts'
 import { now as databaseTime, ops } from './ops.ts'
+import { forgetUses } from './slices/acceptances.ts'
 
 /**
  * The tables of `livehouse_ops` that keep a run: it stays while one of their rows names it. Tables of the warehouse and
@@ -27,18 +28,15 @@ const KEPT_DAYS = 400
 
 /**
  * Deletes records beside the ledger that are older than `KEPT_DAYS` by this clock and by that of the database: runs of
- * jobs that are over, what was charged to acceptances that have ended, backfills that are over, days of the call budget,
- * alerts that are over and were told, and runs that nothing refers to. The ledger itself (see `pruneSlices`) and
- * quarantine are not touched.
+ * jobs, backfills, uses of acceptances and alerts that are over, days of the call budget, and runs that nothing names.
+ * The ledger itself (see `pruneSlices`) and quarantine are not touched.
  */
 export async function pruneRecords(db: Db, now: Date): Promise<void> {
   const { databaseNow } = await db.selectNoFrom(databaseTime.as('databaseNow')).executeTakeFirstOrThrow()
   const before = new Date(Math.min(now.getTime(), databaseNow.getTime()) - KEPT_DAYS * DAY * 1000)
   // Runs of jobs refer to runs.
   await ops(db).deleteFrom('job_runs').where('status', '!=', 'running').where('startedAt', '<', before).execute()
-  const ended = ops(db).selectFrom('acceptances').select('acceptanceId')
-  const accepted = ended.where((eb) => eb.or([eb('expiresAt', '<', before), eb('withdrawnAt', '<', before)]))
-  await ops(db).deleteFrom('acceptance_uses').where('acceptanceId', 'in', accepted).execute()
+  await forgetUses(db, before)
   const backfills = ops(db).deleteFrom('backfills as old').where('status', '!=', 'open')
   const isUnused = isUnreferenced(['slices', 'open_slices'], 'backfill_id')
   await backfills.where('finishedAt', '<', before).where(isUnused).execute()

@@ -116,8 +116,8 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     },
     /**
      * Refuses a page of which most rows lie outside of what was asked for. Where the service goes by days, they may be
-     * of the days of its ends: then such a row comes when its own minute is asked for. Rows with an id may be filtered by
-     * a time that is not shown, such as when they were written: then none are of a day long ago. Each is tried once.
+     * of the days of its ends: then such a row comes when its own minute is asked for. Rows with an id may be filtered
+     * by a time that is not shown, such as when they were written: then none are of a day long ago.
      * @throws LivehouseError `paging.ignored`
      */
     requireFiltered: async (rows: readonly Row[]): Promise<void> => {

@@ -40,11 +40,10 @@ export async function runStreams(
 ): Promise<RunResult> {
   const listed = new Map<string, FoundRows>()
   const changed = new Set<string>()
-  const isDependent = ({ partitionedBy }: Stream) => partitionedBy === 'channel/question'
-  const dependent = streams.filter(isDependent)
+  const dependent = streams.filter(isOfQuestions)
   const listName = streams.find(({ listsQuestions }) => listsQuestions)?.name ?? ''
   const isBudgeted = (stream: Stream) => stream.isBudgeted === true
-  const independent = streams.filter((stream) => !isDependent(stream) && !isBudgeted(stream))
+  const independent = streams.filter((stream) => !isOfQuestions(stream) && !isBudgeted(stream))
 
   const served = new Map<string, boolean>()
   /**
@@ -96,6 +95,9 @@ export async function runStreams(
     },
   })
 }
+
+/** Whether a stream is read questionnaire by questionnaire. */
+export const isOfQuestions = ({ partitionedBy }: Stream): boolean => partitionedBy === 'channel/question'
 
 /** Whether the service gives signups of a questionnaire that it does not list. */
 export async function isServed(stream: Stream, partition: Partition, deps: RunDeps): Promise<boolean> {

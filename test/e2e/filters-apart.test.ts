@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { MINUTE } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
-import { meanwhile } from '../helpers/fault-effects.ts'
+import { changedRows, meanwhile } from '../helpers/fault-effects.ts'
 import { addRows, first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
@@ -78,4 +78,17 @@ test('visits that go on while they are read, and are found by when they end, all
   }
   emulator.faults.push({ effect: meanwhile(goOn), endpoint: 'userRecordList' })
   expect(await account.sync('watch_records')).toMatchObject({ code: 0, streams: { watch_records: { calls: 4 } } })
+})
+
+test('visits that are filtered by when they were written, and show times of days before, land', async () => {
+  const { channel, record } = firstRows(account.emulator)
+  const before = '2026-11-15 10:00'
+  const shown = { first_login_time: before, last_online_time: before }
+  const late = (item: unknown) => ({ ...Object(item), ...(Object(item).nick === 'late' && shown) })
+  account.emulator.faults.push({ effect: changedRows(late), endpoint: 'userRecordList' })
+  await account.sync('watch_records')
+  account.clock.passHours(24)
+  const written = { nick: 'late', enteredAt: account.hoursAgo(1), leftAt: account.hoursAgo(1) }
+  for (let n = 0; n < 40; n++) channel.records.add({ ...record, ...written, recordId: String(900_001 + n) })
+  expect(await account.sync('watch_records')).toMatchObject({ code: 0, streams: { watch_records: { inserted: 40 } } })
 })

@@ -4,7 +4,7 @@ import { backfill } from '../../src/cli/backfill.ts'
 import { DAY } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
-import { changedRows, constantTotal, refusal } from '../helpers/fault-effects.ts'
+import { constantTotal, refusal } from '../helpers/fault-effects.ts'
 import { addRows, first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
@@ -212,20 +212,6 @@ test.each([
   expect(await account.sync(streams)).toMatchObject({ code })
   expect(account.emulator.calls.length).toBeLessThan(calls)
   if (code === 0) await account.expectTruth(['watch_records'])
-})
-
-test('visits that are filtered by when they were written, and show times of days before, land', async () => {
-  await using account = await startAccount({ channels: 1, viewers: 5 })
-  const { records } = firstChannel(account.emulator)
-  const [enteredAt, before] = [account.hoursAgo(-23), '2026-11-15 10:00']
-  const times = { first_login_time: before, last_online_time: before }
-  const late = (item: unknown) => ({ ...Object(item), ...(Object(item).nick === 'late' && times) })
-  account.emulator.faults.push({ effect: changedRows(late), endpoint: 'userRecordList' })
-  await account.sync(onlyVisits)
-  account.clock.passHours(24)
-  for (let id = 900_001; id < 900_041; id++)
-    records.add({ ...first(records.rows), recordId: String(id), nick: 'late', enteredAt, leftAt: enteredAt })
-  expect(await account.sync(onlyVisits)).toMatchObject({ code: 0, streams: { watch_records: { inserted: 40 } } })
 })
 
 test('a round number of visits on one day is no limit where the service goes by days', async () => {

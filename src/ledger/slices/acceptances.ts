@@ -142,3 +142,10 @@ export async function readAcceptances(db: Db) {
     takenRows: takenRows === null ? undefined : Number(takenRows),
   }))
 }
+
+/** Deletes what was charged to acceptances that ended before this time. */
+export async function forgetUses(db: Db, before: Date): Promise<void> {
+  const all = ops(db).selectFrom('acceptances').select('acceptanceId')
+  const ended = all.where((eb) => eb.or([eb('expiresAt', '<', before), eb('withdrawnAt', '<', before)]))
+  await ops(db).deleteFrom('acceptance_uses').where('acceptanceId', 'in', ended).execute()
+}

@@ -1,4 +1,3 @@
-import { LivehouseError } from '../../core/errors.ts'
 import { formatWindow, type Partition, placeOf, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { DAY, floorToMinute, formatWallDate, formatWallMinute, MINUTE, type WallTime } from '../../core/wall-clock.ts'
@@ -150,11 +149,7 @@ async function judgeCount(counted: Comparison, rows: number, window: Window, sid
 async function compareByReading(window: Window, sides: Sides): Promise<Comparison> {
   const { stream, partition, quarantined, deps, meter } = sides
   const range = { stream, partition, window, quarantined }
-  const { differences, notes, hasMoved, unrest, keptRows } = await compareRange(range, deps, meter)
-  if (unrest !== undefined && differences.length === 0) {
-    const { stream: name, partition: part } = placeOf(range)
-    throw new LivehouseError('slice.short', `${name} ${part} ${formatWindow(window)} was not compared: ${unrest}`, {})
-  }
+  const { differences, notes, hasMoved, keptRows } = await compareRange(range, deps, meter)
   const held = await countRows(window, sides)
   const more = differences.reduce((sum, { kind, rows }) => sum + (kind === 'surplus' ? -rows : rows), 0)
   return {

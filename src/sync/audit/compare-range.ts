@@ -1,5 +1,6 @@
 import type { Row } from '../../core/column.ts'
-import { noCounts, placeOf, type Window } from '../../core/slice.ts'
+import { LivehouseError } from '../../core/errors.ts'
+import { noCounts, placeOf, sliceName, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { DAY, MINUTE, type WallTime } from '../../core/wall-clock.ts'
 import { hashItem } from '../../ledger/quarantine/quarantine.ts'
@@ -36,6 +37,7 @@ const MOST_KEYS = 20
 /**
  * Reads a range and compares the keys of its rows with the warehouse, both ways. Writes nothing. What differs only
  * because the source has changed since its last reading is a note, not a difference.
+ * @throws LivehouseError `slice.short` where nothing differs, and a part did not come to rest though it should
  */
 export async function compareRange(range: ComparedRange, deps: RunDeps, meter: CallMeter) {
   const { stream, partition, window } = range
@@ -79,6 +81,11 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
     ...differenceOf('surplus', surplus, window),
     ...(withheld === 0 ? [] : [{ kind: 'withheld', rows: withheld, window } as const]),
   ]
+  const restless = readings.find(({ verdict }) => verdict.isAtRest === false)
+  if (restless && differences.length === 0) {
+    const name = `${stream.name} ${sliceName(slice)}`
+    throw new LivehouseError('slice.short', `${name} was not compared: ${restless.verdict.reason}`, {})
+  }
   const shown = [...kept.slice(0, MOST_KEYS), ...(kept.length > MOST_KEYS ? ['…'] : [])].join(', ')
   const since = missing.size - lost.length
   const recent = unknown.length - lostItems.length
@@ -91,8 +98,6 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
     ],
     /** Whether the list moved while it was read, so that it says nothing about rows that did not come. */
     hasMoved: readings.some(({ verdict }) => verdict.proof === 'moving'),
-    /** Why a part that should be at rest could not be read so: nothing is known of it. */
-    unrest: readings.find(({ verdict }) => verdict.isAtRest === false)?.verdict.reason,
     keptRows: kept.length,
     hasKey: (key: string) => readings.some(({ found }) => found.has(key)),
     received,

@@ -13,7 +13,7 @@ import { createCallMeter } from '../page-reading.ts'
 import { watchReachability } from '../record-slice.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { failedBy } from '../run-slice.ts'
-import { isServed } from '../run-streams.ts'
+import { isOfQuestions, isServed } from '../run-streams.ts'
 import { createTally, type Tally } from '../tally.ts'
 import { auditPartition } from './audit-partition.ts'
 import {
@@ -58,9 +58,9 @@ export async function runAudit(request: AuditRequest, deps: RunDeps) {
     return { task, audited }
   }
   // Signups second: by then it is known which questionnaires are still there.
-  for (const isOfQuestions of [false, true]) {
-    const streams = request.streams.filter((each) => (each.partitionedBy === 'channel/question') === isOfQuestions)
-    const questionsOf = isOfQuestions ? await askedQuestions(request, partitions, inner) : () => []
+  for (const isSecond of [false, true]) {
+    const streams = request.streams.filter((each) => isOfQuestions(each) === isSecond)
+    const questionsOf = isSecond ? await askedQuestions(request, partitions, inner) : () => []
     const tasks = await planAudit(deps, streams, request, questionsOf)
     for (const { name } of streams) {
       const slices = tasks.filter(({ stream }) => stream.name === name).length
@@ -148,17 +148,13 @@ async function askedQuestions(
 ): Promise<QuestionsOf> {
   const names = new Set(streams.flatMap(({ listsQuestions, name }) => (listsQuestions ? [name] : [])))
   const lists = new Map(audited.flatMap((each) => (names.has(each.stream) ? [[each.partition, each.hasKey]] : [])))
-  const isListed = (channel: string, question: string) => lists.get(partitionKey({ channel }))?.(question) ?? true
-  const dependent = streams.find(({ partitionedBy }) => partitionedBy === 'channel/question')
-  const asked = new Map<string, readonly string[]>()
-  for (const { channelId: channel } of dependent ? channels : []) {
-    const questions: string[] = []
-    for (const question of questionsOf(channel))
-      if (isListed(channel, question) || (dependent && (await isServed(dependent, { channel, question }, deps))))
-        questions.push(question)
-    asked.set(channel, questions)
-  }
-  return (channel) => asked.get(channel) ?? []
+  const gone = new Set<string>()
+  for (const stream of streams.filter(isOfQuestions))
+    for (const { channelId: channel } of channels)
+      for (const question of questionsOf(channel))
+        if (lists.get(partitionKey({ channel }))?.(question) === false)
+          if (!(await isServed(stream, { channel, question }, deps))) gone.add(partitionKey({ channel, question }))
+  return (channel) => questionsOf(channel).filter((question) => !gone.has(partitionKey({ channel, question })))
 }
 
 function addTo(tally: Tally, { stream, partition }: AuditTask, audited: PartitionAudit, isEnding: boolean): void {

@@ -8,13 +8,13 @@ export const budgets: Readonly<Record<string, number>> = {
   config: 582,
   core: 1255,
   emulator: 1727 + 60 * allStreams.length,
-  ledger: 3475,
+  ledger: 3490,
   log: 73,
   scheduler: 1330,
   service: 1764,
   store: 2765,
   streams: 101 + 68 * allStreams.length,
-  sync: 5415,
+  sync: 5470,
   transform: 246,
   web: 2851,
   // The files beside the folders.
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_238 + 128 * allStreams.length, test: 24_000 }
+export const MOST_LINES = { src: 32_276 + 128 * allStreams.length, test: 24_000 }
