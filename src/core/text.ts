@@ -1,3 +1,5 @@
+import type { Stream } from './stream.ts'
+
 /** What Postgres can hold: U+0000 removed, lone surrogates replaced by U+FFFD. */
 export function cleanText(raw: string): string {
   return (raw.includes('\u0000') ? raw.replaceAll('\u0000', '') : raw).toWellFormed()
@@ -82,4 +84,21 @@ function cleanKeys(part: unknown): unknown {
 /** Whether a value of JSON is an object, and no array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/**
+ * An item as text, by the fields that its stream declares. Answers are compared by these only: other fields may differ
+ * each time, such as the time of the answer. An empty text, a null and a missing field are the same.
+ */
+export function itemText({ columns, readItem }: Stream, item: unknown): string {
+  if (readItem !== undefined || !isObject(item)) return jsonText(item)
+  const fields = Object.values(columns).flatMap(({ source }) => (source.kind === 'field' ? [source.field] : []))
+  return jsonText(fields.map((field) => (item[field] === '' ? null : (item[field] ?? null))))
+}
+
+/** Whether two answers hold the same items in the same order. */
+export function sameItems(stream: Stream): (items: readonly unknown[], others: readonly unknown[]) => boolean {
+  // Item by item: on nearly every page the first ones differ already.
+  return (items, others) =>
+    items.length === others.length && items.every((item, at) => itemText(stream, item) === itemText(stream, others[at]))
 }

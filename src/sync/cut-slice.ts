@@ -3,6 +3,7 @@ import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { Page } from '../core/page.ts'
 import { describeList, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
+import { sameItems } from '../core/text.ts'
 import { DAY, floorToDay, floorToMinute, formatWallTime, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { latestHeld } from '../store/load/table-part.ts'
 import type { Extraction } from './judge-walk.ts'
@@ -11,13 +12,13 @@ import {
   FEWEST_ROWS,
   fetchNumbered,
   fetchUnlessRefused,
+  isOfRange,
   type PageReading,
   rowsOf,
   type SliceReading,
-  sameItems,
 } from './page-reading.ts'
 import { effectiveSize } from './read-pages.ts'
-import { countParts, cutToLength, findBound, halveSlice, isOfRange, lengthAsked, toSlices } from './slice-parts.ts'
+import { countParts, cutToLength, findBound, halveSlice, lengthAsked, toSlices } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit, rowKey } from './walk.ts'
 import { cutTime, cutWindow, cutWindowAt, GAP, minutesWithin, secondOf, SHORTEST_WINDOW } from './windows.ts'

@@ -3,18 +3,11 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Cell, ColumnType, Row } from '../core/column.ts'
 import type { Page } from '../core/page.ts'
 import type { RowIdentity, Stream } from '../core/stream.ts'
-import { cleanText, jsonText } from '../core/text.ts'
+import { cleanText, itemText, jsonText } from '../core/text.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { type Extraction, isConclusive, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
-import {
-  FEWEST_ROWS,
-  itemText,
-  largestPage,
-  type PageReading,
-  type SliceReading,
-  sizeOfReading,
-} from './page-reading.ts'
+import { FEWEST_ROWS, largestPage, type PageReading, type SliceReading, sizeOfReading } from './page-reading.ts'
 import { isUnchanged, type ListReading, readBareList, readCountedList } from './read-list.ts'
 import { mayBeSearched, tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'

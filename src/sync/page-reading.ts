@@ -1,10 +1,8 @@
 import type { Row } from '../core/column.ts'
 import { hasCode, isFinalStatus } from '../core/errors.ts'
-import { isObject, jsonText } from '../core/text.ts'
 import type { CallContext, FetchPage, ItemReader, ListRequest, Page } from '../core/page.ts'
 import { placeOf, sliceName, type Window } from '../core/slice.ts'
-import type { Stream } from '../core/stream.ts'
-import { DAY, floorToDay, formatWallDate, MINUTE, type WallTime } from '../core/wall-clock.ts'
+import { floorToDay, formatWallDate, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier } from '../ledger/slices/earlier-readings.ts'
 import { itemReader } from '../transform/read-item.ts'
 import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
@@ -15,8 +13,6 @@ export type SliceReading = ReturnType<typeof openReading>
 
 /** The spec does not say whether filters include their ends: each request asks for this much more on both sides. */
 const OVERLAP_SECONDS = 60
-/** A day before there was any such service. */
-const LONG_AGO: Window = { from: 10 * DAY, to: 11 * DAY }
 
 /** The range that is asked for; undefined for a walk over the whole list. */
 export function askedOf({ window, asked }: Pick<Slice, 'window' | 'asked'>): Window | undefined {
@@ -68,10 +64,6 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: askedOf({ window: minute }) } }, 1)
     return !('refusal' in page) && minutesWithin(minute, rowsOf(page, readItem), stream, deps.timeZone).length > 0
   }
-  const isNothingLongAgo = async (): Promise<boolean> => {
-    const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: LONG_AGO } }, 1)
-    return !('refusal' in page) && page.items.length === 0
-  }
   return {
     pages,
     readItem,
@@ -117,7 +109,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     /**
      * Refuses a page of which most rows lie outside of what was asked for. Where the service goes by days, they may be
      * of the days of its ends: then such a row comes when its own minute is asked for. Rows with an id may be filtered
-     * by a time that is not shown, such as when they were written: then none are of a day long ago.
+     * by a time that is not shown, such as when they were written: then it counts none of long ago.
      * @throws LivehouseError `paging.ignored`
      */
     requireFiltered: async (rows: readonly Row[]): Promise<void> => {
@@ -127,7 +119,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       if (found.length === 0) return
       const mayAsk = stream.isBudgeted !== true
       if (mayAsk && !isByDay && strays(true).length === 0 && (await comesByItsMinute(rows))) isByDay = true
-      else if (mayAsk && stream.identity === undefined && (await isNothingLongAgo())) isByOther = true
+      else if (mayAsk && stream.identity === undefined && (await isOfRange(pages))) isByOther = true
       else throw filterIgnored(pages.list, found, rows.length)
     },
     /** Whether parts of it would be as large as it is: the service goes by days, and it lies in one. */
@@ -230,19 +222,22 @@ export function largestPage(pages: readonly Page[]): number {
   return Math.max(...pages.map(({ items }) => items.length))
 }
 
-/**
- * An item as text, by the fields that its stream declares. Answers are compared by these only: other fields may differ
- * each time, such as the time of the answer. An empty text, a null and a missing field are the same.
- */
-export function itemText({ columns, readItem }: Stream, item: unknown): string {
-  if (readItem !== undefined || !isObject(item)) return jsonText(item)
-  const fields = Object.values(columns).flatMap(({ source }) => (source.kind === 'field' ? [source.field] : []))
-  return jsonText(fields.map((field) => (item[field] === '' ? null : (item[field] ?? null))))
+/** No channel is so old. */
+const BEFORE_ALL = { from: parseWallTime('2000-01-01 00:00:00') ?? 0, to: parseWallTime('2000-01-01 00:01:00') ?? 0 }
+
+/** Whether the service's totals are of the range that is asked for, and not of all that the channel has. */
+export async function isOfRange(pages: PageReading): Promise<boolean> {
+  try {
+    return (await countIn(BEFORE_ALL, pages)) === 0
+  } catch (error) {
+    // Some services serve no time that is so long ago, or fail at it.
+    if (pages.context.signal.aborted) throw error
+    return true
+  }
 }
 
-/** Whether two answers hold the same items in the same order. */
-export function sameItems(stream: Stream): (items: readonly unknown[], others: readonly unknown[]) => boolean {
-  // Item by item: on nearly every page the first ones differ already.
-  return (items, others) =>
-    items.length === others.length && items.every((item, at) => itemText(stream, item) === itemText(stream, others[at]))
+/** The service's total of a range, asked for as it is. */
+export async function countIn(window: Window | undefined, pages: PageReading): Promise<number> {
+  const list = { stream: pages.list.stream, partition: pages.list.partition, window }
+  return (await fetchNumbered({ ...pages, pageSize: FEWEST_ROWS, list }, 1)).total ?? 0
 }

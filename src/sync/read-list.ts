@@ -2,18 +2,16 @@ import { isDeepStrictEqual } from 'node:util'
 import { hasCode } from '../core/errors.ts'
 import type { Page } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
-import { jsonText } from '../core/text.ts'
+import { itemText, jsonText, sameItems } from '../core/text.ts'
 import {
   FEWEST_ROWS,
   fetchNumbered,
   fetchUnlessRefused,
   isRefusal,
-  itemText,
   largestPage,
   NAMED_SIZES,
   type PageReading,
   type RefusedPage,
-  sameItems,
   MOST_ROWS_UNCUT,
   type SliceReading,
 } from './page-reading.ts'

@@ -1,12 +1,12 @@
 import type { Row } from '../core/column.ts'
 import type { Window } from '../core/slice.ts'
-import { DAY, floorToMinute, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
+import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { isDrop } from './judge-walk.ts'
 import {
   askedOf,
-  FEWEST_ROWS,
-  fetchNumbered,
+  countIn,
   fetchUnlessRefused,
+  isOfRange,
   isRefusal,
   type PageReading,
   type SliceReading,
@@ -126,26 +126,6 @@ export async function countParts(
     const count = counts[inOrder.indexOf(part)] ?? 0
     return { ...part, announced: part.covers === undefined ? count : count + missing }
   })
-}
-
-/** No channel is so old. */
-const BEFORE_ALL = { from: parseWallTime('2000-01-01 00:00:00') ?? 0, to: parseWallTime('2000-01-01 00:01:00') ?? 0 }
-
-/** Whether the service's totals are of the range that is asked for, and not of all that the channel has. */
-export async function isOfRange(pages: PageReading): Promise<boolean> {
-  try {
-    return (await countIn(BEFORE_ALL, pages)) === 0
-  } catch (error) {
-    // Some services serve no time that is so long ago, or fail at it.
-    if (pages.context.signal.aborted) throw error
-    return true
-  }
-}
-
-/** The service's total of a range, asked for as it is. */
-async function countIn(window: Window | undefined, pages: PageReading): Promise<number> {
-  const list = { stream: pages.list.stream, partition: pages.list.partition, window }
-  return (await fetchNumbered({ ...pages, pageSize: FEWEST_ROWS, list }, 1)).total ?? 0
 }
 
 /** How long a range is of which so many days are asked for, a minute more on both sides. */

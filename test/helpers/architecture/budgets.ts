@@ -6,7 +6,7 @@ export const budgets: Readonly<Record<string, number>> = {
   bi: 4037,
   cli: 3390,
   config: 582,
-  core: 1255,
+  core: 1258,
   emulator: 1727 + 60 * allStreams.length,
   ledger: 3490,
   log: 73,
@@ -14,7 +14,7 @@ export const budgets: Readonly<Record<string, number>> = {
   service: 1764,
   store: 2765,
   streams: 101 + 68 * allStreams.length,
-  sync: 5470,
+  sync: 5450,
   transform: 246,
   web: 2851,
   // The files beside the folders.
