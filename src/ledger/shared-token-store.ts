@@ -3,8 +3,7 @@ import { sql } from 'kysely'
 import type { AccessToken, TokenStore } from '../core/shared-calls.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Db } from '../store/database.ts'
-import { makeName, tryLockName } from '../store/lock-name.ts'
-import { setLocal } from '../store/driver.ts'
+import { Leases } from './leases/leases.ts'
 import { ops } from './ops.ts'
 
 interface SharedTokenOptions {
@@ -15,48 +14,37 @@ interface SharedTokenOptions {
 }
 
 const POLL_MS = 50
-const LOCK = 'access token'
+const LEASE = 'access token'
 
 /**
  * Keeps the token in `livehouse_ops.access_tokens` for every process of this database, encrypted with the application's
  * secret. One that was encrypted with another secret counts as none.
  *
- * One process at a time replaces it: it locks a row in a transaction, so that the lock ends with the process, also
- * behind a pooler. Only the holder takes a connection of the pool; others ask again and again.
+ * One process at a time replaces it: the one that has the lease. No connection is held while the service is asked; one
+ * that has lost the lease meanwhile keeps its token all the same, as it may be the later one.
  * @throws db.unreachable, db.refused
  */
 export function createSharedTokenStore(db: Db, { authUrl, appId, appSecret, clock }: SharedTokenOptions): TokenStore {
   const { seal, open } = createSeal(appSecret, JSON.stringify(['access token', authUrl, appId]))
-  const read = async (connection: Db): Promise<AccessToken | undefined> => {
-    const tokens = ops(connection).selectFrom('access_tokens').select('sealed').where('authUrl', '=', authUrl)
+  const read = async (): Promise<AccessToken | undefined> => {
+    const tokens = ops(db).selectFrom('access_tokens').select('sealed').where('authUrl', '=', authUrl)
     const row = await tokens.where('appId', '=', appId).executeTakeFirst()
     const text = row && open(row.sealed)
     return text === undefined ? undefined : JSON.parse(text)
   }
-  const write = async (connection: Db, token: AccessToken): Promise<void> => {
-    const kept = { sealed: seal(JSON.stringify(token)), expiresAt: new Date(token.expiresAtMs) }
-    const saving = ops(connection)
-      .insertInto('access_tokens')
-      .values({ authUrl, appId, ...kept })
-    await saving.onConflict((conflict) => conflict.columns(['authUrl', 'appId']).doUpdateSet(kept)).execute()
-  }
   return {
-    read: () => read(db),
+    read,
     replace: async (make, signal) => {
-      await makeName(db, LOCK)
-      for (;;) {
-        signal.throwIfAborted()
-        // All on this one connection: a small pool may have no second one.
-        const token = await db.transaction().execute(async (transaction) => {
-          if (!(await tryLockName(transaction, LOCK))) return undefined
-          await setLocal(transaction, { idle_in_transaction_session_timeout: '0' })
-          const made = await make(await read(transaction))
-          await write(transaction, made)
-          return made
-        })
-        if (token !== undefined) return token
-        await clock.sleep(POLL_MS, signal)
-      }
+      signal.throwIfAborted()
+      await using leases = new Leases(db, { hasOwnConnection: false })
+      while (!(await leases.tryTake(LEASE, { yieldsToOthers: true }))) await clock.sleep(POLL_MS, signal)
+      const made = await make(await read())
+      const kept = { sealed: seal(JSON.stringify(made)), expiresAt: new Date(made.expiresAtMs) }
+      const saving = ops(db)
+        .insertInto('access_tokens')
+        .values({ authUrl, appId, ...kept })
+      await saving.onConflict((conflict) => conflict.columns(['authUrl', 'appId']).doUpdateSet(kept)).execute()
+      return made
     },
   }
 }

@@ -20,7 +20,7 @@ import { FIXED_NOW } from '../helpers/emulated-service.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase, databaseUrl, onServer } from '../helpers/postgres.ts'
-import { environmentOf, runVerb } from '../helpers/run-verb.ts'
+import { credentialsOf, environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startChild } from '../helpers/start-child.ts'
 import { createJobsFolder } from '../helpers/temporary-folder.ts'
 import { createTestRole } from '../helpers/test-role.ts'
@@ -63,9 +63,13 @@ function unique(name: string): string {
   return `livehouse_test_${name}_${randomUUID().slice(0, 8)}`
 }
 
-const settingsOfOwner = () => environmentOf(emulator, { url: urlOf('livehouse') })
+const settingsOfOwner = () => ({
+  ...environmentOf(emulator, { url: urlOf('livehouse') }),
+  ...credentialsOf(emulator),
+  LIVEHOUSE_API_TOKEN: '',
+})
 
-async function run(verb: Command, argv: readonly string[], environment = settingsOfOwner()) {
+async function run(verb: Command, argv: readonly string[], environment: Record<string, string> = settingsOfOwner()) {
   const { code, printed, error } = await runVerb(verb, argv, { environment, clock })
   return { code, printed: printed.join('\n'), error }
 }
@@ -91,13 +95,14 @@ test('the owner is enough for everything that livehouse does', async () => {
   expect(rights.rows).toEqual([{ hasMore: false }])
 })
 
-test('three connections are enough where the server gives no more', async () => {
+test('two connections are enough where the server gives no more, also to renew the token', async () => {
   const limit = (connections: number) =>
     onServer(async (admin) => {
       await sql`alter role ${sql.id(names.livehouse)} connection limit ${sql.lit(connections)}`.execute(admin)
     })
-  await limit(3)
+  await limit(2)
   onTestFinished(async () => await limit(-1))
+  emulator.credentials.revokeTokens()
   await expectGreen([backfill, '--from', '2026-01-01', '--to', '2026-07-01'], [sync], [audit], [doctor])
 })
 

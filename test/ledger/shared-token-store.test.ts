@@ -5,7 +5,7 @@ import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/em
 import { createSharedTokenStore } from '../../src/ledger/shared-token-store.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/pool.ts'
-import { connectClient, errorOf, openContext } from '../helpers/connect-client.ts'
+import { connectClient, openContext } from '../helpers/connect-client.ts'
 import { listOf } from '../helpers/emulated-client.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
 import { FIXED_NOW } from '../helpers/emulated-service.ts'
@@ -50,22 +50,23 @@ test.each([
   expect(await other.read(signal)).toEqual(token)
 })
 
-test('being alone with the token ends with the process that is', async () => {
+test('a process that is frozen while it renews the token holds no connection, and no other process for long', async () => {
   const begun = Promise.withResolvers<void>()
   const never = Promise.withResolvers<void>()
-  const dying = createSharedTokenStore(elsewhere, application).replace(async () => {
+  const store = createSharedTokenStore(elsewhere, application)
+  const frozen = store.replace(async () => {
     begun.resolve()
     await never.promise
     return token
   }, signal)
-  const died = errorOf(dying)
   await begun.promise
-  await sql`select pg_terminate_backend(pid, 5000) from pg_stat_activity
-    where datname = current_database() and state = 'idle in transaction'
-    and pid <> pg_backend_pid()`.execute(database.db)
-  expect(await createSharedTokenStore(database.db, application).replace(async () => token, signal)).toBe(token)
+  expect(await store.read(signal)).toBeUndefined()
+  await sql`update livehouse_ops.leases set expires_at = now()`.execute(database.db)
+  const renewed = { ...token, value: 'token-2' }
+  expect(await createSharedTokenStore(database.db, application).replace(async () => renewed, signal)).toBe(renewed)
+  expect(await store.read(signal)).toEqual(renewed)
   never.resolve()
-  expect(await died).toMatchObject({ code: 'db.unreachable' })
+  expect(await frozen).toBe(token)
 })
 
 /** Two processes with a pool each, at a clock that is moved by hand. */

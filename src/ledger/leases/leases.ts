@@ -6,8 +6,11 @@ import { type Partition, partitionKey, partitionLease } from '../../core/slice.t
 import type { Db } from '../../store/database.ts'
 import { now, type Ops, ops } from '../ops.ts'
 
-/** `expiresMs`: how long after its last renewal a lease expires, by the database's clock. */
-const TIMES = { renewMs: 5000, expiresMs: 20_000 }
+/**
+ * `expiresMs`: how long after its last renewal a lease expires, by the database's clock. `hasOwnConnection`: renewing
+ * waits for no other work. Without it, nothing is held of a pool that may have no second connection.
+ */
+const DEFAULTS = { renewMs: 5000, expiresMs: 20_000, hasOwnConnection: true }
 
 /** A lease of this process, as long as its row has this epoch. */
 interface Held {
@@ -33,23 +36,23 @@ interface TakeOptions {
  */
 export class Leases implements AsyncDisposable {
   readonly #db: Db
-  readonly #times: typeof TIMES
+  readonly #options: typeof DEFAULTS
   readonly #held = new Map<string, Held>()
   /** Shared with the objects that `another` made: their leases are renewed together. */
   readonly #renewed: Set<Held>
   readonly #closed = new AbortController()
   readonly #renewing: Promise<void>
 
-  constructor(db: Db, times = TIMES, shared?: Leases) {
+  constructor(db: Db, options: Partial<typeof DEFAULTS> = {}, shared?: Leases) {
     this.#db = db
-    this.#times = times
+    this.#options = { ...DEFAULTS, ...options }
     this.#renewed = shared ? shared.#renewed : new Set()
     this.#renewing = shared ? Promise.resolve() : this.#renewUntilClosed()
   }
 
   /** Further leases of this process, renewed on the same connection until these here are closed. */
   another(): Leases {
-    return new Leases(this.#db, this.#times, this)
+    return new Leases(this.#db, this.#options, this)
   }
 
   /**
@@ -164,11 +167,11 @@ export class Leases implements AsyncDisposable {
   async #renewUntilClosed(): Promise<void> {
     while (!this.#closed.signal.aborted) {
       try {
-        // A connection that is ours alone: however busy the others are, renewing never waits for one.
-        await this.#db.connection().execute(async (connection) => {
+        const renew = async (connection: Db): Promise<void> => {
           do await this.#renew(connection)
           while (await this.#pause())
-        })
+        }
+        await (this.#options.hasOwnConnection ? this.#db.connection().execute(renew) : renew(this.#db))
       } catch {
         // The connection is lost; the next round takes another one. A lease that expires meanwhile fails at `require`.
         await this.#pause()
@@ -195,13 +198,13 @@ export class Leases implements AsyncDisposable {
 
   #expiry(): RawBuilder<Date> {
     // The builder knows no intervals.
-    return sql`clock_timestamp() + make_interval(secs => ${this.#times.expiresMs / 1000})`
+    return sql`clock_timestamp() + make_interval(secs => ${this.#options.expiresMs / 1000})`
   }
 
   /** Waits for the next renewal. @returns false as soon as the leases are closed */
   async #pause(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const cancelTimer = callIfStillRunning(this.#times.renewMs, resolve)
+    const cancelTimer = callIfStillRunning(this.#options.renewMs, resolve)
     await orAborted(promise, this.#closed.signal).catch(() => {})
     cancelTimer()
     return !this.#closed.signal.aborted
