@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import { codeOf, LivehouseError } from '../core/errors.ts'
 import type { Database, Db } from './database.ts'
 import { setLocal } from './driver.ts'
+import { endedWhenIdle } from './lock-name.ts'
 
 const LOCK_NOT_AVAILABLE = '55P03'
 /** SQLSTATEs where another process creates the schema, or a table of it, at the same time. */
@@ -31,7 +32,7 @@ export async function withMigrationLock<T>(
     let hasLock = false
     try {
       return await db.transaction().execute(async (transaction) => {
-        await setLocal(transaction, { lock_timeout: '2s', search_path: 'pg_catalog' })
+        await setLocal(transaction, { ...endedWhenIdle, lock_timeout: '2s', search_path: 'pg_catalog' })
         const found = transaction.selectNoFrom((eb) => eb.fn<string | null>('to_regclass', [eb.val(lock)]).as('table'))
         const { table } = await found.executeTakeFirstOrThrow()
         const statements = [...(table === null ? createMigrationTables : []), takeMigrationLock]

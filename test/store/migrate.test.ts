@@ -9,7 +9,8 @@ import {
   requireMigrated,
 } from '../../src/store/migrate.ts'
 import { migrationSql } from '../../src/store/migration-sql.ts'
-import { createMigrationTables, takeMigrationLock } from '../../src/store/migration-lock.ts'
+import { lockName } from '../../src/store/lock-name.ts'
+import { createMigrationTables, takeMigrationLock, withMigrationLock } from '../../src/store/migration-lock.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { errorOf } from '../helpers/connect-client.ts'
 import { describeSchema } from '../helpers/describe-schema.ts'
@@ -56,6 +57,17 @@ test('a migration that fails takes all of its run back, one that waits can be in
   const results = await Promise.all([1, 2, 3, 4].map(() => migrateUp(db)))
   expect(results.flat().toSorted()).toEqual(Object.keys(await loadMigrations()))
   await requireMigrated(db)
+})
+
+test('the server ends a transaction that locks a name, or the schema, where its process is frozen', async () => {
+  await using database = await createTestDatabase()
+  const limit = sql`show idle_in_transaction_session_timeout`
+  await database.db.transaction().execute(async (trx) => {
+    await lockName(trx, 'a')
+    expect((await limit.execute(trx)).rows).toEqual([{ idle_in_transaction_session_timeout: '20s' }])
+  })
+  const ofMigration = await withMigrationLock(database.db, undefined, async (trx) => await limit.execute(trx))
+  expect(ofMigration.rows).toEqual([{ idle_in_transaction_session_timeout: '20s' }])
 })
 
 test('the printed SQL, run by hand, leaves what migrating leaves', async () => {
