@@ -5,7 +5,8 @@ import type { Dispatcher, EnvHttpProxyAgent } from 'undici'
 import methods from 'undici/lib/api/index.js'
 import Base from 'undici/lib/dispatcher/dispatcher.js'
 import Agent from 'undici/lib/dispatcher/env-http-proxy-agent.js'
-import { callIfStillRunning, whenAborted } from '../core/clock.ts'
+import Pool from 'undici/lib/dispatcher/pool.js'
+import { callIfStillRunning, orAborted, whenAborted } from '../core/clock.ts'
 import { codeOf, LivehouseError, messageOf } from '../core/errors.ts'
 import type { CallContext } from '../core/page.ts'
 import type { Call, Redact } from './send.ts'
@@ -52,11 +53,8 @@ export type Http = ReturnType<typeof createHttp>
  */
 export function createHttp(options: HttpOptions) {
   const { proxies, timeoutMs, concurrency } = options
-  const dispatcher = createAgent(proxies, {
+  const dispatcher = createAgent(proxies, timeoutMs, {
     connections: concurrency + SPARE_CONNECTIONS,
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-    connect: { timeout: timeoutMs },
     // A GET with a body (API 4.10) is plain HTTP/1.1.
     allowH2: false,
   })
@@ -75,7 +73,7 @@ export function createHttp(options: HttpOptions) {
       const received = { bytes: 0, hasHeaders: false }
       try {
         onAttempt?.(1)
-        const response = await dispatcher.request({
+        const asked = dispatcher.request({
           origin: url.origin,
           path: url.pathname + url.search,
           method: call.method,
@@ -89,6 +87,8 @@ export function createHttp(options: HttpOptions) {
           },
           ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
         })
+        // undici sees an abort only once a request is on its connection, which a proxy may be slow to give.
+        const response = await orAborted(asked, limit.signal)
         received.hasHeaders = true
         const { headers, statusCode, body } = response
         const bytes = await readBody(call, response, options, received).catch((error: unknown) => {
@@ -117,10 +117,23 @@ interface Proxies {
   readonly none: string | null
 }
 
-/** Keeps connections to every host that is called. */
-export function createAgent({ http, https, none }: Proxies, options: EnvHttpProxyAgent.Options): EnvHttpProxyAgent {
-  // Empty text, not undefined: undici would read the environment.
-  return new Agent({ ...options, httpProxy: http ?? '', httpsProxy: https ?? '', noProxy: none ?? '' })
+/** Keeps connections to every host. `timeoutMs`: for each to be made, for the headers, and for each pause in a body. */
+export function createAgent(
+  { http, https, none }: Proxies,
+  timeoutMs: number,
+  options: EnvHttpProxyAgent.Options,
+): EnvHttpProxyAgent {
+  const timeouts = { connectTimeout: timeoutMs, headersTimeout: timeoutMs, bodyTimeout: timeoutMs }
+  return new Agent({
+    ...options,
+    ...timeouts,
+    // Asks a proxy for tunnels; undici's own would wait 300 s for each.
+    clientFactory: (proxy: URL, ownOptions: object) => new Pool(proxy, { ...timeouts, ...ownOptions }),
+    // Empty text, not undefined: undici would read the environment.
+    httpProxy: http ?? '',
+    httpsProxy: https ?? '',
+    noProxy: none ?? '',
+  })
 }
 
 /** Of the encodings of bodies (RFC 9110, 8.4.1) those that a proxy may add unasked. */

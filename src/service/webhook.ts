@@ -1,3 +1,4 @@
+import { orAborted } from '../core/clock.ts'
 import { codeOf } from '../core/errors.ts'
 import { createAgent, type HttpOptions } from './http.ts'
 
@@ -20,13 +21,13 @@ const MAX_BODY_BYTES = 64 * 1024
 
 /** Owns the connections. Redirects are not followed. `timeoutMs`: for the whole exchange. */
 export function createWebhook({ proxies, timeoutMs }: Pick<HttpOptions, 'proxies' | 'timeoutMs'>) {
-  const dispatcher = createAgent(proxies, { connect: { timeout: timeoutMs }, maxResponseSize: MAX_BODY_BYTES })
+  const dispatcher = createAgent(proxies, timeoutMs, { maxResponseSize: MAX_BODY_BYTES })
   return {
     ask: async ({ url, headers, body }: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer> => {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
       try {
         const { origin, pathname, search } = new URL(url)
-        const response = await dispatcher.request({
+        const asked = dispatcher.request({
           origin,
           path: pathname + search,
           method: body === undefined ? 'GET' : 'POST',
@@ -38,6 +39,7 @@ export function createWebhook({ proxies, timeoutMs }: Pick<HttpOptions, 'proxies
           },
           ...(body === undefined ? {} : { body }),
         })
+        const response = await orAborted(asked, limit)
         // The status is what counts: a body that cannot be read is taken as empty.
         return { status: response.statusCode, text: await response.body.text().catch(() => '') }
       } catch (error) {

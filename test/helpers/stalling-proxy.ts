@@ -9,12 +9,14 @@ export async function startStallingProxy(url: string, { delayMs = 0 } = {}) {
   const sockets = new Set<Socket>()
   const ways = new Map<Socket, Socket>()
   let isStalled = false
+  let taken = 0
   const keep = (socket: Socket): Socket => {
     sockets.add(socket)
     return socket.on('error', () => {}).on('close', () => sockets.delete(socket))
   }
   const server = createServer((near) => {
     keep(near)
+    taken += 1
     if (isStalled) return
     const far = keep(connect(Number(target.port), target.hostname))
     ways.set(near, far)
@@ -30,6 +32,7 @@ export async function startStallingProxy(url: string, { delayMs = 0 } = {}) {
   return {
     /** The URL through it. */
     url: through.href,
+    taken: () => taken,
     /** From now on connections stay open, new ones are taken, and nothing gets through. */
     stall: () => {
       isStalled = true

@@ -6,6 +6,7 @@ import type { Call } from '../../src/service/send.ts'
 import { hasCode } from '../../src/core/errors.ts'
 import { errorOf, openContext } from '../helpers/connect-client.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
+import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 
 const call: Call = {
   endpoint: 'managers',
@@ -59,6 +60,20 @@ test.each<[string, number]>([
   clearInterval(drip)
   expect(hasCode(error, 'api.timeout')).toBe(true)
   expect(String(error)).toContain('GET managers page 1: no complete answer within 0.1 s')
+})
+
+test('a proxy that takes requests for tunnels and answers none holds up neither a call nor the next tunnel', async () => {
+  await using proxy = await startStallingProxy('http://service.invalid')
+  proxy.stall()
+  const proxies = { http: null, https: proxy.url, none: null }
+  await using http = openHttp('https://service.invalid', { proxies, timeoutMs: 100, concurrency: 1 })
+  const connections = 3
+  for (let calls = 0; calls < 50 && proxy.taken() <= connections; calls += 1)
+    expect(await errorOf(http.exchange(call, openContext()))).toMatchObject({ code: 'api.timeout' })
+  expect(proxy.taken()).toBeGreaterThan(connections)
+  await using patient = openHttp('https://service.invalid', { proxies, timeoutMs: 3_600_000 })
+  const signal = AbortSignal.timeout(100)
+  expect(await errorOf(patient.exchange(call, { signal }))).toBe(signal.reason)
 })
 
 test('a body over the cap is refused, also without a length', async () => {

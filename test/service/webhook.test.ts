@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createWebhook } from '../../src/service/webhook.ts'
 import { type ScriptedAnswer, startScriptedService } from '../helpers/scripted-service.ts'
+import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 
 const proxies = { http: null, https: null, none: null }
 const signal = new AbortController().signal
@@ -24,4 +25,9 @@ test('one that hangs or is not there is said, a redirect is not followed, a stat
   expect(robot.requests.map(({ path }) => path)).toEqual(['/hang', '/moved', '/endless', '/cut'])
   const failure = 'no connection (ECONNREFUSED)'
   expect(await ask('http://127.0.0.1:9/secret-key')).toEqual({ status: undefined, failure })
+  await using proxy = await startStallingProxy(robot.url)
+  proxy.stall()
+  await using tunnelled = createWebhook({ proxies: { ...proxies, https: proxy.url }, timeoutMs: 100 })
+  const { failure: reason } = Object(await tunnelled.ask({ url: 'https://robot.invalid', headers: {} }, signal))
+  expect(reason).toBe('no answer within 0.1 s')
 })
