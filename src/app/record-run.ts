@@ -22,6 +22,8 @@ export interface RecordRequest<T extends RunOutcome> {
   readonly command: string
   /** What was asked for, for the record; without secrets. */
   readonly asked: Readonly<Record<string, unknown>>
+  /** Whether its channels were named one by one. */
+  readonly namesChannels?: boolean
   /** Where alerts go; none are sent when not given. */
   readonly settings?: Pick<ExtractionSettings, 'service'> & Partial<Pick<ExtractionSettings, 'alerts'>>
   /** What is kept of the outcome, without values of rows. */
@@ -36,13 +38,13 @@ type When = Pick<RunOutcome, 'runId' | 'command' | 'startedAt' | 'finishedAt'>
  */
 export async function recordRun<T extends RunOutcome>(
   context: AppContext,
-  { db, command, asked, settings, toRecord = outcomeObject }: RecordRequest<T>,
+  { db, command, asked, namesChannels, settings, toRecord = outcomeObject }: RecordRequest<T>,
   work: (run: OpenRun) => Promise<Omit<T, keyof When>>,
 ): Promise<{ readonly outcome: T } | { readonly failure: RunOutcome; readonly error: unknown }> {
   const { clock, log, askedBy } = context
   const startedAt = new Date(clock.now())
   await using leases = new Leases(db)
-  const settingsOfRun = askedBy === undefined ? asked : { ...asked, askedBy }
+  const settingsOfRun = { ...asked, ...(namesChannels && { namesChannels }), ...(askedBy !== undefined && { askedBy }) }
   const runId = await openRun(db, { command, settings: settingsOfRun, startedAt }, leases)
   context.onRun?.(runId)
   await using cancel = watchForCancel(leases, runId)

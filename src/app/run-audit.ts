@@ -2,6 +2,7 @@ import type { ExtractionSettings } from './settings.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
+import { formatWallTime } from '../core/wall-clock.ts'
 import { describeDifference, type Difference, type PartitionAudit } from '../sync/audit/partition-audit.ts'
 import { runAudit } from '../sync/audit/run-audit.ts'
 import { STILL_ASKED_MS } from '../sync/run-streams.ts'
@@ -39,10 +40,11 @@ export async function executeAudit(context: AppContext, request: AuditRequest): 
   const streams = request.streams.filter(({ isBudgeted }) => !isBudgeted)
   const unaudited = request.streams.flatMap(({ name, isBudgeted }) => (isBudgeted ? [name] : []))
   const channels = settings.channels.map(({ channelId }) => channelId)
-  const asked = { streams: streams.map(({ name }) => name), channels, window: window ?? null, reopens }
+  const range = window && { from: formatWallTime(window.from), to: formatWallTime(window.to) }
+  const asked = { streams: streams.map(({ name }) => name), channels, ...range, reopens }
   const recorded = await recordRun<AuditOutcome>(
     context,
-    { db, command, asked, settings, toRecord: auditObject },
+    { ...request, command, asked, toRecord: auditObject },
     async ({ runId, signal }) => ({
       ...(await compare({ ...context, signal }, { ...request, streams }, runId)),
       resumesAt: null,

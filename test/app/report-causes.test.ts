@@ -35,11 +35,14 @@ function listen() {
 }
 
 /** Syncs so many minutes from now, and gives what the robot has heard meanwhile. */
-async function run(channels: readonly string[], { settings = {}, minutesLater = 0 } = {}) {
+async function run(
+  channels: readonly string[],
+  { settings = {}, minutesLater = 0, argv = ['--streams', 'visitors'] } = {},
+) {
   const hear = listen()
   const environment = { ...settingsOf(database, channels), ...settings }
   const clock = { ...systemClock, now: () => systemClock.now() + minutesLater * 60_000 }
-  const { code } = await runVerb(sync, ['--streams', 'visitors'], { environment, clock })
+  const { code } = await runVerb(sync, argv, { environment, clock })
   return { code, heard: hear() }
 }
 
@@ -59,8 +62,33 @@ test('a run that is not green is told once, later where the receiver is not ther
   }
   expect(robot.requests.at(-1)).toMatchObject({ method: 'POST', path: '/hook', query: { key: 'k' }, headers })
   expect(await run([...known, '424242'], { minutesLater: 12 })).toEqual({ code: 3, heard: [] })
+  const argv = ['--streams', 'visitors', '--channels', known.join(',')]
+  expect(await run(known, { minutesLater: 15, argv })).toEqual({ code: 0, heard: [] })
   const cleared = { code: 0, heard: [{ event: 'cleared', cause: 'run=sync' }] }
   expect(await run(known, { minutesLater: 18 })).toMatchObject(cleared)
+})
+
+const asked = { streams: ['gifts', 'visitors'], channels: ['1', '2'], from: '2026-01-01', to: '2026-03-01' }
+test.each<[string, object, boolean]>([
+  ['sync', {}, true],
+  ['sync', { streams: ['gifts'] }, false],
+  ['sync', { streams: ['gifts', 'managers', 'visitors'], channels: ['1'] }, true],
+  ['sync', { channels: ['1'], namesChannels: true }, false],
+  ['sync', { channels: ['1', '2', '3'], namesChannels: true }, true],
+  ['backfill', { from: '2025-12-31', to: 'now' }, true],
+  ['backfill', { from: '2026-01-02', to: 'now' }, false],
+  ['audit', { from: undefined, to: undefined }, true],
+  ['run nightly', { from: '2026-01-02' }, true],
+])('a failure of %s is over after one of %j without: %j', async (command, later, isOver) => {
+  await using database = await createTestDatabase()
+  const runs = [
+    ['failed', asked, '2026-06-01'],
+    ['ok', { ...asked, ...later }, '2026-06-02'],
+  ] as const
+  for (const [status, settings, at] of runs)
+    await sql`insert into livehouse_ops.runs (command, status, settings, outcome, started_at, finished_at) values
+      (${command}, ${status}, ${JSON.stringify(settings)}, '{"errors":[]}', ${at}, ${at})`.execute(database.db)
+  expect(await readCauses(database.db, new Date())).toMatchObject(isOver ? [] : [{ kind: 'run', name: command }])
 })
 
 test('what never came to its end, and a new field, are told without a number or an address of somebody', async () => {

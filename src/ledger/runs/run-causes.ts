@@ -7,26 +7,37 @@ import { selectFailuresToStart } from '../jobs.ts'
 type FailedRun = Omit<Extract<Cause, { kind: 'run' }>, 'kind' | 'reason'> & { readonly reason: string | null }
 
 /**
- * The last run of each command, such as `run nightly`, where it has problems. Runs under way are left out, and so are
- * those that were only interrupted: the next run resumes them.
+ * The last run of each command, such as `run nightly`, that had problems, until a later one without has covered what it
+ * was asked for; one that names no channels covers all. Runs that were only interrupted are left out: the next run
+ * resumes them.
  */
 export async function readFailedRuns(db: Db): Promise<readonly FailedRun[]> {
   // Counted in the database: the JSON document of a run may hold thousands of errors. The builder takes none apart.
   const { rows } = await sql<FailedRun>`
     with named as (
-      select command as name, run_id, status, outcome, finished_at, null as reason
+      select commands.command as name, run_id, status, outcome, finished_at, null as reason
       from (select distinct command from livehouse_ops.runs where command <> 'demo') as commands cross join lateral (
-        select run_id, status, outcome, finished_at from livehouse_ops.runs
-        where runs.command = commands.command and status not in ('running', 'interrupted')
-          and not coalesce(outcome -> 'errors' <> '[]'
-            and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false)
+        select * from (
+          select * from livehouse_ops.runs where runs.command = commands.command and status in ('partial', 'failed')
+            and not exists (select from livehouse_ops.runs as good where good.command = runs.command
+              and good.finished_at > runs.finished_at and status not in ('running', 'interrupted', 'partial', 'failed')
+              and (command not in ('sync', 'backfill', 'audit')
+                or coalesce(settings -> 'streams' @> (runs.settings -> 'streams')
+                  and (not settings ? 'namesChannels' or settings -> 'channels' @> (runs.settings -> 'channels'))
+                  and (settings ->> 'from' is null or settings ->> 'from' <= runs.settings ->> 'from'
+                    and settings ->> 'to' >= runs.settings ->> 'to'), false)))
+          offset 0
+        ) as runs
+        where not coalesce(outcome -> 'errors' <> '[]'
+          and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false)
         order by finished_at desc nulls last, run_id desc limit 1
       ) as last_run
       union all
       -- A failed run says why itself.
       select 'run ' || job, null, outcome, null, finished_at, error from (${selectFailuresToStart(db)}) as job_run
-      where not exists (select from livehouse_ops.runs where command = 'run ' || job and status = 'failed'
-        and finished_at between job_run.started_at and job_run.finished_at)
+      where not exists (select from livehouse_ops.runs where command = 'run ' || job
+        and (status = 'failed' and finished_at between job_run.started_at and job_run.finished_at
+          or status not in ('running', 'interrupted', 'partial', 'failed') and finished_at > job_run.finished_at))
     ), last as (
       select distinct on (name) * from named order by name, finished_at desc nulls last, run_id desc nulls last
     )
