@@ -51,10 +51,13 @@ export async function runAudit(request: AuditRequest, deps: RunDeps) {
   const queue = new PQueue({ concurrency: request.concurrency })
   const tally = createTally(request.streams)
   const partitions: PartitionAudit[] = []
+  let endedBy: AuditTask | undefined
   const audit = (task: AuditTask) => async () => {
     const audited = await auditOne(task, request.reopens, inner)
     const { error } = audited
-    if (recoveryFrom(error) === 'abort' || reach.isLost(error)) fatal.abort(error)
+    const isFatal = recoveryFrom(error) === 'abort' || reach.isLost(error)
+    if (isFatal) fatal.abort(error)
+    if (isFatal) endedBy ??= task
     return { task, audited }
   }
   // Signups second: by then it is known which questionnaires are still there.
@@ -66,10 +69,11 @@ export async function runAudit(request: AuditRequest, deps: RunDeps) {
       const slices = tasks.filter(({ stream }) => stream.name === name).length
       deps.report({ kind: 'stream.planned', stream: name, slices })
     }
-    for (const { task, audited } of await queue.addAll(tasks.map(audit))) {
-      partitions.push(audited)
-      addTo(tally, task, audited, signal.aborted)
-    }
+    const ended = await queue.addAll(tasks.map(audit))
+    partitions.push(...ended.map(({ audited }) => audited))
+    // An error that ends the run is reported once, of the partition that met it.
+    const order = ended.toSorted((one, other) => Number(other.task === endedBy) - Number(one.task === endedBy))
+    for (const { task, audited } of order) addTo(tally, task, audited, signal.aborted)
   }
   return { ...tally.result(signal.reason), partitions }
 }
