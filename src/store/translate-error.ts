@@ -44,14 +44,9 @@ const lostMessages = /^(Connection terminated|Client has encountered a connectio
  */
 export function translateStatementError(error: unknown, named: NamedTarget): unknown {
   if (!(error instanceof Error) || error instanceof LivehouseError) return error
-  const { target, setting } = named
   const code = codeOf(error)
   const repair = repairs[code] ?? repairs[code.slice(0, 2)]
-  if (repair !== undefined && code.length === 5) {
-    const advice = repair.replaceAll('DATABASE_URL', setting)
-    const message = `Database ${target} refuses: ${error.message} (${code}). ${advice}.`
-    return new LivehouseError('db.refused', message, { reason: error.message, sqlState: code }, { cause: error })
-  }
+  if (repair !== undefined && code.length === 5) return refused(error, repair, named)
   // 08P01 is a message that the server does not understand: a bug of the sender.
   const isLost = lostCodes.has(code) || (code.startsWith('08') && code !== '08P01') || lostMessages.test(error.message)
   return isLost ? unreachable(error, named) : error
@@ -61,7 +56,17 @@ export function translateStatementError(error: unknown, named: NamedTarget): unk
 export function translateConnectError(error: unknown, named: NamedTarget): unknown {
   const translated = translateStatementError(error, named)
   if (translated instanceof LivehouseError || !(error instanceof Error)) return translated
+  // An internal error of the server: it was reached.
+  if (/^XX...$/.test(codeOf(error)))
+    return refused(error, 'See its log, and whether its disk is full; then run again', named)
   return unreachable(error, named)
+}
+
+function refused(error: Error, repair: string, { target, setting }: NamedTarget): LivehouseError<'db.refused'> {
+  const { message: reason } = error
+  const sqlState = codeOf(error)
+  const message = `Database ${target} refuses: ${reason} (${sqlState}). ${repair.replaceAll('DATABASE_URL', setting)}.`
+  return new LivehouseError('db.refused', message, { reason, sqlState }, { cause: error })
 }
 
 function unreachable(error: Error, { target, setting }: NamedTarget): LivehouseError<'db.unreachable'> {

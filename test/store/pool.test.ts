@@ -91,6 +91,15 @@ test('an unknown user is a refusal that says how to mend it', async () => {
   expect(String(error)).not.toContain(SECRET)
 })
 
+test('a server that cannot start a session, such as on a full disk, is reached and refuses', async () => {
+  const said = Buffer.from('SFATAL\0VFATAL\0CXX000\0Mcould not write init file\0\0')
+  const head = Buffer.from([0x45, 0, 0, 0, said.length + 4])
+  const open = async (port: number) => await failureOf(`postgres://me:${SECRET}@127.0.0.1:${port}/warehouse`)
+  const error = await withListener(open, (socket) => socket.once('data', () => socket.end(Buffer.concat([head, said]))))
+  const message = /refuses: could not write init file \(XX000\)\. See its log, and whether its disk is full/
+  expect(error).toMatchObject({ code: 'db.refused', message: expect.stringMatching(message) })
+})
+
 test('a connection that the administrator ends says so, and the pool goes on', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const { db } = database
