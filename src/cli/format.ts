@@ -60,7 +60,7 @@ export function snakeCased(object: object): Readonly<Record<string, unknown>> {
 
 /** What a command took: `1.3 s`, `4 min 10 s`, `2 h 5 min`. */
 export function formatDuration(ms: number): string {
-  const tenths = Math.round(ms / 100)
+  const tenths = Math.max(0, Math.round(ms / 100))
   const seconds = Math.floor(tenths / 10)
   if (seconds < MINUTE) return `${(tenths / 10).toFixed(1)} s`
   if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)} min ${seconds % MINUTE} s`

@@ -25,7 +25,8 @@ export function summarize(outcome: RunOutcome, timeZone: string): string[] {
   })
   const tables = [...formatTable(['stream', 'read', ...columns], rows), '', ...formatTable(['stream', 'slices'], ends)]
   const later = resumesAt === null ? '' : `, goes on at ${minuteIn(timeZone)(new Date(resumesAt))} ${timeZone}`
-  const seconds = (Date.parse(finishedAt) - Date.parse(startedAt)) / 1000
+  // The clock may have been set back meanwhile.
+  const seconds = Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)) / 1000
   const moving = Object.values(streams).reduce((sum, { slices }) => sum + slices.moving, 0)
   return [
     ...(all.length === 0 ? [] : tables),

@@ -16,7 +16,7 @@ test('columns are aligned, numbers to the right, Chinese characters two places w
 })
 
 test('a span is rounded before its unit is chosen', () => {
-  expect([59_949, 59_960].map(formatDuration)).toEqual(['59.9 s', '1 min 0 s'])
+  expect([59_949, 59_960, -3_594_300].map(formatDuration)).toEqual(['59.9 s', '1 min 0 s', '0.0 s'])
 })
 
 test('words beside numbers keep a column to the left, and line feeds and escape codes cannot break the table', () => {
