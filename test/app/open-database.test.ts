@@ -43,8 +43,7 @@ test('with a database one token serves one process after the other, also the one
 test('without one, where it has no schema yet, or would have to be started, each process fetches its own', async () => {
   await using empty = await createTestDatabase({ isMigrated: false })
   const dataDir = join(createTemporaryFolder('shared'), 'data')
-  const embedded = { DATABASE_URL: 'embedded', LIVEHOUSE_DATA_DIR: dataDir }
-  for (const settings of [{}, { DATABASE_URL: empty.url }, embedded]) {
+  for (const settings of [{}, { DATABASE_URL: empty.url }, { DATABASE_URL: 'embedded', LIVEHOUSE_DATA_DIR: dataDir }]) {
     expect((await askForTicket(settings)).fetched).toBe(1)
     expect((await askForTicket(settings)).fetched).toBe(1)
   }

@@ -140,10 +140,9 @@ test('what a service sends moves no cursor and shows no phone number, in whateve
   await using database = await createTestDatabase()
   await using emulator = await startEmulator({ channels: 1, viewers: 1 })
   const own = environmentOf(emulator, database)
-  const environment = { ...own, LIVEHOUSE_BASE_URL: service.url, LOG_LEVEL: 'debug' }
   const sync = ['sync', '--streams', 'questionnaires,managers', '--json']
   const texts = await Array.fromAsync([sync, ['status'], ['ledger', 'show'], ['quarantine']], async (argv) => {
-    const { out, err } = await livehouse(argv, environment)
+    const { out, err } = await livehouse(argv, { ...own, LIVEHOUSE_BASE_URL: service.url, LOG_LEVEL: 'debug' })
     return out + err
   })
   expect(texts[0]).toContain('500')

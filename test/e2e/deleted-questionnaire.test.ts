@@ -130,8 +130,7 @@ test('a questionnaire that is closed leaves the list: its last signups land, and
   expect((await account.sync()).code).toBe(0)
   leaveList((questionId) => questionId === closed.questionId)
   for (let day = 1; day < 10; day++) {
-    const signedUpAt = account.hoursAgo(0) + 3600
-    if (day < 7) closed.signups.add({ ...signup, userId: `late-${day}`, signedUpAt })
+    if (day < 7) closed.signups.add({ ...signup, userId: `late-${day}`, signedUpAt: account.hoursAgo(0) + 3600 })
     if (day === 5) await sql`delete from livehouse.signups where user_id = 'late-1'`.execute(account.database.db)
     expect(await account.run(audit, [])).toMatchObject({ code: day === 5 ? 3 : 0 })
     clock.passHours(24)

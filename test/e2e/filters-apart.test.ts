@@ -58,8 +58,7 @@ test('where no longer range is served, a withdrawn gift is marked all the same',
   const { gifts } = firstChannel(account.emulator)
   account.emulator.switches.longestWindowDays = 1.5
   for (let night = 0; night < 4; night++) {
-    const history = { LIVEHOUSE_HISTORY_FROM: '2026-11-15' }
-    expect(await account.sync('gifts', history)).toMatchObject({ code: 0 })
+    expect(await account.sync('gifts', { LIVEHOUSE_HISTORY_FROM: '2026-11-15' })).toMatchObject({ code: 0 })
     if (night === 0) gifts.remove(first(gifts.rows.filter(({ giftId }) => giftId === 900_001)))
     account.clock.passHours(12)
   }

@@ -208,8 +208,7 @@ test.each([
   account.emulator.switches.rowOrder = rowOrder
   account.emulator.faults.push({ effect: clampedTo(10) })
   filterBy(account, filters['whole days'])
-  const streams = code === 0 ? 'watch_records' : 'watch_records,gifts'
-  expect(await account.sync(streams)).toMatchObject({ code })
+  expect(await account.sync(code === 0 ? 'watch_records' : 'watch_records,gifts')).toMatchObject({ code })
   expect(account.emulator.calls.length).toBeLessThan(calls)
   if (code === 0) await account.expectTruth(['watch_records'])
 })
@@ -233,8 +232,7 @@ test.each([300, 30_000])('a total of %i of another range is told with few calls'
     account.emulator.faults.push({ effect: constantTotal(total), endpoint })
   for (const stream of ['watch_records', 'signups']) {
     const before = account.emulator.calls.length
-    const code = total === 300 ? 0 : 3
-    expect(await account.sync(`questionnaires,${stream}`)).toMatchObject({ code })
+    expect(await account.sync(`questionnaires,${stream}`)).toMatchObject({ code: total === 300 ? 0 : 3 })
     expect(account.emulator.calls.length - before).toBeLessThan(200)
   }
 })

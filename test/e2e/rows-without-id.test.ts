@@ -21,8 +21,7 @@ async function readAfter(days: number, flags: readonly string[] = streams): Prom
 }
 
 async function readRange(from: string, to: string) {
-  const range = ['--from', from, '--to', to, '--streams', 'gifts,signups']
-  const { code, streams } = await account.runJson(backfill, range)
+  const { code, streams } = await account.runJson(backfill, ['--from', from, '--to', to, '--streams', 'gifts,signups'])
   expect(code).toBe(0)
   return streams
 }

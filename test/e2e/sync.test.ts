@@ -215,8 +215,7 @@ test('what 0.1.0 has written is whole after the upgrade, after going back, and a
   const { code, streams } = await account.sync()
   expect(code).toBe(0)
   await account.expectTruth()
-  const unchanged = { inserted: 0, updated: 0, removed: 0 }
-  for (const name of names) expect([name, streams[name]]).toMatchObject([name, unchanged])
+  for (const name of names) expect([name, streams[name]]).toMatchObject([name, { inserted: 0, updated: 0, removed: 0 }])
   expect(await run(audit)).toMatchObject({ code: 0 })
 
   for (const [name] of migrations.filter(([name]) => name > LAST).toReversed())

@@ -35,8 +35,7 @@ export function makeUnit(overrides: Partial<LedgerUnit> = {}): LedgerUnit {
     ...overrides,
   }
   const { isWindowed, until, landedAt } = unit
-  const reach = isWindowed ? until : landedAt && wallTimeAt(landedAt.getTime(), TIME_ZONE)
-  return { ...unit, reach }
+  return { ...unit, reach: isWindowed ? until : landedAt && wallTimeAt(landedAt.getTime(), TIME_ZONE) }
 }
 
 export function makeChannel(overrides: Partial<ListedChannel> = {}): ListedChannel {

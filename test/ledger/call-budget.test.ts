@@ -136,8 +136,7 @@ test('no day is ever overspent, however many take at once, by whatever clock', a
         const results = await Promise.all(
           round.map(async ({ day, hour, channelId, isOther }) => {
             const at = `2026-11-${String(day).padStart(2, '0')}T${String(hour).padStart(2, '0')}:00:00`
-            const db = isOther ? other : database.db
-            return { channelId, day: await take(at, { v1BudgetScope }, channelId, db) }
+            return { channelId, day: await take(at, { v1BudgetScope }, channelId, isOther ? other : database.db) }
           }),
         )
         for (const { channelId, day } of results.filter((each) => !each.day.startsWith('until'))) {

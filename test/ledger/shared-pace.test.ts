@@ -79,8 +79,7 @@ test('a change that had to wait for another looks again before it tries again', 
 
 test('the time is that of the database, whatever the clocks of the machines show', async () => {
   const shifted = [-3_600_000, 0, 7_200_000].map((shift) => {
-    const clock = { sleep: systemClock.sleep, now: () => systemClock.now() + shift }
-    return createSharedPace(database.db, host, clock)
+    return createSharedPace(database.db, host, { sleep: systemClock.sleep, now: () => systemClock.now() + shift })
   })
   const ahead: number[] = []
   const begunMs = performance.now()

@@ -46,8 +46,7 @@ test.each([
 ])('where one waits for five seconds, a Retry-After of %s is begun only if it ends within', async (after, waitedMs) => {
   const clock = createFakeClock({ isAutomatic: true })
   const startMs = clock.now()
-  const refusal = { status: 429, headers: { 'retry-after': after }, text: '' }
-  await using service = await startScriptedService(() => refusal)
+  await using service = await startScriptedService(() => ({ status: 429, headers: { 'retry-after': after }, text: '' }))
   await using connection = connectClient(service.url, { clock, random: () => 0, longestRefusedMs: 5000 })
   const ask = connection.fetchPage({ list: listOf('managers'), page: 1, pageSize: 100 }, openContext())
   expect(await errorOf(ask)).toMatchObject({ code: 'api.rateLimited' })
@@ -105,9 +104,8 @@ test('429001 with status 200, which uses up no attempt for ten minutes', async (
 })
 
 test('refusals leave a call as many attempts as it had: after ten of them it may fail four times', async () => {
-  const json = { total_num: 0, results: [] }
   await using service = await startScriptedService((_request, index) =>
-    index < 14 ? { status: index < 10 ? 429 : 502, text: '' } : { json },
+    index < 14 ? { status: index < 10 ? 429 : 502, text: '' } : { json: { total_num: 0, results: [] } },
   )
   await using connection = connectClient(service.url)
   expect(await connection.fetchPage(visitorPage, openContext())).toMatchObject({ items: [] })

@@ -125,8 +125,7 @@ group by c.channel_group order by c.channel_group`,
         const channels = new Set(rows.map((row) => textIn(row, 'channel_id')))
         const own = visits.filter(({ channel, day }) => channels.has(channel) && day >= '2026-11-01')
         const isNew = ({ channel, firstDay }: Viewer) => channels.has(channel) && firstDay >= '2026-11-01'
-        const watched = sum(own, by.watch) / channels.size
-        return [key, channels.size, own.length, viewers.filter(isNew).length, hours(watched)]
+        return [key, channels.size, own.length, viewers.filter(isNew).length, hours(sum(own, by.watch) / channels.size)]
       }),
   },
 ]

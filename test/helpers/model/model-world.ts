@@ -94,8 +94,7 @@ export function createModelWorld(ages: readonly number[]) {
     }),
     gifts: createList<Gift>({
       make: (at) => {
-        const type = ++number % 3 > 0 ? 'cash' : 'prop'
-        return { ...gift, type, giftId: number % 2, givenAt: at, phone: null }
+        return { ...gift, type: ++number % 3 > 0 ? 'cash' : 'prop', giftId: number % 2, givenAt: at, phone: null }
       },
       timeOf: (row) => row.givenAt,
       change: (row) => ({ ...row, phone: `1380000${number}` }),
