@@ -78,8 +78,7 @@ export async function retryOnRecord(
   return await onRecord(context, db, { command: operatorCommands.retry, asked: { streams: names } }, async (signal) => {
     // Before the first sync there is nothing in quarantine, and no zone.
     const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
-    const now = () => context.clock.now()
-    const deps = { db, streams: allStreams, parse: parseExact, now, signal, timeZone }
+    const deps = { db, streams: allStreams, parse: parseExact, now: () => context.clock.now(), signal, timeZone }
     const { streams, readAgain } = await retryQuarantine(deps, names)
     const counted = [...streams].map(([name, counts]) => [name, { counts, slices: noSlices }])
     return { streams: Object.fromEntries(counted), done: { read_again: readAgain } }

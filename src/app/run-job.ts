@@ -145,6 +145,5 @@ function refused(name: string, problems: readonly string[]): LivehouseError<'con
 /** The streams that a job reads, those of its command where it names none, with the lists that they depend on. */
 export function jobStreams({ kind, definition }: Job): readonly Stream[] {
   const named = definition.streams?.flatMap((name) => findStream(name) ?? [])
-  const chosen = named ?? streams.filter(({ isTimeFiltered }) => kind !== 'backfill' || isTimeFiltered)
-  return withQuestionStreams(chosen)
+  return withQuestionStreams(named ?? streams.filter(({ isTimeFiltered }) => kind !== 'backfill' || isTimeFiltered))
 }

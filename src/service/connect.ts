@@ -75,8 +75,7 @@ export function connect(options: ConnectOptions): Connection {
     clock,
     http.exchange,
     (exchange, signal) => {
-      const call = retry(pace.outer(pace.inner<BareCall, RawAnswer>(exchange)), repeating)
-      return call(bareCall, { signal })
+      return retry(pace.outer(pace.inner<BareCall, RawAnswer>(exchange)), repeating)(bareCall, { signal })
     },
     (signal) => {
       // Needs no place: the call that waits for the time may hold the last one.

@@ -30,8 +30,7 @@ interface Report {
 /** The error for a failed answer, by the code in its body or else its status. */
 export function errorOf({ call, raw, code, said, clock }: Report): LivehouseError {
   const { name, channelId } = call
-  const isSuccess = raw.status >= 200 && raw.status < 300
-  const status = statusOf(code) ?? (isSuccess ? undefined : raw.status)
+  const status = statusOf(code) ?? (raw.status >= 200 && raw.status < 300 ? undefined : raw.status)
   const retryAfterMs = readRetryAfter(headerOf(raw, 'retry-after'), clock)
   const words = said === '' ? '' : ` ${JSON.stringify(said)}`
   const reason = `${code === undefined ? '' : `code ${code}`}${words}`.trim()

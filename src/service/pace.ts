@@ -71,8 +71,7 @@ function createExchange(updatePace: UpdatePace, maxCallsPerSecond: number, now: 
       })
       const learnt = Object.fromEntries(given.map(({ key, known }) => [key, known]))
       const pausedUntilMs = held.pausedUntilMs + aheadMs
-      const pace = { ...kept, atMs: nowMs, pausedUntilMs, gates: { ...kept.gates, ...learnt } }
-      return { pace, given, aheadMs }
+      return { pace: { ...kept, atMs: nowMs, pausedUntilMs, gates: { ...kept.gates, ...learnt } }, given, aheadMs }
     })
     was = { aheadMs, begunMs: pace.begunMs }
     const isHeld = given.some(({ rate, known }) => Number.isFinite(rate) || known.ended.some((one) => one.refused > 0))

@@ -86,8 +86,7 @@ export async function cutSlice(
   await reading.requireFiltered(rows)
   if (reading.isOneDay()) return undefined
   await requireFoundByTime(slice, look ?? first, reading, timeZone)
-  const halves = halveSlice({ ...slice, isFound: true }, rows, { timeZone })
-  return await countParts(slice, halves, first.total ?? 0, pages)
+  return await countParts(slice, halveSlice({ ...slice, isFound: true }, rows, { timeZone }), first.total ?? 0, pages)
 }
 
 /**

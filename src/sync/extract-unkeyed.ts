@@ -57,8 +57,7 @@ export async function extractUnkeyed(
       ? await readCountedList(at, mayBeSearched(slice))
       : await readBareList(at, mostPages)
     const { unread, isEndUnknown } = list
-    const isClean = list.doubt === undefined && unread === undefined
-    const whole = isClean ? await compare(at.pages, list.pages) : list.pages
+    const whole = list.doubt === undefined && unread === undefined ? await compare(at.pages, list.pages) : list.pages
     const pages = whole ?? list.pages
     const doubt = whole === undefined ? 'some rows came on two pages, and not so at another page size' : list.doubt
     if (whole === undefined) {

@@ -30,8 +30,7 @@ export async function probe({ ask, streams, signal }: ProbeDeps) {
   let isReached = false
   const askAt = async (stream: Stream, place: ListPlace, { onAttempt }: CallMeter): Promise<Reply> => {
     try {
-      const request = { list: { stream, partition: {} }, page: 1, pageSize: SIZE }
-      const page = await ask(request, { signal, onAttempt }, place)
+      const page = await ask({ list: { stream, partition: {} }, page: 1, pageSize: SIZE }, { signal, onAttempt }, place)
       isReached = true
       return page
     } catch (error) {

@@ -46,8 +46,7 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly string[] 
 
   for await (const page of readKeptItems(db, names)) {
     signal.throwIfAborted()
-    const superseded = page.filter(isSuperseded)
-    for (const { stream } of superseded) count(stream, { extracted: 1, unchanged: 1 })
+    for (const { stream } of page.filter(isSuperseded)) count(stream, { extracted: 1, unchanged: 1 })
     const unread = page.filter((item) => !isSuperseded(item))
     const groups = Map.groupBy(unread, (item) =>
       JSON.stringify([item.stream, item.partition, item.runId, dayOf(item, timeZone)]),

@@ -154,8 +154,7 @@ async function readOnward(work: Work): Promise<'end' | 'moved'> {
   let next: Awaited<ReturnType<typeof readOn>> = 'more'
   if (begun.pagesRead > 0) {
     const isRefused = begun.refused?.page === begun.pagesRead + 1
-    const mayHide = begun.lastPageKeys.length < begun.pageSize
-    if ((!isRefused || mayHide) && (await hasMoved())) next = 'moved'
+    if ((!isRefused || begun.lastPageKeys.length < begun.pageSize) && (await hasMoved())) next = 'moved'
     else if (isRefused) next = await judgeRefusedPage(begun, readPage)
   }
   while (next === 'more') next = await readOn()

@@ -127,8 +127,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
     const result = slice.stream.isBudgeted ? await runPagedSlice(slice, deps) : await runSlice(slice, deps)
     const parts = settle(slice, partition, result, run)
     await enqueue(parts.map((part) => ({ slice: part, partition })))
-    const isMore = partition.open > 1
-    if (isMore && options.yieldsToOthers && (await options.leases.isWanted(leaseOf(partition))))
+    if (partition.open > 1 && options.yieldsToOthers && (await options.leases.isWanted(leaseOf(partition))))
       partition.rest = 'put off'
   }
   const work = async (slice: Slice, partition: OpenPartition): Promise<void> => {

@@ -81,8 +81,7 @@ export function startWalk(
         for (const field of unreadFields)
           if (Object.hasOwn(Object(item), field) && !unread.includes(field)) unreadFields.delete(field)
         if (read.kind === 'rejected') {
-          const isAgain = isKeyed && rejectedBefore.has(read.raw)
-          const those = isAgain ? rejectedAgain : rejectedHere
+          const those = isKeyed && rejectedBefore.has(read.raw) ? rejectedAgain : rejectedHere
           those.push(read)
           continue
         }

@@ -19,8 +19,7 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
   if (covered === undefined) return await auditList(stream, partition, deps, meter)
   const items = await readQuarantined(deps.db, placeOf(task))
   const minutes = items.map(({ raw }) => minuteOfItem(raw, stream, deps.timeZone))
-  const quarantined = new Set(items.map(({ itemHash }) => itemHash))
-  const sides = { stream, partition, minutes, quarantined, deps, meter }
+  const sides = { stream, partition, minutes, quarantined: new Set(items.map(({ itemHash }) => itemHash)), deps, meter }
   const parts: Comparison[] = []
   for (const window of covered) parts.push(await auditRange(window, sides))
   for (const window of uncovered) {

@@ -108,8 +108,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
 function widened(range: ComparedRange, deps: RunDeps): Window | undefined {
   const { window, stream } = range
   if (window === undefined || stream.timeColumns.length < 2 || !mayStillChange(stream, window.to, deps)) return window
-  const newest = newestAt(deps.wallTimeAt(deps.clock.now()))
-  return { from: window.from, to: Math.max(window.to, newest) }
+  return { from: window.from, to: Math.max(window.to, newestAt(deps.wallTimeAt(deps.clock.now()))) }
 }
 
 /** Whether a row has a time in the window, or none that could be read. */
