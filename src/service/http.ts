@@ -52,9 +52,8 @@ export type Http = ReturnType<typeof createHttp>
  * asked for uncompressed; of those that come compressed all the same, the cap counts what they unpack to.
  */
 export function createHttp(options: HttpOptions) {
-  const { proxies, timeoutMs, concurrency } = options
-  const dispatcher = createAgent(proxies, timeoutMs, {
-    connections: concurrency + SPARE_CONNECTIONS,
+  const dispatcher = createAgent(options, {
+    connections: options.concurrency + SPARE_CONNECTIONS,
     // A GET with a body (API 4.10) is plain HTTP/1.1.
     allowH2: false,
   })
@@ -117,23 +116,17 @@ interface Proxies {
   readonly none: string | null
 }
 
-/** Keeps connections to every host. `timeoutMs`: for each to be made, for the headers, and for each pause in a body. */
-export function createAgent(
-  { http, https, none }: Proxies,
-  timeoutMs: number,
-  options: EnvHttpProxyAgent.Options,
-): EnvHttpProxyAgent {
+export type AgentOptions = Pick<HttpOptions, 'proxies' | 'timeoutMs'>
+
+/** Keeps connections to every host. The time-out is for each to be made, for headers, and for each pause in a body. */
+export function createAgent({ proxies, timeoutMs }: AgentOptions, more: EnvHttpProxyAgent.Options): EnvHttpProxyAgent {
+  const { http, https, none } = proxies
   const timeouts = { connectTimeout: timeoutMs, headersTimeout: timeoutMs, bodyTimeout: timeoutMs }
-  return new Agent({
-    ...options,
-    ...timeouts,
-    // Asks a proxy for tunnels; undici's own would wait 300 s for each.
-    clientFactory: (proxy: URL, ownOptions: object) => new Pool(proxy, { ...timeouts, ...ownOptions }),
-    // Empty text, not undefined: undici would read the environment.
-    httpProxy: http ?? '',
-    httpsProxy: https ?? '',
-    noProxy: none ?? '',
-  })
+  // Asks a proxy for tunnels; undici's own would wait 300 s for each.
+  const clientFactory = (proxy: URL, own: object) => new Pool(proxy, { ...timeouts, ...own })
+  // Empty text, not undefined: undici would read the environment.
+  const named = { httpProxy: http ?? '', httpsProxy: https ?? '', noProxy: none ?? '' }
+  return new Agent({ ...more, ...timeouts, clientFactory, ...named })
 }
 
 /** Of the encodings of bodies (RFC 9110, 8.4.1) those that a proxy may add unasked. */

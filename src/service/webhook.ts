@@ -1,6 +1,6 @@
 import { orAborted } from '../core/clock.ts'
 import { codeOf } from '../core/errors.ts'
-import { createAgent, type HttpOptions } from './http.ts'
+import { type AgentOptions, createAgent } from './http.ts'
 
 export interface WebhookRequest {
   readonly url: string
@@ -20,8 +20,9 @@ export type Webhook = ReturnType<typeof createWebhook>
 const MAX_BODY_BYTES = 64 * 1024
 
 /** Owns the connections. Redirects are not followed. `timeoutMs`: for the whole exchange. */
-export function createWebhook({ proxies, timeoutMs }: Pick<HttpOptions, 'proxies' | 'timeoutMs'>) {
-  const dispatcher = createAgent(proxies, timeoutMs, { maxResponseSize: MAX_BODY_BYTES })
+export function createWebhook(options: AgentOptions) {
+  const { timeoutMs } = options
+  const dispatcher = createAgent(options, { maxResponseSize: MAX_BODY_BYTES })
   return {
     ask: async ({ url, headers, body }: WebhookRequest, signal: AbortSignal): Promise<WebhookAnswer> => {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
