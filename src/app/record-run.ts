@@ -22,7 +22,6 @@ export interface RecordRequest<T extends RunOutcome> {
   readonly command: string
   /** What was asked for, for the record; without secrets. */
   readonly asked: Readonly<Record<string, unknown>>
-  /** Whether its channels were named one by one. */
   readonly namesChannels?: boolean
   /** Where alerts go; none are sent when not given. */
   readonly settings?: Pick<ExtractionSettings, 'service'> & Partial<Pick<ExtractionSettings, 'alerts'>>

@@ -44,8 +44,7 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
     const settings = readExtractionSettings(context, audited, channelsOf(values.channels))
     const { timeZone } = settings.service
     // An audit goes up to now, whatever --to says.
-    const begin = { ...range, to: undefined }
-    checkUsage((refuse) => refuseFarAhead(begin, context.clock.now(), timeZone, refuse))
+    checkUsage((refuse) => refuseFarAhead({ ...range, to: undefined }, context.clock.now(), timeZone, refuse))
     if (range.from !== undefined) {
       const { now, earlier } = await askWallTime(context, settings.service)
       const own = earlier < now ? `, and this machine's ${formatWallTime(earlier)}` : ''

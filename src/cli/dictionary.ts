@@ -24,8 +24,7 @@ livehouse dictionary --lang zh-CN`,
     return known === 'zh-CN' ? 'zh' : known
   },
   async ({ environment, print }, given) => {
-    const language = readSettings(environment, (source) => given ?? readCommentLanguage(source)) ?? 'en'
-    print(dictionaryOf(language))
+    print(dictionaryOf(readSettings(environment, (source) => given ?? readCommentLanguage(source)) ?? 'en'))
     return 0
   },
 )

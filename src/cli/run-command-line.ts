@@ -98,8 +98,7 @@ Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial, 4 waiting, 130 or 143 interr
 /** Whether a flag is among the arguments before `--`, also with a value that it does not take. */
 function isGiven(argv: readonly string[], flag: string): boolean {
   const end = argv.indexOf('--')
-  const flags = argv.slice(0, end === -1 ? argv.length : end)
-  return flags.some((each) => each === flag || each.startsWith(`${flag}=`))
+  return argv.slice(0, end === -1 ? argv.length : end).some((each) => each === flag || each.startsWith(`${flag}=`))
 }
 
 async function openLog(line: CommandLine, terminal: Terminal) {

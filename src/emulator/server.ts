@@ -100,8 +100,7 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   const server = createServer((request, response) => {
     const gone = new AbortController()
     response.once('close', () => void (response.writableFinished || gone.abort()))
-    const signal = AbortSignal.any([gone.signal, ended.signal])
-    void answerRequest(request, response, signal).catch(() => response.destroy())
+    void answerRequest(request, response, AbortSignal.any([gone.signal, ended.signal])).catch(() => response.destroy())
   })
   server.keepAliveTimeout = KEEP_ALIVE_MS
   const baseUrl = await listen(server, options.port ?? 0)

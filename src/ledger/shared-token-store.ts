@@ -40,9 +40,8 @@ export function createSharedTokenStore(db: Db, { authUrl, appId, appSecret, cloc
       while (!(await leases.tryTake(LEASE, { yieldsToOthers: true }))) await clock.sleep(POLL_MS, signal)
       const made = await make(await read())
       const kept = { sealed: seal(JSON.stringify(made)), expiresAt: new Date(made.expiresAtMs) }
-      const saving = ops(db)
-        .insertInto('access_tokens')
-        .values({ authUrl, appId, ...kept })
+      const row = { authUrl, appId, ...kept }
+      const saving = ops(db).insertInto('access_tokens').values(row)
       await saving.onConflict((conflict) => conflict.columns(['authUrl', 'appId']).doUpdateSet(kept)).execute()
       return made
     },

@@ -154,8 +154,7 @@ async function performRun(
     },
   )
   const { status, runId, errors, thrown } = done
-  const isStopped = signal.aborted || lost.aborted
-  const isOver = status === 'ok' || !(isStopped || (errors.some(isTransient) && !isLast))
+  const isOver = status === 'ok' || !(signal.aborted || lost.aborted || (errors.some(isTransient) && !isLast))
   // A signal is no error of the run.
   const error = !isOver && signal.aborted ? null : (errors[0]?.message ?? null)
   const finishedAt = new Date(clock.now())

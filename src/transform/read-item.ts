@@ -44,8 +44,7 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
     const unknown: string[] = []
     for (const name in fields) if (!known.has(name)) unknown.push(name)
     if (unread.length + unknown.length === 0) return { kind: 'row', row, unreadFields: unread, unknownFields: unknown }
-    const kept = [...unread, ...unknown].toSorted().map((name) => [name, fields[name]])
-    row.extra = exactJson(Object.fromEntries(kept))
+    row.extra = exactJson(Object.fromEntries([...unread, ...unknown].toSorted().map((name) => [name, fields[name]])))
     return { kind: 'row', row, unreadFields: unread, unknownFields: unknown.map(cleanText) }
   }
 }

@@ -53,8 +53,7 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
     renderMetrics: async () => {
       const [{ facts }, { database }] = await Promise.all([readFacts(LONGEST_ANSWER_MS), readReadiness()])
       // A large ledger may take longer to read although the database answers.
-      const isDatabaseUp = database !== 'unreachable'
-      const text = await metrics.render({ facts, isDatabaseUp, nowMs: clock.now() })
+      const text = await metrics.render({ facts, isDatabaseUp: database !== 'unreachable', nowMs: clock.now() })
       return { contentType: metrics.contentType, text }
     },
   }

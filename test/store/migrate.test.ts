@@ -62,12 +62,14 @@ test('a migration that fails takes all of its run back, one that waits can be in
 test('the server ends a transaction that locks a name, or the schema, where its process is frozen', async () => {
   await using database = await createTestDatabase()
   const limit = sql`show idle_in_transaction_session_timeout`
+  const limited = { rows: [{ idle_in_transaction_session_timeout: '20s' }] }
+  await withMigrationLock(database.db, undefined, async (trx) =>
+    expect(await limit.execute(trx)).toMatchObject(limited),
+  )
   await database.db.transaction().execute(async (trx) => {
     await lockName(trx, 'a')
-    expect((await limit.execute(trx)).rows).toEqual([{ idle_in_transaction_session_timeout: '20s' }])
+    expect(await limit.execute(trx)).toMatchObject(limited)
   })
-  const ofMigration = await withMigrationLock(database.db, undefined, async (trx) => await limit.execute(trx))
-  expect(ofMigration.rows).toEqual([{ idle_in_transaction_session_timeout: '20s' }])
 })
 
 test('the printed SQL, run by hand, leaves what migrating leaves', async () => {
