@@ -82,9 +82,7 @@ test.each<[string, object, boolean]>([
   await using database = await createTestDatabase()
   for (const [status, settings] of Object.entries({ failed: asked, ok: { ...asked, ...later } }))
     await sql`insert into livehouse_ops.runs (command, status, settings, outcome, started_at, finished_at) values
-      (${command}, ${status}, ${JSON.stringify(settings)}, '{"errors":[]}', clock_timestamp(), clock_timestamp())`.execute(
-      database.db,
-    )
+      (${command}, ${status}, ${JSON.stringify(settings)}, '{"errors":[]}', now(), now())`.execute(database.db)
   expect(await readCauses(database.db, new Date())).toMatchObject(isOver ? [] : [{ kind: 'run', name: command }])
 })
 

@@ -81,8 +81,7 @@ test('visits that go on while they are read, and are found by when they end, all
 
 test('visits that are filtered by when they were written, and show times of days before, land', async () => {
   const { channel, record } = firstRows(account.emulator)
-  const before = '2026-11-15 10:00'
-  const shown = { first_login_time: before, last_online_time: before }
+  const shown = { first_login_time: '2026-11-15 10:00', last_online_time: '2026-11-15 10:05' }
   const late = (item: unknown) => ({ ...Object(item), ...(Object(item).nick === 'late' && shown) })
   account.emulator.faults.push({ effect: changedRows(late), endpoint: 'userRecordList' })
   await account.sync('watch_records')

@@ -34,7 +34,6 @@ test.each<[number, Crowd]>([
   expect(await account.run(audit, ['--streams', 'gifts'])).toMatchObject({ code: 3 })
   await account.sync('gifts')
   emulator.faults.push({ effect: changedRows((item) => ({ ...Object(item), name: randomUUID() })) })
-  // What has several pages is cut until it has one, but for a minute.
   expect(await account.run(audit, ['--streams', 'gifts'])).toMatchObject({ code: minutes === 1 ? 3 : 0 })
 })
 

@@ -2,7 +2,7 @@ import { allStreams } from '../../../src/streams/registry.ts'
 
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
-  app: 2914,
+  app: 2915,
   bi: 4037,
   cli: 3390,
   config: 582,
