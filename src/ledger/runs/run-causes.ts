@@ -6,6 +6,9 @@ import { selectFailuresToStart } from '../jobs.ts'
 /** A last run that has problems. `reason`: what failed before it began; may quote what the service said. */
 type FailedRun = Omit<Extract<Cause, { kind: 'run' }>, 'kind' | 'reason'> & { readonly reason: string | null }
 
+/** Of a command's runs that had problems, so many of the last are looked at. */
+const MOST_FAILED = 100
+
 /**
  * The last run of each command, such as `run nightly`, that had problems, until a later one without has covered what it
  * was asked for; one that names no channels covers all. Runs that were only interrupted are left out: the next run
@@ -19,17 +22,18 @@ export async function readFailedRuns(db: Db): Promise<readonly FailedRun[]> {
       from (select distinct command from livehouse_ops.runs where command <> 'demo') as commands cross join lateral (
         select * from (
           select * from livehouse_ops.runs where runs.command = commands.command and status in ('partial', 'failed')
-            and not exists (select from livehouse_ops.runs as good where good.command = runs.command
-              and good.finished_at > runs.finished_at and status not in ('running', 'interrupted', 'partial', 'failed')
-              and (command not in ('sync', 'backfill', 'audit')
-                or coalesce(settings -> 'streams' @> (runs.settings -> 'streams')
-                  and (not settings ? 'namesChannels' or settings -> 'channels' @> (runs.settings -> 'channels'))
-                  and (settings ->> 'from' is null or settings ->> 'from' <= runs.settings ->> 'from'
-                    and settings ->> 'to' >= runs.settings ->> 'to'), false)))
-          offset 0
+            and not coalesce(outcome -> 'errors' <> '[]'
+              and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false)
+          order by finished_at desc nulls last, run_id desc limit ${MOST_FAILED}
         ) as runs
-        where not coalesce(outcome -> 'errors' <> '[]'
-          and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false)
+        -- Asked for one after the other, from the newest on, until one is found that nothing covers.
+        where not coalesce((select true from livehouse_ops.runs as good where good.command = runs.command
+          and good.run_id > runs.run_id and status not in ('running', 'interrupted', 'partial', 'failed')
+          and (command not in ('sync', 'backfill', 'audit')
+            or coalesce(settings -> 'streams' @> (runs.settings -> 'streams')
+              and (not settings ? 'namesChannels' or settings -> 'channels' @> (runs.settings -> 'channels'))
+              and (settings ->> 'from' is null or settings ->> 'from' <= runs.settings ->> 'from'
+                and settings ->> 'to' >= runs.settings ->> 'to'), false)) order by run_id limit 1), false)
         order by finished_at desc nulls last, run_id desc limit 1
       ) as last_run
       union all
