@@ -77,7 +77,7 @@ export interface Extraction {
 export type Extracted =
   /** `rows`: those that came; only their times where rows have a key. */
   | { readonly kind: 'read'; readonly extraction: Extraction; readonly rows: readonly Row[] }
-  | { readonly kind: 'cut'; readonly parts: readonly Slice[] }
+  | { readonly kind: 'cut'; readonly parts: readonly Slice[]; readonly hasMoved?: boolean }
 
 /** How often a slice that does not prove itself is read; each reading is judged by itself. */
 export const MOST_READINGS = 3

@@ -1,6 +1,5 @@
 import type { Row } from '../../core/column.ts'
-import { LivehouseError } from '../../core/errors.ts'
-import { noCounts, placeOf, sliceName, type Window } from '../../core/slice.ts'
+import { noCounts, placeOf, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { DAY, MINUTE, type WallTime } from '../../core/wall-clock.ts'
 import { hashItem } from '../../ledger/quarantine/quarantine.ts'
@@ -37,7 +36,6 @@ const MOST_KEYS = 20
 /**
  * Reads a range and compares the keys of its rows with the warehouse, both ways. Writes nothing. What differs only
  * because the source has changed since its last reading is a note, not a difference.
- * @throws LivehouseError `slice.short` where nothing differs, and a part did not come to rest though it should
  */
 export async function compareRange(range: ComparedRange, deps: RunDeps, meter: CallMeter) {
   const { stream, partition, window } = range
@@ -54,10 +52,10 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
     }
   }
   const asked = widened(range, deps)
-  // As in a sync: what is too young to be covered may move, and the rest is cut until it comes to rest.
-  const covers = asked && partUntil(asked, claimableUntil(deps.wallTimeAt(deps.claimableMs())))
+  // As in a sync: gifts and signups that are old enough to be covered are cut until they come to rest.
+  const covers = stream.identity && asked && partUntil(asked, claimableUntil(deps.wallTimeAt(deps.claimableMs())))
   const slice = { stream, partition, window: asked, covers }
-  const readings = await readRange(slice, deps, meter, async (rows) => {
+  const { readings, isCutAsMoving } = await readRange(slice, deps, meter, async (rows) => {
     for (const row of rows) if (touches(row, range, timeZone)) pending.push(row)
     if (pending.length >= BATCH) await compare()
   })
@@ -71,7 +69,9 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
     .flatMap(({ summary }) => summary.rejected)
     .filter(({ raw }) => !range.quarantined.has(hashItem(raw)))
   const lostItems = unknown.filter(({ raw }) => isOldItem(raw, range, deps))
-  const { surplus, kept } = await findSurplus(range, readings, deps)
+  const hasMoved = isCutAsMoving || readings.some(({ verdict }) => verdict.proof === 'moving')
+  const isRestless = stream.identity !== undefined && readings.some(({ verdict }) => verdict.isAtRest === false)
+  const { surplus, kept } = hasMoved ? { surplus: [], kept: [] } : await findSurplus(range, readings, deps)
   const withheld = readings.reduce((sum, reading) => sum + withheldBy(reading), 0)
   const lostKeys = lost.map((row) => String(row[keyColumn]))
   const lostHashes = lostItems.map(({ raw }) => `unreadable item ${hashItem(raw).slice(0, 8)}`)
@@ -80,12 +80,8 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
     ...differenceOf('missing', lostHashes, window),
     ...differenceOf('surplus', surplus, window),
     ...(withheld === 0 ? [] : [{ kind: 'withheld', rows: withheld, window } as const]),
+    ...(isRestless ? [{ kind: 'restless', rows: 0, window } as const] : []),
   ]
-  const restless = readings.find(({ verdict }) => verdict.isAtRest === false)
-  if (restless && differences.length === 0) {
-    const name = `${stream.name} ${sliceName(slice)}`
-    throw new LivehouseError('slice.short', `${name} was not compared: ${restless.verdict.reason}`, {})
-  }
   const shown = [...kept.slice(0, MOST_KEYS), ...(kept.length > MOST_KEYS ? ['…'] : [])].join(', ')
   const since = missing.size - lost.length
   const recent = unknown.length - lostItems.length
@@ -97,7 +93,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
       ...(recent > 0 ? [`unreadable items that are new or have changed since the last reading: ${recent}`] : []),
     ],
     /** Whether the list moved while it was read, so that it says nothing about rows that did not come. */
-    hasMoved: readings.some(({ verdict }) => verdict.proof === 'moving'),
+    hasMoved,
     keptRows: kept.length,
     hasKey: (key: string) => readings.some(({ found }) => found.has(key)),
     received,
@@ -213,25 +209,22 @@ function withheldBy({ verdict, summary }: Extraction): number {
  * Reads a slice as a sync does, cut into parts where it is large, but lands nothing: its rows go to `take`, those of a
  * repeated walk again. @returns the readings of its parts
  */
-async function readRange(
-  whole: Slice,
-  deps: RunDeps,
-  meter: CallMeter,
-  take: (rows: readonly Row[]) => Promise<void>,
-): Promise<readonly Extraction[]> {
+async function readRange(whole: Slice, deps: RunDeps, meter: CallMeter, take: (rows: readonly Row[]) => Promise<void>) {
   const nothing = async () => {}
   const writes = { flush: nothing, finish: nothing, drain: nothing, expectNew: () => {} }
   const loader: BatchLoader = { add: take, ...writes, counts: () => noCounts }
   const left = [whole]
   const readings: Extraction[] = []
+  let isCutAsMoving = false
   for (let slice = left.pop(); slice !== undefined; slice = left.pop()) {
     const extracted = await extractSlice(slice, openReading(slice, deps, meter), deps, loader)
     if (extracted.kind === 'cut') {
       left.push(...extracted.parts)
+      isCutAsMoving ||= extracted.hasMoved === true
       continue
     }
     await take(extracted.extraction.unproven ?? [])
     readings.push(extracted.extraction)
   }
-  return readings
+  return { readings, isCutAsMoving }
 }

@@ -29,6 +29,8 @@ export type Difference = { readonly window: Window | undefined } & (
   | { readonly kind: 'withheld'; readonly rows: number }
   /** An earlier audit found a difference here, and nothing has read it again since. */
   | { readonly kind: 'reopened'; readonly rows: 0 }
+  /** A part did not come to rest while it was read, though it should: nothing is known of it. */
+  | { readonly kind: 'restless'; readonly rows: 0 }
 )
 
 /** The result of comparing a partition, or a part of one. */
@@ -153,6 +155,8 @@ function whatDiffers(difference: Difference, keyColumn: string): string {
       return `the ${rows > 0 ? 'source' : 'warehouse'} has ${count} more than the ${rows > 0 ? 'warehouse' : 'source'}`
     case 'reopened':
       return 'an earlier audit found a difference, and nothing has been read again since (livehouse sync)'
+    case 'restless':
+      return 'a part did not come to rest while it was read, so it was not compared'
     case 'withheld':
       return `the source says that there ${are(rows)} ${count} more than it delivers`
   }
@@ -163,10 +167,10 @@ function are(rows: number): string {
 }
 
 /**
- * Whether reading again repairs it. It does not where rows are to be removed in a stream that marks none, or where the
- * source withholds rows.
+ * Whether reading again repairs it. It does not where rows are to be removed in a stream that marks none, where the
+ * source withholds rows, or where nothing is known.
  */
 export function isRepairedByReading(difference: Difference, { marksRemoved }: Pick<Stream, 'marksRemoved'>): boolean {
   const isTooMany = difference.kind === 'surplus' || (difference.kind === 'count' && difference.rows < 0)
-  return difference.kind !== 'withheld' && (!isTooMany || marksRemoved)
+  return !['withheld', 'restless'].includes(difference.kind) && (!isTooMany || marksRemoved)
 }
