@@ -2,7 +2,7 @@ import type { Row } from '../core/column.ts'
 import { hasCode, isFinalStatus } from '../core/errors.ts'
 import type { CallContext, FetchPage, ItemReader, ListRequest, Page } from '../core/page.ts'
 import { placeOf, sliceName, type Window } from '../core/slice.ts'
-import { floorToDay, formatWallDate, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
+import { DAY, floorToDay, formatWallDate, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import { type EarlierReadings, readEarlier } from '../ledger/slices/earlier-readings.ts'
 import { itemReader } from '../transform/read-item.ts'
 import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
@@ -64,6 +64,12 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: askedOf({ window: minute }) } }, 1)
     return !('refusal' in page) && minutesWithin(minute, rowsOf(page, readItem), stream, deps.timeZone).length > 0
   }
+  const isNothingLater = async (): Promise<boolean> => {
+    const later = { from: latest + 2 * MINUTE, to: latest + 2 * DAY }
+    const asked = { ...pages, fetchPage: deps.fetchPage, list: { ...pages.list, window: later } }
+    const page = await fetchUnlessRefused(asked, 1)
+    return !('refusal' in page) && page.items.length === 0
+  }
   return {
     pages,
     readItem,
@@ -109,18 +115,19 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     /**
      * Refuses a page of which most rows lie outside of what was asked for. Where the service goes by days, they may be
      * of the days of its ends: then such a row comes when its own minute is asked for. Rows with an id may be filtered
-     * by a time that is not shown, such as when they were written: then it counts none of long ago.
+     * by a time that is not shown, such as when they were written: then it counts none of long ago, and none later than
+     * now, as it would by a clock of another zone.
      * @throws LivehouseError `paging.ignored`
      */
     requireFiltered: async (rows: readonly Row[]): Promise<void> => {
       if (window === undefined || isByOther) return
       const strays = (byDay: boolean) => straysOf(pages.list, rows, deps.timeZone, byDay)
-      const found = strays(isByDay)
-      if (found.length === 0) return
+      if (strays(isByDay).length === 0) return
       const mayAsk = stream.isBudgeted !== true
       if (mayAsk && !isByDay && strays(true).length === 0 && (await comesByItsMinute(rows))) isByDay = true
-      else if (mayAsk && stream.identity === undefined && (await isOfRange(pages))) isByOther = true
-      else throw filterIgnored(pages.list, found, rows.length)
+      else if (mayAsk && stream.identity === undefined && (await isOfRange(pages)) && (await isNothingLater()))
+        isByOther = true
+      else throw filterIgnored(pages.list, strays(isByDay), rows.length)
     },
     /** Whether parts of it would be as large as it is: the service goes by days, and it lies in one. */
     isOneDay: (): boolean => isByDay && window !== undefined && floorToDay(window.to - 1) <= window.from,

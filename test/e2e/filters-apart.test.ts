@@ -79,14 +79,19 @@ test('visits that go on while they are read, and are found by when they end, all
   expect(await account.sync('watch_records')).toMatchObject({ code: 0, streams: { watch_records: { calls: 4 } } })
 })
 
-test('visits that are filtered by when they were written, and show times of days before, land', async () => {
+test.each([
+  [0, { code: 0, streams: { watch_records: { inserted: 41 } } }],
+  [-480, { code: 3, errors: [{ code: 'paging.ignored' }] }],
+])('visits filtered by a time not shown land, but not by a clock %i minutes away', async (away, end) => {
   const { channel, record } = firstRows(account.emulator)
   const shown = { first_login_time: '2026-11-15 10:00', last_online_time: '2026-11-15 10:05' }
   const late = (item: unknown) => ({ ...Object(item), ...(Object(item).nick === 'late' && shown) })
-  account.emulator.faults.push({ effect: changedRows(late), endpoint: 'userRecordList' })
+  account.emulator.faults.push({ effect: { ...changedRows(late), ...apartBy(away * MINUTE) } })
   await account.sync('watch_records')
   account.clock.passHours(24)
-  const written = { nick: 'late', enteredAt: account.hoursAgo(1), leftAt: account.hoursAgo(1) }
-  for (let n = 0; n < 40; n++) channel.records.add({ ...record, ...written, recordId: String(900_001 + n) })
-  expect(await account.sync('watch_records')).toMatchObject({ code: 0, streams: { watch_records: { inserted: 40 } } })
+  const at = (hours: number) => ({ enteredAt: account.hoursAgo(hours), leftAt: account.hoursAgo(hours) })
+  channel.records.add({ ...record, ...at(1), recordId: '900000' })
+  for (let n = 1; n < 41; n++)
+    channel.records.add({ ...record, ...at(10), nick: 'late', recordId: String(900_000 + n) })
+  expect(await account.sync('watch_records')).toMatchObject(end)
 })
