@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { hasCode } from '../core/errors.ts'
 import type { Page } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
-import { itemText, jsonText, sameItems } from '../core/text.ts'
+import { itemText, jsonText } from '../core/text.ts'
 import {
   FEWEST_ROWS,
   fetchNumbered,
@@ -44,6 +44,7 @@ export async function readBareList(
   { pages: reading, reportPage }: SliceReading,
   mostPages: number,
 ): Promise<ListReading> {
+  const textOf = textInAnyOrder(reading.list.stream)
   const pages: Page[] = []
   const texts = new Set<string>()
   let repeats = 0
@@ -53,7 +54,7 @@ export async function readBareList(
     const next =
       number === 1 ? await fetchNumbered(reading, 1) : await fetchUnlessRefused(reading, number, isRefusedPage)
     const isRefused = 'refusal' in next
-    const text = isRefused ? '' : pageText(reading.list.stream, next)
+    const text = isRefused ? '' : textOf(next.items)
     if (!isRefused && next.items.length === 0) {
       // In a longer list the service may have hidden every row of a page.
       const isShort = pages.length < 2 && (pages[0]?.items.length ?? 0) < reading.pageSize
@@ -82,9 +83,14 @@ export async function readBareList(
   return { pages, doubt: await findChange(reading, [...pages, ...emptyEnd], pages.length) }
 }
 
-/** The items of a page as text, in whatever order: some services put rows of one second in a new order each time. */
-function pageText(stream: Stream, { items }: Page): string {
-  return jsonText(items.map((item) => itemText(stream, item)).sort())
+/** Items as text, in whatever order: some services put rows of one second in a new order each time. */
+function textInAnyOrder(stream: Stream): (items: readonly unknown[]) => string {
+  return (items) => jsonText(items.map((item) => itemText(stream, item)).sort())
+}
+
+function sameInAnyOrder(stream: Stream): (items: readonly unknown[], others: readonly unknown[]) => boolean {
+  const textOf = textInAnyOrder(stream)
+  return (items, others) => items.length === others.length && textOf(items) === textOf(others)
 }
 
 /** Some services fail at a page behind the last one: that is no more an end than a refusal, and is judged like one. */
@@ -110,8 +116,8 @@ async function findChange(reading: PageReading, pages: readonly Page[], last: nu
 /** Whether a page has the same items as before, in whatever order. */
 export async function isUnchanged(reading: PageReading, number: number, before: Page): Promise<boolean> {
   const again = await fetchUnlessRefused(reading, number)
-  const { stream } = reading.list
-  return !('refusal' in again) && again.total === before.total && pageText(stream, again) === pageText(stream, before)
+  const areSame = sameInAnyOrder(reading.list.stream)
+  return !('refusal' in again) && again.total === before.total && areSame(again.items, before.items)
 }
 
 /** No list has so many pages. */
@@ -133,12 +139,11 @@ async function judgeNextPage(
   pages: readonly Page[],
   next: Page | RefusedPage,
 ): Promise<'end' | 'more' | 'unknown'> {
-  const { stream } = reading.list
-  const areSame = sameItems(stream)
+  const areSame = sameInAnyOrder(reading.list.stream)
   const isRefused = 'refusal' in next
   if (!isRefused) {
     const far = await fetchUnlessRefused(reading, BEYOND_ANY_END, isRefusedPage)
-    if (!('refusal' in far) && pageText(stream, far) !== pageText(stream, next)) return 'more'
+    if (!('refusal' in far) && !areSame(far.items, next.items)) return 'more'
   }
   // It may have been refused only once.
   const isOver = async () =>
@@ -185,7 +190,7 @@ async function endsInTens(reading: PageReading, pages: readonly Page[], end: num
   const known = end - (number - 1) * FEWEST_ROWS
   const last = await fetchUnlessRefused(tens, number)
   const rows = pages.flatMap(({ items }) => items).slice(-known)
-  if ('refusal' in last || !sameItems(reading.list.stream)(last.items, rows)) return false
+  if ('refusal' in last || !sameInAnyOrder(reading.list.stream)(last.items, rows)) return false
   const isOver = async () => isOneAnswer(reading, pages) && 'refusal' in (await fetchUnlessRefused(tens, number + 1))
   return known < FEWEST_ROWS || (await isOver())
 }
