@@ -184,10 +184,8 @@ test("a manager's usage tells how much it grew, and over how many days", async (
   await read(`insert into livehouse.manager_usage (manager_id, snapshot_date, limit_type, cost_transfer, run_id) values
     (2, '2026-11-01', 2, 10, 1), (2, '2026-11-02', 2, 11, 1), (2, '2026-11-03', 1, null, 1),
     (2, '2026-11-04', 2, null, 1), (2, '2026-11-05', null, null, 1), (2, '2026-11-06', 1, 15, 1), (2, '2026-11-07', 2, 16, 1)`)
-  const complete = await read(
-    `select is_complete from livehouse_bi.fct_manager_usage where manager_id = 2 order by day`,
-  )
-  expect(complete.map((row) => row.is_complete)).toEqual([false, true, true, false, false, false, true])
+  const complete = `select is_complete as is from livehouse_bi.fct_manager_usage where manager_id = 2 order by day`
+  expect((await read(complete)).map(({ is }) => is)).toEqual([false, true, true, false, false, true, true])
   await read(`delete from livehouse.manager_usage where snapshot_date = '2026-11-10'`)
   const inAll = `select left_value from livehouse_bi.reconciliation where check_name = 'account_watch_minutes'`
   expect((await read(inAll)).map(({ left_value }) => Number(left_value))).toEqual([30])

@@ -34,8 +34,8 @@ function counter(name: keyof typeof counters): Readonly<Record<string, BiColumn>
 const daysBefore = 'u.snapshot_date - lag(u.snapshot_date) over before'
 /** Not missing are a counter that no reading so far has, and traffic that does not limit the account (API 2.6). */
 const spanOneDay = Object.values(counters).map(
-  (column) => `coalesce(case when u.${column} is not null then (${last(column)})[1] = u.snapshot_date - date 'epoch' - 1
-        else ${column === 'cost_transfer' ? 'u.limit_type <> 2 or ' : ''}${last(column)} is null end, false)`,
+  (column) => `coalesce(${column === 'cost_transfer' ? 'u.limit_type <> 2 or ' : ''}case when u.${column} is not null
+        then (${last(column)})[1] = u.snapshot_date - date 'epoch' - 1 else ${last(column)} is null end, false)`,
 )
 
 export const fctManagerUsage: BiView = {
