@@ -16,7 +16,7 @@ export async function isNoted(db: Db, notes: `changed_${string}`): Promise<boole
 }
 
 /**
- * Does one part of the work on kept figures, in a transaction of its own: some seconds at most, so a stop waits for it.
+ * Does one part of the work on kept figures, in a transaction of its own. A stop waits for it, or ends the process.
  * @param none returned once `signal` has aborted, and where the views are not of this livehouse: changes are not noted,
  * or figures made otherwise
  */

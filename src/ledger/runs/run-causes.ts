@@ -6,9 +6,6 @@ import { selectFailuresToStart } from '../jobs.ts'
 /** A last run that has problems. `reason`: what failed before it began; may quote what the service said. */
 type FailedRun = Omit<Extract<Cause, { kind: 'run' }>, 'kind' | 'reason'> & { readonly reason: string | null }
 
-/** Of a command's runs that had problems, so many of the last are looked at. */
-const MOST_FAILED = 100
-
 /**
  * The last run of each command, such as `run nightly`, that had problems, until a later one without has covered what it
  * was asked for; one that names no channels covers all. Runs that were only interrupted are left out: the next run
@@ -24,9 +21,9 @@ export async function readFailedRuns(db: Db): Promise<readonly FailedRun[]> {
           select * from livehouse_ops.runs where runs.command = commands.command and status in ('partial', 'failed')
             and not coalesce(outcome -> 'errors' <> '[]'
               and not jsonb_path_exists(outcome, '$.errors[*] ? (@.code != "run.interrupted")'), false)
-          order by finished_at desc nulls last, run_id desc limit ${MOST_FAILED}
+          order by finished_at desc nulls last, run_id desc limit 100
         ) as runs
-        -- Asked for one after the other, from the newest on, until one is found that nothing covers.
+        -- Of the last hundred, one after the other from the newest on, until one is found that nothing covers.
         where not coalesce((select true from livehouse_ops.runs as good where good.command = runs.command
           and good.run_id > runs.run_id and status not in ('running', 'interrupted', 'partial', 'failed')
           and (command not in ('sync', 'backfill', 'audit')
