@@ -8,7 +8,7 @@ import { countUntimed, findMinute, findQuietMinute } from '../../store/load/audi
 import { countHeld, readMissedRows } from '../../store/load/table-part.ts'
 import { type CallMeter, isRefusal } from '../page-reading.ts'
 import type { RunDeps } from '../slice-work.ts'
-import { cutWindowAt, isOfDay, minuteOfItem } from '../windows.ts'
+import { claimableUntil, cutWindowAt, isOfDay, minuteOfItem } from '../windows.ts'
 import { compareRange, hasTimes, mayStillChange } from './compare-range.ts'
 import { type AuditTask, askTotal, type Comparison, mergeComparisons, nothingCompared } from './partition-audit.ts'
 
@@ -22,7 +22,9 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
   const sides = { stream, partition, minutes, quarantined: new Set(items.map(({ itemHash }) => itemHash)), deps, meter }
   const parts: Comparison[] = []
   for (const window of covered) parts.push(await auditRange(window, sides))
-  for (const window of uncovered) {
+  // By the two clocks: what was claimed to be covered, and what should be.
+  const [from = 0, to = 0] = [deps.claimableMs(), deps.clock.now()].map((ms) => claimableUntil(deps.wallTimeAt(ms)))
+  for (const window of [...uncovered, ...(to - from > 60 * MINUTE ? [{ from, to }] : [])]) {
     const found = mergeComparisons(await compareByCount(window, { ...sides, isUncovered: true }, { cuts: 0 }))
     const least = stream.isCounted ? '' : `, and the service tells no total, but at least ${found.sourceRows} rows`
     const note = `no reading covers ${formatWindow(window)}${least}: livehouse sync or backfill reads it`
@@ -31,10 +33,8 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
   parts.sort((a, b) => (a.window?.from ?? 0) - (b.window?.from ?? 0))
   const { notes, ...merged } = mergeComparisons(parts)
   const gaps = `${covered.length - 1} gaps between are not covered, so nothing is claimed of them`
-  const { clock, claimableMs, wallTimeAt } = deps
-  const claimable = claimableMs()
-  const late = `nothing after ${formatWallMinute(wallTimeAt(claimable))} was compared: this machine's clock is behind`
-  const isBehind = clock.now() - claimable > MINUTE * 1000
+  const isBehind = to - from > MINUTE
+  const late = `this machine's clock is behind, so nothing after ${formatWallMinute(from)} counts as covered`
   return {
     ...merged,
     notes: [...(isBehind ? [late] : []), ...(covered.length > 1 && uncovered.length === 0 ? [gaps] : []), ...notes],
