@@ -120,11 +120,9 @@ async function conclude(
   const isToReopen = reopens && verdict === 'different' && stream.isTimeFiltered
   const repaired = comparison.differences.filter((each) => isToReopen && isRepairedByReading(each, stream))
   const reopened: Window[] = []
-  // A time that cannot be, of a row that is missing, lies where nothing is covered.
-  const windows = repaired.flatMap(({ window }) =>
-    window ? (task.covered ?? []).map((part) => meetOf(part, window)) : [],
-  )
-  for (const window of unionOf(windows.filter((each) => !isEmptyWindow(each)))) {
+  // Of what is covered alone: a time that cannot be, of a row that is missing, may lie anywhere.
+  const coveredOf = (window: Window) => subtractWindows(window, subtractWindows(window, task.covered ?? []))
+  for (const window of unionOf(repaired.flatMap((each) => (each.window ? coveredOf(each.window) : [])))) {
     const { partition } = place
     const forgotten = await forgetCoverage(db, { streams: [stream.name], channels: undefined, partition, window })
     if (forgotten.length === 0) continue
@@ -182,10 +180,6 @@ function differenceError(stream: Stream, { partition, differences }: PartitionAu
   const rest = others.length === 0 ? '' : `; and ${others.length} more differences`
   const message = `${stream.name} ${partition}: ${first ?? ''}${rest}`
   return new LivehouseError('audit.difference', message, {})
-}
-
-function meetOf(one: Window, other: Window): Window {
-  return { from: Math.max(one.from, other.from), to: Math.min(one.to, other.to) }
 }
 
 const ALL_TIMES: Window = { from: parseWallTime('1000-01-01') ?? 0, to: parseWallTime('9999-12-31') ?? 0 }
