@@ -145,24 +145,11 @@ function findExcess(text: string): string | undefined {
   let values = 0
   let depth = 0
   for (let place = 0; place < text.length; place += 1) {
-    switch (text[place]) {
-      case '"':
-        place = endOfString(text, place)
-        break
-      case '[':
-      case '{':
-        values += 1
-        depth += 1
-        break
-      case ']':
-      case '}':
-        depth -= 1
-        break
-      case ',':
-        values += 1
-        break
-      default:
-    }
+    const mark = text[place]
+    if (mark === '"') place = endOfString(text, place)
+    else if (mark === '[' || mark === '{') depth += 1
+    else if (mark === ']' || mark === '}') depth -= 1
+    if (mark === ',' || mark === '[' || mark === '{') values += 1
     if (values > MOST_VALUES) return `it holds more than ${MOST_VALUES} values`
     if (depth > DEEPEST) return `its values are nested deeper than ${DEEPEST} levels`
   }
