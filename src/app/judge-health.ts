@@ -83,7 +83,6 @@ const nothing = {
   leastCovered: '',
   reach: null,
   gaps: 0,
-  landedAt: null,
   lastLandedAt: null,
   lastLandedProof: null,
   verifiedAt: null,

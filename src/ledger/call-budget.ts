@@ -17,11 +17,6 @@ export interface BudgetSettings {
 /** No call is made this close to the service's midnight: clocks differ a little, and an answer takes time. */
 const DISTANCE_SECONDS = 300
 
-/** The scope that a call for this channel is charged to: `account`, or `channel=9`. */
-export function budgetScope(scope: BudgetSettings['v1BudgetScope'], channelId: string): string {
-  return scope === 'account' ? 'account' : `channel=${channelId}`
-}
-
 /**
  * Reserves calls of 4.6 before they are made, one at a time, each in a transaction of its own: no failure, crash or
  * other process can overspend a day, and no call is given back. `atMs`: the time by the service's clock. A clock that
@@ -37,7 +32,7 @@ export function callBudget(
   const dayAt = (ms: number) => formatWallDate(wallTimeAt(ms, timeZone))
   return async (channelId, atMs, signal) => {
     signal.throwIfAborted()
-    const scope = budgetScope(v1BudgetScope, channelId)
+    const scope = v1BudgetScope === 'account' ? 'account' : `channel=${channelId}`
     const shownDay = dayAt(atMs)
     // By the days on either side, not by the time of day: where daylight saving begins at 0:00, a day has no midnight.
     const isBeforeMidnight = dayAt(atMs + DISTANCE_SECONDS * 1000) !== shownDay

@@ -16,13 +16,11 @@ export interface LedgerUnit {
   /** Where the coverage of its least covered partition ends; null where one has none, and for walks. */
   readonly until: WallTime | null
   readonly leastCovered: string
-  /** Until when it is complete by the service's wall clock: `until`, of walks `landedAt`; null where it is not. */
+  /** Until when it is complete by the service's wall clock: `until`, of walks when they landed; null where not. */
   readonly reach: WallTime | null
   /** How many ranges between covered ones are not covered. */
   readonly gaps: number
-  /** When its partitions were last read to their end: of them the earliest; null where one never was. */
-  readonly landedAt: Date | null
-  /** When one of them last was; null where none ever was. */
+  /** When a partition was last read to its end; null where none ever was. */
   readonly lastLandedAt: Date | null
   /** Of that reading. */
   readonly lastLandedProof: Proof | null
@@ -40,7 +38,6 @@ export async function readLedgerUnits(db: Db, timeZone: string): Promise<readonl
       case when not bool_or(isempty(covers)) then min(upper(covers))::text end as until,
       (array_agg(partition order by upper(covers) nulls first, partition))[1] as "leastCovered",
       coalesce(sum((select count(*) - 1 from unnest(covers))) filter (where not isempty(covers)), 0)::integer as gaps,
-      case when not bool_or(landed_at is null) then min(landed_at) end as "landedAt",
       case when not bool_or(landed_at is null)
         then date_trunc('second', min(landed_at) at time zone ${timeZone})::text end as walked,
       max(landed_at) as "lastLandedAt",

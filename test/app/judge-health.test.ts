@@ -52,7 +52,7 @@ test('each fault is told once: the gravest of a channel, and one sentence for st
 
 test('a backfill of old days does not make a stream fresh', () => {
   const [, ...others] = makeFacts().units
-  const old = makeUnit({ until: NOW - 2 * DAY, landedAt: new Date(makeFacts().readAtMs) })
+  const old = makeUnit({ until: NOW - 2 * DAY, lastLandedAt: new Date(makeFacts().readAtMs) })
   expect(judge(makeFacts({ units: [old, ...others] })).status).toBe('incomplete')
 })
 

@@ -27,15 +27,14 @@ export function makeUnit(overrides: Partial<LedgerUnit> = {}): LedgerUnit {
     until: THIS_NIGHT,
     gaps: 0,
     leastCovered: 'channel=9',
-    landedAt: new Date(NOW_MS - 12 * 3_600_000),
     lastLandedAt: new Date(NOW_MS - 12 * 3_600_000),
     lastLandedProof: 'verified',
     verifiedAt: new Date(NOW_MS - 12 * 3_600_000),
     lastRunId: '7',
     ...overrides,
   }
-  const { isWindowed, until, landedAt } = unit
-  return { ...unit, reach: isWindowed ? until : landedAt && wallTimeAt(landedAt.getTime(), TIME_ZONE) }
+  const { isWindowed, until, lastLandedAt: at } = unit
+  return { ...unit, reach: isWindowed ? until : at && wallTimeAt(at.getTime(), TIME_ZONE) }
 }
 
 export function makeChannel(overrides: Partial<ListedChannel> = {}): ListedChannel {
