@@ -27,6 +27,9 @@ export interface FactsDeps extends Pick<HealthQuestion, 'budget' | 'rangeOf'>, P
   readonly readJobs: () => Promise<readonly JobView[]>
 }
 
+/** How long a request for a part of a page, for readiness or metrics waits for the database. */
+export const LONGEST_ANSWER_MS = 3000
+
 /** Days that charts and timelines show, today included. */
 export const TIMELINE_DAYS = 30
 /** Hours that charts show, this one included. */

@@ -21,16 +21,15 @@ export function createStatusMetrics(version: string) {
   // The library begins at 0, which would mean that the budget is spent and the night not complete.
   for (const unknown of [metrics.isComplete, metrics.budgetLeft, metrics.factsAge]) unknown.remove()
   return {
-    contentType: registry.contentType,
     onCall: (({ endpoint, outcome, elapsedMs }) => {
       metrics.calls.inc({ endpoint, outcome })
       if (outcome === 'api.rateLimited') metrics.refusals.inc({ endpoint })
       if (outcome === 'ok') metrics.callSeconds.observe({ endpoint }, elapsedMs / 1000)
     }) satisfies OnCall,
-    render: async ({ facts, isDatabaseUp, nowMs }: ShownMetrics): Promise<string> => {
+    render: async ({ facts, isDatabaseUp, nowMs }: ShownMetrics) => {
       metrics.databaseUp.set(isDatabaseUp ? 1 : 0)
       if (facts !== undefined) showFacts(metrics, facts, nowMs)
-      return await registry.metrics()
+      return { contentType: registry.contentType, text: await registry.metrics() }
     },
   }
 }

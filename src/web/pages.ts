@@ -9,7 +9,6 @@ import { readQuarantinedItems } from '../ledger/quarantine/quarantine-reasons.ts
 import { readRunDetails } from '../ledger/slices/run-details.ts'
 import { readRunErrors, readRunReports } from '../ledger/runs/run-reports.ts'
 import { readCommands } from '../ledger/runs/runs.ts'
-import { LONGEST_ANSWER_MS } from './health.ts'
 import { type Html, html } from './html.ts'
 import { channelPage } from './render/channel-page.ts'
 import { channelsPage } from './render/channels-page.ts'
@@ -21,7 +20,7 @@ import type { ListPage } from './render/table.ts'
 import { runsPage, runStates } from './render/runs-page.ts'
 import { unreachableSection, verdictSection } from './render/verdict-section.ts'
 import type { View } from './render/view.ts'
-import type { Facts, FactsDeps, ReadFacts } from './facts.ts'
+import { type Facts, type FactsDeps, LONGEST_ANSWER_MS, type ReadFacts } from './facts.ts'
 import { fill, type Messages } from './messages.ts'
 
 interface PagesDeps extends Pick<FactsDeps, 'db' | 'clock' | 'log'> {

@@ -1,16 +1,18 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { isIPv6 } from 'node:net'
+import { type Clock, within } from '../core/clock.ts'
 import { LivehouseError, messageOf } from '../core/errors.ts'
 import type { OnCall } from '../core/page.ts'
 import { createAccess } from './access.ts'
 import { type Answering, answerRequest } from './answer-request.ts'
 import { readAssets } from './assets.ts'
-import { createReadiness, LONGEST_ANSWER_MS } from './health.ts'
 import { createStatusMetrics } from './metrics.ts'
 import { makePage } from './pages.ts'
-import { createFactsSource, type FactsDeps } from './facts.ts'
+import { createFactsSource, type FactsDeps, LONGEST_ANSWER_MS } from './facts.ts'
 import type { OperatorActions } from '../app/operator-actions.ts'
+import { notReady, type Readiness, readReadiness } from '../app/read-health.ts'
+import type { Db } from '../store/database.ts'
 
 /** What the status server shows, and to whom. */
 export interface StatusServerOptions extends FactsDeps, Pick<Answering, 'language' | 'version'> {
@@ -43,18 +45,17 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
   const assets = await readAssets()
   const metrics = createStatusMetrics(options.version)
   const readFacts = createFactsSource(options)
-  const readReadiness = createReadiness(options)
+  const askReadiness = createReadiness(options)
   const answering = {
     ...options,
     access: createAccess(options.token, options),
     assets,
     makePage: makePage.bind(undefined, { ...options, readFacts }),
-    readReadiness,
+    readReadiness: askReadiness,
     renderMetrics: async () => {
-      const [{ facts }, { database }] = await Promise.all([readFacts(LONGEST_ANSWER_MS), readReadiness()])
+      const [{ facts }, { database }] = await Promise.all([readFacts(LONGEST_ANSWER_MS), askReadiness()])
       // A large ledger may take longer to read although the database answers.
-      const text = await metrics.render({ facts, isDatabaseUp: database !== 'unreachable', nowMs: clock.now() })
-      return { contentType: metrics.contentType, text }
+      return await metrics.render({ facts, isDatabaseUp: database !== 'unreachable', nowMs: clock.now() })
     },
   }
   const limits = { requestTimeout: LONGEST_REQUEST_MS, connectionsCheckingInterval: LONGEST_REQUEST_MS / 6 }
@@ -74,6 +75,20 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
       server.closeAllConnections()
       await closed
     },
+  }
+}
+
+/** A state of the database is kept for so long, as the path is open to all. */
+const KEPT_MS = 1000
+
+/** Asks the database each time, but no more than once a second, and gives it 3 seconds. Never throws. */
+function createReadiness({ db, clock }: { readonly db: Db; readonly clock: Clock }): () => Promise<Readiness> {
+  let last: { readonly answer: Promise<Readiness>; readonly atMs: number } | undefined
+  return async () => {
+    const now = clock.now()
+    if (last === undefined || now - last.atMs >= KEPT_MS)
+      last = { answer: within(clock, LONGEST_ANSWER_MS, readReadiness(db), notReady), atMs: now }
+    return await last.answer
   }
 }
 

@@ -8,7 +8,7 @@ import type { Facts } from '../../src/web/facts.ts'
 const create = () => createStatusMetrics('1.2.3')
 
 async function render(metrics: ReturnType<typeof create>, facts = makeFacts()): Promise<string> {
-  return await metrics.render({ facts, isDatabaseUp: true, nowMs: NOW_MS })
+  return (await metrics.render({ facts, isDatabaseUp: true, nowMs: NOW_MS })).text
 }
 
 /** The value of a series, as it is written. */
@@ -46,7 +46,7 @@ test('the gauges tell how fresh and how proven each stream is', async () => {
   const units = [
     makeUnit(),
     makeUnit({ channelId: '10', verifiedAt: new Date(NOW_MS - 60_000), gaps: 2, proofs: ['short'] }),
-    makeUnit({ stream: 'gifts', verifiedAt: null, landedAt: null, proofs: ['unverifiable', 'unverifiable'] }),
+    makeUnit({ stream: 'gifts', verifiedAt: null, proofs: ['unverifiable', 'unverifiable'] }),
   ]
   const text = await render(create(), makeFacts({ units, open: [makeReading(), makeReading({ kind: 'gap' })] }))
   expect(valueOf(text, 'livehouse_seconds_since_last_verified_slice{stream="watch_records"}')).toBe('60')
@@ -60,7 +60,7 @@ test('the gauges tell how fresh and how proven each stream is', async () => {
 })
 
 test('a stream of which a part was never read is behind without end, not without a value; but not during the first sync', async () => {
-  const units = [makeUnit(), makeUnit({ channelId: '10', until: null, landedAt: null, proofs: ['failed'] })]
+  const units = [makeUnit(), makeUnit({ channelId: '10', until: null, proofs: ['failed'] })]
   const behindOf = async (facts: Partial<Facts>, stream = 'watch_records') =>
     valueOf(await render(create(), makeFacts(facts)), `livehouse_seconds_behind{stream="${stream}"}`)
   expect(await behindOf({ units })).toBe('+Inf')
