@@ -18,10 +18,9 @@ const edited = [
     ('8', 2, 'owl', '2026-11-05 23:50:07+08', '2026-11-06 00:20:09+08', 1800, 1800, 1800, 'a.example/x%3Fname=王小明', '云南大理3号', 2, 1),
     ('8', 3, 'owl', null, null, 60, 60, 60, 'a.example/x#王小明', null, 2, 1)`,
   `insert into livehouse.gifts (channel_id, gift_type, gift_key, given_at, amount, occurrence, run_id) values ('8', 'prop', 'g', '2026-11-07 10:00+08', 1, 1, 1)`,
-  `insert into livehouse.signups (channel_id, question_id, signup_key, signed_up_at, answers, occurrence, run_id)
-    values ('8', 'q', 's', '2026-11-07 10:00+08', '[]', 1, 1)`,
+  `insert into livehouse.signups (channel_id, question_id, signup_key, signed_up_at, answers, occurrence, run_id) values ('8', 'q', 's', '2026-11-07 10:00+08', '[]', 1, 1)`,
   `insert into livehouse.signup_answers (channel_id, question_id, signup_key, question_no, question, answer, run_id)
-    values ('8', 'q', 's', 1, 'a', 'b||c', 1), ('8', 'q', 's', 2, 'd', 'e||', 1)`,
+    values ('8', 'q', 's', 1, 'a', 'b||c', 1), ('8', 'q', 's', 2, 'd', 'e||', 1), ('8', 'q', 's', 3, 'f', repeat('g||', 32768), 1)`,
   `insert into livehouse_ops.slices (run_id, stream, partition, covers, settled, reads, status, proof, distinct_rows, quarantined_rows, calls, retries,
       started_at, finished_at)
     select max(run_id), 'watch_records', 'channel=8', r, r, r, 'landed', 'verified', 1, 0, 1, 0, now(), now()
@@ -76,9 +75,10 @@ test('gifts of a kind that has not been read are unknown beside those of the oth
   await read(`update livehouse.gifts set amount = 1 where channel_id = '8'`)
 })
 
-test('an answer of one option and a separator is one choice, and answers that are unknown are not counted', async () => {
-  const choices = `select question_no, is_multiple from livehouse_bi.fct_signup_answer where channel_id = '8' order by 1`
-  expect((await read(choices)).map(({ is_multiple }) => is_multiple)).toEqual([true, false])
+test('an answer of one option and a separator is one choice, one of too many is cut, and answers that are unknown are not counted', async () => {
+  const choices = `select concat(max(option_no), is_multiple) as told from livehouse_bi.fct_signup_choice join livehouse_bi.fct_signup_answer
+    using (signup_key, question_no) where signup_key = 's' group by question_no, is_multiple order by question_no`
+  expect((await read(choices)).map(({ told }) => told)).toEqual(['2t', '1f', '32767t'])
   await read(`update livehouse.signups set answers = null where channel_id = '8'`)
   const counts = `select question_count, answer_count from livehouse_bi.fct_signup where channel_id = '8'`
   expect(await read(counts)).toEqual([{ question_count: null, answer_count: null }])

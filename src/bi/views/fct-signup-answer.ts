@@ -43,8 +43,8 @@ export const answersFrom = `from livehouse.signup_answers a
     and c.question_no = a.question_no and c.question = coalesce(a.question, '')
   ${joinViewer('u', 'user_id')}`
 
-/** The options that the answer of a row `a` chose. */
-export const options = `array_remove(string_to_array(a.answer, '||'), '')`
+/** The options that the answer of a row `a` chose, as many as have a number. */
+export const options = `(array_remove(string_to_array(a.answer, '||'), ''))[:32767]`
 
 export const fctSignupAnswer: BiView = {
   name: 'fct_signup_answer',

@@ -6,8 +6,8 @@ export const fctSignupChoice: BiView = {
   name: 'fct_signup_choice',
   grain: { en: 'A chosen option of an answered question', zh: '已作答题目的一个选项' },
   remarks: {
-    en: 'An answer without || is one option; one with || is split there, empty parts left out.',
-    zh: '不含 || 的答案为一个选项；含 || 时逐项拆分，忽略空项。',
+    en: 'An answer without || is one option; one with || is split there, up to 32,767 parts, empty ones left out.',
+    zh: '不含 || 的答案为一个选项；含 || 时逐项拆分（至多 32767 项），忽略空项。',
   },
   key: ['questionnaire_key', 'signup_key', 'question_no', 'option_no'],
   hidesRows: true,
