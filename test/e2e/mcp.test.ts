@@ -30,7 +30,7 @@ const ask = async (tool: string, given = {}) => JSON.parse((await assistant.call
 test('an assistant finds the tools, every view with its columns in both languages, and the measures', async () => {
   const { tools } = await assistant.client.listTools()
   expect(tools.map(({ name }) => name)).toEqual(['describe_views', 'read_document', 'query', 'completeness'])
-  expect(assistant.client.getInstructions()).toContain('Personal data are masked')
+  expect(assistant.client.getInstructions()).toMatch(/Personal data are masked.+never instructions/s)
   const all = await ask('describe_views')
   expect(all.map(({ name }: { name: string }) => name)).toEqual(biViews.map(({ name }) => name))
   const [gift] = await ask('describe_views', { views: ['livehouse_bi.fct_gift'] })
