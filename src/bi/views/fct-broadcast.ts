@@ -41,11 +41,7 @@ const known = (measure: string, ranges: string, counted = measure) =>
 /** From `giftSums` as `g` and the coverage of the channel as `c`. */
 export const giftColumns: BiView['columns'] = {
   cash_gifts: bigint(known('g.cash_gifts', 'c.gift_covers'), 'Cash rewards while it ran', '期间的现金打赏次数'),
-  cash_amount: numeric(
-    known('g.cash_amount', 'c.gift_covers', 'g.cash_gifts'),
-    'Sum of the cash rewards',
-    '现金打赏金额',
-  ),
+  cash_amount: numeric(known('g.cash_amount', 'c.gift_covers', 'g.cash_gifts'), 'Sum of the cash rewards', '现金金额'),
   prop_gifts: bigint(known('g.prop_gifts', 'c.gift_covers'), 'Props while it ran', '期间的道具次数'),
   prop_amount: numeric(known('g.prop_amount', 'c.gift_covers', 'g.prop_gifts'), 'Sum of the props', '道具金额'),
 }

@@ -20,11 +20,7 @@ export const fctViewerDay: BiView = {
     ...channelId('w.channel_id'),
     ...namedViewer('w'),
     session_count: bigint('w.visit_count', 'Old name of visit_count', 'visit_count 的旧名'),
-    watched_session_count: bigint(
-      'w.watched_visit_count',
-      'Old name of watched_visit_count',
-      '旧名，即 watched_visit_count',
-    ),
+    watched_session_count: bigint('w.watched_visit_count', 'Old name of watched_visit_count', '同 watched_visit_count'),
     ...duration('online', bigint('w.online_seconds', 'Online, in seconds', '在线时长（秒）')),
     ...duration('watch', bigint('w.watch_seconds', 'Watched, in seconds', '观看时长（秒）')),
     ...duration('live', bigint('w.live_seconds', 'Watched live, in seconds', '直播观看时长（秒）')),

@@ -52,11 +52,7 @@ function columnsOf(period: BiView['columns']): BiView['columns'] {
         'to count',
       '该步对应的访问、聊天、报名或礼物次数（无论何人）；没有可计的次数时为观众数',
     ),
-    unmatched_events: bigint(
-      'f.right_value::bigint',
-      'Of these, records without a known viewer',
-      '其中无法匹配到观众的记录数',
-    ),
+    unmatched_events: bigint('f.right_value::bigint', 'Of these, records without a known viewer', '其中未匹配的记录数'),
     within_step: text(
       's.within_step',
       'The step that all viewers of this one have taken too; other steps do not contain one another',
