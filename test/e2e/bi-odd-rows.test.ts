@@ -153,7 +153,7 @@ test('who shares an id is one person after the next run, also by way of others, 
     return rows.map(({ viewers }) => viewers).join(', ')
   }
   await read(`insert into livehouse.visitors (channel_id, user_id, outer_id, assign_id, phone, run_id) values
-    ('7', 'a', 'CRM 1', null, null, 1), ('7', 'b', ' crm1', 'e1', null, 1), ('7', 'c', null, 'E1', '13900000001', 1), ('7', 'd', null, null, '+86 139-0000-0001', 1),
+    ('7', 'a', 'CRM 1', null, null, 1), ('7', 'b', ' crm\ufeff1', 'e1', null, 1), ('7', 'c', null, 'E1', '13900000001', 1), ('7', 'd', null, null, '\u202d+86 139-0000-\u200b0001\u202c', 1),
     ('7', 'e', '0', null, '00000000000', 1), ('7', 'f', '0', null, '00000000000', 1), ('7', 'g', null, null, '13900000002', 1), ('7', 'h', null, null, '--------', 1), ('7', 'i', null, null, '( )-( )-( )', 1)`)
   expect(await persons()).toBe('a b c d, e, f, g, h, i')
   const known = await read(`select count(*) from livehouse_bi.dim_person p where exists (

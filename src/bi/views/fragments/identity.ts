@@ -6,6 +6,9 @@ export function viewerKey(channelId: string, userId: string): string {
   return `${channelId} || ':' || ${userId}`
 }
 
+/** Characters without width, for `E''`: they come along where an id or phone is copied from somewhere. */
+const INVISIBLE = '\\u200b\\u200c\\u200d\\u200e\\u200f\\u202a\\u202b\\u202c\\u202d\\u202e\\u2060\\ufeff'
+
 /**
  * A phone number that can identify somebody: digits alone, without the country code; NULL for one that the source has
  * masked or garbled.
@@ -13,7 +16,7 @@ export function viewerKey(channelId: string, userId: string): string {
 function phoneNumber(phone: string): string {
   return (
     `case when ${phone} ~ '^[0-9]{11}$' then ${phone} ` +
-    `when ${phone} ~ '^[+]?([ ()-]*[0-9]){7,15}[ ()-]*$' ` +
+    `when ${phone} ~ E'^[${INVISIBLE}]*[+]?([ ()${INVISIBLE}-]*[0-9]){7,15}[ ()${INVISIBLE}-]*$' ` +
     `then right(regexp_replace(${phone}, '[^0-9]', '', 'g'), 11) end`
   )
 }
@@ -50,7 +53,7 @@ export function joinPerson(channelId: string, userId: string): string {
 }
 
 /** Without blanks and in lower case; NULL where nothing is left. */
-const normalised = (id: string) => `nullif(translate(lower(${id}), E' \\t\\r\\n\\u00a0\\u3000', ''), '')`
+const normalised = (id: string) => `nullif(translate(lower(${id}), E' \\t\\r\\n\\u00a0\\u3000${INVISIBLE}', ''), '')`
 /** Whether an id is a placeholder. Each query hashes the list once. */
 const isIgnored = (id: string) => `${id} in (select unnest(s.ignored_ids) from livehouse_ops.bi_settings s)`
 const unlessIgnored = (id: string) => `case when not n.${isIgnored(id)} then n.${id} end`
