@@ -73,6 +73,7 @@ const channels: BaseTable = {
       'active: configured; retired: no longer configured; gone: configured, but the service no longer knows it',
       'active：已配置；retired：不再配置；gone：已配置，但服务端已不认识',
     ),
+    read_until: column('date', 'Last day that is read of it (LIVEHOUSE_CHANNELS), if any', '读取的最后一天，如有'),
     ...changes,
     extra: column(
       'jsonb',

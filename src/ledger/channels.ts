@@ -137,7 +137,7 @@ export async function readChannelStates(db: Db): Promise<ReadonlyMap<string, Cha
   return new Map(rows.map((row) => [row.channelId, row]))
 }
 
-type ConfiguredChannel = Pick<ListedChannel, 'channelId' | 'label' | 'group' | 'isTest'>
+type ConfiguredChannel = Pick<ListedChannel, 'channelId' | 'label' | 'group' | 'isTest'> & { until: string | null }
 
 /**
  * Gives every configured channel a row, and marks those that are no longer configured as retired. Rows that are right
@@ -145,8 +145,8 @@ type ConfiguredChannel = Pick<ListedChannel, 'channelId' | 'label' | 'group' | '
  */
 export async function registerChannels(db: Db, channels: readonly ConfiguredChannel[], runId: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    const rows = channels.map(({ channelId, label, group: channelGroup, isTest }) => {
-      return { channelId, label, channelGroup, isTest, runId }
+    const rows = channels.map(({ channelId, label, group: channelGroup, isTest, until: readUntil }) => {
+      return { channelId, label, channelGroup, isTest, readUntil, runId }
     })
     const configured = ops(trx)
       .insertInto('livehouse.channels')
@@ -158,12 +158,14 @@ export async function registerChannels(db: Db, channels: readonly ConfiguredChan
             label: eb.ref('excluded.label'),
             channelGroup: eb.ref('excluded.channelGroup'),
             isTest: eb.ref('excluded.isTest'),
+            readUntil: eb.ref('excluded.readUntil'),
             state: sql`case channels.state when 'retired' then 'active' else channels.state end`,
             runId,
             changedAt: now,
           }))
-          .where(sql<boolean>`(channels.label, channels.channel_group, channels.is_test, channels.state = 'retired')
-            is distinct from (excluded.label, excluded.channel_group, excluded.is_test, false)`),
+          .where(sql<boolean>`
+            (channels.label, channels.channel_group, channels.is_test, channels.read_until, channels.state = 'retired')
+            is distinct from (excluded.label, excluded.channel_group, excluded.is_test, excluded.read_until, false)`),
       )
     if (rows.length > 0) await configured.execute()
     await ops(trx)

@@ -80,11 +80,9 @@ test('each query for Grafana has an answer for an analyst, of the days of the se
   const ofDay = async (no: number) => await ask(no, '2026-11-18T16:00:00Z', '2026-11-19T15:59:59.999Z')
   const times = await Promise.all([6, 7, 8, 9, 14].map(async (no) => (await ofDay(no)).map(({ time }) => Number(time))))
   for (const each of times) expect(new Set(each)).toEqual(new Set([Date.parse('2026-11-18T16:00:00Z')]))
-  const sums = 'sum(new_viewers) as a, sum(watch_hours) as b, sum(cash_amount) as c'
+  const sums = `sum(new_viewers) as a, sum(watch_hours) as b, sum(cash_amount) as c from livehouse_bi.daily_channel where day = '2026-11-19' and channel_id <> '9'`
   const broadcasts = `select count(*) from livehouse_bi.fct_broadcast where day = '2026-11-19'`
-  const [day = {}] = await read(
-    `select (${broadcasts}), ${sums} from livehouse_bi.daily_channel where day = '2026-11-19' and channel_id <> '9'`,
-  )
+  const [day = {}] = await read(`select (${broadcasts}), ${sums}`)
   for (const [no, value] of Object.values(day).entries()) expect(await ofDay(no + 1)).toEqual([{ value }])
   expect((await ofDay(10))[0]?.started).toBeInstanceOf(Date)
 })
@@ -126,9 +124,11 @@ test('a day is complete when all of it has been read, and final when two reading
   await forgetCoverage(account.database.db, { streams: ['watch_records'], channels: undefined, window })
   expect((await flags())[1]).toEqual({ day: '2026-11-11', watch: false, complete: false, final: false })
   expect((await flags())[0]).toEqual({ day: '2026-11-10', ...whole })
-  const freshness = await read(`select distinct complete_through::text, gap_count, covered_until::text
-    from livehouse_bi.freshness where stream = 'watch_records' and channel_id <> '9'`)
-  expect(freshness).toEqual([{ complete_through: '2026-11-10', gap_count: '1', covered_until: '2026-11-20 15:26:00' }])
+  const freshness = `select distinct complete_through::text as day, gap_count, covered_until::text
+    from livehouse_bi.freshness where stream = 'watch_records' and channel_id <> '9' order by 1`
+  expect(await read(freshness)).toEqual([{ day: '2026-11-10', gap_count: '1', covered_until: '2026-11-20 15:26:00' }])
+  await read(`update livehouse.channels set read_until = '2026-11-10' where channel_id < '10001600'`)
+  expect((await read(freshness)).map(({ day }) => String(day) > '2026-11-10')).toEqual([false, true])
 
   // Of gifts both types have to be there.
   const ofGifts = `select distinct is_gift_complete from livehouse_bi.daily_channel where day = '2026-11-10' and channel_id <> '9'`
@@ -137,7 +137,7 @@ test('a day is complete when all of it has been read, and final when two reading
     or partition in (select max(partition) from livehouse_ops.latest_readings where stream = 'signups'
       group by channel_id)`)
   expect(await read(ofGifts)).toEqual([{ is_gift_complete: false }])
-  await read(`update livehouse.channels set state = 'retired'`)
+  await read(`update livehouse.channels set state = 'retired', read_until = null`)
   const covered = `select stream from livehouse_bi.freshness
     where stream in ('gifts', 'signups') and (is_proven or complete_through is not null)`
   expect(await read(covered)).toEqual([])

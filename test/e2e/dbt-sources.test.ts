@@ -65,13 +65,13 @@ function describeView(view: BiView, views: readonly BiView[]) {
 const onlyWhenNamed = allStreams.flatMap(({ name, isBudgeted }) => (isBudgeted ? [quoteText(name)] : [])).join(', ')
 
 /**
- * Of the stream that has not landed for the longest, of channels that are still read: dbt takes the largest of this
- * expression.
+ * Of the stream that has not landed for the longest, of channels that are still read and have not been read up to their
+ * end: dbt takes the largest of this expression.
  */
 const OLDEST_LANDING =
   '(select min(f.last_landed_at) from livehouse_bi.freshness f left join livehouse_bi.dim_channel c using ' +
-  '(channel_id) ' +
-  `where c.is_active is not false and f.stream not in (${onlyWhenNamed}))`
+  '(channel_id) where (f.complete_through < f.covered_until) is not false ' +
+  `and c.is_active is not false and f.stream not in (${onlyWhenNamed}))`
 
 /** A nightly sync, and some hours; then a night without one. */
 const freshness = {

@@ -110,13 +110,13 @@ test('a CSV file of channels lands with labels, groups, dates and test flag; tak
     writeFileSync(path, ['channel_id,label,group,from,until,is_test', ...lines].join('\n'))
     const argv = ['--streams', 'visitors,watch_records']
     expect(await account.sync(argv, { LIVEHOUSE_CHANNELS: `@${path}` })).toMatchObject({ code: 0 })
-    const columns = ['channel_id', 'label', 'channel_group', 'is_test', 'state'] as const
+    const columns = ['channel_id', 'label', 'channel_group', 'is_test', 'state', 'read_until'] as const
     return await db.selectFrom('livehouse.channels').select(columns).orderBy('channel_id').execute()
   }
   const one = { channel_id: first, label: 'Town hall, "big"', channel_group: '内部', is_test: true, state: 'active' }
   const two = { channel_id: second, label: null, channel_group: null, is_test: false, state: 'active' }
   const lineOne = `${first},"Town hall, ""big""",内部,2026-11-17,2026-11-18,yes`
-  expect(await run(lineOne, `${second},,,,,`)).toEqual([one, two])
+  expect(await run(lineOne, `${second},,,,,`)).toMatchObject([{ ...one, read_until: '2026-11-18' }, two])
 
   const watched = db.selectFrom('livehouse_ops.slices').where('stream', '=', 'watch_records').orderBy('covers')
   const readRanges = async (channel: string) =>
@@ -125,6 +125,6 @@ test('a CSV file of channels lands with labels, groups, dates and test flag; tak
   expect((await readRanges(second))[0]).toMatch(/^\["2015-01-01 00:00:00"/)
 
   const renamed = { ...two, label: 'Renamed', is_test: true }
-  expect(await run(`${second},Renamed,,,,yes`)).toEqual([{ ...one, state: 'retired' }, renamed])
-  expect(await run(lineOne, `${second},,,,,`)).toEqual([one, two])
+  expect(await run(`${second},Renamed,,,,yes`)).toMatchObject([{ ...one, state: 'retired' }, renamed])
+  expect(await run(lineOne, `${second},Renamed,,,2026-11-19,yes`)).toMatchObject([one, { read_until: '2026-11-19' }])
 })

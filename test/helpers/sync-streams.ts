@@ -41,7 +41,8 @@ export async function syncStreams(
   const begunAt = new Date(clock.now())
   const asked = { concurrency: 4, order: 'newest-first', yieldsToOthers: false } as const
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: begunAt })
-  const channels = emulator.channelIds.map((channelId) => ({ channelId, label: null, group: null, isTest: false }))
+  const unnamed = { label: null, group: null, isTest: false, until: null }
+  const channels = emulator.channelIds.map((channelId) => ({ channelId, ...unnamed }))
   await registerChannels(db, channels, runId)
   const plan = {
     channels: channels.map(({ channelId }) => ({ channelId, from: undefined, until: undefined })),

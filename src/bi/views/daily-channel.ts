@@ -70,9 +70,9 @@ const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> 
 }
 
 /**
- * Every day of a channel, within dim_date, from its first entry (of the visitor list or a watch record) to today; of a
- * channel that is no longer read, to its last entry or the last time anybody was online. An entry with none in the year
- * after it, and over a year ago, is not taken for the first: a wrong clock would make thousands of days.
+ * Every day of a channel, within dim_date, from its first entry (of the visitor list or a watch record) to today or the
+ * end that it has; of one that is no longer read, to its last entry or the last time anybody was online. An entry with
+ * none in the year after it, and over a year ago, is not the first: a wrong clock would make thousands of days.
  */
 const spine = `(
         select c.channel_id, f.first_day + n as day
@@ -86,7 +86,7 @@ const spine = `(
           ) d group by channel_id
         ) f on f.channel_id = c.channel_id
         cross join lateral generate_series(greatest(0, date '2010-01-01' - f.first_day),
-          least(${localDay('now()')}, case when c.state <> 'active' then greatest(f.last_day, (
+          least(${localDay('now()')}, c.read_until, case when c.state <> 'active' then greatest(f.last_day, (
             select ${localDay('max(v.last_online_at)')} from livehouse.visitors v where v.channel_id = c.channel_id
           )) end) - f.first_day) n
       )`

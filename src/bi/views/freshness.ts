@@ -1,4 +1,5 @@
 import { questionStreamOf, streams } from '../../streams/registry.ts'
+import { localDay } from './fragments/local-time.ts'
 import { bigint, type BiView, bool, date, instant, localTime, text } from '../view.ts'
 
 const byChannel = streams.flatMap(({ name, partitionedBy, types, isTimeFiltered }) => {
@@ -28,6 +29,9 @@ const expected = `(
           union all
           select x.stream, 'account', false from (values ${byAccount.join(', ')}) x (stream)
         )`
+
+/** Of a channel that has been read up to its end nothing is missing since. */
+const firstEnd = `case when r.first_end >= c.read_until + 1 then ${localDay('now()')} else r.first_end end`
 
 export const freshness: BiView = {
   name: 'freshness',
@@ -84,13 +88,15 @@ export const freshness: BiView = {
         array_position(array['failed', 'short', 'moving', 'accepted', 'unverifiable', 'agreed', 'verified'],
           p.proof)))[1] end as last_proof
     from (
-      select s.*, substring(s.partition from '^channel=([^/]+)') as channel_id, r.first_end, r.gaps
+      select s.*, substring(s.partition from '^channel=([^/]+)') as channel_id, r.gaps,
+        ${firstEnd} as first_end
       from (
         select stream, partition, coalesce(r.is_windowed, e.is_filtered) as is_filtered, r.walked_at, r.landed_at,
           r.latest_at, r.latest_proof as proof, nullif(r.covers, '{}') as covers
         from livehouse_ops.latest_readings r full join ${expected} e using (stream, partition)
         where partition not in (select partition from livehouse_ops.unlisted_questionnaires)
       ) s
+      left join livehouse.channels c on c.channel_id = substring(s.partition from '^channel=([^/]+)')
       left join lateral (select min(upper(x)) as first_end, count(*) - 1 as gaps
         from unnest(s.covers) x) r on s.covers is not null
     ) p group by p.stream, p.channel_id

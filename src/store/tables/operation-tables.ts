@@ -91,6 +91,7 @@ export interface OperationTables {
     channel_group: string | null
     is_test: Generated<boolean>
     state: Generated<'active' | 'retired' | 'gone'>
+    read_until: Generated<string | null>
     run_id: BigInteger
     changed_at: ColumnType<Date, Date | undefined, Date>
   }
