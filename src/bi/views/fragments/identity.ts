@@ -6,8 +6,8 @@ export function viewerKey(channelId: string, userId: string): string {
   return `${channelId} || ':' || ${userId}`
 }
 
-/** Characters without width, for `E''`: they come along where an id or phone is copied from somewhere. */
-const INVISIBLE = '\\u200b\\u200c\\u200d\\u200e\\u200f\\u202a\\u202b\\u202c\\u202d\\u202e\\u2060\\ufeff'
+/** Characters without width, for a pattern in `E''`: they come along where an id or phone is copied from somewhere. */
+const INVISIBLE = '\\u200b-\\u200f\\u202a-\\u202e\\u2060\\ufeff'
 
 /**
  * A phone number that can identify somebody: digits alone, without the country code; NULL for one that the source has
@@ -53,7 +53,8 @@ export function joinPerson(channelId: string, userId: string): string {
 }
 
 /** Without blanks and in lower case; NULL where nothing is left. */
-const normalised = (id: string) => `nullif(translate(lower(${id}), E' \\t\\r\\n\\u00a0\\u3000${INVISIBLE}', ''), '')`
+const normalised = (id: string) =>
+  `nullif(regexp_replace(lower(${id}), E'[ \\t\\r\\n\\u00a0\\u3000${INVISIBLE}]', '', 'g'), '')`
 /** Whether an id is a placeholder. Each query hashes the list once. */
 const isIgnored = (id: string) => `${id} in (select unnest(s.ignored_ids) from livehouse_ops.bi_settings s)`
 const unlessIgnored = (id: string) => `case when not n.${isIgnored(id)} then n.${id} end`
