@@ -122,7 +122,7 @@ export function connect(options: ConnectOptions): Connection {
       return await renew({ name: TOKEN_CALL, repeat: 'read' }, context)
     },
     serviceClock,
-    reach: async (context) => (await timed(bareCall, context)).status,
+    reach: async (context) => (await pace.inner<BareCall, RawAnswer>(timed)(bareCall, context)).status,
     [Symbol.asyncDispose]: async () => {
       closing.abort(new Error('the connection to the service was closed'))
       await http[Symbol.asyncDispose]()

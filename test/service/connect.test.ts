@@ -49,5 +49,6 @@ test("no more calls are under way than the ceiling, with that for a token; those
   for (let call = 0; call < 10; call += 1) void ask(listOf('visitors', { channel: '9' }))
   await Promise.all(Array.from({ length: 10 }, () => ask(listOf('managers'))))
   expect(underWay.most).toBe(3)
-  expect(paced).toEqual(new Set(['managers', 'token']))
+  await connection.reach(openContext())
+  expect(paced).toEqual(new Set(['managers', 'token', 'base']))
 })
