@@ -22,7 +22,7 @@ export function noCredentials(why = ''): LivehouseError<'config.invalid'> {
   const problem =
     `LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET are not set${why}: set both, and LIVEHOUSE_AUTH_URL; ` +
     'for reading, LIVEHOUSE_API_TOKEN will do'
-  return new LivehouseError('config.invalid', problem, { problems: [problem] })
+  return new LivehouseError('config.invalid', 'a setting is missing or wrong', { problems: [problem] })
 }
 
 /**
