@@ -25,9 +25,8 @@ const flags = {
 
 export const emulate = defineCommand(
   {
-    about: `Serves the whole interface of the channel service on this machine, with made-up channels, viewers and
-records, until Ctrl-C, and prints the .env that goes with it. The same seed and numbers give the same world for the
-same minute of the clock.`,
+    about: `Serves the whole interface of the channel service on this machine, with made-up records, until Ctrl-C, and
+prints the .env that goes with it. The same seed and numbers give the same world for the same minute of the clock.`,
     flags,
     examples: `mkdir try && cd try && livehouse emulate > .env     then livehouse sync in another terminal
 livehouse emulate --channels 3 --viewers 20000 --latency 50
@@ -62,7 +61,8 @@ livehouse emulate --rate-limit 5 --retry-after 1`,
       },
     )
     for (const line of envLines({ ...settingsOf(emulator, settings.timeZone), DATABASE_URL: 'embedded' })) print(line)
-    remark('Ctrl-C ends it.')
+    const [channel] = emulator.world.channels.values()
+    remark(`The hash id of channel ${channel?.id ?? ''} is ${channel?.hashId ?? ''} (api ticket). Ctrl-C ends it.`)
     if (!signal.aborted) await once(signal, 'abort')
     return 0
   },
