@@ -1,7 +1,6 @@
 import type { Row } from '../core/column.ts'
 import type { Page } from '../core/page.ts'
 import { placeOf } from '../core/slice.ts'
-import type { ChannelFacts } from '../core/stream.ts'
 import { readDuplicates } from '../ledger/quarantine/quarantine.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
 import type { BatchLoader } from './batch-loader.ts'
@@ -24,7 +23,7 @@ import { readHead, readPages } from './read-pages.ts'
 import { readableOf, requireFields } from './record-slice.ts'
 import { countParts, mayBeSearched, searchWithin, splitSlice, tooYoungFrom } from './slice-parts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
-import { completeFacts, type KeySet, rowKey, startWalk, type WalkSummary } from './walk.ts'
+import { type KeySet, rowKey, startWalk, type WalkSummary } from './walk.ts'
 import { liesWithin, mayBeHalved } from './windows.ts'
 
 /**
@@ -51,7 +50,6 @@ export async function extractKeyed(
   const { knownFields, hasDuplicates } = await reading.earlier()
   const repeatedKeys = new Set(hasDuplicates ? await readRepeatedKeys(slice, deps) : [])
   if (knownFields.length === 0) loader.expectNew()
-  let channelFacts: ChannelFacts | undefined
   let previous: WalkEnd | undefined
   const all: AllWalks = { distinct: 0, count: 0, isStill: true, fewest: Infinity, most: 0 }
   let { pageSize } = reading.pages
@@ -87,7 +85,6 @@ export async function extractKeyed(
       for await (const { page, lastPage } of readPages(pages, walk.countKnown)) {
         await add(page)
         largest = Math.max(largest, page.items.length)
-        channelFacts = completeFacts(channelFacts, stream, page, readItem)
         reportPage(page.items.length, lastPage)
         // A short page may be all there is: the pages behind it show that.
         const isAlone = walk.summary().received === page.items.length && page.items.length < pageSize
@@ -146,7 +143,7 @@ export async function extractKeyed(
     }
 
     const extraction = conclude(slice, { ...walked, keys: walk.keys, count, largest }, all, { ...judged, attempt })
-    return { kind: 'read', extraction: { ...extraction, channelFacts }, rows: [...timesOfWalk, ...freshest] }
+    return { kind: 'read', extraction, rows: [...timesOfWalk, ...freshest] }
   }
 }
 
@@ -214,7 +211,7 @@ function conclude(
   end: WalkEnd,
   all: AllWalks,
   judged: ReturnType<typeof judgeTogether> & { readonly attempt: number },
-): Omit<Extraction, 'channelFacts'> {
+): Extraction {
   const { verdict, ofWalk, isUntrue, announced, missing, attempt } = judged
   const isAgain = isConclusive(ofWalk) && accountedFor(end) < announced
   const duplicates = isConclusive(ofWalk) ? duplicatesOf(stream, end.held) : []

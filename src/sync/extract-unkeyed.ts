@@ -100,9 +100,9 @@ export async function extractUnkeyed(
     // Empty for a list that moved: it has a count, but no keys.
     const keys = new Set(identified.map((row) => String(row[identity.keyColumn])))
     const found = { count: kept.length, has: (key: string) => keys.has(key) }
-    const known = { channelFacts: undefined, title: title && headersText(title) }
     const servedSize = list.pages.length > 1 ? largestPage(list.pages) : undefined
-    const extraction = { summary, verdict, found, unproven, pageSize: servedSize, ...known }
+    const headers = title && headersText(title)
+    const extraction = { summary, verdict, found, unproven, pageSize: servedSize, title: headers }
     return { kind: 'read', extraction, keepsMoving, rows }
   }
 }

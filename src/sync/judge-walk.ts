@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Row } from '../core/column.ts'
 import type { RejectedItem } from '../core/page.ts'
 import { placeOf, type Proof } from '../core/slice.ts'
-import type { ChannelFacts, Stream } from '../core/stream.ts'
+import type { Stream } from '../core/stream.ts'
 import { chargeAcceptance } from '../ledger/slices/acceptances.ts'
 import { duplicateItem } from '../ledger/quarantine/quarantine.ts'
 import { findAgreeing } from '../ledger/slices/earlier-readings.ts'
@@ -68,7 +68,6 @@ export interface Extraction {
   readonly unproven?: readonly Row[]
   /** For rows without an id: how many the largest page held; undefined where all were on one page. */
   readonly pageSize?: number | undefined
-  readonly channelFacts: ChannelFacts | undefined
   /** Column headers as JSON text (API 4.11), also of an answer without rows; undefined where there are none. */
   readonly title: string | undefined
 }

@@ -82,7 +82,8 @@ export async function landSlice(
 ): Promise<Landing> {
   const { stream, partition } = slice
   const { clock, runId, timeZone } = deps
-  const { summary, found, channelFacts, title } = extraction
+  const { summary, found, title } = extraction
+  const { channelFacts } = summary
   const at = new Date(clock.now())
   let landing = nothingLanded
   await loader.finish(async (trx, written) => {

@@ -33,6 +33,7 @@ export interface WalkSummary {
   readonly degraded: number
   /** Names of fields that the spec does not know. */
   readonly unknownFields: ReadonlySet<string>
+  readonly channelFacts: ChannelFacts | undefined
   /** Names of declared fields that no item has had, and of those that no row has had in a form that could be read. */
   readonly absentFields: ReadonlySet<string>
   readonly unreadFields: ReadonlySet<string>
@@ -61,6 +62,7 @@ export function startWalk(
   const expected = expectedFields(stream)
   const [absentFields, unreadFields] = [new Set(expected), new Set(expected)]
   let totals: Totals | undefined
+  let channelFacts: ChannelFacts | undefined
   let received = 0
   let distinct = 0
   let repeatsOnPage = 0
@@ -86,6 +88,7 @@ export function startWalk(
           continue
         }
         for (const field of read.unknownFields) unknownFields.add(field)
+        channelFacts = completeFacts(channelFacts, stream, item)
         const key = keyOf(read.row)
         if (keysHere.has(key)) repeatsOnPage++
         keysHere.add(key)
@@ -123,6 +126,7 @@ export function startWalk(
       held,
       degraded,
       unknownFields,
+      channelFacts,
       absentFields,
       unreadFields,
     }),
@@ -154,21 +158,11 @@ export function expectedFields(
   })
 }
 
-/** Adds what the readable items of a page say about their channel. */
-export function completeFacts(
-  known: ChannelFacts | undefined,
-  { channelFacts }: Stream,
-  page: Page,
-  readItem: ItemReader,
-): ChannelFacts | undefined {
-  if (channelFacts === undefined) return undefined
-  let facts = known
-  for (const item of page.items) {
-    if (facts && facts.name !== null && facts.adminId !== null) return facts
-    const more = readItem(item, page).kind === 'row' ? channelFacts(item) : undefined
-    if (more) facts = { name: facts?.name ?? more.name, adminId: facts?.adminId ?? more.adminId }
-  }
-  return facts
+/** Adds what a readable item says about its channel. */
+function completeFacts(known: ChannelFacts | undefined, stream: Stream, item: unknown): ChannelFacts | undefined {
+  if (known && known.name !== null && known.adminId !== null) return known
+  const more = stream.channelFacts?.(item)
+  return more ? { name: known?.name ?? more.name, adminId: known?.adminId ?? more.adminId } : known
 }
 
 /** The most rows that a service counts or shows is a multiple of this: 10,000 or 500, or some pages. */
