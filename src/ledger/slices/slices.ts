@@ -72,7 +72,7 @@ export async function readWalkBefore(db: Db, place: Place, runId: string): Promi
 }
 
 /**
- * When the last reading of each of these minutes of a partition began; an undefined minute asks for whole walks.
+ * When the last reading of each of these minutes began, or ended where it covers the minute; undefined: of whole walks.
  * @returns as many instants as minutes, in their order; undefined where it was never read
  */
 export async function readLastReading(
@@ -81,10 +81,10 @@ export async function readLastReading(
   minutes: readonly (WallTime | undefined)[],
 ): Promise<readonly (Date | undefined)[]> {
   const times = minutes.map((minute) => (minute === undefined ? null : formatWallTime(minute)))
-  // The builder cannot select from values in their order.
+  // The builder cannot select from values in their order. Merged slices begin with their earliest reading.
   const { rows } = await sql<{ at: Date | null }>`
     select (
-      select max(started_at) from livehouse_ops.slices
+      select max(case when covers @> minute then finished_at else started_at end) from livehouse_ops.slices
       where stream = ${stream} and partition = ${partition} and status in ('landed', 'moving')
         and case when minute is null then reads is null else reads @> minute end
     ) as at
