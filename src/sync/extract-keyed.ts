@@ -18,7 +18,8 @@ import {
   type Verdict,
   freshestOf,
 } from './judge-walk.ts'
-import { isRefusal, type SliceReading, sizeOfReading } from './page-reading.ts'
+import { isRefusal, type SliceReading } from './page-reading.ts'
+import { sizeOfReading } from './read-list.ts'
 import { readHead, readPages } from './read-pages.ts'
 import { readableOf, requireFields } from './record-slice.ts'
 import { countParts, mayBeSearched, searchWithin, splitSlice, tooYoungFrom } from './slice-parts.ts'

@@ -213,17 +213,6 @@ export function isRefusal(error: unknown): boolean {
   return isFinalStatus(error) || hasCode(error, 'api.refused')
 }
 
-/**
- * The page size for another reading of a list: each time smaller by a sixteenth of what the service serves, so that
- * rows lie on other pages. A service that sorts by a value that is not unique may order equal rows anew on each page:
- * then some come on two pages and others on none, and the same ones whenever pages have that size.
- *
- * @param attempt from 1
- */
-export function sizeOfReading(served: number, attempt: number, fewest = 1): number {
-  return Math.max(Math.min(served, fewest), served - Math.ceil(served / 16) * (attempt - 1))
-}
-
 /** How many items the largest of these pages holds: the service serves at least that many. */
 export function largestPage(pages: readonly Page[]): number {
   return Math.max(...pages.map(({ items }) => items.length))

@@ -83,6 +83,17 @@ export async function readBareList(
   return { pages, doubt: await findChange(reading, [...pages, ...emptyEnd], pages.length) }
 }
 
+/**
+ * The page size for another reading of a list: each time smaller by a sixteenth of what the service serves, so that
+ * rows lie on other pages. A service that sorts by a value that is not unique may order equal rows anew on each page:
+ * then some come on two pages and others on none, and the same ones whenever pages have that size.
+ *
+ * @param attempt from 1
+ */
+export function sizeOfReading(served: number, attempt: number, fewest = 1): number {
+  return Math.max(Math.min(served, fewest), served - Math.ceil(served / 16) * (attempt - 1))
+}
+
 /** Items as text, in whatever order: some services put rows of one second in a new order each time. */
 function textInAnyOrder(stream: Stream): (items: readonly unknown[]) => string {
   return (items) => jsonText(items.map((item) => itemText(stream, item)).sort())
