@@ -145,6 +145,11 @@ export function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
   })
 }
 
+/** Some services fail at a page behind the last one: that is no more an end than a refusal, and is judged like one. */
+export function isRefusedPage(error: unknown): boolean {
+  return isRefusal(error) || (hasCode(error, 'api.status') && error.details.status >= 500)
+}
+
 /** Counts what a slice asks of the service. */
 export type CallMeter = ReturnType<typeof createCallMeter>
 

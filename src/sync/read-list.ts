@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from 'node:util'
-import { hasCode } from '../core/errors.ts'
 import type { Page } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
 import { itemText, jsonText } from '../core/text.ts'
@@ -8,6 +7,7 @@ import {
   fetchNumbered,
   fetchUnlessRefused,
   isRefusal,
+  isRefusedPage,
   largestPage,
   NAMED_SIZES,
   type PageReading,
@@ -102,11 +102,6 @@ function textInAnyOrder(stream: Stream): (items: readonly unknown[]) => string {
 function sameInAnyOrder(stream: Stream): (items: readonly unknown[], others: readonly unknown[]) => boolean {
   const textOf = textInAnyOrder(stream)
   return (items, others) => items.length === others.length && textOf(items) === textOf(others)
-}
-
-/** Some services fail at a page behind the last one: that is no more an end than a refusal, and is judged like one. */
-function isRefusedPage(error: unknown): boolean {
-  return isRefusal(error) || (hasCode(error, 'api.status') && error.details.status >= 500)
 }
 
 /** Whether the list is surely one page. */

@@ -6,7 +6,7 @@ import type { CallContext, Page } from '../core/page.ts'
 import { describeList } from '../core/slice.ts'
 import { sameItems } from '../core/text.ts'
 import type { PageReading, RefusedPage } from './page-reading.ts'
-import { fetchNumbered, fetchUnlessRefused, MOST_ROWS_UNCUT } from './page-reading.ts'
+import { fetchNumbered, fetchUnlessRefused, isRefusedPage, MOST_ROWS_UNCUT } from './page-reading.ts'
 import type { PageShare, ReadAhead } from './slice-work.ts'
 import type { Walk } from './walk.ts'
 
@@ -38,15 +38,15 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
   let previous = first
   let emptyPages = 0
   const areSame = sameItems(reading.list.stream)
+  const askBehind = async (page: number) => await fetchUnlessRefused(reading, page, isRefusedPage)
   try {
     yield { number: 1, page: first, lastPage }
     for (let number = 2; number <= lastPage || received !== total || previous.items.length >= size; number++) {
       // A moving list whose pages repeat behind the end would never end, as each brings a new row.
       if (receivedAgain * 2 > received) return
-      let next: Page | RefusedPage =
-        number > lastPage ? await fetchUnlessRefused(reading, number) : await ahead.take(number, lastPage)
+      let next: Page | RefusedPage = number > lastPage ? await askBehind(number) : await ahead.take(number, lastPage)
       // A single refusal may be by chance, and the total may only be the most that the service counts.
-      if ('refusal' in next) next = await fetchUnlessRefused(reading, number)
+      if ('refusal' in next) next = await askBehind(number)
       if ('refusal' in next) {
         const isFull = previous.items.length >= (number > 2 ? largest : Math.min(MOST_ROWS_UNCUT + 1, size))
         if (received > total && isFull) throw next.refusal
@@ -63,7 +63,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
         if (isNothing(page, first, previous)) {
           if (received < total) return
           // The total may be a limit: after it, a single page may be empty, or an earlier one again.
-          const behind = await fetchUnlessRefused(reading, number + 1)
+          const behind = await askBehind(number + 1)
           if ('refusal' in behind || isNothing(behind, first, previous, page)) return
           // A list that starts over has ended, where as many rows came as announced.
           if (received === total && countKnown(behind) === behind.items.length) return

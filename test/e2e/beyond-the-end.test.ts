@@ -77,8 +77,8 @@ test('a service that refuses every range is asked for a day, and then no more', 
   expect(streams.watch_records.calls).toBe(2)
 })
 
-test.each([100, 250])('%i gifts of a service that fails behind the last page all land', async (count) => {
-  await using account = await startAccount({ channels: 1, viewers: 5 })
+test.each([100, 250])('%i gifts and viewers of a service that fails behind the last page all land', async (count) => {
+  await using account = await startAccount({ channels: 1, viewers: count })
   const { channel, gift } = firstRows(account.emulator)
   for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
   channel.gifts.add(...times(count, (n) => ({ ...gift, giftId: n, givenAt: gift.givenAt + n * 60 })))
@@ -88,10 +88,10 @@ test.each([100, 250])('%i gifts of a service that fails behind the last page all
     return isBehind ? (failed.answer?.(given) ?? given) : given
   }
   const effect = whereAsked(({ page }) => page > 1, { name: 'fails behind the end', answer })
-  account.emulator.faults.push({ effect, endpoint: 'giftRunning' })
-  expect(await account.sync('gifts')).toMatchObject({ code: 0 })
-  await account.expectTruth(['gifts'])
-  expect(account.emulator.calls.length).toBeLessThan(40)
+  account.emulator.faults.push({ effect })
+  expect(await account.sync('gifts,visitors')).toMatchObject({ code: 0 })
+  await account.expectTruth(['gifts', 'visitors'])
+  expect(account.emulator.calls.length).toBeLessThan(60)
 })
 
 test('a viewer list of which no more than a round number is counted and served is red, and may be accepted', async () => {
