@@ -22,7 +22,6 @@ export function askedOf({ window, asked }: Pick<Slice, 'window' | 'asked'>): Win
 /** @param pageSize how many rows of a page are asked for; the largest that the spec allows when not given */
 export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageSize = slice.stream.pageSize) {
   const { stream, partition, window } = slice
-  const startedAtMs = deps.clock.now()
   const claimableMs = deps.claimableMs()
   let earlier: Promise<EarlierReadings> | undefined
   let first: { readonly page: Page; readonly pageSize: number } | undefined
@@ -31,10 +30,10 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
   let isByDay = false
   /** Whether it is known to filter, by another time than those that rows show. */
   let isByOther = false
-  const latest = deps.wallTimeAt(startedAtMs)
-  const { rangeEnds } = deps
-  const hasOneTime = stream.timeColumns.length === 1
-  const readItem = itemReader(stream, { partition, serviceDay: formatWallDate(deps.wallTimeAt(startedAtMs)) })
+  const latest = deps.wallTimeAt(deps.clock.now())
+  /** Of all its requests, whatever other readings find out meanwhile. */
+  const endsNow = stream.timeColumns.length === 1 || deps.rangeEnds.get(stream.name) === 'now'
+  const readItem = itemReader(stream, { partition, serviceDay: formatWallDate(latest) })
   const pages: PageReading = {
     fetchPage: async (request, context) => {
       if (request.page === 1 && request.list === pages.list && request.pageSize === first?.pageSize) {
@@ -42,10 +41,11 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
         first = undefined
         return page
       }
-      const endsNow = hasOneTime || rangeEnds.get(stream.name) === 'now'
       const list = endsNow ? listUntil(request.list, latest) : request.list
       const page = await deps.fetchPage({ ...request, list }, context)
-      if (page.items.length > 0 && (list.window?.to ?? 0) > latest) rangeEnds.set(stream.name, 'later')
+      const { to } = list.window ?? { to: 0 }
+      if (to > latest && page.items.length > 0 && to > deps.wallTimeAt(deps.clock.now()))
+        deps.rangeEnds.set(stream.name, 'later')
       servedAtMs ??= page.serviceTimeMs
       return page
     },
@@ -85,11 +85,11 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
      */
     mustEndNow: async (from: WallTime, fewest: number): Promise<boolean> => {
       const { to = 0 } = pages.list.window ?? {}
-      if (to <= latest || hasOneTime || rangeEnds.has(stream.name)) return false
+      if (to <= latest || endsNow || deps.rangeEnds.get(stream.name) === 'later') return false
       const list = listUntil({ ...pages.list, window: { from, to } }, latest)
       const page = await fetchUnlessRefused({ ...pages, list }, 1)
       if ('refusal' in page || page.items.length < fewest) return false
-      rangeEnds.set(stream.name, 'now')
+      deps.rangeEnds.set(stream.name, 'now')
       return true
     },
     /** Asks for page 1, and keeps it for the next time that it is fetched. */

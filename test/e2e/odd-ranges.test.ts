@@ -46,8 +46,8 @@ function filterBy({ emulator }: TestAccount, ...changes: readonly Filter[]): voi
 }
 
 /** Of each stream with a range a row every other day, over 280 days. */
-async function startHistory(): Promise<TestAccount> {
-  const account = await startAccount({ channels: 1, viewers: 5 })
+async function startHistory(channels = 1): Promise<TestAccount> {
+  const account = await startAccount({ channels, viewers: 5 })
   const newest = account.hoursAgo(1)
   addRows(account.emulator, 140, (n) => newest - n * 2 * DAY)
   return account
@@ -94,7 +94,7 @@ test.each([
 test.each(['gives nothing of', 'refuses'])(
   'of a service that %s a range that ends in the future, all is read',
   async (how) => {
-    await using account = await startHistory()
+    await using account = await startHistory(3)
     const { channel, record, gift } = firstRows(account.emulator)
     let isFuture = false
     const query = (asked: ListQuery): ListQuery => {
