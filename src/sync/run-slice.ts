@@ -235,8 +235,7 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const halve = async () => await countParts(slice, splitSlice(slice, read.rows, deps), total, reading.pages, true)
   const halves = more ?? (isCut ? await halve() : undefined)
   const isOneAnswer = read.kind === 'unread' && read.cause === 'too long' && read.isOneAnswer
-  const hasMoved = read.kind === 'read'
-  if (halves) return { kind: 'cut', parts: searchWithin(slice, halves, isOneAnswer), hasMoved }
+  if (halves) return { kind: 'cut', parts: searchWithin(slice, halves, isOneAnswer), hasMoved: read.kind === 'read' }
   if (read.kind === 'read') {
     const why = `it did not come to rest in ${MOST_READINGS} readings or more, no row was written`
     const reason = `${why}: ${read.extraction.verdict.reason}`
