@@ -6,7 +6,7 @@ import { DAY, floorToDay, formatWallDate, MINUTE, parseWallTime, type WallTime }
 import { type EarlierReadings, readEarlier } from '../ledger/slices/earlier-readings.ts'
 import { itemReader } from '../transform/read-item.ts'
 import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
-import { claimableUntil, filterIgnored, listUntil, minuteOf, minutesWithin, partUntil, straysOf } from './windows.ts'
+import { claimableUntil, filterIgnored, GAP, listUntil, minutesWithin, partUntil, straysOf } from './windows.ts'
 
 /** A slice that is being read. */
 export type SliceReading = ReturnType<typeof openReading>
@@ -54,15 +54,17 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     readAhead: deps.readAhead,
     context: { signal: deps.signal, onAttempt: meter.onAttempt },
   }
-  /** Whether the first of these rows that was not asked for comes where its minute is. */
+  /** Whether the first of these rows that was not asked for comes where its minute is, or its day in order. */
   const comesByItsMinute = async (rows: readonly Row[]): Promise<boolean> => {
     const { from, to } = pages.list.window ?? { from: 0, to: 0 }
-    const minutes = rows.flatMap((row) => minuteOf(row[stream.timeColumns[0] ?? ''], deps.timeZone) ?? [])
-    const at = minutes.find((each) => each < from || each > to)
-    if (at === undefined) return false
-    const minute = { from: at, to: at + MINUTE }
-    const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: askedOf({ window: minute }) } }, 1)
-    return !('refusal' in page) && minutesWithin(minute, rowsOf(page, readItem), stream, deps.timeZone).length > 0
+    const minutesOf = (those: readonly Row[]) => minutesWithin({ from: 0, to: Infinity }, those, stream, deps.timeZone)
+    const at = minutesOf(rows).find((each) => each < from || each > to) ?? 0
+    const list = { ...pages.list, window: askedOf({ window: { from: at, to: at + MINUTE } }) }
+    const page = await fetchUnlessRefused({ ...pages, list }, 1)
+    const minutes = minutesOf('refusal' in page ? [] : rowsOf(page, readItem))
+    const span = (minutes.at(-1) ?? 0) - (minutes[0] ?? 0)
+    const isOfDay = Math.abs(span) > 2 * GAP && minutes.every((each) => floorToDay(each) === floorToDay(at))
+    return minutes.includes(at) || (isOfDay && minutes.toSorted((a, b) => (a - b) * span).join() === minutes.join())
   }
   const isNothingLater = async (): Promise<boolean> => {
     const later = { from: latest + 2 * MINUTE, to: latest + 2 * DAY }
