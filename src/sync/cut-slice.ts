@@ -145,7 +145,7 @@ async function lookAt(pages: PageReading, number: number): Promise<Page | undefi
 }
 
 /** A shorter range is checked only where a range around it was served in part, or a round number of rows came. */
-const LONG_RANGE = 28 * DAY
+const LONG_RANGE = 7 * DAY
 
 /**
  * Cuts a range of which the service may have served only a part: a long range, or one with as many rows as may be the
@@ -191,7 +191,7 @@ export async function cutShortened(
   const known = { from: window.from, to: held?.to ?? window.from }
   const before = { from: window.from, to: minutes.length > 0 ? earliest : window.from }
   const { to } = covers ?? window
-  const newest = Math.max(MINUTE, Math.min(LONG_RANGE, floorToMinute(length / 2)))
+  const newest = Math.max(MINUTE, Math.min(4 * LONG_RANGE, floorToMinute(length / 2)))
   const isServed = !isNear && !isShortened && length <= longest
   const behind = { from: isServed ? to : isNear ? latest + GAP : Math.max(latest + GAP, window.to - newest), to }
   // The minute in which the answer ended may have come in part: it belongs to the part that did not come.

@@ -70,19 +70,20 @@ async function startEvenings(evenings: number, rows: number): Promise<TestAccoun
 const refused = refusal(400001)
 
 test.each([
-  ['newest', 20],
-  ['oldest', 20],
-  ['oldest', 316],
-  ['none of', 30],
-  ['none of', 8],
-] as const)('of a service that serves the %s %i days of a longer range, all is read', async (which, days) => {
+  ['newest', 20, '2026-10-06', 23],
+  ['newest', 7, '2026-11-03', 9],
+  ['oldest', 20, '2026-10-06', 23],
+  ['oldest', 316, '2026-10-06', 23],
+  ['none of', 30, '2026-10-06', 23],
+  ['none of', 8, '2026-10-06', 23],
+] as const)('a service that serves the %s %i days of a longer range is read whole', async (which, days, from, rows) => {
   await using account = await startHistory()
   const { emulator, database, run } = account
   if (which === 'oldest') emulator.switches.rowOrder = 'time-asc'
   filterBy(account, shortenedTo(days, which))
-  expect(await run(backfill, ['--from', '2026-10-06', ...onlyVisits])).toMatchObject({ code: 0 })
-  const rows = await readStreamTable(database.db, 'watch_records')
-  expect(rows.filter((row) => Math.floor(Number(row.record_id) / 1000) === 900)).toHaveLength(23)
+  expect(await run(backfill, ['--from', from, ...onlyVisits])).toMatchObject({ code: 0 })
+  const visits = await readStreamTable(database.db, 'watch_records')
+  expect(visits.filter((row) => Math.floor(Number(row.record_id) / 1000) === 900)).toHaveLength(rows)
   for (let night = 0; night < 3; night++) {
     account.clock.passHours(24)
     expect(await account.sync(wanted, { LIVEHOUSE_HISTORY_FROM: '2026-01-01' })).toMatchObject({ code: 0 })
