@@ -10,9 +10,9 @@ import { clientFor, connectionOptions, pgTypes, translatingPool } from './driver
 const OLDEST_SERVER = 14
 const IDLE_TIMEOUT_MS = 30_000
 
-/** A database or login may have other settings: unreadable times, "null" in place of NULL, seconds of JIT. */
+/** A database or login may have other settings: unreadable times, "null" in place of NULL, seconds of JIT, escapes. */
 const SESSION = `set datestyle = 'ISO, YMD'; set array_nulls = on; set jit = off;
-  set default_transaction_isolation = 'read committed'`
+  set standard_conforming_strings = on; set default_transaction_isolation = 'read committed'`
 
 interface PoolOptions {
   /** Ends the wait for the first connection. */

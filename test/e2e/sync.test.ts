@@ -82,10 +82,10 @@ test('the newest ranges of all channels go before older gaps', async () => {
 test('settings of the database under which statements would take long or values change are not those of a run', async () => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
   const { name, db } = account.database
-  const isolation = `default_transaction_isolation = 'serializable'`
-  const floats = 'extra_float_digits = -5'
-  for (const setting of [`jit = 'on'`, `datestyle = 'SQL, DMY'`, `array_nulls = 'off'`, floats, isolation])
+  const others = ['standard_conforming_strings = off', 'extra_float_digits = -5', 'array_nulls = off', 'jit = on']
+  for (const setting of [...others, 'datestyle = SQL, DMY', 'default_transaction_isolation = serializable'])
     await sql.raw(`alter database ${name} set ${setting}`).execute(db)
+  expect(await account.run(migrate, ['up'])).toMatchObject({ code: 0 })
   await sql`create table public.seen (jit text, isolation text)`.execute(db)
   await sql`create function public.see() returns trigger language plpgsql as
     'begin insert into public.seen select current_setting(''jit''),
