@@ -99,11 +99,10 @@ export function createGiveUpHandler(deps: Pick<PerformDeps, 'db' | 'clock' | 'lo
     // A run that a user asked for has its attempts on record already.
     const run = 'tick' in given ? await begin(given.job, given.tick, deps) : undefined
     if (run === undefined) return {}
-    const { job } = given
     const error = `it was begun ${run.attempts - 1} times and never ended`
     const finishedAt = new Date(deps.clock.now())
     await endJobRun(deps.db, run, { status: 'ended', outcome: 'failed', runId: null, error, finishedAt })
-    deps.log.error('job.failed', { job: job.name, reason: error })
+    deps.log.error('job.failed', { job: given.job.name, reason: error })
     return {}
   }
 }
