@@ -67,7 +67,7 @@ interface FannedRun {
 }
 
 async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promise<void> {
-  const { queue, deps, tally } = run
+  const { queue, deps, tally, options } = run
   if (plans.length === 0) return
   for (const [stream, ofStream] of Map.groupBy(plans, ({ stream }) => stream.name))
     deps.report({ kind: 'stream.planned', stream, slices: ofStream.length })
@@ -79,8 +79,11 @@ async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promi
     while (pending.size > 0 && !deps.signal.aborted) {
       const nextEnd = queue.nextEnd()
       for (const ended of await queue.readEnded('partitions', [...pending.keys()])) {
-        const plan = pending.get(ended.id)
-        pending.delete(ended.id)
+        // While the database is away the lease of this run may expire, and workers drop its jobs.
+        const isDropped = ended.state === 'cancelled' && options.leases.holds(`run ${deps.runId}`)
+        const plan = isDropped ? undefined : pending.get(ended.id)
+        if (isDropped) await queue.giveBack('partitions', ended)
+        else pending.delete(ended.id)
         if (plan !== undefined) addEnded(plan, ended, run)
       }
       if (pending.size > 0) await Promise.race([nextEnd, systemClock.sleep(POLL_MS, deps.signal)]).catch(() => {})

@@ -104,8 +104,8 @@ export class Queue implements AsyncDisposable {
     this.#notifyEnded()
   }
 
-  /** For an attempt that was stopped: another may follow at once. No process sees it as cancelled in between. */
-  async giveBack(name: QueueName, { id }: Attempt): Promise<void> {
+  /** For a job that was stopped or cancelled: an attempt may follow at once. None sees it as cancelled in between. */
+  async giveBack(name: QueueName, { id }: Pick<Attempt, 'id'>): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
       const options = { db: fromKysely(trx) }
       await this.#boss.cancel(name, id, options)

@@ -65,13 +65,15 @@ test('an attempt whose end is on no record counts in the run, also with the queu
   await stop(worker)
 })
 
-test('a partition that no attempt got to the end of is an error of its run, and the next run reads it', async () => {
+test('a partition that no attempt got to the end of is an error of its run, one that a worker has dropped is not', async () => {
   const flags = ['--streams', 'managers,questionnaires']
   const running = account.sync(flags)
   await account.untilQueued('created', 3)
   // As after the last of them.
   await sql`update pgboss.job set state = 'failed', output = '{"message": "its disk is full"}', completed_on = now()
     where singleton_key = 'managers account'`.execute(account.database.db)
+  // As by a worker that finds the lease of the run expired, after the database or the machine of the run stood still.
+  await sql`update pgboss.job set state = 'cancelled' where state = 'created'`.execute(account.database.db)
   const worker = await account.startWorker()
   const { code, outcome } = await running
   const message = 'managers account: no worker got to its end: its disk is full'
@@ -200,7 +202,5 @@ max_client_conn = 100
   while (child.exitCode === null && !said.includes('process up'))
     await Promise.race([once(child.stderr, 'data'), once(child, 'exit')])
   if (child.exitCode !== null) throw new Error(`PgBouncer did not start:\n${said}`)
-  const pooled = new URL(url)
-  pooled.host = `127.0.0.1:${listenPort}`
-  return pooled.href
+  return Object.assign(new URL(url), { host: `127.0.0.1:${listenPort}` }).href
 }
