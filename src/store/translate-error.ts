@@ -3,6 +3,8 @@ import { codeOf, hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 /** What to do about a refusal, by SQLSTATE (PostgreSQL, appendix A); a class of two characters stands for all of it. */
 const repairs: Readonly<Record<string, string>> = {
   '25006': 'It is read-only: connect to the primary, or end its recovery or default_transaction_read_only',
+  '25P03': 'It ended a transaction that waited: raise idle_in_transaction_session_timeout for this user, or run again',
+  '25P04': 'It ended the transaction: raise transaction_timeout for this user, or run again',
   '28': 'Check the user, the password and pg_hba.conf for this address',
   '3D000': 'Create the database first (CREATE DATABASE …), or correct its name in DATABASE_URL',
   '42P01':
@@ -15,6 +17,7 @@ const repairs: Readonly<Record<string, string>> = {
   '57P01': 'It, or this session, was ended by an administrator: start it if it is down, then run again',
   '57P02': 'It crashed: see its log, then run again',
   '57P03': 'It is starting or stopping: wait a moment, then run again',
+  '57P05': 'It ended a session that waited: raise idle_session_timeout for this user, or run again',
 }
 
 /** A database as errors name it. */
@@ -83,7 +86,7 @@ export function isTableGone(error: unknown): boolean {
   return hasCode(error, 'db.refused') && error.details.sqlState === '42P01'
 }
 
-/** Whether the server has gone, or ends the connection after this error: class 57P is its shutdown. */
+/** Whether the server has gone, or ends the connection after this error: 57P is its shutdown, 25P a limit of time. */
 export function isConnectionLoss(error: unknown): boolean {
-  return hasCode(error, 'db.unreachable') || (hasCode(error, 'db.refused') && error.details.sqlState.startsWith('57P'))
+  return hasCode(error, 'db.unreachable') || (hasCode(error, 'db.refused') && /^(57|25)P/.test(error.details.sqlState))
 }
