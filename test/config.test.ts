@@ -13,8 +13,7 @@ import {
   type SettingsReader,
 } from '../src/config.ts'
 import { createSettingSource, type Environment } from '../src/config/setting-source.ts'
-import { createTemporaryFile } from './helpers/temporary-file.ts'
-import { createTemporaryFolder } from './helpers/temporary-folder.ts'
+import { createTemporaryFile, createTemporaryFolder } from './helpers/temporary-folder.ts'
 
 const service = { LIVEHOUSE_BASE_URL: 'https://api.example.com', LIVEHOUSE_API_TOKEN: 'tok-123' }
 

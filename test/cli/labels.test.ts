@@ -5,7 +5,7 @@ import { runQuery } from '../../src/store/pool.ts'
 import { livehouse } from '../helpers/command-line.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { runVerb } from '../helpers/run-verb.ts'
-import { createTemporaryFile } from '../helpers/temporary-file.ts'
+import { createTemporaryFile } from '../helpers/temporary-folder.ts'
 
 const fileOf = (content: string | Uint8Array) => createTemporaryFile('gifts.csv', content)
 

@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { createSettingSource, describeOpenFile } from '../../src/config/setting-source.ts'
-import { createTemporaryFile } from '../helpers/temporary-file.ts'
+import { createTemporaryFile } from '../helpers/temporary-folder.ts'
 
 const temporaryFile = (content: string) => createTemporaryFile('token', content)
 

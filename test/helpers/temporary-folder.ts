@@ -11,6 +11,13 @@ export function createTemporaryFolder(name: string): string {
   return folder
 }
 
+/** A file in such a folder. @returns its path */
+export function createTemporaryFile(name: string, content: string | Uint8Array): string {
+  const path = join(createTemporaryFolder('file'), name)
+  writeFileSync(path, content)
+  return path
+}
+
 /** A folder of job files, by their names. */
 export function createJobsFolder(jobs: Readonly<Record<string, string>>): string {
   const folder = createTemporaryFolder('jobs')
