@@ -116,9 +116,9 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     },
     /**
      * Refuses a page of which most rows lie outside of what was asked for. Where the service goes by days, they may be
-     * of the days of its ends: then such a row comes when its own minute is asked for. Rows with an id may be filtered
-     * by a time that is not shown, such as when they were written: then it counts none of long ago, and none later than
-     * now, as it would by a clock of another zone.
+     * of the days of its ends: then such a row comes when its own minute is asked for (not where calls are few: with an
+     * id it does no harm). Rows with an id may be filtered by a time that is not shown, such as when they were written:
+     * then it counts none of long ago, and none later than now, as it would by a clock of another zone.
      * @throws LivehouseError `paging.ignored`
      */
     requireFiltered: async (rows: readonly Row[]): Promise<void> => {
@@ -126,7 +126,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       const strays = (byDay: boolean) => straysOf(pages.list, rows, deps.timeZone, byDay)
       if (strays(isByDay).length === 0) return
       const mayAsk = stream.isBudgeted !== true
-      if (mayAsk && !isByDay && strays(true).length === 0 && (await comesByItsMinute(rows))) isByDay = true
+      if (!isByDay && strays(true).length === 0 && (!mayAsk || (await comesByItsMinute(rows)))) isByDay = true
       else if (mayAsk && stream.identity === undefined && (await isOfRange(pages)) && (await isNothingLater()))
         isByOther = true
       else throw filterIgnored(pages.list, strays(isByDay), rows.length)

@@ -58,6 +58,15 @@ test('where a page is refused for a day, a record that is deleted meanwhile hide
   expect((await readIds()).size).toBe(249)
 })
 
+test('where the service goes by the dates of a range, those of its last day are no ignored filter', async () => {
+  account.setRecords(400)
+  const { faults } = account.emulator
+  faults.push({ effect: { name: 'to 23:59', query: ({ to = 0, ...asked }) => ({ ...asked, to: to + 86_280 }) } })
+  const argv = ['--from', '2018-09-01', '--to', '2018-10-02', '--streams', 'watch_records_v1']
+  expect(await account.run(backfill, argv)).toMatchObject({ code: 0 })
+  expect((await readIds()).size).toBe(288)
+})
+
 test.each([
   ['the page parameter', 100],
   ['the page parameter and the page size', 20],
