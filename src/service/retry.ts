@@ -110,7 +110,8 @@ function askedWait({ details }: LivehouseError): number {
 
 function finalError(error: LivehouseError, attempts: number): LivehouseError {
   if (attempts === 1) return error
-  const message = `${error.message} after ${attempts} attempts`
+  const times = error.message.endsWith('asks again') ? ` (asked ${attempts} times)` : ` after ${attempts} attempts`
+  const message = error.message + times
   return new LivehouseError(error.code, message, error.details, { cause: error })
 }
 

@@ -134,7 +134,7 @@ test.each([
 })
 
 test.each([
-  ['a code', errcode(5000, 'system busy'), /busy.*LIVEHOUSE_APP_SECRET/, 3],
+  ['a code', errcode(5000, 'system busy'), /busy.*LIVEHOUSE_APP_SECRET.*asks again \(asked 3 times\)/, 3],
   ['503', status(503), /503 after 8 attempts; no call can be made without a token/, 8],
   ['429', status(429), /429 after 8 attempts; no call can be made without a token/, 8],
 ])('one that always says %s is asked a few times by all channels, and ends the run', async (_, effect, words, most) => {
