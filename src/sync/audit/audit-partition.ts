@@ -32,7 +32,7 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
   }
   parts.sort((a, b) => (a.window?.from ?? 0) - (b.window?.from ?? 0))
   const { notes, ...merged } = mergeComparisons(parts)
-  const gaps = `${covered.length - 1} gaps between are not covered, so nothing is claimed of them`
+  const gaps = `what lies between its ${covered.length} covered ranges is not covered, so nothing is claimed of it`
   const isBehind = to - from > MINUTE
   const late = `this machine's clock is behind, so nothing after ${formatWallMinute(from)} counts as covered`
   return {
