@@ -86,7 +86,8 @@ export function isTableGone(error: unknown): boolean {
   return hasCode(error, 'db.refused') && error.details.sqlState === '42P01'
 }
 
-/** Whether the server has gone, or ends the connection after this error: 57P is its shutdown, 25P a limit of time. */
+/** Whether the server has gone, or ends the connection after this error. 57P: it stops; 25P03, 25P04: a limit. */
 export function isConnectionLoss(error: unknown): boolean {
-  return hasCode(error, 'db.unreachable') || (hasCode(error, 'db.refused') && /^(57|25)P/.test(error.details.sqlState))
+  if (!hasCode(error, 'db.refused')) return hasCode(error, 'db.unreachable')
+  return /^57P|^25P0[34]/.test(error.details.sqlState)
 }
