@@ -64,12 +64,13 @@ export function translatingPool(pool: Pool, named: NamedTarget): PostgresPool {
 class TranslatingClient implements PostgresPoolClient {
   readonly #client: PoolClient
   readonly #named: NamedTarget
-  /** Its server has gone; the driver may not have noticed yet. */
-  #isLost = false
+  /** How it was lost, once it is: of what the server said between two statements, later ones tell nothing. */
+  #loss: unknown
 
   constructor(client: PoolClient, named: NamedTarget) {
     this.#client = client
     this.#named = named
+    client.on('error', (error) => (this.#loss ??= translateConnectError(error, named)))
   }
 
   query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
@@ -81,18 +82,19 @@ class TranslatingClient implements PostgresPoolClient {
 
   async #run(text: string, values: readonly unknown[]): Promise<unknown> {
     // The server has rolled back; another error here would hide why.
-    if (this.#isLost && text === 'rollback') return { command: 'ROLLBACK', rowCount: null, rows: [] }
+    if (this.#loss !== undefined && text === 'rollback') return { command: 'ROLLBACK', rowCount: null, rows: [] }
     try {
       return await trace.tracePromise(() => send(this.#client, text, values), { doing: text })
     } catch (error) {
       const translation = translateStatementError(error, this.#named)
-      this.#isLost ||= isConnectionLoss(translation)
-      throw translation
+      if (!isConnectionLoss(translation)) throw translation
+      this.#loss ??= translation
+      throw this.#loss
     }
   }
 
   release(destroy?: boolean): void {
-    this.#client.release(destroy === true || this.#isLost)
+    this.#client.release(destroy === true || this.#loss !== undefined)
   }
 }
 

@@ -59,10 +59,8 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
       await client.query(SESSION).catch(() => {})
     },
   })
-  // Without these listeners the loss of a connection between two statements ends the process. The pool replaces an idle
-  // one; the holder of any other learns of it from its next statement.
+  // Without this listener the loss of an idle connection ends the process. The pool replaces it.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
   const interrupt = () => sockets.forEach((socket) => socket.destroy())
   signal?.addEventListener('abort', interrupt, { once: true })
   const named = { target: describeTarget(url), setting }
