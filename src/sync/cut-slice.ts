@@ -144,8 +144,10 @@ async function lookAt(pages: PageReading, number: number): Promise<Page | undefi
   }
 }
 
-/** A shorter range is checked only where a range around it was served in part, or a round number of rows came. */
-const LONG_RANGE = 7 * DAY
+/** What lies behind the latest row of a long range is asked for of so many of its newest days alone. */
+const NEWEST_DAYS = 28
+/** A range is long that is longer than the lookback of its stream and this: what a night reads is not. */
+const NIGHT_DAYS = 2
 
 /**
  * Cuts a range of which the service may have served only a part: a long range, or one with as many rows as may be the
@@ -169,7 +171,7 @@ export async function cutShortened(
   // A total tells whether a round number is all there is.
   const isLimited = !stream.isCounted && mayBeLimit(came.received)
   const isNothing = came.received === 0
-  const isLong = isShortened || isLimited || length > LONG_RANGE
+  const isLong = isShortened || isLimited || length > (stream.lookbackDays + NIGHT_DAYS) * DAY
   if (!isLong && !isNothing) return undefined
   if (isNothing && (await reading.mustEndNow(window.from, 1))) return [slice]
   const minutes = minutesWithin(window, came.rows, stream, timeZone)
@@ -191,7 +193,7 @@ export async function cutShortened(
   const known = { from: window.from, to: held?.to ?? window.from }
   const before = { from: window.from, to: minutes.length > 0 ? earliest : window.from }
   const { to } = covers ?? window
-  const newest = Math.max(MINUTE, Math.min(4 * LONG_RANGE, floorToMinute(length / 2)))
+  const newest = Math.max(MINUTE, Math.min(NEWEST_DAYS * DAY, floorToMinute(length / 2)))
   const isServed = !isNear && !isShortened && length <= longest
   const behind = { from: isServed ? to : isNear ? latest + GAP : Math.max(latest + GAP, window.to - newest), to }
   // The minute in which the answer ended may have come in part: it belongs to the part that did not come.
