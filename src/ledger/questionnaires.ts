@@ -65,21 +65,25 @@ export async function hasHeaders(db: Db, partition: string): Promise<boolean> {
 
 /**
  * Remembers the headers of a questionnaire. Where they are not what they were, everything that was covered until now is
- * forgotten: all of it is read again, so that no row keeps its old questions. @returns whether they changed
+ * forgotten: all of it is read again, so that no row keeps its old questions.
  */
-export async function rememberHeaders(trx: Db, headers: SeenHeaders): Promise<boolean> {
+export async function rememberHeaders(trx: Db, headers: SeenHeaders): Promise<void> {
   const { partition, title, runId, seenAt } = headers
   const known = ops(trx).selectFrom('headers').where('partition', '=', partition).forUpdate()
   const before = await known.select(({ eb }) => eb('title', '=', title).as('isSame')).executeTakeFirst()
-  if (before?.isSame) return false
+  if (before?.isSame) return
   const row = { title, runId, seenAt }
   const saving = ops(trx)
     .insertInto('headers')
     .values({ partition, ...row })
   await saving.onConflict((conflict) => conflict.column('partition').doUpdateSet(row)).execute()
-  if (before === undefined) return false
-  await forgetPartition(trx, headers)
-  return true
+  if (before !== undefined) await forgetPartition(trx, headers)
+}
+
+/** When the headers of each questionnaire were first seen as they are, by its partition; in milliseconds. */
+export async function readHeaderTimes(db: Db): Promise<ReadonlyMap<string, number>> {
+  const rows = await ops(db).selectFrom('headers').select(['partition', 'seenAt']).execute()
+  return new Map(rows.map(({ partition, seenAt }) => [partition, seenAt.getTime()]))
 }
 
 type FormId = Pick<Form, 'channelId' | 'questionId'>

@@ -38,7 +38,7 @@ function jobOf({ data }: Attempt): PartitionJob {
 }
 
 /** The end of a slice that other slices depend on. */
-type ReportedEnd = Pick<EndedSlice, 'proof' | 'counts' | 'hasNewHeaders'> & {
+type ReportedEnd = Pick<EndedSlice, 'proof' | 'counts'> & {
   /** Of a list: how many rows it had, and which of the known questionnaires. */
   readonly found: { readonly count: number; readonly ids: readonly string[] } | undefined
 }
@@ -115,7 +115,7 @@ function createPartitionHandler(
       leases,
       planAgain: async () => (await plan()).slices,
       onEnd: (_, end) => {
-        if (end.hasNewHeaders || stream.listsQuestions) ends.push(end)
+        if (stream.listsQuestions) ends.push(end)
       },
     })
     if (result.status !== 'ok') signal.throwIfAborted()
@@ -132,9 +132,9 @@ function createPartitionHandler(
       if (streams !== undefined) sums.addResult({ ...result, streams })
     return {
       result: { ...result, streams: sums.result(undefined).streams },
-      ends: ends.map(({ proof, counts, hasNewHeaders, found }) => {
+      ends: ends.map(({ proof, counts, found }) => {
         const ids = found && { count: found.count, ids: known.filter((id) => found.has(id)) }
-        return { proof, counts, hasNewHeaders, found: ids }
+        return { proof, counts, found: ids }
       }),
     }
   }

@@ -58,10 +58,9 @@ export interface Landing {
   readonly removed: number
   /** Of each slice that the ledger keeps of the reading; the last one counts as its proof. */
   readonly proofs: readonly Proof[]
-  readonly hasNewHeaders: boolean
 }
 
-export const nothingLanded: Landing = { removed: 0, proofs: [], hasNewHeaders: false }
+export const nothingLanded: Landing = { removed: 0, proofs: [] }
 
 interface LandingSlice {
   readonly extraction: Extraction
@@ -112,12 +111,8 @@ export async function landSlice(
     const isEmpty = summary.received === 0
     const reading = { record, earlier: covered, hasWritten, disputed, hasNewUnreadable, isEmpty }
     const records = await settleReading(trx, slice, reading, deps)
-    landing = {
-      removed,
-      proofs: records.map(({ proof }) => proof),
-      hasNewHeaders:
-        isWritten && title !== undefined && (await rememberHeaders(trx, { ...name, title, runId, seenAt: at })),
-    }
+    landing = { removed, proofs: records.map(({ proof }) => proof) }
+    if (isWritten && title !== undefined) await rememberHeaders(trx, { ...name, title, runId, seenAt: at })
     const origin = { ...name, runId, seenAt: at, timeZone, asked: askedOf(slice) }
     // An unreadable item that did not come again is gone, but not by an empty answer.
     const mayResolve = earlier.hasWaiting && isConclusive(verdict) && !isEmpty

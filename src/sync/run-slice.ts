@@ -42,11 +42,10 @@ export interface EndedSlice {
   readonly error: unknown
   /** Undefined where the reading did not come to its end. */
   readonly found: FoundRows | undefined
-  readonly hasNewHeaders: boolean
 }
 
 export function failedBy(error: unknown): EndedSlice {
-  return { kind: 'ended', proof: 'failed', counts: noCounts, error, found: undefined, hasNewHeaders: false }
+  return { kind: 'ended', proof: 'failed', counts: noCounts, error, found: undefined }
 }
 
 /** The slice was too large, or did not prove itself. It covers nothing, though rows with a key may be written. */
@@ -69,15 +68,11 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
   const log = openSliceLog(slice, deps, meter)
   let extraction: Extraction | undefined
 
-  const end = (
-    proof: Proof,
-    error: unknown,
-    { removed, hasNewHeaders, proofs }: Landing = nothingLanded,
-  ): EndedSlice => {
+  const end = (proof: Proof, error: unknown, { removed, proofs }: Landing = nothingLanded): EndedSlice => {
     const counts = { ...countsOf(extraction, loader.counts()), removed, ...meter.counts() }
     log.end(proof, counts, error)
     const otherProofs = proofs.slice(0, -1)
-    return { kind: 'ended', proof, otherProofs, counts, error, found: extraction?.found, hasNewHeaders }
+    return { kind: 'ended', proof, otherProofs, counts, error, found: extraction?.found }
   }
   try {
     let pageSize = await choosePageSize(planned, deps)

@@ -2,7 +2,7 @@ import { hasCode } from '../core/errors.ts'
 import { parsePartition, type Partition, partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY } from '../core/wall-clock.ts'
-import { readQuestions, recordListing } from '../ledger/questionnaires.ts'
+import { readHeaderTimes, readQuestions, recordListing } from '../ledger/questionnaires.ts'
 import { readWalkBefore } from '../ledger/slices/slices.ts'
 import type { FoundRows } from './judge-walk.ts'
 import type { PartitionPlan, QuestionsOf } from './plan-slices.ts'
@@ -39,12 +39,13 @@ export async function runStreams(
   run: RunPhases = runPhases,
 ): Promise<RunResult> {
   const listed = new Map<string, FoundRows>()
-  const changed = new Set<string>()
   const dependent = streams.filter(isOfQuestions)
   const listName = streams.find(({ listsQuestions }) => listsQuestions)?.name ?? ''
   const isBudgeted = (stream: Stream) => stream.isBudgeted === true
   const independent = streams.filter((stream) => !isOfQuestions(stream) && !isBudgeted(stream))
 
+  // Another run or worker may be the first to see headers changed: then this one would find its ranges covered no more.
+  const before = await readHeaderTimes(deps.db)
   const served = new Map<string, boolean>()
   /**
    * A questionnaire that a proven list no longer has is asked for some days longer, as it may have been closed after
@@ -79,6 +80,8 @@ export async function runStreams(
     async () => await planStreams(independent, () => []),
     async () => await planStreams(dependent, await readQuestionsOf()),
     async () => {
+      const after = await readHeaderTimes(deps.db)
+      const changed = new Set([...before.keys()].filter((key) => after.get(key) !== before.get(key)))
       if (changed.size === 0) return []
       const plans = await planStreams(dependent, await readQuestionsOf())
       return plans.filter(({ partition }) => changed.has(partitionKey(partition)))
@@ -87,11 +90,10 @@ export async function runStreams(
   ]
   return await run(streams, phases, deps, {
     ...options,
-    onEnd: ({ stream, partition }, { proof, counts, found, hasNewHeaders }) => {
+    onEnd: ({ stream, partition }, { proof, counts, found }) => {
       // With items in quarantine the list is not complete: one of them may be a listed questionnaire.
       const isList = stream.listsQuestions && proof === 'verified' && !counts.quarantined
       if (isList && partition.channel && found) listed.set(partition.channel, found)
-      if (hasNewHeaders) changed.add(partitionKey(partition))
     },
   })
 }

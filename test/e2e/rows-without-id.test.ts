@@ -2,9 +2,10 @@ import { sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
 import { parseWallTime } from '../../src/core/wall-clock.ts'
-import { changedRows } from '../helpers/fault-effects.ts'
+import { atFirstList, changedRows } from '../helpers/fault-effects.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
+import { rememberHeaders } from '../../src/ledger/questionnaires.ts'
 import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startAccount } from '../helpers/start-account.ts'
@@ -43,19 +44,25 @@ async function readCounts() {
 
 test.each([
   ['noticed', 'array', 0, undefined],
+  ['noticed by another run first', 'array', 0, undefined],
   ['asked for, once a run and questionnaire', 'missing', 1, undefined],
   ['asked for by a signup, where all times are no range', 'missing', 1, 4000],
-] as const)('headers edited while nobody signs up are %s, and all get them', async (_, emptyLists, times, days) => {
-  const { emulator, clock } = account
+] as const)('headers edited while nobody signs up are %s, and all get them', async (how, emptyLists, times, days) => {
+  const { emulator, clock, database } = account
   Object.assign(emulator.switches, { emptyLists, longestWindowDays: days })
   for (const later of [0, 1, 1]) await readAfter(later)
-  const { questionnaires } = firstChannel(emulator)
+  const { id, questionnaires } = firstChannel(emulator)
   const form = first(questionnaires.rows)
   const rows = form.signups.rows.map((row): Signup => ({ ...row, answers: row.answers.slice(0, -1) }))
   const questions = ['改名', ...form.questions.slice(1, -1)]
   questionnaires.replace(form, { ...form, questions, signups: createRowList(rows) })
   clock.passHours(1)
   emulator.calls.length = 0
+  const partition = `channel=${id}/question=${form.questionId}`
+  const title = JSON.stringify(['用户ID', '昵称', '手机号', ...questions, '报名时间'])
+  const seen = { stream: 'signups', partition, title, runId: '1', seenAt: new Date() }
+  const effect = atFirstList(() => void rememberHeaders(database.db, seen))
+  if (how.includes('other')) emulator.faults.push({ effect, endpoint: 'signupRecord' })
   const { signups } = (await account.sync(streams)).streams
   const asked = emulator.calls.flatMap(({ endpoint, params }) => {
     return endpoint === 'signupRecord' && params.start_time === undefined ? [String(params.question_id)] : []
