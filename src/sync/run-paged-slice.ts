@@ -82,7 +82,12 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     return end(verdict.proof, isGreen(verdict.proof) ? undefined : shortfall(slice, verdict.reason))
   } catch (error) {
     await loader.drain()
-    if (!hasCode(error, 'api.budgetSpent')) return end('failed', await recordFailure(slice, error, log, deps))
+    if (!hasCode(error, 'api.budgetSpent')) {
+      // Some services fail, and do not refuse, behind the end of a list and where it is too deep.
+      const isPage = hasCode(error, 'api.status') && error.details.status >= 500 && work.state.pagesRead > 0
+      const kept = isPage ? await keepRefused(work, error) : undefined
+      return end('failed', kept ?? (await recordFailure(slice, error, log, deps)))
+    }
     // Without a cause livehouse itself counted the calls, and made none.
     const isRefused = error.cause !== undefined
     const failure = isRefused ? await keepRefused(work, error) : undefined
@@ -181,8 +186,8 @@ async function commit(page: ReadPage, reading: ReturnType<typeof openReading>, w
   })
 }
 
-/** Keeps the progress where the service refused a page. @returns what the slice fails with, if it does */
-async function keepRefused(work: Work, error: LivehouseError<'api.budgetSpent'>): Promise<unknown> {
+/** Keeps the progress where the service refused or failed a page. @returns what the slice fails with, if it does */
+async function keepRefused(work: Work, error: LivehouseError): Promise<unknown> {
   const { slice, deps, place, startedAt } = work
   const { refused, pagesRead } = work.state
   const page = pagesRead + 1

@@ -138,9 +138,9 @@ test('one minute that lies too deep is not begun anew without end: it fails, wit
   expect(await account.untilDone(run, 40)).toMatchObject({ code: 3, errors: [{ code: 'api.status' }] })
 })
 
-test('a list of which the service refuses far pages is read in parts, and keeps no other from its calls', async () => {
+test.each([400, 500])('a list behind which the service answers %i keeps no other from its calls', async (code) => {
   account.setRecords(250, 450)
-  refuse(status(400), { channelId: first(account.emulator.channelIds), page: 4 })
-  expect(await account.untilDone(async () => await runBackfill())).toMatchObject({ code: 0 })
+  refuse(status(code), { channelId: first(account.emulator.channelIds), page: 4 })
+  expect(await account.eachDay(2, async () => (await runBackfill()).code)).toEqual([code === 400 ? 4 : 3, 0])
   await account.expectTruth(['watch_records_v1'])
 })
