@@ -150,6 +150,6 @@ test('signups whose total is not true, and of whose parts it moves, are cut only
   }
   account.emulator.faults.push({ effect: { name: 'untrue, then moving', query, answer }, endpoint: 'signupRecord' })
   expect((await syncStreams(account, 'questionnaires,signups')).code).toBe(3)
-  // Not some 2,300.
-  expect(account.emulator.calls.length).toBeLessThan(1200)
+  // By the order of the answers 700 to 1,320, not some 2,300.
+  expect(account.emulator.calls.length).toBeLessThan(1600)
 })
