@@ -1,5 +1,5 @@
 import type { BiSettings } from '../bi/bi-settings.ts'
-import type { Language } from '../core/language.ts'
+import type { Language } from '../core/column.ts'
 import { DAY, parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { BudgetSettings } from '../ledger/call-budget.ts'
 import type { ServiceAccess } from '../service/connect.ts'

@@ -4,7 +4,7 @@ import { type Language, SCHEMA, schemaWords } from '../bi/view-statements.ts'
 import type { BiView } from '../bi/view.ts'
 import { readSettings } from '../config.ts'
 import { readCommentLanguage } from '../config/read-bi.ts'
-import { languages } from '../core/language.ts'
+import { languages } from '../core/column.ts'
 import { allStreams } from '../streams/registry.ts'
 import { defineCommand } from './usage.ts'
 

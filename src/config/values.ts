@@ -1,4 +1,4 @@
-import { type Language, languages } from '../core/language.ts'
+import { type Language, languages } from '../core/column.ts'
 import { isLoopback } from '../core/loopback.ts'
 import { parseWallTime } from '../core/wall-clock.ts'
 import type { SettingSource } from './setting-source.ts'

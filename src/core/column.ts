@@ -1,3 +1,8 @@
+/** The languages of what people read: pages, alerts, comments in the database. */
+export const languages = ['en', 'zh-CN'] as const
+
+export type Language = (typeof languages)[number]
+
 /** The same text in the two languages of comments, the dictionary and the pages. */
 export interface Words {
   readonly en: string

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Language } from '../core/language.ts'
+import type { Language } from '../core/column.ts'
 import type { Log } from '../core/log.ts'
 import type { OperatorActions } from '../app/operator-actions.ts'
 import type { Readiness } from '../app/read-health.ts'

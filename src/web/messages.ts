@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Language, languages } from '../core/language.ts'
+import { type Language, languages } from '../core/column.ts'
 import { largestUnitOf } from '../core/wall-clock.ts'
 import { allStreams } from '../streams/registry.ts'
 import { labels } from './words/labels.ts'

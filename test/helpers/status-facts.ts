@@ -1,4 +1,4 @@
-import type { Language } from '../../src/core/language.ts'
+import type { Language } from '../../src/core/column.ts'
 import { DAY, wallTimeAt } from '../../src/core/wall-clock.ts'
 import type { View } from '../../src/web/render/view.ts'
 import type { ListedChannel } from '../../src/ledger/channels.ts'

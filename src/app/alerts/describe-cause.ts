@@ -1,5 +1,5 @@
 import type { Cause, Notice } from '../../core/cause.ts'
-import type { Language } from '../../core/language.ts'
+import type { Language } from '../../core/column.ts'
 
 const MOST_PROBLEMS = 5
 

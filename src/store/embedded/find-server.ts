@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { open, readFile, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
-import { embeddedError } from './embedded-error.ts'
+import { embeddedError } from './home.ts'
 import type { Home } from './home.ts'
 import { codeOf } from '../../core/errors.ts'
 

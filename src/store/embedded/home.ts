@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto'
 import { chmod, lstat, mkdir, readFile, readlink, stat, symlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { embeddedError } from './embedded-error.ts'
 import { type Owner, runProgram } from './run-program.ts'
-import { codeOf } from '../../core/errors.ts'
+import { codeOf, LivehouseError } from '../../core/errors.ts'
 
 /** Where root keeps a cluster whose data directory the server's user cannot reach. */
 const REACHABLE_PLACE = '/var/lib/livehouse'
@@ -104,4 +103,17 @@ export async function serverOwner(pgdata: string, accounts = '/etc/passwd'): Pro
   if (found?.isDirectory() && found.uid !== 0) return { uid: found.uid, gid: found.gid }
   const [, uid, gid] = /^livehouse:[^:]*:(\d+):(\d+):/m.exec(await readFile(accounts, 'utf8').catch(() => '')) ?? []
   return uid === undefined || Number(uid) === 0 ? NOBODY : { uid: Number(uid), gid: Number(gid) }
+}
+
+/** Of `db.embedded`. `repair` is a whole sentence without its full stop. */
+export function embeddedError(dataDir: string, reason: string, repair: string, cause?: unknown): LivehouseError {
+  const message = `The embedded PostgreSQL in ${dataDir} cannot run: ${reason}. ${repair}.`
+  return new LivehouseError('db.embedded', message, {}, { cause })
+}
+
+/** Turns a failed file operation in the data directory into one sentence; anything else is returned as it is. */
+export function translateFileError(error: unknown, dataDir: string): unknown {
+  if (!(error instanceof Error) || !('syscall' in error)) return error
+  const repair = 'Make it a directory that this user may write, with room left, or set LIVEHOUSE_DATA_DIR to another'
+  return embeddedError(dataDir, `its directory cannot be used (${error.message})`, repair, error)
 }

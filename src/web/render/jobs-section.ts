@@ -1,5 +1,5 @@
 import cronstrue from 'cronstrue/i18n.js'
-import type { Language } from '../../core/language.ts'
+import type { Language } from '../../core/column.ts'
 import { untrusted, type Html, html } from '../html.ts'
 import type { JobView } from '../facts.ts'
 import { type Column, tableSection } from './table.ts'

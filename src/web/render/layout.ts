@@ -1,4 +1,4 @@
-import { type Language, languages } from '../../core/language.ts'
+import { type Language, languages } from '../../core/column.ts'
 import { wallTimeAt } from '../../core/wall-clock.ts'
 import type { Assets } from '../assets.ts'
 import { type Content, type Html, html, plainForeign } from '../html.ts'

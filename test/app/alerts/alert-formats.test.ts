@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Cause, Notice } from '../../../src/core/cause.ts'
-import { languages } from '../../../src/core/language.ts'
+import { languages } from '../../../src/core/column.ts'
 import { type AlertStyle, formatAlert, refusalIn } from '../../../src/app/alerts/alert-formats.ts'
 import { describeNotice } from '../../../src/app/alerts/describe-cause.ts'
 import { times } from '../../helpers/first-rows.ts'
