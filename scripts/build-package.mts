@@ -39,6 +39,8 @@ async function compile(sources: readonly string[], sourcemap: boolean): Promise<
       sourcemap,
       entryFileNames: '[name].mjs',
       chunkFileNames: 'shared/[name]-[hash].mjs',
+      // Small files that nearly every verb loads.
+      codeSplitting: { groups: [{ name: 'core', test: /[\\/]src[\\/]core[\\/]/ }] },
     },
     logLevel: 'warn',
   })
