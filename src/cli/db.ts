@@ -9,7 +9,7 @@ import { stopEmbedded } from '../store/embedded.ts'
 import { openDatabase } from '../store/pool.ts'
 import { withoutRequireAuth } from '../store/driver.ts'
 import { wrongUse } from '../core/errors.ts'
-import { isPostgresUrl } from '../core/text.ts'
+import { parsePostgresUrl } from '../core/text.ts'
 import { passwordsOf } from '../core/secret-pattern.ts'
 import { copyDatabase, dumpDatabase, restoreDatabase } from '../store/transfer-database.ts'
 import type { CliContext } from './command.ts'
@@ -109,9 +109,10 @@ function openPsql({ environment, print }: CliContext, url: string, args: readonl
 
 /** The URL behind `--to`. It is never shown. */
 function readCopyTarget(given: string | undefined, refuse: Refuse): string {
+  const url = parsePostgresUrl(given ?? '')
   if (given === undefined) refuse(`copy needs --to, ${POSTGRES_URL}`)
-  else if (!isPostgresUrl(given)) refuse(`--to (not shown) should be ${POSTGRES_URL}`)
-  return given ?? ''
+  else if (url === undefined) refuse(`--to (not shown) should be ${POSTGRES_URL}`)
+  return url ?? ''
 }
 
 function readFileName(action: 'dump' | 'restore', given: string | undefined, refuse: Refuse): string {

@@ -1,5 +1,5 @@
 import type { DatabaseTarget, ServiceSettings } from '../app/settings.ts'
-import { isPostgresUrl } from '../core/text.ts'
+import { parsePostgresUrl } from '../core/text.ts'
 import type { SettingSource } from './setting-source.ts'
 import { isSafeAddress, readValue, show } from './values.ts'
 
@@ -78,7 +78,5 @@ export function readQueueUrl(source: SettingSource): string | undefined {
 }
 
 function readPostgresUrl(source: SettingSource, name: string, expected: string): string | undefined {
-  return readValue(source, name, { fallback: undefined, expected, isSecret: true }, (given) =>
-    isPostgresUrl(given) ? given : undefined,
-  )
+  return readValue(source, name, { fallback: undefined, expected, isSecret: true }, parsePostgresUrl)
 }

@@ -34,15 +34,18 @@ export function decodePercent(text: string): string | undefined {
   }
 }
 
-/** Whether the text is a URL of Postgres that its driver reads as it is meant. */
-export function isPostgresUrl(given: string): boolean {
+/** A URL of Postgres, for its driver; undefined where that would not read it as it is meant. */
+export function parsePostgresUrl(given: string): string | undefined {
   const url = URL.parse(given)
   // The driver takes a bare % of a password as it is, but fails with one of a name.
   const parts = [url?.pathname ?? '', given.replace(/%(?![\da-f]{2})/gi, '%25')]
   const isReadable = parts.every((part) => decodePercent(part) !== undefined)
   // A password with an @ before one of these would end there, and the rest be looked up as a host.
   const isCut = [url?.pathname, url?.search, url?.hash].some((part) => /@[^&]*[:/]/.test(part ?? ''))
-  return isReadable && !isCut && /^postgres(ql)?:$/.test(url?.protocol ?? '')
+  if (!isReadable || isCut || !/^postgres(ql)?:$/.test(url?.protocol ?? '')) return undefined
+  // Without libpq's meaning, these are verify-full to the driver, which warns of that in eight lines.
+  if (given.includes('uselibpqcompat=true')) return given
+  return given.replace(/(?<=[?&]sslmode=)(prefer|require|verify-ca)\b/, 'verify-full')
 }
 
 /** A JSON value as text. For values that were read from JSON, and bigints, which are written as numbers. */
@@ -57,17 +60,14 @@ export function jsonText(value: unknown): string {
   }
 }
 
-/** Postgres' numbers end at 131,072 digits; longer ones than this stand as text. */
-const MOST_DIGITS = 1000
-
 /**
  * JSON text that Postgres takes as `jsonb` and that keeps every digit: bigints are written as numbers, and text is
  * cleaned of what Postgres cannot hold (also in keys). For values of an answer, which are at most 200 levels deep.
  */
 export function exactJson(value: unknown): string {
   return JSON.stringify(value, (_key, part: unknown) => {
-    if (typeof part === 'bigint')
-      return part.toString().length > MOST_DIGITS ? part.toString() : JSON.rawJSON(`${part}`)
+    // Postgres' numbers end at 131,072 digits; longer ones than 1,000 stand as text.
+    if (typeof part === 'bigint') return part.toString().length > 1000 ? part.toString() : JSON.rawJSON(`${part}`)
     if (typeof part === 'string') return cleanText(part)
     return cleanKeys(part)
   })
