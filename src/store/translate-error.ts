@@ -76,7 +76,7 @@ function unreachable(error: Error, { target, setting }: NamedTarget): LivehouseE
   // For a host with several addresses, Node gives one error for each, in one that has no message of its own.
   const said = error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : error.message
   const reason = said.replace(/^SASL.* password must be a string$/, 'it wants a password, and none is given')
-  const server = 'that the server runs and accepts connections from here (with sslmode, if it requires TLS)'
+  const server = 'that the server runs and accepts connections from here (TLS: sslmode=verify-full, sslrootcert=FILE)'
   const message = `Database ${target} cannot be reached: ${reason}. Check the address in ${setting}, and ${server}.`
   return new LivehouseError('db.unreachable', message, {}, { cause: error })
 }
