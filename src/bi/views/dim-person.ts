@@ -19,12 +19,12 @@ export const dimPerson: BiView = {
   remarks: {
     en:
       'Viewers who share an external account id, an assigned id or a phone number are one person, also by way of ' +
-      'others. Ids are compared without blanks and capitals; placeholders (LIVEHOUSE_IGNORED_IDS) connect ' +
-      'nobody. A viewer with none of these is a person of its own. Worked out after each run; ' +
-      'identity_conflicts names the persons to look at.',
+      'others. Ids are compared without blanks, invisible characters and capitals; placeholders ' +
+      '(LIVEHOUSE_IGNORED_IDS) connect nobody. A viewer with none of these is a person of its own. Worked out ' +
+      'after each run; identity_conflicts names the persons to look at.',
     zh:
-      '外部账号 ID、分配 ID 或手机号有一相同的观众是同一个人，可经由他人相连。比较时忽略空白与大小写；占位值（LIVEHOUSE_IGNORED_IDS）不用于合并。三者皆无的观众单独算一人。每次运行后重新归并；' +
-      '可疑的人见 identity_conflicts。',
+      '外部账号 ID、分配 ID 或手机号有一相同的观众是同一个人，可经由他人相连。比较时忽略空白、不可见字符与大小写；占位值（LIVEHOUSE_IGNORED_IDS）不用于合并。三者皆无的观众单独算一人。' +
+      '每次运行后重新归并；可疑的人见 identity_conflicts。',
   },
   key: ['person_key'],
   columns: {
