@@ -77,9 +77,10 @@ export function reasonOf(error: unknown): string {
 export function describeUnknownSettings(environment: Environment): readonly string[] {
   const given = Object.keys(environment).filter((name) => name.startsWith('LIVEHOUSE_'))
   if (given.length === 0) return []
-  // `.env.example` has every setting of livehouse's own.
+  // `.env.example` has every setting.
   const example = readFileSync(join(packageFolder, '.env.example'), 'utf8')
-  const names = [...new Set(example.match(/\bLIVEHOUSE_[A-Z0-9_]+/g))]
+  const names = [...new Set(example.match(/(?<=^#?)[A-Z0-9_]+(?==)/gm))]
   const unknown = given.filter((name) => !names.includes(name.replace(/_FILE$/, '')))
-  return unknown.map((name) => `${name} is no setting${didYouMean(name, names)}`)
+  const near = (name: string) => didYouMean(names.find((each) => name === `LIVEHOUSE_${each}`) ?? name, names)
+  return unknown.map((name) => `${name} is no setting${near(name)}`)
 }
