@@ -20,7 +20,7 @@ export function checkSettings(environment: Environment, report: Report) {
     try {
       const settings = readGroup(environment, read)
       if (!Array.isArray(settings) || settings.length > 0) report(name, 'ok', 'complete')
-      else report(name, 'warning', 'LIVEHOUSE_CHANNELS is not set: only the manager streams can be read')
+      else report(name, 'warning', 'LIVEHOUSE_CHANNELS is not set: sync reads the manager streams alone, by --streams')
       return settings
     } catch (error) {
       if (!hasCode(error, 'config.invalid')) throw error
