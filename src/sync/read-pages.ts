@@ -96,7 +96,7 @@ export async function readHead(
   let number = 1
   do {
     known = walk.summary().distinct
-    const page = number === 1 ? await fetchNumbered(pages, number) : await fetchUnlessRefused(pages, number)
+    const page = await fetchUnlessRefused(pages, number, number > 1 ? isRefusedPage : () => false)
     if ('refusal' in page) {
       // Within the list it must be served: what has moved may be on it.
       if (number * pages.pageSize <= (walk.summary().totals?.smallest ?? 0)) throw page.refusal
