@@ -14,22 +14,15 @@ import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, startWalk } from './walk.ts'
 import { liesWithin, mayBeHalved, minuteOf } from './windows.ts'
 
-/** The result of reading a slice whose rows have no id. */
-type UnkeyedReading =
-  /** `keepsMoving`: it moved in each reading and has more rows than one answer, or nothing shows where it ends. */
-  | {
-      readonly kind: 'read'
-      readonly extraction: Extraction
-      readonly keepsMoving: boolean
-      readonly rows: readonly Row[]
-    }
-  /** Its end was not reached. `rows`: all that have come, of the window or not. */
-  | {
-      readonly kind: 'unread'
-      readonly cause: NonNullable<ListReading['unread']>
-      readonly isOneAnswer: boolean
-      readonly rows: readonly Row[]
-    }
+/**
+ * The result of reading a slice whose rows have no id. `rows`: all that have come, of the window or not. `keepsMoving`:
+ * it moved in each reading and has more rows than one answer, or nothing shows where it ends. `unread`: its end was not
+ * reached.
+ */
+type UnkeyedReading = { readonly rows: readonly Row[] } & (
+  | { readonly kind: 'read'; readonly extraction: Extraction; readonly keepsMoving: boolean }
+  | { readonly kind: 'unread'; readonly cause: NonNullable<ListReading['unread']>; readonly isOneAnswer: boolean }
+)
 
 /**
  * Reads a slice whose rows have no id: all of it into memory, again until a reading is clean, and only then gives its

@@ -4,7 +4,6 @@ import type { Stream } from '../core/stream.ts'
 import { itemText, jsonText } from '../core/text.ts'
 import {
   FEWEST_ROWS,
-  fetchNumbered,
   fetchUnlessRefused,
   isRefusal,
   isRefusedPage,
@@ -51,8 +50,7 @@ export async function readBareList(
   let emptyEnd: readonly Page[] = []
   for (;;) {
     const number = pages.length + 1
-    const next =
-      number === 1 ? await fetchNumbered(reading, 1) : await fetchUnlessRefused(reading, number, isRefusedPage)
+    const next = await fetchUnlessRefused(reading, number, number > 1 ? isRefusedPage : () => false)
     const isRefused = 'refusal' in next
     const text = isRefused ? '' : textOf(next.items)
     if (!isRefused && next.items.length === 0) {

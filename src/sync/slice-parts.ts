@@ -130,7 +130,6 @@ export async function countParts(
 
 /** How long a range is of which so many days are asked for, a minute more on both sides. */
 export const lengthAsked = (days: number) => days * DAY - 2 * MINUTE
-const SHORTEST_RANGE = lengthAsked(1)
 
 /** Parts of a length, newest first; the oldest may be shorter. */
 export function cutToLength(window: Window, length: number): readonly Window[] {
@@ -154,7 +153,7 @@ export async function cutToServed(
     const asked = askedOf({ window: { from: window.to - length, to: window.to } })
     return { ...pages, list: { ...pages.list, window: asked } }
   }
-  let [served, refused] = [SHORTEST_RANGE, window.to - window.from]
+  let [served, refused] = [lengthAsked(1), window.to - window.from]
   const day = refused > served ? await fetchUnlessRefused(newest(served), 1) : { refusal: error }
   if ('refusal' in day) {
     if (await mustEndNow(Math.max(window.from, window.to - DAY), 0)) return [{ ...slice, window }]
