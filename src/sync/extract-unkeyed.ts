@@ -32,12 +32,11 @@ export async function extractUnkeyed(
   slice: Slice,
   identity: RowIdentity,
   reading: SliceReading,
-  deps: RunDeps,
+  { timeZone }: Pick<RunDeps, 'timeZone'>,
   loader: BatchLoader,
   mostPages: number,
 ): Promise<UnkeyedReading> {
   const { stream, window } = slice
-  const { timeZone } = deps
   const compare = compareReadings(stream)
   let earlier: readonly string[] | undefined
   let { pageSize } = reading.pages

@@ -21,12 +21,11 @@ export async function planAgain(
   const { stream } = plan
   const rest: Slice[] = []
   for (const slice of plan.slices) {
-    const { window } = slice
+    const { window, backfillId } = slice
     if (window === undefined) {
       if (!(await hasLandedSince(db, placeOf(plan), begunAt))) rest.push(slice)
       continue
     }
-    const { backfillId } = slice
     const landed = backfillId === undefined ? { begunSince: begunAt } : { backfillId }
     const gapsIn = async (part: Window, filter: CoverageFilter) =>
       (await readGaps(db, stream.name, [{ partition, window: part }], filter)).get(partition) ?? [part]
