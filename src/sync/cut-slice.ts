@@ -147,7 +147,7 @@ async function lookAt(pages: PageReading, number: number): Promise<Page | undefi
 /** What lies behind the latest row of a long range is asked for of so many of its newest days alone. */
 const NEWEST_DAYS = 28
 /** A range is long that is longer than the lookback of its stream and this: what a night reads is not. */
-const NIGHT_DAYS = 2
+export const NIGHT_DAYS = 2
 
 /**
  * Cuts a range of which the service may have served only a part: a long range, or one with as many rows as may be the

@@ -1,10 +1,11 @@
 import type { PerStream } from '../core/define-job.ts'
 import { isEmptyWindow, type Partition, partitionKey, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import type { WallTime } from '../core/wall-clock.ts'
+import { DAY, type WallTime } from '../core/wall-clock.ts'
 import { AGREEMENT_SECONDS } from '../ledger/slices/earlier-readings.ts'
 import { readGaps, type WantedRange } from '../ledger/slices/coverage.ts'
 import type { Db } from '../store/database.ts'
+import { NIGHT_DAYS } from './cut-slice.ts'
 import { isReadTwice, lookbackStart, newestAt, partUntil, cutAtLookback, claimableUntil } from './windows.ts'
 import type { Slice } from './slice-work.ts'
 
@@ -44,7 +45,7 @@ export async function planSync(
       settledFor: { lookbackDays, ofStream: stream.lookbackDays, timeZone },
       ...(isReadTwice(stream) && { recent: { since: now - AGREEMENT_SECONDS, until, timeZone } }),
     })
-    return planGaps(stream, wanted, gapsOf, now, { lookbackDays })
+    return await planGaps(db, stream, wanted, gapsOf, now, { lookbackDays })
   })
   return (await Promise.all(plans)).flat()
 }
@@ -116,22 +117,25 @@ export function wantedPartitions(
 /**
  * Makes slices of what is not covered of each wanted partition.
  * @param gapsOf by partition; undefined for nothing covered
- * @param now the service's wall clock at the start of the run
- * @param more further properties of each slice
  */
-function planGaps(
+async function planGaps(
+  db: Db | undefined,
   stream: Stream,
   wanted: readonly WantedPartition[],
   gapsOf: ReadonlyMap<string, readonly Window[]> | undefined,
   now: WallTime,
   more: Pick<Slice, 'backfillId' | 'lookbackDays'>,
-): readonly PartitionPlan[] {
+): Promise<readonly PartitionPlan[]> {
+  const latest = newestAt(now)
+  const ever = wanted.map(({ partition }) => ({ partition, window: { from: -Infinity, to: latest } }))
+  const uncoveredOf = await readGaps(stream.timeColumns.length > 1 ? db : undefined, stream.name, ever)
   return wanted.map(({ of, partition, window: whole }) => {
     const gaps = gapsOf?.get(partition) ?? [whole]
+    const uncovered = uncoveredOf.get(partition) ?? []
     const search = stream.identity ? undefined : { cuts: 0, proven: 0 }
     const slices = gaps
       .toReversed()
-      .flatMap((gap) => cutAtLookback(gap, stream, now))
+      .flatMap((gap) => cutAtLookback(overlapCovered(gap, uncovered, stream, latest), stream, now))
       .map((window) => ({
         stream,
         partition: of,
@@ -142,6 +146,19 @@ function planGaps(
       }))
     return { stream, partition: of, slices }
   })
+}
+
+/**
+ * A long window with a day of what is covered beside what is not: some services show a row with two times only in a
+ * range that holds both, and then one across the border is in neither. What a night reads begins within what is
+ * covered, and of a range that is not long nothing shows whether the service has served all of it.
+ */
+function overlapCovered(window: Window, uncovered: readonly Window[], stream: Stream, latest: WallTime): Window {
+  const mostDays = stream.lookbackDays + (window.to === latest ? 0 : NIGHT_DAYS)
+  if (window.to - window.from <= mostDays * DAY) return window
+  const starts = uncovered.map(({ from }) => (from < window.from ? window.from : from - DAY))
+  const ends = uncovered.map(({ to }) => (to > window.to ? window.to : Math.min(to + DAY, latest)))
+  return { from: Math.min(window.from, ...starts), to: Math.max(window.to, ...ends) }
 }
 
 /** All streams have a time filter. */
@@ -170,7 +187,7 @@ export async function planBackfill(
     const wanted = wantedPartitions(stream, channels, questionsOf, past)
     const isFresh = backfillId === undefined && !onlyGaps
     const gapsOf = isFresh ? undefined : await readGaps(db, stream.name, wanted, onlyGaps ? {} : more)
-    return planGaps(stream, wanted, gapsOf, now, more)
+    return await planGaps(db, stream, wanted, gapsOf, now, more)
   })
   return (await Promise.all(plans)).flat()
 }

@@ -12,7 +12,7 @@ import { startAccount } from '../helpers/start-account.ts'
 const account = ofTest(startAccount)
 const RECORDS = ['--streams', 'watch_records']
 /** Ten days before the clock's; the lookback of watch records is three. */
-const RANGE = ['--from', '2026-11-10', '--to', '2026-11-11']
+const RANGE = ['--from', '2026-11-07', '--to', '2026-11-11']
 
 const windowsAsked = (after: number) =>
   account.emulator.calls
@@ -37,9 +37,9 @@ test('what is forgotten inside one slice leaves two pieces, and the next sync re
   expect(last).toMatchObject({ command: 'ledger forget', status: 'ok' })
   const shown = (await run(ledger, ['show', ...RECORDS])).printed.join('\n')
   expect(shown).toContain(`watch_records channel=${first}: last landed 2026-11-20 14:30, verified
-  covered  2015-01-01 to 2026-11-10
+  covered  2015-01-01 to 2026-11-07
   covered  2026-11-11 to 2026-11-20 14:25
-  gap      2026-11-10 to 2026-11-11
+  gap      2026-11-07 to 2026-11-11
   gap      2026-11-20 14:25 to 2026-11-20 14:30`)
   expect(shown).toContain(`watch_records channel=${second}: last landed 2026-11-20 14:30, verified
   covered  2015-01-01 to 2026-11-20 14:25
@@ -48,7 +48,7 @@ test('what is forgotten inside one slice leaves two pieces, and the next sync re
   const before = emulator.calls.length
   expect(await run(sync, RECORDS)).toMatchObject({ code: 0 })
   // Each request asks for a minute more on both sides.
-  const again = [first, '2026-11-09 23:59:00', '2026-11-11 00:01:00']
+  const again = [first, '2026-11-06 23:59:00', '2026-11-11 00:01:00']
   expect(windowsAsked(before)).toHaveLength(3)
   expect(new Set(windowsAsked(before))).toEqual(new Set([...lookback, again]))
   const covered = (await run(ledger, RECORDS)).printed.filter((line) => line.startsWith('  covered'))

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { MINUTE } from '../../src/core/wall-clock.ts'
+import { backfill } from '../../src/cli/backfill.ts'
+import { DAY, formatWallDate, MINUTE } from '../../src/core/wall-clock.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { changedRows, meanwhile } from '../helpers/fault-effects.ts'
 import { addRows, first, firstChannel, firstRows } from '../helpers/first-rows.ts'
@@ -93,4 +94,22 @@ test.each([
   channel.records.add({ ...record, ...at(1), recordId: '9000' })
   for (let n = 1; n < 41; n++) channel.records.add({ ...record, ...at(10), nick: 'late', recordId: `90000${n}` })
   expect(await account.sync('watch_records')).toMatchObject(end)
+})
+
+test('visits across a border of what was covered land, where only a range with both of their times shows them', async () => {
+  account.emulator.switches.recordFilterTime = 'both'
+  const { channel, record } = firstRows(account.emulator)
+  const midnight = (ago: number) => account.hoursAgo(ago * 24 + 14.5)
+  const add = (enteredAt: number) =>
+    channel.records.add({ ...record, recordId: String(enteredAt), enteredAt, leftAt: enteredAt + 5400 })
+  for (const ago of [3, 9, 15, 21, 27]) add(midnight(ago) - 3600)
+  // Two ranges that meet, the later one first, and one before them. An empty one would be read again.
+  for (const ago of [9, 15, 27]) {
+    add(midnight(ago) + DAY / 2)
+    const [from, to] = [ago, ago - 6].map((each) => formatWallDate(midnight(each)))
+    const range = ['--streams=watch_records', `--from=${from}`, `--to=${to}`]
+    expect(await account.run(backfill, range)).toMatchObject({ code: 0 })
+  }
+  expect(await account.sync('watch_records')).toMatchObject({ code: 0 })
+  await account.expectTruth(['watch_records'])
 })
