@@ -201,8 +201,8 @@ async function endsInTens(reading: PageReading, pages: readonly Page[], end: num
 
 /**
  * Reads a list of rows without an id that tells a total. The count alone proves nothing here: a repeated page in place
- * of a missing one gives the same count. So each page must echo its number and have the same headers. More rows than
- * the total disprove it; then a list that may be cut is read no further.
+ * of a missing one gives the same count. So each page of several must echo its number and have the same headers. More
+ * rows than the total disprove it; then a list that may be cut is read no further.
  */
 export async function readCountedList(
   { pages: reading, reportPage }: SliceReading,
@@ -225,7 +225,7 @@ export async function readCountedList(
       const isMore = mayBeCut && received > (page.total ?? received)
       if (isMore && !isOneAnswer(reading, pages)) return { pages, doubt: undefined, unread: 'too long' }
       if (page.items.length === 0) continue
-      if (page.echoedPage !== number)
+      if (page.echoedPage !== number && page.items.length !== page.total)
         doubts.push(`page ${number} was asked for, and page ${page.echoedPage ?? '?'} came`)
       if (page.total !== pages[0]?.total) doubts.push('the total moved while the list was read')
       if (!isDeepStrictEqual(page.title, pages[0]?.title))

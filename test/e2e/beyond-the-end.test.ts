@@ -102,18 +102,17 @@ test('a viewer list of which no more than a round number is counted and served i
   await account.expectTruth(['visitors'])
 })
 
-const LISTS = ['managers', 'manager_usage'] as const
-
 test.each([
   [1, 'query'],
   [7, 'body'],
-] as const)('a page size that is clamped to %i is used, parameters in the %s', async (most, listParams) => {
-  await using account = await startAccount({ viewers: 1 })
+] as const)('pages clamped to %i are used, parameters in the %s, also without a number', async (most, listParams) => {
+  await using account = await startAccount({ channels: 1, viewers: 9 })
   account.emulator.switches.listParams = listParams
-  account.emulator.faults.push({ effect: clampedTo(most) })
+  const unnumbered: FaultEffect = { name: 'unnumbered', query: (asked) => ({ ...asked, echoPage: Number.NaN }) }
+  account.emulator.faults.push({ effect: clampedTo(most) }, { effect: unnumbered, endpoint: 'signupRecord' })
   for (let night = 0; night < 2; night++) {
-    expect(await account.sync(LISTS.join(','))).toMatchObject({ code: 0, errors: [] })
-    await account.expectTruth(LISTS)
+    expect(await account.sync()).toMatchObject({ code: 0, errors: [] })
+    await account.expectTruth()
   }
 })
 
@@ -121,5 +120,5 @@ test('a page parameter that has no effect is an error of both lists', async () =
   await using account = await startAccount({ viewers: 1 })
   account.emulator.faults.push({ effect: ignoredPage(true) }, { effect: clampedTo(5) })
   const ignored = { code: 'paging.ignored' }
-  expect(await account.sync(LISTS.join(','))).toMatchObject({ code: 3, errors: [ignored, ignored] })
+  expect(await account.sync('managers,manager_usage')).toMatchObject({ code: 3, errors: [ignored, ignored] })
 })
