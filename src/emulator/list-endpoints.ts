@@ -7,7 +7,6 @@ import {
   bareEnvelope,
   byPages,
   errcodeEnvelope,
-  giftEnvelope,
   listField,
   resultsEnvelope,
   serveRows,
@@ -130,7 +129,7 @@ const serveGifts: ServeChannel = (query, { switches }, { gifts }) =>
       ...(fields.showsGiver(row, switches) && fields.wireRow(fields.giverFields, row)),
       ...fields.wireRow(fields.giftFields, row),
     }),
-    envelope: giftEnvelope,
+    envelope: bareEnvelope,
   })
 
 /** API 4.5 to 4.12; the budget of ten calls a day of 4.6 is kept by the dispatcher. */

@@ -141,11 +141,8 @@ export const resultsEnvelope: Envelope = (items, total, { page, pageSize }, swit
   ...listField('results', items, switches),
 })
 
-/** Of 4.6. */
-export const bareEnvelope: Envelope = (items) => items
-
-/** Of 4.12. */
-export const giftEnvelope: Envelope = (items, _total, _echo, { emptyLists }) =>
+/** Of 4.6 and 4.12. */
+export const bareEnvelope: Envelope = (items, _total, _echo, { emptyLists }) =>
   items.length === 0 && emptyLists === 'null' ? null : items
 
 /** Of 4.8 and 4.9, which echoes `perPage` as text. */

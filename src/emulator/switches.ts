@@ -20,7 +20,7 @@ export interface Switches {
   largestTotal: number | undefined
   /** Whether pages leave out the rows beyond `largestTotal`. */
   hidesBehindTotal: boolean
-  /** How a list without rows is sent; bare arrays are never missing, and that of 4.6 is never null. */
+  /** How a list without rows is sent; bare arrays are never missing. */
   emptyLists: 'array' | 'null' | 'missing'
   /** Which gifts carry visitor_id and name. */
   giftVisitor: 'some' | 'always' | 'never'

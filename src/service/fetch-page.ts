@@ -9,8 +9,11 @@ import type { Answer, Call, Send } from './send.ts'
 export function createAsk(send: Send, repeat?: 'once', onFirstPage?: () => Promise<void>): Ask {
   let first: Promise<void> | undefined
   return async (request, context, place) => {
-    const call = listCall(request, place)
-    const page = readListPage(request, call.name, await send({ ...call, ...(repeat && { repeat }) }, context))
+    const call = { ...listCall(request, place), ...(repeat && { repeat }) }
+    const answer = await send(call, context)
+    // Where calls are few, an empty page ends the reading for good: null has to come twice to count as one.
+    const isSure = answer.json !== null || !request.list.stream.isBudgeted
+    const page = readListPage(request, call.name, isSure ? answer : await send(call, context))
     first ??= onFirstPage?.().catch((error: unknown) => {
       first = undefined
       throw error
@@ -120,11 +123,9 @@ function windowOf({ stream, window }: ListRequest): Readonly<Record<string, stri
 function readListPage(request: PageRequest, name: string, { json, serviceTimeMs }: Answer): Page {
   const { envelope } = request.list.stream.wire
   if (envelope === undefined) {
-    // Null stands for an empty array, but not in 4.6: there an empty page ends the reading for good.
-    const items = json === null && !request.list.stream.isBudgeted ? [] : json
-    if (!Array.isArray(items)) throw badShape(name, `${describe(json)} where an array belongs`)
+    if (json !== null && !Array.isArray(json)) throw badShape(name, `${describe(json)} where an array belongs`)
     const nothing = { total: undefined, echoedPage: undefined, echoedPageSize: undefined, title: undefined }
-    return { items, ...nothing, serviceTimeMs }
+    return { items: json ?? [], ...nothing, serviceTimeMs }
   }
   const counted = valueAt(json, envelope.total) ?? undefined
   const total = countOf(counted)

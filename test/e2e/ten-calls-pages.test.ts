@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { backfill } from '../../src/cli/backfill.ts'
-import { ignoredPage, meanwhile, missingRow, refusal, withheldRows } from '../helpers/fault-effects.ts'
+import { ignoredPage, jsonBody, meanwhile, missingRow, refusal, withheldRows } from '../helpers/fault-effects.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startV1Account, V1_BACKFILL } from '../helpers/v1-account.ts'
@@ -20,14 +20,16 @@ const readIds = async () => {
   return new Set(rows.map(({ id }) => id))
 }
 
-test('a page from which a row is missing does not end the list', async () => {
+test('a page from which a row is missing does not end the list, nor does one that is null once', async () => {
   account.setRecords(500)
   account.emulator.faults.push({ effect: missingRow(7), endpoint: 'userRecords', page: 2 })
+  account.emulator.faults.push({ effect: jsonBody(null), endpoint: 'userRecords', page: 3, times: 1 })
   expect(await runForDays()).toMatchObject({ code: 0 })
   expect((await readIds()).size).toBe(499)
 })
 
 test.each([
+  [200, 'empty', 1],
   [30, 'repeat-last', 1],
   [300, 'repeat-last', 1],
   [300, 'repeat-first', 1],
@@ -37,7 +39,7 @@ test.each([
   [200, 'error', 2],
   [850, 'error', 2],
 ] as const)('%d rows end; pages past the end: %s; days: %d', async (rows, beyondLastPage, days) => {
-  account.emulator.switches.beyondLastPage = beyondLastPage
+  Object.assign(account.emulator.switches, { beyondLastPage, emptyLists: 'null' })
   account.setRecords(rows)
   expect(await runForDays()).toMatchObject({ code: 0 })
   await account.expectTruth(['watch_records_v1'])
