@@ -17,10 +17,7 @@ import type { RunDeps, Slice } from './slice-work.ts'
 import { expectedFields, type WalkSummary } from './walk.ts'
 import { rememberUnknownFields } from '../ledger/unknown-fields.ts'
 
-/** Reports on a slice while it runs, and makes its record for the ledger. */
-type SliceLog = ReturnType<typeof openSliceLog>
-
-/** Reports that a slice has begun. */
+/** Reports that a slice has begun; then on it while it runs, and makes its record for the ledger. */
 export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDeps, meter: CallMeter) {
   const { stream, partition, window, backfillId } = slice
   const startedAt = new Date(clock.now())
@@ -112,7 +109,7 @@ export async function writeFailure(
 export async function recordFailure(
   slice: Slice,
   error: unknown,
-  sliceLog: SliceLog,
+  sliceLog: ReturnType<typeof openSliceLog>,
   deps: Deps,
   extraction?: Extraction,
 ): Promise<unknown> {
