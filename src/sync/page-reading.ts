@@ -75,6 +75,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
   return {
     pages,
     readItem,
+    meter,
     /** What the slice may claim to cover: nothing later than what each clock showed when the service answered. */
     covers: (): Window | undefined => {
       const seenMs = Math.min(claimableMs, servedAtMs ?? claimableMs)
@@ -94,6 +95,9 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       deps.rangeEnds.set(stream.name, 'now')
       return true
     },
+    /** The same slice, asked for with all rows up to now where the service's totals are of all. */
+    askAll: async (): Promise<Slice | undefined> =>
+      (await isOfRange(pages)) ? undefined : { ...slice, asked: { from: BEFORE_ALL.from, to: latest } },
     /** Asks for page 1, and keeps it for the next time that it is fetched. */
     firstPage: async (): Promise<Page> => {
       first = { page: await fetchNumbered(pages, 1), pageSize: pages.pageSize }

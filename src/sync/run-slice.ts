@@ -30,7 +30,7 @@ import { countParts, cutToServed, mayBeSearched, searchWithin, splitSlice } from
 import type { RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit } from './walk.ts'
 import { isReadTwice, newestAt, SHORTEST_WINDOW } from './windows.ts'
-import { readMissedRows } from '../store/load/table-part.ts'
+import { countHeld, readMissedRows } from '../store/load/table-part.ts'
 
 export interface EndedSlice {
   readonly kind: 'ended'
@@ -175,7 +175,7 @@ const MOST_PAGES = 2000
 
 /**
  * Reads the rows of a slice, or cuts it: where it is too large, known before or while it is read, or where the service
- * serves only a part of it.
+ * serves only a part of it. If its total is of all rows whatever is asked for, those without an id are all asked for.
  *
  * @throws LivehouseError `paging.ignored` also where the list of one minute has no end, `api.…` of a call
  */
@@ -185,8 +185,13 @@ export async function extractSlice(
   deps: RunDeps,
   loader: BatchLoader,
 ): Promise<Extracted> {
-  const read = await readOrCut(slice, reading, deps, loader)
-  const { window, search } = slice
+  let read = await readOrCut(slice, reading, deps, loader)
+  const { window, search, stream } = slice
+  const isShort = read.kind === 'read' && read.extraction.verdict.proof === 'short'
+  const isAnyHeld = async () => (await countHeld(deps.db, { ...slice, window: undefined, timeZone: deps.timeZone })) > 0
+  const all = isShort && stream.identity && (await isAnyHeld()) ? await reading.askAll() : undefined
+  const whole = all && (await readOrCut(slice, openReading(all, deps, reading.meter), deps, loader))
+  if (whole?.kind === 'read' && isConclusive(whole.extraction.verdict)) read = whole
   if (read.kind === 'cut' || !isConclusive(read.extraction.verdict)) return read
   const isRound = mayBeLimit(read.extraction.summary.totals?.largest ?? 0)
   if (window === undefined) return isRound ? { ...read, extraction: await judgeHidden(read.extraction, reading) } : read

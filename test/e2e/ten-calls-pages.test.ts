@@ -33,7 +33,6 @@ test.each([
   [30, 'repeat-last', 1],
   [300, 'repeat-last', 1],
   [300, 'repeat-first', 1],
-  // Where they are refused, the end shows on the day after.
   [1, 'error', 2],
   [2, 'error', 2],
   [200, 'error', 2],
