@@ -79,21 +79,21 @@ test('the newest ranges of all channels go before older gaps', async () => {
   expect(isOld.slice(0, isOld.lastIndexOf(false)).filter(Boolean).length).toBeLessThan(3)
 })
 
-test('settings of the database under which statements would take long or values change are not those of a run', async () => {
+test('settings of the database under which statements take long, values change or commits are lost are not those of a run', async () => {
   await using account = await startAccount({ channels: 1, viewers: 5 })
   const { name, db } = account.database
   const others = ['standard_conforming_strings = off', 'extra_float_digits = -5', 'array_nulls = off', 'jit = on']
-  for (const setting of [...others, 'datestyle = SQL, DMY', 'default_transaction_isolation = serializable'])
-    await sql.raw(`alter database ${name} set ${setting}`).execute(db)
+  const more = ['datestyle = SQL, DMY', 'default_transaction_isolation = serializable', 'synchronous_commit = off']
+  for (const setting of [...others, ...more]) await sql.raw(`alter database ${name} set ${setting}`).execute(db)
   expect(await account.run(migrate, ['up'])).toMatchObject({ code: 0 })
-  await sql`create table public.seen (jit text, isolation text)`.execute(db)
-  await sql`create function public.see() returns trigger language plpgsql as
-    'begin insert into public.seen select current_setting(''jit''),
-      current_setting(''transaction_isolation''); return null; end'`.execute(db)
-  await sql`create trigger see after insert on livehouse_ops.slices execute function public.see()`.execute(db)
+  await sql`create table public.seen (jit text, isolation text, commit text);
+    create function public.see() returns trigger language plpgsql as 'begin insert into public.seen
+      select current_setting(''jit''), current_setting(''transaction_isolation''),
+        current_setting(''synchronous_commit''); return null; end';
+    create trigger see after insert on livehouse_ops.slices execute function public.see()`.execute(db)
   expect(await account.sync()).toMatchObject({ code: 0 })
   const { rows } = await sql`select distinct * from public.seen`.execute(db)
-  expect(rows).toEqual([{ jit: 'off', isolation: 'read committed' }])
+  expect(rows).toEqual([{ jit: 'off', isolation: 'read committed', commit: 'on' }])
   await account.expectTruth()
 })
 

@@ -86,13 +86,14 @@ export async function loadRows(
 }
 
 /**
- * Settings of this transaction: the zone in which the service's times are read, and no plan that scans the whole table
- * for a batch (a growing table has no statistics yet). If its process is stopped, it is ended; the leases expire too.
+ * Settings of this transaction: the service's zone for times, no plan that scans the whole table for a batch (a growing
+ * table has no statistics yet), and a commit that no crash undoes: the slice lands later, and covers these rows. If its
+ * process is stopped, it is ended; the leases expire too.
  */
 export async function prepareToLoad(trx: Transaction<Database>, timeZone: string): Promise<void> {
   await sql`set local timezone to ${sql.lit(timeZone)}; set local enable_seqscan to off;
     set local enable_hashjoin to off; set local enable_mergejoin to off;
-    set local idle_in_transaction_session_timeout to '20s'`.execute(trx)
+    set local synchronous_commit to on; set local idle_in_transaction_session_timeout to '20s'`.execute(trx)
 }
 
 const MOST_TRIES = 5
