@@ -50,8 +50,9 @@ export function translateStatementError(error: unknown, named: NamedTarget): unk
   const code = codeOf(error)
   const repair = repairs[code] ?? repairs[code.slice(0, 2)]
   if (repair !== undefined && code.length === 5) return refused(error, repair, named)
-  // 08P01 is a message that the server does not understand: a bug of the sender.
-  const isLost = lostCodes.has(code) || (code.startsWith('08') && code !== '08P01') || lostMessages.test(error.message)
+  // 08P01 is a message that the server does not understand, a bug of the sender, or how PgBouncer ends a session.
+  const isBug = code === '08P01' && !('severity' in error && error.severity === 'FATAL')
+  const isLost = lostCodes.has(code) || (code.startsWith('08') && !isBug) || lostMessages.test(error.message)
   return isLost ? unreachable(error, named) : error
 }
 

@@ -91,16 +91,20 @@ test('an unknown user is a refusal that says how to mend it', async () => {
   expect(String(error)).not.toContain(SECRET)
 })
 
-test('a server that cannot start a session, such as on a full disk, is reached and refuses', async () => {
-  const said = Buffer.from('SFATAL\0VFATAL\0CXX000\0Mcould not write init file\0\0')
-  const head = Buffer.from([0x45, 0, 0, 0, said.length + 4])
+const ready = 'Z\0\0\0\u0005I'
+test.each([
+  ['a full disk', 'XX000', /^db\.refused .*\(XX000\)\. See its log, and whether its disk is full/, []],
+  // PgBouncer, whose server is down.
+  ['a pooler', '08P01', /^db\.unreachable .* it ends/, [`R\0\0\0\u0008\0\0\0\0${ready}`, `C\0\0\0\u0008SET\0${ready}`]],
+])('a session that %s ends, by %s, is told as such', async (_, state, told, answers) => {
+  const said = `SFATAL\0VFATAL\0C${state}\0Mit ends\0\0`
+  const all = [...answers, `E\0\0\0${String.fromCodePoint(said.length + 4)}${said}`]
   const open = async (port: number) => await failureOf(`postgres://me:${SECRET}@127.0.0.1:${port}/warehouse`)
-  const error = await withListener(open, (socket) => socket.once('data', () => socket.end(Buffer.concat([head, said]))))
-  const message = /refuses: could not write init file \(XX000\)\. See its log, and whether its disk is full/
-  expect(error).toMatchObject({ code: 'db.refused', message: expect.stringMatching(message) })
+  const error = await withListener(open, (socket) => socket.on('data', () => socket.write(all.shift() ?? '')))
+  expect(`${Object(error).code} ${String(error)}`).toMatch(told)
 })
 
-test('a connection that the administrator or a limit of time ends says so, and the pool goes on', async () => {
+test('a connection that the administrator or a limit of time ends, or a table that is gone, is told; the pool goes on', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const { db } = database
   const ended = db.transaction().execute(async (transaction) => {
@@ -113,13 +117,9 @@ test('a connection that the administrator or a limit of time ends says so, and t
     const raised = sql.raw(`do $$ begin raise 'ended' using errcode = '${state}'; end $$`).execute(db)
     await expect(raised).rejects.toThrow(/refuses: .* raise \w+_timeout/)
   }
-  expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
-})
-
-test('a table that is gone is a refusal that says how it may have come about', async () => {
-  await using db = await openDatabase(databaseUrl('postgres'))
   const gone = sql`select from livehouse.gone`.execute(db)
   await expect(gone).rejects.toThrow(/refuses: .*gone.*restored.*Start livehouse again/)
+  expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
 })
 
 test('a server older than 14 is refused by its version', () => {
