@@ -121,7 +121,6 @@ export const connectionOptions = {
 const { TIMESTAMP, DATE } = types.builtins
 const TIMESTAMP_ARRAY = 1115
 const DATE_ARRAY = 1182
-
 const wallClockTypes: ReadonlySet<number> = new Set([TIMESTAMP, DATE, TIMESTAMP_ARRAY, DATE_ARRAY])
 
 /**

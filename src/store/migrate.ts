@@ -11,7 +11,6 @@ import { recordMigration, withMigrationLock } from './migration-lock.ts'
 
 const MISSING_RIGHT = '42501'
 const LIST = 'livehouse_ops.migrations'
-
 type Migrations = Readonly<Record<string, Migration>>
 
 interface MigrateOptions {
@@ -114,11 +113,8 @@ async function changeSchema(
   change: (transaction: Transaction<Database>, migrations: Migrations) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
   const provided = migrations ?? (await loadMigrations())
-  try {
-    return await withMigrationLock(db, signal, (transaction) => change(transaction, provided))
-  } catch (error) {
-    throw explainRefusal(error)
-  }
+  const changing = withMigrationLock(db, signal, (transaction) => change(transaction, provided))
+  return await changing.catch((error: unknown) => Promise.reject(explainRefusal(error)))
 }
 
 function explainRefusal(error: unknown): unknown {
