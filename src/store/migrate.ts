@@ -7,7 +7,7 @@ import { hasCode, LivehouseError } from '../core/errors.ts'
 import { moduleEnding, programFolder } from '../core/program-files.ts'
 import { withdrawBi } from '../bi/publish/withdraw-bi.ts'
 import type { Database, Db } from './database.ts'
-import { recordMigration, withMigrationLock } from './migration-lock.ts'
+import { findEarliestVersion, recordMigration, withMigrationLock } from './migration-lock.ts'
 
 const MISSING_RIGHT = '42501'
 const LIST = 'livehouse_ops.migrations'
@@ -44,12 +44,10 @@ export async function migrateUp(db: Db, options: MigrateOptions = {}): Promise<r
 
 /** A livehouse that is at work would go on writing as its own schema has it, such as rows under other keys. */
 async function requireNobodyAtWork(transaction: Db, state: string): Promise<void> {
-  const { rows: found } = await sql`
-    select from pg_tables where schemaname = 'livehouse_ops' and tablename = 'leases'`.execute(transaction)
-  if (found.length === 0) return
+  const earliest = await findEarliestVersion(transaction)
   const held = transaction.selectFrom('livehouse_ops.leases').select('name').where('expires_at', '>', sql<Date>`now()`)
-  const lease = await held.orderBy('name').executeTakeFirst()
-  if (lease === undefined) return
+  const lease = earliest ?? (await held.orderBy('name').executeTakeFirst())
+  if (!lease?.name) return
   const other = `another livehouse is at work on it (${lease.name}) and would go on writing as before`
   const repair = 'Stop it, and try again; if it was killed, that ends within 20 s'
   throw new LivehouseError('db.inUse', `${state}, but ${other}. ${repair}.`, {})

@@ -70,6 +70,15 @@ async function describeHolders(db: Db): Promise<string> {
   return `an open transaction is in the way: ${rows.map(({ session }) => session).join('; ')}`
 }
 
+/** Without leases: version 0.1.0 where it is at work. It holds advisory locks then, which no later version takes. */
+export async function findEarliestVersion(transaction: Db) {
+  const { rows } = await sql<{ name: string | null }>`
+    select (select distinct 'version 0.1.0' from pg_locks join pg_stat_activity using (pid) where locktype = 'advisory'
+      and datname = current_database() and application_name = 'livehouse') as name where not exists (
+      select from pg_tables where schemaname = 'livehouse_ops' and tablename = 'leases')`.execute(transaction)
+  return rows[0]
+}
+
 /** The list of applied migrations, and the table whose row is the migration lock. */
 export const migrationTables = ['migrations', 'migration_lock'] as const
 

@@ -19,6 +19,7 @@ import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 import { ofFile } from '../helpers/of-file.ts'
+import { holdLock } from '../helpers/own-locks.ts'
 import { openAs } from '../helpers/open-as.ts'
 import { expectKeptDays } from '../helpers/expect-kept-days.ts'
 
@@ -200,15 +201,14 @@ test('what 0.1.0 has written is whole after the upgrade, after going back, and a
   const { db } = database
   const migrations = Object.entries(await loadMigrations())
   await migrateUp(db, { migrations: Object.fromEntries(migrations.filter(([name]) => name <= LAST)) })
-  const readColumns = async () =>
-    (
-      await sql`select table_schema, table_name, column_name, data_type, is_nullable from information_schema.columns
-        where table_schema like 'livehouse%' order by table_schema, table_name, column_name`.execute(db)
-    ).rows
-  const columnsOfRelease = await readColumns()
+  const columns = sql`select table_schema, table_name, column_name, data_type, is_nullable from information_schema.columns
+    where table_schema like 'livehouse%' order by table_schema, table_name, column_name`
+  const columnsOfRelease = (await columns.execute(db)).rows
   await sql.raw(rowsOfRelease).execute(db)
   await sql`update livehouse_ops.source set base_url = ${emulator.baseUrl}`.execute(db)
-
+  const release = await holdLock(db, 1)
+  expect(await run(migrate, ['up'])).toMatchObject({ error: { message: expect.stringContaining('(version 0.1.0)') } })
+  await release()
   const { rows: read } = await sql<{ stream: string }>`select distinct stream from livehouse_ops.slices`.execute(db)
   const names = read.map(({ stream }) => stream)
   expect(names.length).toBeGreaterThan(6)
@@ -220,7 +220,7 @@ test('what 0.1.0 has written is whole after the upgrade, after going back, and a
 
   for (const [name] of migrations.filter(([name]) => name > LAST).toReversed())
     expect((await run(migrate, ['down'])).printed).toEqual([`taken back: ${name}`])
-  expect(await readColumns()).toEqual(columnsOfRelease)
+  expect((await columns.execute(db)).rows).toEqual(columnsOfRelease)
   await account.expectTruth(names)
 
   expect(await run(migrate, ['up'])).toMatchObject({ code: 0 })
