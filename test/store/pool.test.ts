@@ -94,8 +94,7 @@ test('an unknown user is a refusal that says how to mend it', async () => {
 const ready = 'Z\0\0\0\u0005I'
 test.each([
   ['a full disk', 'XX000', /^db\.refused .*\(XX000\)\. See its log, and whether its disk is full/, []],
-  // PgBouncer, whose server is down.
-  ['a pooler', '08P01', /^db\.unreachable .* it ends/, [`R\0\0\0\u0008\0\0\0\0${ready}`, `C\0\0\0\u0008SET\0${ready}`]],
+  ['PgBouncer', '08P01', /^db\.unreachable .*ends/, [`R\0\0\0\u0008\0\0\0\0${ready}`, `C\0\0\0\u0008SET\0${ready}`]],
 ])('a session that %s ends, by %s, is told as such', async (_, state, told, answers) => {
   const said = `SFATAL\0VFATAL\0C${state}\0Mit ends\0\0`
   const all = [...answers, `E\0\0\0${String.fromCodePoint(said.length + 4)}${said}`]

@@ -71,7 +71,8 @@ export class Leases implements AsyncDisposable {
         conflict
           .column('name')
           .doUpdateSet((eb) => ({ ...taken, epoch: eb.ref('excluded.epoch'), wantedUntil: null }))
-          .where('leases.expiresAt', '<=', now)
+          // One that ends later than any can was renewed before the database's clock was set back.
+          .where((eb) => eb.not(eb.between('leases.expiresAt', now, this.#expiry(2))))
           .$call((update) => (yieldsToOthers ? update.where(isUnwanted) : update)),
       )
       .returning('epoch')
@@ -196,9 +197,9 @@ export class Leases implements AsyncDisposable {
     if (this.#renewed.delete(held)) held.lost.abort(error)
   }
 
-  #expiry(): RawBuilder<Date> {
+  #expiry(times = 1): RawBuilder<Date> {
     // The builder knows no intervals.
-    return sql`clock_timestamp() + make_interval(secs => ${this.#options.expiresMs / 1000})`
+    return sql`clock_timestamp() + make_interval(secs => ${(times * this.#options.expiresMs) / 1000})`
   }
 
   /** Waits for the next renewal. @returns false as soon as the leases are closed */
