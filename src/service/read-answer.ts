@@ -140,7 +140,8 @@ export function parseExact(text: string): unknown {
  */
 function findExcess(text: string): string | undefined {
   // With so few brackets it is not too deep. Counting them is quicker than looking at every character.
-  if (text.length < LARGE_BODY && timesIn(text, '{') + timesIn(text, '[') <= DEEPEST) return undefined
+  const brackets = (open: string) => text.split(open).length - 1
+  if (text.length < LARGE_BODY && brackets('{') + brackets('[') <= DEEPEST) return undefined
   let values = 0
   let depth = 0
   for (let place = 0; place < text.length; place += 1) {
@@ -153,12 +154,6 @@ function findExcess(text: string): string | undefined {
     if (depth > DEEPEST) return `its values are nested deeper than ${DEEPEST} levels`
   }
   return undefined
-}
-
-function timesIn(text: string, mark: string): number {
-  let times = 0
-  for (let place = text.indexOf(mark); place !== -1; place = text.indexOf(mark, place + 1)) times += 1
-  return times
 }
 
 /** Where the string that begins at `place` ends; the end of the text where it does not. */

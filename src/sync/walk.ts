@@ -75,7 +75,7 @@ export function startWalk(
       received += page.items.length
       const fresh: Row[] = []
       const rejectedHere: RejectedItem[] = []
-      const keysHere: string[] = []
+      const keysHere = new Set<string>()
       for (const item of page.items) {
         for (const field of absentFields) if (Object.hasOwn(Object(item), field)) absentFields.delete(field)
         const read = readItem(item, page)
@@ -90,17 +90,15 @@ export function startWalk(
         for (const field of read.unknownFields) unknownFields.add(field)
         channelFacts = completeFacts(channelFacts, stream, item)
         const key = keyOf(read.row)
-        const isHeld = repeatedKeys.has(key)
-        const isRepeated = !isHeld && isKeyed && !keys.add(key)
-        if ((isHeld || isRepeated) && keysHere.includes(key)) repeatsOnPage++
-        keysHere.push(key)
-        if (isHeld) {
+        if (keysHere.has(key)) repeatsOnPage++
+        keysHere.add(key)
+        if (repeatedKeys.has(key)) {
           const rows = held.get(key) ?? []
           held.set(key, rows)
           rows.push({ row: read.row, raw: jsonText(item) })
           if (rows.length > 1) continue
           keys.add(key)
-        } else if (isRepeated) {
+        } else if (isKeyed && !keys.add(key)) {
           repeated.push(read.row)
           continue
         } else fresh.push(read.row)
