@@ -165,12 +165,9 @@ function completeFacts(known: ChannelFacts | undefined, stream: Stream, item: un
   return more ? { name: known?.name ?? more.name, adminId: known?.adminId ?? more.adminId } : known
 }
 
-/** The most rows that a service counts or shows is a multiple of this: 10,000 or 500, or some pages. */
-const LIMIT_MULTIPLE = 100
-
-/** Whether so many rows may be the most that the service counts or shows, and not all there are. */
+/** Whether so many rows may be the most that the service counts or shows, as 10,000, 500 or some pages: not all. */
 export function mayBeLimit(rows: number): boolean {
-  return rows > 0 && rows % LIMIT_MULTIPLE === 0
+  return rows > 0 && rows % 100 === 0
 }
 
 /** A row as text, without the fields that the spec does not know: those may differ in every answer. */
@@ -187,7 +184,6 @@ export function rowKey(stream: Stream): (row: Row) => string {
 /** A set of keys, kept as hashes: 10 bytes a key instead of the 100 that a set of texts takes. */
 export type KeySet = ReturnType<typeof createKeySet>
 
-const FIRST_SLOTS = 64
 const FULLEST = 0.9
 const GROWTH = 1.5
 
@@ -199,7 +195,7 @@ const GROWTH = 1.5
 function createKeySet() {
   let size = 0
   /** Open addressing: a hash lies in its slot or in the next free one; an empty slot is 0. */
-  let slots = new Float64Array(FIRST_SLOTS)
+  let slots = new Float64Array(64)
 
   const find = (hash: number): number => {
     let slot = Math.floor((hash / 2 ** 53) * slots.length)

@@ -82,8 +82,7 @@ test('a long history that the source no longer has is kept, and no difference', 
 test('what is gone from the source is kept and said; only what is of the last days, or too much to be read, is a difference, and nothing is reopened', async () => {
   const { channel, form, audited } = account
   const record = earliest(channel.records.rows, ({ enteredAt }) => enteredAt)
-  const today = parseWallTime('2026-11-20 14:00') ?? 0
-  const ended = channel.records.rows.filter(({ leftAt }) => leftAt < today)
+  const ended = channel.records.rows.filter(({ leftAt }) => leftAt < (parseWallTime('2026-11-20 14:00') ?? 0))
   const recent = earliest(ended, ({ enteredAt }) => -enteredAt)
   channel.records.remove(record)
   channel.questionnaires.remove(form)

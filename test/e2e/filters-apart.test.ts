@@ -13,8 +13,7 @@ const account = ofTest(() => startAccount({ channels: 1, viewers: 5 }))
 
 /** So many gifts and signups, each twenty minutes before the one before. */
 function addEarlier(count: number): void {
-  const newest = account.hoursAgo(1)
-  addRows(account.emulator, count, (n) => newest - n * 20 * MINUTE)
+  addRows(account.emulator, count, (n) => account.hoursAgo(1) - n * 20 * MINUTE)
 }
 
 /** The service reads the bounds of a range in another zone than that in which it shows times, or by an earlier time. */
