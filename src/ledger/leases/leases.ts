@@ -12,10 +12,11 @@ import { now, type Ops, ops } from '../ops.ts'
  */
 const DEFAULTS = { renewMs: 5000, expiresMs: 20_000, hasOwnConnection: true }
 
-/** A lease of this process, as long as its row has this epoch. */
+/** A lease of this process, as long as its row has this epoch, on this server. */
 interface Held {
   readonly name: string
   readonly epoch: string
+  readonly server: Date
   readonly lost: AbortController
 }
 
@@ -75,10 +76,10 @@ export class Leases implements AsyncDisposable {
           .where((eb) => eb.not(eb.between('leases.expiresAt', now, this.#expiry(2))))
           .$call((update) => (yieldsToOthers ? update.where(isUnwanted) : update)),
       )
-      .returning('epoch')
+      .returning(({ fn }) => ['epoch', fn<Date>('pg_postmaster_start_time').as('server')])
       .executeTakeFirst()
     if (row !== undefined) {
-      const held = { name, epoch: row.epoch, lost: new AbortController() }
+      const held = { name, ...row, lost: new AbortController() }
       this.#held.set(name, held)
       if (db === this.#db) this.#renewed.add(held)
       return held.lost.signal
@@ -111,7 +112,8 @@ export class Leases implements AsyncDisposable {
   }
 
   /**
-   * As the last statement of a transaction: locks the row of the lease, so that it stays ours until the commit.
+   * As the last statement of a transaction: locks the row of the lease, so that it stays ours until the commit. No
+   * lease outlives its server: one that takes its place may lack what was committed last.
    * @throws lease.lost
    */
   async require(trx: Db, name: string): Promise<void> {
@@ -119,11 +121,13 @@ export class Leases implements AsyncDisposable {
     const row = await ops(trx)
       .selectFrom('leases')
       .select(({ eb, fn }) => ['holder', 'epoch', eb('expiresAt', '>', fn<Date>('clock_timestamp')).as('isInTime')])
+      .select(({ fn }) => fn<Date>('pg_postmaster_start_time').as('server'))
       .where('name', '=', name)
       .forShare()
       .executeTakeFirst()
-    if (held !== undefined && row?.epoch === held.epoch && row.isInTime) return
-    const error = leaseLost(name, row?.holder)
+    const isOurs = held !== undefined && row?.epoch === held.epoch
+    if (isOurs && row.isInTime && Number(row.server) === Number(held.server)) return
+    const error = leaseLost(name, isOurs ? undefined : row?.holder)
     if (held !== undefined) this.#lose(held, error)
     throw error
   }
@@ -161,7 +165,7 @@ export class Leases implements AsyncDisposable {
       .returning('epoch')
       .execute()
     if (gone.length === epochs.length) return
-    const kept = ops(this.#db).updateTable('leases').set({ expiresAt: now, epoch: nextEpoch })
+    const kept = ops(this.#db).updateTable('leases').set({ expiresAt: now, epoch: sql`default` })
     await kept.where('epoch', 'in', epochs).execute()
   }
 
@@ -216,16 +220,13 @@ function isUnwanted(eb: ExpressionBuilder<Ops, 'leases'>) {
   return eb('leases.wantedUntil', 'is', null).or('leases.wantedUntil', '<=', now)
 }
 
-/** The next epoch: the builder does not know the keyword. */
-const nextEpoch = sql<string>`default`
-
 /** The name of this process for operators, such as `host-1 process 123`. */
 export function thisProcess(): string {
   return `${hostname()} process ${process.pid}`
 }
 
 function leaseLost(name: string, holder: string | undefined): LivehouseError<'lease.lost'> {
-  const why = holder === undefined ? 'it was not renewed in time' : `${holder} has taken it since`
+  const why = holder === undefined ? 'it was not renewed in time, or its server ended' : `${holder} has taken it since`
   const message = `${name} is no longer held by this process: ${why}. What it had not committed is not written.`
   return new LivehouseError('lease.lost', message, {})
 }

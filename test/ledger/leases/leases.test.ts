@@ -55,6 +55,12 @@ test('one holder at a time has it, also behind a pooler in transaction mode, unt
   expect(await theirs.tryTake('a')).toBeUndefined()
   await expect(commit(ours)).resolves.toBeUndefined()
   await expect(commit(theirs)).rejects.toMatchObject({ code: 'lease.lost' })
+  const onAnotherServer = database.db.transaction().execute(async (trx) => {
+    await sql`create function public.pg_postmaster_start_time() returns timestamptz return now()`.execute(trx)
+    await sql`set local search_path = public, pg_catalog`.execute(trx)
+    await ours.require(trx, 'a')
+  })
+  await expect(onAnotherServer).rejects.toMatchObject({ code: 'lease.lost' })
   expect(await readLeases(database.db)).toMatchObject([{ holder: expect.stringContaining(String(process.pid)) }])
   await ours.release('a')
   expect(await theirs.tryTake('a')).toBeDefined()
