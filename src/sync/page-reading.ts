@@ -224,11 +224,6 @@ export function isRefusal(error: unknown): boolean {
   return isFinalStatus(error) || hasCode(error, 'api.refused')
 }
 
-/** How many items the largest of these pages holds: the service serves at least that many. */
-export function largestPage(pages: readonly Page[]): number {
-  return Math.max(...pages.map(({ items }) => items.length))
-}
-
 /** No channel is so old. */
 const BEFORE_ALL = { from: parseWallTime('2000-01-01 00:00:00') ?? 0, to: parseWallTime('2000-01-01 00:01:00') ?? 0 }
 

@@ -7,7 +7,6 @@ import {
   fetchUnlessRefused,
   isRefusal,
   isRefusedPage,
-  largestPage,
   NAMED_SIZES,
   type PageReading,
   type RefusedPage,
@@ -16,8 +15,10 @@ import {
 } from './page-reading.ts'
 import { pageIgnored, readPages } from './read-pages.ts'
 
-/** Equal rows fill no more pages in a row than this: if more are the same, the service repeats a page. */
-const MOST_REPEATS = 100
+/** How many items the largest of these pages holds: the service serves at least that many. */
+export function largestPage(pages: readonly Page[]): number {
+  return Math.max(...pages.map(({ items }) => items.length))
+}
 
 /** A list that was read into memory. */
 export interface ListReading {
@@ -69,7 +70,8 @@ export async function readBareList(
       }
       if (meaning === 'unknown') return { pages, doubt: `page ${number} is an earlier one again`, isEndUnknown: true }
       repeats++
-      if (repeats > MOST_REPEATS) throw pageIgnored(reading, next, number, number - repeats)
+      // Equal rows fill no more pages in a row: the service repeats a page.
+      if (repeats > 100) throw pageIgnored(reading, next, number, number - repeats)
     } else repeats = 0
     pages.push(next)
     texts.add(text)

@@ -10,9 +10,6 @@ import { fetchNumbered, fetchUnlessRefused, isRefusedPage, MOST_ROWS_UNCUT } fro
 import type { PageShare, ReadAhead } from './slice-work.ts'
 import type { Walk } from './walk.ts'
 
-/** After this many empty pages in a row before the announced end, no more rows are expected. */
-const MOST_EMPTY_PAGES = 2
-
 /**
  * Reads every page of a list that tells its total, in order, the later ones concurrently. No stop condition is trusted
  * alone: the list ends where its total has come and the last page is not full. Otherwise the walk goes on behind the
@@ -71,7 +68,8 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
         receivedAgain += countKnown(page)
       }
       emptyPages = page.items.length === 0 ? emptyPages + 1 : 0
-      if (emptyPages === MOST_EMPTY_PAGES) return
+      // Two in a row before the announced end: no more rows are expected.
+      if (emptyPages === 2) return
       // A page of one row shows nothing, unless it is called page 1: there may be two equal ones.
       const mayShow = page.items.length > 1 || (page.items.length === 1 && page.echoedPage === 1)
       const isFirstAgain = number === 2 && mayShow && page.total === first.total
