@@ -95,9 +95,14 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       deps.rangeEnds.set(stream.name, 'now')
       return true
     },
-    /** The same slice, asked for with all rows up to now where the service's totals are of all. */
-    askAll: async (): Promise<Slice | undefined> =>
-      (await isOfRange(pages)) ? undefined : { ...slice, asked: { from: BEFORE_ALL.from, to: latest } },
+    /** The same slice, asked for with all rows up to now where the service's totals are of all and as many may come. */
+    askAll: async (total: number): Promise<Slice | undefined> => {
+      if (await isOfRange(pages)) return undefined
+      const asked = { from: BEFORE_ALL.from, to: latest }
+      const list = { ...pages.list, window: asked }
+      const last = await fetchUnlessRefused({ ...pages, list }, Math.ceil(total / pageSize))
+      return 'refusal' in last || last.items.length === 0 ? undefined : { ...slice, asked }
+    },
     /** Asks for page 1, and keeps it for the next time that it is fetched. */
     firstPage: async (): Promise<Page> => {
       first = { page: await fetchNumbered(pages, 1), pageSize: pages.pageSize }

@@ -30,7 +30,7 @@ import { countParts, cutToServed, mayBeSearched, searchWithin, splitSlice } from
 import type { RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit } from './walk.ts'
 import { isReadTwice, newestAt, SHORTEST_WINDOW } from './windows.ts'
-import { countHeld, readMissedRows } from '../store/load/table-part.ts'
+import { readMissedRows } from '../store/load/table-part.ts'
 
 export interface EndedSlice {
   readonly kind: 'ended'
@@ -187,9 +187,8 @@ export async function extractSlice(
 ): Promise<Extracted> {
   let read = await readOrCut(slice, reading, deps, loader)
   const { window, search, stream } = slice
-  const isShort = read.kind === 'read' && read.extraction.verdict.proof === 'short'
-  const isAnyHeld = async () => (await countHeld(deps.db, { ...slice, window: undefined, timeZone: deps.timeZone })) > 0
-  const all = isShort && stream.identity && (await isAnyHeld()) ? await reading.askAll() : undefined
+  const short = read.kind === 'read' && read.extraction.verdict.proof === 'short' ? read.extraction : undefined
+  const all = stream.identity && short?.summary.totals && (await reading.askAll(short.summary.totals.largest))
   const whole = all && (await readOrCut(slice, openReading(all, deps, reading.meter), deps, loader))
   if (whole?.kind === 'read' && isConclusive(whole.extraction.verdict)) read = whole
   if (read.kind === 'cut' || !isConclusive(read.extraction.verdict)) return read
