@@ -97,7 +97,7 @@ export async function readHead(
     const page = await fetchUnlessRefused(pages, number, number > 1 ? isRefusedPage : () => false)
     if ('refusal' in page) {
       // Within the list it must be served: what has moved may be on it.
-      if (number * pages.pageSize <= (walk.summary().totals?.smallest ?? 0)) throw page.refusal
+      if ((number - 1) * pages.pageSize < (walk.summary().totals?.smallest ?? 0)) throw page.refusal
       return
     }
     await add(page)
