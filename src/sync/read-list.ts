@@ -203,8 +203,8 @@ async function endsInTens(reading: PageReading, pages: readonly Page[], end: num
 
 /**
  * Reads a list of rows without an id that tells a total. The count alone proves nothing here: a repeated page in place
- * of a missing one gives the same count. So each page of several must echo its number and have the same headers. More
- * rows than the total disprove it; then a list that may be cut is read no further.
+ * of a missing one gives the same count, and shows by its rows (`compareReadings`), whatever number it echoes. Pages
+ * must have the same headers. More rows than the total disprove it; then a list that may be cut is read no further.
  */
 export async function readCountedList(
   { pages: reading, reportPage }: SliceReading,
@@ -213,13 +213,12 @@ export async function readCountedList(
   const pages: Page[] = []
   const doubts: string[] = []
   let received = 0
-  const countKnown = ({ items }: Page) => {
-    const textOf = (item: unknown) => itemText(reading.list.stream, item)
-    const texts = new Set(pages.flatMap((page) => page.items.map(textOf)))
-    return items.filter((item) => texts.has(textOf(item))).length
-  }
+  const known = new Set<string>()
+  const textOf = (item: unknown) => itemText(reading.list.stream, item)
+  const countKnown = ({ items }: Page) => items.filter((item) => known.has(textOf(item))).length
   try {
     for await (const { number, page, lastPage } of readPages(reading, countKnown)) {
+      for (const item of page.items) known.add(textOf(item))
       pages.push(page)
       received += page.items.length
       reportPage(page.items.length, lastPage)
@@ -227,8 +226,6 @@ export async function readCountedList(
       const isMore = mayBeCut && received > (page.total ?? received)
       if (isMore && !isOneAnswer(reading, pages)) return { pages, doubt: undefined, unread: 'too long' }
       if (page.items.length === 0) continue
-      if (page.echoedPage !== number && page.items.length !== page.total)
-        doubts.push(`page ${number} was asked for, and page ${page.echoedPage ?? '?'} came`)
       if (page.total !== pages[0]?.total) doubts.push('the total moved while the list was read')
       if (!isDeepStrictEqual(page.title, pages[0]?.title))
         doubts.push(`the headers of page ${number} are not those of page 1`)

@@ -5,7 +5,7 @@ import type { Answer } from '../../src/emulator/answer.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { startLists, syncStreams } from '../helpers/capped-lists.ts'
 import { ignoredPage, meanwhile, status, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
-import { firstRows, times } from '../helpers/first-rows.ts'
+import { addRows, firstRows, times } from '../helpers/first-rows.ts'
 import { startAccount } from '../helpers/start-account.ts'
 import { clampedTo } from '../helpers/worlds/furnish.ts'
 
@@ -74,10 +74,9 @@ test.each([100, 250])('%i gifts and viewers of a service that fails behind the l
   const { channel, gift } = firstRows(account.emulator)
   for (const row of channel.gifts.rows.slice()) channel.gifts.remove(row)
   channel.gifts.add(...times(count, (n) => ({ ...gift, giftId: n, givenAt: gift.givenAt + n * 60 })))
-  const failed = status(500)
   const answer = (given: Answer) => {
     const isBehind = given.body.kind === 'list' && given.body.items().length === 0
-    return isBehind ? (failed.answer?.(given) ?? given) : given
+    return isBehind ? (status(500).answer?.(given) ?? given) : given
   }
   const effect = whereAsked(({ page }) => page > 1, { name: 'fails behind the end', answer })
   account.emulator.faults.push({ effect })
@@ -108,6 +107,7 @@ test.each([
 ] as const)('pages clamped to %i are used, parameters in the %s, also without a number', async (most, listParams) => {
   await using account = await startAccount({ channels: 1, viewers: 9 })
   account.emulator.switches.listParams = listParams
+  addRows(account.emulator, 9, () => account.hoursAgo(1))
   const unnumbered: FaultEffect = { name: 'unnumbered', query: (asked) => ({ ...asked, echoPage: Number.NaN }) }
   account.emulator.faults.push({ effect: clampedTo(most) }, { effect: unnumbered, endpoint: 'signupRecord' })
   for (let night = 0; night < 2; night++) {
