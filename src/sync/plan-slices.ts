@@ -128,7 +128,8 @@ async function planGaps(
 ): Promise<readonly PartitionPlan[]> {
   const latest = newestAt(now)
   const ever = wanted.map(({ partition }) => ({ partition, window: { from: -Infinity, to: latest } }))
-  const uncoveredOf = await readGaps(stream.timeColumns.length > 1 ? db : undefined, stream.name, ever)
+  const mayOverlap = stream.timeColumns.length > 1 && !stream.isBudgeted
+  const uncoveredOf = await readGaps(mayOverlap ? db : undefined, stream.name, ever)
   return wanted.map(({ of, partition, window: whole }) => {
     const gaps = gapsOf?.get(partition) ?? [whole]
     const uncovered = uncoveredOf.get(partition) ?? []
