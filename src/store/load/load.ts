@@ -91,9 +91,9 @@ export async function loadRows(
  * process is stopped, it is ended; the leases expire too.
  */
 export async function prepareToLoad(trx: Transaction<Database>, timeZone: string): Promise<void> {
-  await sql`set local timezone to ${sql.lit(timeZone)}; set local enable_seqscan to off;
-    set local enable_hashjoin to off; set local enable_mergejoin to off;
-    set local synchronous_commit to on; set local idle_in_transaction_session_timeout to '20s'`.execute(trx)
+  await sql`set local timezone = ${sql.lit(timeZone)}; set local enable_seqscan = off; set local enable_hashjoin = off;
+    set local enable_mergejoin = off; set local idle_in_transaction_session_timeout = '20s'; select
+    set_config('synchronous_commit', 'on', true) where current_setting('synchronous_commit') = 'off'`.execute(trx)
 }
 
 const MOST_TRIES = 5
