@@ -52,7 +52,7 @@ export const recoveryOf = {
   'audit.difference': 'skip',
   /** Another run has held the partition for too long. */
   'slice.locked': 'skip',
-  /** A lease was not renewed in time, or another has taken it. */
+  /** A lease was not renewed in time, another has taken it, or its server is no longer the database's. */
   'lease.lost': 'skip',
   /** The database cannot be connected to. */
   'db.unreachable': 'abort',

@@ -111,8 +111,11 @@ async function changeSchema(
   change: (transaction: Transaction<Database>, migrations: Migrations) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
   const provided = migrations ?? (await loadMigrations())
-  const changing = withMigrationLock(db, signal, (transaction) => change(transaction, provided))
-  return await changing.catch((error: unknown) => Promise.reject(explainRefusal(error)))
+  try {
+    return await withMigrationLock(db, signal, (transaction) => change(transaction, provided))
+  } catch (error) {
+    throw explainRefusal(error)
+  }
 }
 
 function explainRefusal(error: unknown): unknown {
