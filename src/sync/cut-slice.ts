@@ -86,18 +86,14 @@ export async function cutSlice(
   await reading.requireFiltered(rows)
   if (reading.isOneDay()) return undefined
   await requireFoundByTime(slice, look ?? first, reading, timeZone)
-  return await countParts(slice, halveSlice({ ...slice, isFound: true }, rows, { timeZone }), first.total ?? 0, pages)
+  return await countParts(slice, halveSlice({ ...slice, isFound: true }, rows, timeZone), first.total ?? 0, pages)
 }
 
 /**
  * The page of a list without a total at which a part is long enough, as the minutes around a cut are read with both
  * parts; undefined where the list is not much longer. Past its end some services give the first or last page again.
  */
-async function lookBehind(
-  pages: PageReading,
-  mostPages: number,
-  isFirst: (page: Page) => boolean,
-): Promise<Page | undefined> {
+async function lookBehind(pages: PageReading, mostPages: number, isFirst: (page: Page) => boolean) {
   const far = await lookAt(pages, Math.max(2, Math.floor(mostPages) + 1))
   if (far === undefined || far.items.length === 0 || isFirst(far)) return undefined
   const near = await lookAt(pages, Math.max(1, Math.floor(mostPages / TOLERANCE)))

@@ -81,7 +81,7 @@ export async function extractKeyed(
     const halveWhole = async (total: number, inAnyCase = false) =>
       reading.isOneDay()
         ? undefined
-        : await countParts(slice, splitSlice(slice, timesOfWalk, deps), total, pages, inAnyCase)
+        : await countParts(slice, splitSlice(slice, timesOfWalk, deps.timeZone), total, pages, inAnyCase)
     try {
       for await (const { page, lastPage } of readPages(pages, walk.countKnown)) {
         await add(page)
@@ -123,7 +123,7 @@ export async function extractKeyed(
     const isStuck = attempt === MOST_READINGS && verdict.isStill === true && mayBeCut()
     const whole =
       !isUntrue && (hasYoungRows || isStuck) ? await halveWhole(end.totals?.largest ?? 0, hasYoungRows) : undefined
-    const halves = isUntrue && mayBeCut() ? splitSlice(slice, timesOfWalk, deps) : whole
+    const halves = isUntrue && mayBeCut() ? splitSlice(slice, timesOfWalk, deps.timeZone) : whole
     if (halves) {
       await loader.flush()
       return { kind: 'cut', parts: hasYoungRows ? halves : searchWithin(slice, halves, isOneAnswer) }

@@ -110,16 +110,14 @@ export async function extractUnkeyed(
  * pages with items that the last reading lacks must still be the same: an item that changed since would count twice.
  * @returns a function that takes the next reading, and gives the pages of the list once readings show them
  */
-function compareReadings(
-  stream: Stream,
-): (reading: PageReading, pages: readonly Page[]) => Promise<readonly Page[] | undefined> {
+function compareReadings(stream: Stream) {
   const textOf = (item: unknown) => itemText(stream, item)
   const checks = new Map<Page, () => Promise<boolean>>()
   let before: readonly string[] = []
   let sizeBefore = 0
   let known: Items = new Map()
 
-  return async (reading, pages) => {
+  return async (reading: PageReading, pages: readonly Page[]) => {
     for (const [index, page] of pages.entries())
       checks.set(page, async () => await isUnchanged(reading, index + 1, page))
     const own = collect(pages, new Map(), textOf)

@@ -53,8 +53,7 @@ export function addPage(before: OpenSlice, { stream }: Slice, page: ReadPage, ti
 
 /** Whether a page holds what the last page held, in the same order: then nothing before its end has moved since. */
 export function isLastPage({ lastPageKeys }: OpenSlice, page: ReadPage): boolean {
-  const content = contentOf(page)
-  return content.length === lastPageKeys.length && content.every((key, index) => key === lastPageKeys[index])
+  return isDeepStrictEqual(contentOf(page), lastPageKeys)
 }
 
 /** The keys of a page in their order; an item that could not be read counts by its hash. */

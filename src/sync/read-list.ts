@@ -140,11 +140,7 @@ const BEYOND_ANY_END = 1_000_000
  * @returns `unknown` where no size tells, or what came is neither: the list moved, or lies too deep
  * @throws LivehouseError `paging.ignored` where the first rows come again whatever is asked for, `api.…` of a call
  */
-async function judgeNextPage(
-  reading: PageReading,
-  pages: readonly Page[],
-  next: Page | RefusedPage,
-): Promise<'end' | 'more' | 'unknown'> {
+async function judgeNextPage(reading: PageReading, pages: readonly Page[], next: Page | RefusedPage) {
   const areSame = sameInAnyOrder(reading.list.stream)
   const isRefused = 'refusal' in next
   if (!isRefused) {

@@ -235,9 +235,7 @@ function isPastStop({ deps, options }: PhasedRun): boolean {
 }
 
 function lockedOut(slice: Slice, waitedMs: number): EndedSlice {
-  const name = placeOf(slice)
-  const minutes = Math.round(waitedMs / 60_000)
-  const held = `${name.stream} ${name.partition}: another run has held it for ${minutes} minutes`
-  const message = `${held}; see \`livehouse status\``
-  return failedBy(new LivehouseError('slice.locked', message, {}))
+  const { stream, partition } = placeOf(slice)
+  const held = `${stream} ${partition}: another run has held it for ${Math.round(waitedMs / 60_000)} minutes`
+  return failedBy(new LivehouseError('slice.locked', `${held}; see \`livehouse status\``, {}))
 }

@@ -115,7 +115,7 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
  * The page size to ask for: every other time one row less than the service last served, so that rows lie on other pages
  * and faults at the borders of pages show.
  */
-async function choosePageSize(slice: Slice, { db }: Pick<RunDeps, 'db'>): Promise<number> {
+async function choosePageSize(slice: Slice, { db }: RunDeps): Promise<number> {
   const { stream, window } = slice
   if (window === undefined || !isReadTwice(stream)) return stream.pageSize
   const [last = 0, before = 0] = await readLastPageSizes(db, { ...placeOf(slice), window })
@@ -127,10 +127,7 @@ async function choosePageSize(slice: Slice, { db }: Pick<RunDeps, 'db'>): Promis
  * filter by another time than it shows, or in another zone, and then rows near the ends of a range do not come though
  * they are there. Undefined where no row is waiting to be marked.
  */
-async function askWider(
-  slice: Slice,
-  { db, wallTimeAt, claimableMs }: Pick<RunDeps, 'db' | 'wallTimeAt' | 'claimableMs'>,
-): Promise<Slice | undefined> {
+async function askWider(slice: Slice, { db, wallTimeAt, claimableMs }: RunDeps): Promise<Slice | undefined> {
   const { stream, window } = slice
   if (window === undefined || !stream.marksRemoved || (await readMissedRows(db, placeOf(slice))) === 0) return undefined
   const to = Math.max(window.to, Math.min(window.to + DAY, newestAt(wallTimeAt(claimableMs()))))
@@ -141,12 +138,7 @@ async function askWider(
  * Reads a slice that asks for more than its window, where that can be read at once and proven.
  * @returns undefined where it cannot: then the slice is read as it was planned
  */
-async function readWider(
-  slice: Slice,
-  reading: SliceReading,
-  deps: RunDeps,
-  loader: BatchLoader,
-): Promise<Extracted | undefined> {
+async function readWider(slice: Slice, reading: SliceReading, deps: RunDeps, loader: BatchLoader) {
   try {
     const read = await extractSlice(slice, reading, deps, loader)
     return read.kind === 'cut' || !isConclusive(read.extraction.verdict) ? undefined : read
@@ -231,8 +223,8 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const more =
     read.kind === 'unread' && read.cause === 'too long' ? await cutSlice(slice, reading, deps, true) : undefined
   const total = read.kind === 'read' ? (read.extraction.summary.totals?.largest ?? 0) : 0
-  const halve = async () => await countParts(slice, splitSlice(slice, read.rows, deps), total, reading.pages, true)
-  const halves = more ?? (isCut ? await halve() : undefined)
+  const split = isCut ? splitSlice(slice, read.rows, deps.timeZone) : undefined
+  const halves = more ?? (await countParts(slice, split, total, reading.pages, true))
   const isOneAnswer = read.kind === 'unread' && read.cause === 'too long' && read.isOneAnswer
   if (halves) return { kind: 'cut', parts: searchWithin(slice, halves, isOneAnswer), hasMoved: read.kind === 'read' }
   if (read.kind === 'read') {

@@ -11,7 +11,7 @@ import {
   type PageReading,
   type SliceReading,
 } from './page-reading.ts'
-import type { RunDeps, Slice } from './slice-work.ts'
+import type { Slice } from './slice-work.ts'
 import { cutTime, cutWindowAt, GAP, mayBeHalved, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
 
 /** The same slice over a part of its window. */
@@ -62,13 +62,9 @@ export function tooYoungFrom({ window, covers }: Slice): WallTime | undefined {
  * to count as covered, else in half.
  * @returns undefined for one minute
  */
-export function splitSlice(
-  slice: Slice,
-  rows: readonly Row[],
-  deps: Pick<RunDeps, 'timeZone'>,
-): readonly Slice[] | undefined {
+export function splitSlice(slice: Slice, rows: readonly Row[], timeZone: string): readonly Slice[] | undefined {
   const at = tooYoungFrom(slice)
-  return slice.window && at ? toSlices(slice, cutWindowAt(slice.window, [at])) : halveSlice(slice, rows, deps)
+  return slice.window && at ? toSlices(slice, cutWindowAt(slice.window, [at])) : halveSlice(slice, rows, timeZone)
 }
 
 /**
@@ -76,11 +72,7 @@ export function splitSlice(
  * their middle. A minute that has all of them becomes a part that no other request overlaps.
  * @returns undefined for one minute
  */
-export function halveSlice(
-  slice: Slice,
-  rows: readonly Row[],
-  { timeZone }: Pick<RunDeps, 'timeZone'>,
-): readonly Slice[] | undefined {
+export function halveSlice(slice: Slice, rows: readonly Row[], timeZone: string): readonly Slice[] | undefined {
   const { window, stream } = slice
   if (window === undefined) return undefined
   const times = minutesWithin(window, rows, stream, timeZone).toSorted((a, b) => a - b)

@@ -114,11 +114,7 @@ function touches(row: Row, { window, stream }: ComparedRange, timeZone: string):
 }
 
 /** Leaves out rows that came only after their minute was last read: the next sync brings them. */
-async function withoutNewRows(
-  rows: readonly Row[],
-  range: ComparedRange,
-  { db, timeZone, wallTimeAt }: RunDeps,
-): Promise<readonly Row[]> {
+async function withoutNewRows(rows: readonly Row[], range: ComparedRange, { db, timeZone, wallTimeAt }: RunDeps) {
   const { stream, window } = range
   const minutes = rows.map((row) => window && (minuteOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? window.from))
   const readAt = await readLastReading(db, placeOf(range), minutes)
@@ -158,11 +154,7 @@ function spanOf(rows: readonly Row[], { stream, window }: ComparedRange, timeZon
 }
 
 /** Whether rows of this time may still change: whether it lies within the lookback of their stream. */
-export function mayStillChange(
-  { lookbackDays }: Stream,
-  at: WallTime,
-  { clock, wallTimeAt }: Pick<RunDeps, 'clock' | 'wallTimeAt'>,
-): boolean {
+export function mayStillChange({ lookbackDays }: Stream, at: WallTime, { clock, wallTimeAt }: RunDeps): boolean {
   return at > lookbackStart(wallTimeAt(clock.now()), lookbackDays)
 }
 
@@ -172,11 +164,7 @@ function isOldItem(raw: string, { stream, window }: ComparedRange, deps: RunDeps
   return at !== undefined && !mayStillChange(stream, at, deps)
 }
 
-function differenceOf(
-  kind: 'missing' | 'surplus',
-  keys: readonly string[],
-  window: Window | undefined,
-): readonly Difference[] {
+function differenceOf(kind: 'missing' | 'surplus', keys: readonly string[], window: Window | undefined) {
   return keys.length === 0 ? [] : [{ kind, rows: keys.length, keys: keys.slice(0, MOST_KEYS), window }]
 }
 

@@ -105,12 +105,7 @@ async function auditOne(task: AuditTask, reopens: boolean, deps: RunDeps): Promi
  * Concludes a comparison: differences that an operator has accepted are no fault, and with `reopens` the ranges of the
  * others no longer count as covered, so that the next sync reads them again.
  */
-async function conclude(
-  task: AuditTask,
-  comparison: Comparison,
-  reopens: boolean,
-  { db, clock }: Pick<RunDeps, 'db' | 'clock'>,
-): Promise<Comparison & Pick<PartitionAudit, 'reopened'>> {
+async function conclude(task: AuditTask, comparison: Comparison, reopens: boolean, { db, clock }: RunDeps) {
   const { stream } = task
   const place = placeOf(task)
   const open = stream.isTimeFiltered ? await readReopened(db, place) : []
