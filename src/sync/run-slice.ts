@@ -83,10 +83,10 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
       pageSize = await reading.tryPageSize(pageSize, 2)
       if (pageSize !== reading.pages.pageSize) reading = open(wider ?? planned)
     }
-    const own = createBatchLoader(slice, deps)
-    const wide = wider && (await readWider(wider, reading, deps, own))
-    if (wider !== undefined && wide !== undefined) [slice, loader] = [wider, own]
-    else if (wider !== undefined) reading = open(planned)
+    const wide = wider && (await readWider(wider, reading, deps, loader))
+    if (wider && wide) slice = wider
+    // The loader may have rows of a wider reading that was cut.
+    else if (wider) [reading, loader] = [open(planned), createBatchLoader(planned, deps)]
     const extracted = wide ?? (await extractSlice(slice, reading, deps, loader))
     if (extracted.kind === 'cut') {
       const { inserted, updated } = loader.counts()
