@@ -1,12 +1,6 @@
 import PQueue from 'p-queue'
-import {
-  type AccessToken,
-  createMemoryPace,
-  createMemoryTokenStore,
-  type Reserve,
-  type TokenStore,
-} from '../core/shared-calls.ts'
-import type { Ask, CallContext, FetchPage, ListPlace, ListRequest } from '../core/page.ts'
+import { createMemoryPace, createMemoryTokenStore, type Reserve, type TokenStore } from '../core/shared-calls.ts'
+import type { CallContext, ListPlace, ListRequest } from '../core/page.ts'
 import { budget } from './budget.ts'
 import { createAsk, createFetchPage } from './fetch-page.ts'
 import { createHttp, type HttpOptions, type RawAnswer, type WireCall } from './http.ts'
@@ -14,7 +8,7 @@ import { createPace, type Pace } from './pace.ts'
 import { type AnswerOptions, readAnswers } from './read-answer.ts'
 import { retry, type RetryOptions } from './retry.ts'
 import type { Call, Send } from './send.ts'
-import { createServiceClock, type ServiceClock } from './service-clock.ts'
+import { createServiceClock } from './service-clock.ts'
 import { createTokenRequest, fetchTokens, noCredentials, token, TOKEN_CALL, type TokensOptions } from './tokens.ts'
 
 /** How to reach the service; settings of users by the same names. */
@@ -47,24 +41,13 @@ export interface ConnectOptions
 }
 
 /** The service, called through all layers. Disposing ends its connections, and calls that wait for a token. */
-export interface Connection extends AsyncDisposable {
-  readonly fetchPage: FetchPage
-  readonly ask: Ask
-  /** Makes any call: paced, repeated, authorised. */
-  readonly send: Send
-  /** API 4.1: asks for a new access token and shares it. */
-  readonly accessToken: (context: CallContext) => Promise<AccessToken>
-  /** Ranges to be read end at its time. */
-  readonly serviceClock: ServiceClock
-  /** Asks `/` once, without a token. @returns the HTTP status @throws `api.unreachable`, `api.timeout` */
-  readonly reach: (context: CallContext) => Promise<number>
-}
+export type Connection = ReturnType<typeof connect>
 
 /**
  * Puts the layers of a call together (ARCHITECTURE, "A call"). Makes no call.
  * @throws LivehouseError `config.invalid` without any credentials.
  */
-export function connect(options: ConnectOptions): Connection {
+export function connect(options: ConnectOptions) {
   const { clock, concurrency, appId, appSecret, apiToken, random = Math.random } = options
   const repeating = { ...options, random }
   const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs })
@@ -115,14 +98,18 @@ export function connect(options: ConnectOptions): Connection {
   return {
     fetchPage: createFetchPage(send, options.listParams, options.onFirstPage),
     ask: createAsk(send, 'once', options.onFirstPage),
+    /** Makes any call: paced, repeated, authorised. */
     send,
-    accessToken: async (context) => {
+    /** API 4.1: asks for a new access token and shares it. */
+    accessToken: async (context: CallContext) => {
       if (!fetched) throw noCredentials()
       const renew = retry(async (_call, attempt: CallContext) => await fetched.renew(attempt), repeating)
       return await renew({ name: TOKEN_CALL, repeat: 'read' }, context)
     },
+    /** Ranges to be read end at its time. */
     serviceClock,
-    reach: async (context) => (await pace.inner<BareCall, RawAnswer>(timed)(bareCall, context)).status,
+    /** Asks `/` once, without a token. @returns the HTTP status @throws `api.unreachable`, `api.timeout` */
+    reach: async (context: CallContext) => (await pace.inner<BareCall, RawAnswer>(timed)(bareCall, context)).status,
     [Symbol.asyncDispose]: async () => {
       closing.abort(new Error('the connection to the service was closed'))
       await http[Symbol.asyncDispose]()

@@ -3,17 +3,7 @@ import { hasCode } from '../core/errors.ts'
 import { type Http, headerOf, type RawAnswer } from './http.ts'
 
 /** The service's clock by its answers; before the first one, and where no `Date` tells it, this machine's. */
-export interface ServiceClock extends Clock {
-  /** Asks the service for its time if no answer told it within the last minute. @throws what `ask` throws */
-  readonly refresh: (signal: AbortSignal) => Promise<void>
-  /** How far this machine's clock is ahead of the service's (ms); undefined before an answer told the time. */
-  readonly ownAheadMs: () => number | undefined
-  /**
-   * The instant (ms) up to which rows may count as read: the service's now, or this machine's if that is more than a
-   * minute earlier. A clock that is ahead would cover rows yet to come, and which of the two is wrong cannot be known.
-   */
-  readonly claimableMs: () => number
-}
+export type ServiceClock = ReturnType<typeof createServiceClock>['serviceClock']
 
 /** A time that is older is asked for again by `refresh`. */
 const FRESH_MS = 60_000
@@ -39,7 +29,7 @@ export function createServiceClock(
   exchange: Http['exchange'],
   ask: (timed: Http['exchange'], signal: AbortSignal) => Promise<unknown>,
   askList: (signal: AbortSignal) => Promise<unknown>,
-): { readonly serviceClock: ServiceClock; readonly timed: Http['exchange'] } {
+) {
   const elapsed = clock.monotonicMs ?? clock.now
   /** The service's time less `elapsed()`, and when the last answer came, by the monotonic clock and by the other. */
   let told: { readonly offsetMs: number; readonly elapsedMs: number; readonly ownMs: number } | undefined
@@ -64,13 +54,15 @@ export function createServiceClock(
   const isFresh = (): boolean =>
     told !== undefined && elapsed() - told.elapsedMs < FRESH_MS && Math.abs(clock.now() - told.ownMs) < FRESH_MS
   const now = (): number => (told === undefined ? clock.now() : elapsed() + told.offsetMs)
+  /** How far this machine's clock is ahead of the service's (ms); undefined before an answer told the time. */
   const ownAheadMs = () => (told === undefined ? undefined : clock.now() - now())
   return {
     timed,
     serviceClock: {
       now,
       sleep: clock.sleep,
-      refresh: async (signal) => {
+      /** Asks the service for its time if no answer told it within the last minute. @throws what `ask` throws */
+      refresh: async (signal: AbortSignal): Promise<void> => {
         if (isFresh()) return
         await ask(timed, signal).catch((error: unknown) => {
           // A body that cannot be read comes without a time; the calls that follow report it.
@@ -81,7 +73,11 @@ export function createServiceClock(
         await askList(signal).catch(() => signal.throwIfAborted())
       },
       ownAheadMs,
-      claimableMs: () => {
+      /**
+       * The instant (ms) up to which rows may count as read: the service's now, or this machine's if that is more than
+       * a minute earlier. A clock that is ahead would cover rows yet to come, and which one is wrong cannot be known.
+       */
+      claimableMs: (): number => {
         const aheadMs = ownAheadMs() ?? 0
         return now() + (aheadMs < -LARGEST_DIFFERENCE_SECONDS * 1000 ? aheadMs : 0)
       },
