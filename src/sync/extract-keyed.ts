@@ -48,8 +48,8 @@ export async function extractKeyed(
   const isOfSlice = (row: Row) => window === undefined || liesWithin(row, stream.timeColumns, window, deps.timeZone)
   const keyOf = rowKey(stream)
   const timeColumn = stream.timeColumns[0] ?? ''
-  const { knownFields, hasDuplicates } = await reading.earlier()
-  const repeatedKeys = new Set(hasDuplicates ? await readRepeatedKeys(slice, deps) : [])
+  const { knownFields, hasWaiting } = await reading.earlier()
+  const repeatedKeys = new Set(hasWaiting ? await readRepeatedKeys(slice, deps) : [])
   if (knownFields.length === 0) loader.expectNew()
   let previous: WalkEnd | undefined
   const all: AllWalks = { distinct: 0, count: 0, isStill: true, fewest: Infinity, most: 0 }

@@ -126,7 +126,8 @@ function isAmong(items: readonly QuarantinedItem[]): RawBuilder<boolean> {
 export type KeptItem = Pick<Row<'quarantine'>, (typeof KEPT)[number]>
 const KEPT = [...KEY, 'raw', 'reason', 'path', 'headers', 'runId', 'lastSeenAt'] as const
 
-function selectKept(db: Db) {
+/** A query of these items, of whatever partition. */
+export function selectKept(db: Db) {
   return ops(db).selectFrom('quarantine').where('resolvedAt', 'is', null).select(KEPT)
 }
 
@@ -200,14 +201,6 @@ export function isDuplicate({ reason }: Pick<QuarantinedItem, 'reason'>): boolea
 /** Whether the table has another row in place of this item: the fresher duplicate, or that of a higher version. */
 export function isSuperseded(item: Pick<QuarantinedItem, 'reason'>): boolean {
   return isDuplicate(item) || item.reason.startsWith(CONFLICT)
-}
-
-/** A query of whether items of a partition are duplicates, null where none waits; a part of a statement. */
-export function selectHasDuplicates(db: Db, place: Place) {
-  const waiting = ops(db).selectFrom('quarantine').where(isAt(place)).where('resolvedAt', 'is', null)
-  return waiting.select((eb) => {
-    return eb.fn.agg<boolean | null>('bool_or', [eb('reason', 'like', `${DUPLICATE}%`)]).as('hasDuplicates')
-  })
 }
 
 /**

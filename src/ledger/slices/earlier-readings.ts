@@ -3,7 +3,7 @@ import { formatWindow, parseRange, parseRanges, type Place, type Window } from '
 import type { Db } from '../../store/database.ts'
 import type { LedgerPlace } from './forget-coverage.ts'
 import { isAt, ops, type Statement } from '../ops.ts'
-import { selectHasDuplicates } from '../quarantine/quarantine.ts'
+import { selectKept } from '../quarantine/quarantine.ts'
 
 /** What the next reading of a partition needs to know of earlier ones. */
 export type EarlierReadings = Awaited<ReturnType<typeof readEarlier>>
@@ -12,19 +12,17 @@ export type EarlierReadings = Awaited<ReturnType<typeof readEarlier>>
 export async function readEarlier(db: Db, place: Place, isWalk: boolean) {
   const walks = ops(db).selectFrom('slices').select('distinctRows').where(isAt(place)).where('reads', 'is', null)
   const lastWalk = walks.where('status', '=', 'landed').orderBy('sliceId', 'desc').limit(1)
-  const { hasDuplicates, ...row } = await db
-    .selectNoFrom([
-      selectHasDuplicates(db, place).as('hasDuplicates'),
+  const { hasWaiting, ...row } = await db
+    .selectNoFrom((eb) => [
+      eb.exists(selectKept(db).where(isAt(place))).as('hasWaiting'),
       selectKnownFields(db, place).as('fields'),
-      lastWalk.where((eb) => eb.lit(isWalk)).as('lastWalk'),
+      lastWalk.where(eb.lit(isWalk)).as('lastWalk'),
     ])
     .executeTakeFirstOrThrow()
   const fields = row.fields ?? []
   return {
     /** Whether any items wait in quarantine. */
-    hasWaiting: hasDuplicates !== null,
-    /** Whether some of them are there because their key came more than once. */
-    hasDuplicates: hasDuplicates === true,
+    hasWaiting: hasWaiting === true,
     /** Fields that items have had, without those that an operator has accepted as missing. */
     knownFields: fields.map(({ field }) => field),
     /** Those of them that were not missing last time. */
