@@ -1,6 +1,6 @@
 import type { Db } from '../store/database.ts'
 import { closeOpenSlices } from './open-slices.ts'
-import { ops, type Row } from './ops.ts'
+import { ops } from './ops.ts'
 
 /** The arguments of a backfill: while one is open, the same arguments resume it. */
 export interface BackfillArguments {
@@ -13,12 +13,7 @@ export interface BackfillArguments {
 }
 
 /** The open backfill of these arguments, or a new one. `restart` abandons an open one and starts from the beginning. */
-export async function openBackfill(
-  db: Db,
-  wanted: BackfillArguments,
-  startedAt: Date,
-  restart: boolean,
-): Promise<Pick<Row<'backfills'>, 'backfillId' | 'startedAt'> & { readonly isResumed: boolean }> {
+export async function openBackfill(db: Db, wanted: BackfillArguments, startedAt: Date, restart: boolean) {
   return await db.transaction().execute(async (trx) => {
     const old = restart ? await findOpenBackfill(trx, wanted) : undefined
     if (old !== undefined) {

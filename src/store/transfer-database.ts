@@ -68,11 +68,7 @@ export async function copyDatabase(from: string, to: Target): Promise<void> {
   await readDatabase(from, to.signal, async (parts) => await writeDatabase(to, parts))
 }
 
-async function readDatabase(
-  url: string,
-  signal: AbortSignal,
-  work: (parts: AsyncIterable<Part>) => Promise<void>,
-): Promise<void> {
+async function readDatabase(url: string, signal: AbortSignal, work: (parts: AsyncIterable<Part>) => Promise<void>) {
   const failed = new AbortController()
   await using source = await openSession(url, 'DATABASE_URL', AbortSignal.any([signal, failed.signal]))
   await source.query('begin isolation level repeatable read, read only')

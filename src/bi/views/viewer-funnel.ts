@@ -71,12 +71,7 @@ function columnsOf(period: BiView['columns']): BiView['columns'] {
  * @param own numbers of the steps
  * @param channel condition on the channel
  */
-function funnelOf(
-  visitors: string,
-  periodOf: (at: string) => string,
-  own: readonly number[],
-  channel = 'is not null',
-): string {
+function funnelOf(visitors: string, periodOf: (at: string) => string, own: readonly number[], channel = 'is not null') {
   const counted = steps.filter(([no]) => own.includes(no))
   const sums = counted.flatMap(([no, , , isTaken, events]) => [
     `count(*) filter (where v.user_id is not null and v.visits is not null and ${isTaken}) as viewers_${no}`,

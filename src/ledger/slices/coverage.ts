@@ -110,11 +110,7 @@ async function readSettled(
 }
 
 /** Finds the slices by the runs of that time, so that the cost does not grow with the ledger. */
-async function readRecent(
-  db: Db,
-  stream: string,
-  { since, until, timeZone }: NonNullable<CoverageFilter['recent']>,
-): Promise<readonly CoveredPartition[]> {
+async function readRecent(db: Db, stream: string, { since, until, timeZone }: NonNullable<CoverageFilter['recent']>) {
   // Times of a zone and parts of ranges are plainer in SQL.
   const at = sql<Date>`${formatWallTime(since)}::timestamp at time zone ${timeZone}`
   const part = sql`covers * tsrange(null, ${formatWallTime(until)}::timestamp)`

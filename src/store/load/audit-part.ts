@@ -28,11 +28,7 @@ function timeOf({ stream }: TablePart): RawBuilder<unknown> {
  * `near`. Where no row touches it, both parts of the window have the same rows whichever time of a row is filtered by.
  * @returns also how many rows span it, or begin or end within a minute of it
  */
-export async function findQuietMinute(
-  db: Db,
-  part: TablePart & { readonly window: Window },
-  near: WallTime,
-): Promise<{ readonly at: WallTime; readonly touching: number }> {
+export async function findQuietMinute(db: Db, part: TablePart & { readonly window: Window }, near: WallTime) {
   const { window, timeZone, stream } = part
   const times = sql.join(stream.timeColumns.map((name) => sql`t.${sql.ref(name)}`))
   const wall = (time: WallTime) => sql`${formatWallTime(time)}::timestamp`
