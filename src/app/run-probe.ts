@@ -16,7 +16,7 @@ export async function runProbe(context: AppContext, settings: RunSettings, db: D
   const recorded = await recordRun(context, { db, command: 'probe', asked: {} }, async ({ runId, signal }) => {
     const onFirstPage = await claimLater(context, settings, db)
     await using connection = openConnection({ ...context, signal }, settings.service, db, { onFirstPage })
-    const { facts, calls, failures } = await probe({ ask: connection.ask, streams: allStreams, signal })
+    const { facts, calls, failures } = await probe(connection.ask, allStreams, signal)
     await keepSourceFacts(db, facts, { runId, foundAt: new Date(context.clock.now()) })
     const errors = [...failures].map(([stream, { code, message }]): RunProblem => {
       return { stream: stream.name, partition: null, code, message }

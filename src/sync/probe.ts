@@ -5,12 +5,6 @@ import type { Stream } from '../core/stream.ts'
 import type { SourceFact } from '../ledger/source.ts'
 import { type CallMeter, createCallMeter } from './page-reading.ts'
 
-interface ProbeDeps {
-  readonly ask: Ask
-  readonly streams: readonly Stream[]
-  readonly signal: AbortSignal
-}
-
 /** The answer to one call: a page, or why none came. */
 type Reply = Page | { readonly isRefused: boolean; readonly reason: string }
 
@@ -22,7 +16,7 @@ const SIZE = 7
  * calls a list: first where the list before reads them. The evidence says why an answer is unknown.
  * @throws LivehouseError an error that ends a run, such as `api.unauthorized`, or a service that is out of reach
  */
-export async function probe({ ask, streams, signal }: ProbeDeps) {
+export async function probe(ask: Ask, streams: readonly Stream[], signal: AbortSignal) {
   const facts: SourceFact[] = []
   const calls = new Map<Stream, ReturnType<CallMeter['counts']>>()
   /** The first failure of each stream that gave no answer. */
