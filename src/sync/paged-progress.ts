@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Row } from '../core/column.ts'
-import type { ItemReader, Page, RejectedItem } from '../core/page.ts'
+import type { ItemReader, Page } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
 import type { OpenSlice } from '../ledger/open-slices.ts'
 import { hashItem } from '../ledger/quarantine/quarantine.ts'
@@ -8,10 +7,7 @@ import { duplicatesOf, freshestOf } from './judge-walk.ts'
 import { liesWithin } from './windows.ts'
 import { MOST_ROWS_UNCUT } from './page-reading.ts'
 import type { Slice } from './slice-work.ts'
-import { startWalk, type WalkSummary } from './walk.ts'
-
-/** A page, and its items as rows or rejected ones. */
-export type ReadPage = Page & PageRows
+import { startWalk } from './walk.ts'
 
 /** A slice before its first page. */
 export function beginSlice({ window, covers, backfillId }: Slice, startedAt: Date): OpenSlice {
@@ -57,7 +53,7 @@ export function isLastPage({ lastPageKeys }: OpenSlice, page: ReadPage): boolean
 }
 
 /** The keys of a page in their order; an item that could not be read counts by its hash. */
-function contentOf({ keys, rejected }: PageRows): readonly string[] {
+function contentOf({ keys, rejected }: ReadPage): readonly string[] {
   return [...keys, ...rejected.map(({ raw }) => `?${hashItem(raw)}`)]
 }
 
@@ -113,17 +109,11 @@ function placeOfEnd({ pagesRead, pageSize, lastPageKeys }: Pick<OpenSlice, 'page
   return { rows, size }
 }
 
-interface PageRows extends Pick<WalkSummary, 'degraded' | 'unknownFields' | 'absentFields'> {
-  /** One for each key: the freshest. */
-  readonly rows: readonly Row[]
-  /** Their keys, in the order of the page. */
-  readonly keys: readonly string[]
-  /** Items that cannot be read, and rows with a fresher one of their key. */
-  readonly rejected: readonly RejectedItem[]
-}
+/** A page, and its items as rows or rejected ones. */
+export type ReadPage = ReturnType<typeof readPageRows>
 
 /** Reads the items of a page. Within one answer nothing can have moved: equal keys are real duplicates. */
-export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): PageRows {
+export function readPageRows(stream: Stream, page: Page, readItem: ItemReader) {
   const walk = startWalk(stream, readItem, { has: () => true })
   walk.add(page)
   const summary = walk.summary()
@@ -133,9 +123,13 @@ export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): 
   )
   const byKey = new Map(differing)
   return {
+    ...page,
     ...summary,
+    /** One for each key: the freshest. */
     rows: freshestOf(stream, byKey),
+    /** Their keys, in the order of the page. */
     keys: [...byKey.keys()],
+    /** Items that cannot be read, and rows with a fresher one of their key. */
     rejected: [...summary.rejected, ...duplicatesOf(stream, byKey)],
   }
 }

@@ -135,8 +135,7 @@ async function readOnward(work: Work): Promise<'end' | 'moved'> {
   const reading = openReading(slice, deps, work.meter)
   const { pages, readItem } = reading
   const readPage = async (number: number, pageSize = pages.pageSize): Promise<ReadPage> => {
-    const page = await fetchNumbered({ ...pages, pageSize }, number)
-    return { ...page, ...readPageRows(slice.stream, page, readItem) }
+    return readPageRows(slice.stream, await fetchNumbered({ ...pages, pageSize }, number), readItem)
   }
   const hasMoved = async (): Promise<boolean> => !isLastPage(work.state, await readPage(work.state.pagesRead))
   const readOn = async (): Promise<'more' | 'end' | 'moved'> => {
