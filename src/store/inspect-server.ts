@@ -4,23 +4,12 @@ import type { Db } from './database.ts'
 import { migrationTables } from './migration-lock.ts'
 
 /** The server behind a connection, and what its user may do there. */
-export interface Rights {
-  readonly version: string
-  /** As SQL writes it, like `database`. */
-  readonly user: string
-  readonly database: string
-  /** A standby, or read-only by setting. */
-  readonly isReadOnly: boolean
-  /** May create the schemas and tables that are missing, and change those that are there. */
-  readonly canMigrate: boolean
-  /** Tables that are there and that this user may not read and write. */
-  readonly closedTables: readonly string[]
-}
+export type Rights = Awaited<ReturnType<typeof readRights>>
 
 /** Asks the catalog; changes nothing. */
-export async function readRights(db: Db): Promise<Rights> {
-  // Catalogs and rights are unknown to the builder.
-  const server = await sql<Pick<Rights, 'version' | 'user' | 'database' | 'isReadOnly'>>`
+export async function readRights(db: Db) {
+  // Catalogs and rights are unknown to the builder. Names are as SQL writes them.
+  const server = await sql<{ version: string; user: string; database: string; isReadOnly: boolean }>`
     select current_setting('server_version') as version, quote_ident(current_user) as "user",
       quote_ident(current_database()) as database,
       pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean as "isReadOnly"`.execute(db)
@@ -41,7 +30,9 @@ export async function readRights(db: Db): Promise<Rights> {
   assert(found !== undefined)
   return {
     ...found,
+    /** May create the schemas and tables that are missing, and change those that are there. */
     canMigrate: schemas.rows.every(({ canCreate }) => canCreate) && tables.rows.every(({ isOwned }) => isOwned),
+    /** Tables that are there and that this user may not read and write. */
     closedTables: tables.rows
       .filter(({ name, canRead, canWrite }) => !canRead || !(canWrite || writtenByMigrations.has(name)))
       .map(({ name }) => name),
