@@ -44,11 +44,7 @@ const SHORTEST_REST_DAYS = 30
  * The windows of the slices in which a window is read, newest first. One that is read over several days is cut where
  * the lookback begins: if the list moves meanwhile, only the part in which rows still change is read anew.
  */
-export function cutAtLookback(
-  window: Window,
-  { isBudgeted, lookbackDays }: Pick<Stream, 'isBudgeted' | 'lookbackDays'>,
-  now: WallTime,
-): readonly Window[] {
+export function cutAtLookback(window: Window, { isBudgeted, lookbackDays }: Stream, now: WallTime): readonly Window[] {
   const at = lookbackStart(now, lookbackDays)
   if (!isBudgeted || at - window.from < SHORTEST_REST_DAYS * DAY) return [window]
   return cutWindowAt(window, [at])

@@ -100,14 +100,10 @@ export function sumOfRows(differences: readonly Difference[]): number {
 }
 
 /** How many rows the source says it has, by a call for a few rows; for a list without a total, those of page 1. */
-export async function askTotal(
-  list: ListRequest,
-  { fetchPage, signal }: Pick<RunDeps, 'fetchPage' | 'signal'>,
-  { onAttempt }: CallMeter,
-): Promise<number> {
+export async function askTotal(list: ListRequest, deps: RunDeps, { onAttempt }: CallMeter): Promise<number> {
   const { isCounted, pageSize } = list.stream
   const request = { list, page: 1, pageSize: isCounted ? FEWEST_ROWS : pageSize }
-  const { total, items } = await fetchPage(request, { signal, onAttempt })
+  const { total, items } = await deps.fetchPage(request, { signal: deps.signal, onAttempt })
   return total ?? items.length
 }
 
