@@ -38,8 +38,7 @@ export function createSharedPace(db: Db, host: string, clock: Clock): UpdatePace
     // The database read its clock after the request was sent and before the answer came.
     offsetMs = Math.max(Number(kept.now) - monotonicMs(), Math.min(offsetMs, Number(kept.now) - askedAtMs))
     if (proposed !== undefined && kept.isAccepted) return proposed
-    const isOld = proposed !== undefined && kept.version === version
-    return await update(change, kept.version, isOld ? undefined : change(kept.pace, monotonicMs() + offsetMs))
+    return await update(change, kept.version, change(kept.pace, monotonicMs() + offsetMs))
   }
   return async (change) => {
     for (let lastMs = Number.POSITIVE_INFINITY; ; await clock.sleep(OUTAGE_POLL_MS)) {

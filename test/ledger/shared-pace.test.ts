@@ -8,7 +8,6 @@ import { createSharedPace } from '../../src/ledger/shared-pace.ts'
 import { openContext } from '../helpers/connect-client.ts'
 import { emptyTables } from '../helpers/empty-tables.ts'
 import { ofFile } from '../helpers/of-file.ts'
-import { untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase, onServer } from '../helpers/postgres.ts'
 import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 
@@ -17,11 +16,7 @@ const host = 'service.example'
 
 beforeEach(async () => await emptyTables(database.db))
 
-const addOne = (pace: unknown) => ({ pace: { count: countOf(pace) + 1 } })
-const countOf = (pace: unknown): number => {
-  const { count } = Object(pace)
-  return typeof count === 'number' ? count : 0
-}
+const addOne = (pace: unknown) => ({ pace: { count: 1 + (Object(pace).count ?? 0) } })
 
 async function readKept(db: Kysely<Database>) {
   return await db.selectFrom('livehouse_ops.call_paces').select(['host', 'version', 'pace']).execute()
@@ -58,23 +53,6 @@ test('a late change is told by the same statement what is kept by then', async (
   await other
   expect(await readKept(database.db)).toMatchObject([{ version: '2', pace: { count: 2 } }])
   expect(statements).toBe(3)
-})
-
-test('a change that had to wait for another looks again before it tries again', async () => {
-  const exchange = createSharedPace(database.db, host, systemClock)
-  await exchange(addOne)
-  const seen: number[] = []
-  const waiting = await database.db.transaction().execute(async (other) => {
-    await other.updateTable('livehouse_ops.call_paces').set({ version: '2', pace: '{"count":10}' }).execute()
-    const changed = exchange((pace) => {
-      seen.push(countOf(pace))
-      return addOne(pace)
-    })
-    await untilBlocked(database.db, sql`true`)
-    return { changed }
-  })
-  await waiting.changed
-  expect(seen).toEqual([1, 10])
 })
 
 test('the time is that of the database, whatever the clocks of the machines show', async () => {
