@@ -21,17 +21,3 @@ test('the tables are those of the migrations: columns, types, keys and English w
   const mend = 'a new column has its type and its words in both languages in its stream'
   expect(Object.fromEntries(declared), mend).toEqual(Object.fromEntries(found))
 })
-
-test('every operational table, view and column is described by its migration', async () => {
-  await using database = await createTestDatabase({ isPublished: false })
-  const { rows } = await sql<{ name: string; comment: string | null }>`
-    select concat_ws('.', c.relname, a.attname) as name,
-      coalesce(col_description(c.oid, a.attnum), case when a.attnum is null then obj_description(c.oid, 'pg_class') end) as comment
-    from pg_class c cross join lateral (
-      select attname, attnum from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped
-      union all select null, null
-    ) a
-    where c.relnamespace = 'livehouse_ops'::regnamespace and c.relkind in ('r', 'p', 'v', 'm')`.execute(database.db)
-  expect(rows.length).toBeGreaterThan(200)
-  expect(rows.filter(({ comment }) => comment === null).map(({ name }) => name)).toEqual([])
-})

@@ -48,14 +48,21 @@ test('every table and view for analysts is described in the database, in Chinese
   for (const language of ['zh', 'en'] as const) {
     await publishBi(database.db, { settings: { currency: undefined, masked: undefined, language } })
     expect(await publishBi(database.db)).toEqual({ status: 'unchanged' })
-    const described = await readComments(database.db)
+    const described = await readComments(database.db, ['livehouse', 'livehouse_bi'])
     expect(described.length).toBeGreaterThan(350)
     const isOther = (comment: string | null) => /\p{Script=Han}/u.test(comment ?? '') !== (language === 'zh')
     expect(described.filter(({ comment }) => comment === null || isOther(comment))).toEqual([])
   }
 })
 
-async function readComments(db: Kysely<Database>) {
+test('every operational table, view and column is described by its migration', async () => {
+  await using database = await createTestDatabase({ isPublished: false })
+  const described = await readComments(database.db, ['livehouse_ops'])
+  expect(described.length).toBeGreaterThan(200)
+  expect(described.filter(({ comment }) => comment === null)).toEqual([])
+})
+
+async function readComments(db: Kysely<Database>, schemas: readonly string[]) {
   const { rows } = await sql<{ name: string; comment: string | null }>`
     select concat_ws('.', n.nspname, c.relname, a.attname) as name,
       coalesce(col_description(c.oid, a.attnum), case when a.attnum is null then obj_description(c.oid, 'pg_class') end) as comment
@@ -64,8 +71,8 @@ async function readComments(db: Kysely<Database>) {
         select attname, attnum from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped
         union all select null, null
       ) a on true
-    where n.nspname in ('livehouse', 'livehouse_bi') and c.relkind in ('r', 'p', 'v', 'm')
+    where n.nspname = any (${schemas}) and c.relkind in ('r', 'p', 'v', 'm')
     union all select nspname, obj_description(oid, 'pg_namespace')
-    from pg_namespace where nspname in ('livehouse', 'livehouse_bi')`.execute(db)
+    from pg_namespace where nspname = any (${schemas})`.execute(db)
   return rows
 }
