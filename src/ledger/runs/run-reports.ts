@@ -2,19 +2,12 @@ import { sql } from 'kysely'
 import type { RunProblem } from '../../core/outcome.ts'
 import { type Counts, noCounts, type Proof, proofs } from '../../core/slice.ts'
 import type { Db } from '../../store/database.ts'
-import { ops, type Row } from '../ops.ts'
+import { ops } from '../ops.ts'
 import { type StreamReport, sumSlicesOfRuns } from '../slices/slices-of-runs.ts'
 import { hasEnded, type RecordedStatus, recordedStatus, type SavedProgress } from './runs.ts'
 
 /** A run on record. */
-export interface RunReport extends Pick<Row<'runs'>, 'runId' | 'command' | 'startedAt' | 'finishedAt' | 'resumesAt'> {
-  readonly status: RecordedStatus
-  /** Of a run that has not ended, what has landed so far: rows and calls, not yet what became of them. */
-  readonly streams: readonly StreamReport[]
-  readonly errorCount: number
-  /** By stream; null before it has begun to read, and for what reads nothing. */
-  readonly progress: Readonly<Record<string, SavedProgress>> | null
-}
+export type RunReport = Awaited<ReturnType<typeof readRunReports>>[number]
 
 /** Something that went wrong in a run. `message` may quote what the service said. */
 export type RunError = Pick<RunProblem, 'stream' | 'partition' | 'code' | 'message'>
@@ -29,10 +22,7 @@ interface RunQuestion {
 }
 
 /** The newest first. The errors of a run are only counted: there may be thousands. */
-export async function readRunReports(
-  db: Db,
-  { count, skip = 0, command, status, runId }: RunQuestion,
-): Promise<readonly RunReport[]> {
+export async function readRunReports(db: Db, { count, skip = 0, command, status, runId }: RunQuestion) {
   const rows = await ops(db)
     .selectFrom('runs')
     .select(['runId', 'command', 'startedAt', 'finishedAt', 'resumesAt'])
@@ -41,7 +31,8 @@ export async function readRunReports(
       const part = <T>(name: string) => run.fn<T>('jsonb_extract_path', ['outcome', run.val(name)])
       return [
         recordedStatus(run).as('status'),
-        run.ref('progress').$castTo<RunReport['progress']>().as('progress'),
+        // By stream; null before it has begun to read, and for what reads nothing.
+        run.ref('progress').$castTo<Readonly<Record<string, SavedProgress>> | null>().as('progress'),
         part<RecordedStreams | null>('streams').as('recorded'),
         run.fn.coalesce(run.fn<number>('jsonb_array_length', [part('errors')]), run.lit(0)).as('errorCount'),
       ]
@@ -60,10 +51,11 @@ export async function readRunReports(
   const open = rows.flatMap((run) => (hasEnded(run) ? [] : [run.runId]))
   const landed = await sumSlicesOfRuns(db, open)
   return rows.map(({ recorded, ...run }) => {
-    const streams = Object.entries(recorded ?? {}).map(([stream, { slices = {}, ...counts }]) => {
+    const streams = Object.entries(recorded ?? {}).map(([stream, { slices = {}, ...counts }]): StreamReport => {
       const found = proofs.flatMap((proof) => (slices[proof] ? [[proof, slices[proof]]] : []))
       return { stream, counts: { ...noCounts, ...counts }, slices: Object.fromEntries(found) }
     })
+    // Of a run that has not ended, what has landed so far: rows and calls, not yet what became of them.
     return { ...run, streams: hasEnded(run) ? streams : landed.filter(({ runId }) => runId === run.runId) }
   })
 }
