@@ -55,11 +55,7 @@ end`
   return present.length === 0 ? definitions.join(';\n') : `do ${dollarQuoted(body)}`
 }
 
-/** `COMMENT ON` the schema, a view and each of its columns. */
-export function commentOnSchema(language: Language): string {
-  return `comment on schema ${SCHEMA} is ${quote(schemaWords[language])}`
-}
-
+/** `COMMENT ON` a view and each of its columns. */
 export function commentOnView(view: BiView, language: Language): readonly string[] {
   const { name, grain, remarks, columns } = view
   const parts =

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { quoteText } from '../quote.ts'
 import { addPersons, forgetChangedPersons, joinPersons } from '../views/fragments/identity.ts'
-import { keepPersons, deleteChangedChannels, noteChannelsOf } from '../views/fragments/persons.ts'
+import { keepPersons, noteChannelsOf } from '../views/fragments/persons.ts'
 import { isNoted, withFiguresLock } from './with-figures-lock.ts'
 
 /**
@@ -19,7 +19,7 @@ export async function groupPersons(db: Db, signal?: AbortSignal): Promise<void> 
       return rows.length > 0
     }
     const asArray = () => `array[${[...channels].map((id) => quoteText(id)).join(', ')}]::text[]`
-    if (!(await change(deleteChangedChannels))) return
+    if (!(await change('delete from livehouse_ops.changed_persons returning channel_id'))) return
     const { rows } = await sql`select from livehouse_ops.viewer_persons limit 1`.execute(trx)
     await change(forgetChangedPersons(asArray()))
     const areNew = await change(addPersons(asArray()))

@@ -2,7 +2,6 @@ import { commentOnTables } from '../base-tables.ts'
 import { quoteText } from '../quote.ts'
 import { biViews, figures } from '../registry.ts'
 import {
-  commentOnSchema,
   commentOnView,
   createRoles,
   createSchema,
@@ -11,6 +10,7 @@ import {
   replaceViews,
   roles,
   SCHEMA,
+  schemaWords,
 } from '../view-statements.ts'
 import { keepChannels } from '../views/fragments/channel-figures.ts'
 import { createIndexes, dropIndexes } from '../views/indexes.ts'
@@ -31,7 +31,7 @@ export function planPublication({ language, timeZone, ...state }: BiState): read
   const definitions = definitionsOf(timeZone)
   const below = [...createIndexes(timeZone), ...noteChanges(timeZone, viewsVersion)]
   const comments = [
-    commentOnSchema(language),
+    `comment on schema ${SCHEMA} is ${quoteText(schemaWords[language])}`,
     ...biViews.flatMap((view) => commentOnView(view, language)),
     ...commentOnTables(language),
   ]

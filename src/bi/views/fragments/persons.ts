@@ -48,9 +48,6 @@ export const persons = `(
     select ${columns} from (${renewed}) r (token, ${columns})
   )`
 
-/** Deletes and returns the channels whose viewers have changed. */
-export const deleteChangedChannels = 'delete from livehouse_ops.changed_persons returning channel_id'
-
 /**
  * The channels that a statement returns, each once. Also notes that their figures no longer hold, as gifts and signups
  * are matched by the phones of viewers.
