@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely'
 import { withoutPhones } from '../core/text.ts'
-import { hasCode, LivehouseError, messageOf } from '../core/errors.ts'
+import { hasCode, LivehouseError, messageOf, recoveryFrom } from '../core/errors.ts'
 import type { LogFields } from '../core/log.ts'
 import type { FetchPage } from '../core/page.ts'
 import { type Counts, isGreen, placeOf, type Proof, sliceName, type Window } from '../core/slice.ts'
@@ -215,18 +215,20 @@ export function requireReadable(
   throw new LivehouseError('rows.unreadable', message, {})
 }
 
-/** Tells a service that is out of reach from one whose single endpoint does not answer. */
-export type Reachability = ReturnType<typeof watchReachability>
-
 /** Calls in a row, each after all its attempts, that did not reach the service. */
 const MOST_MISSES = 20
 
-export function watchReachability(fetchPage: FetchPage) {
+/** What a run works with until it ends early, as by an error that all its slices would meet. */
+export type EndableRun = ReturnType<typeof createEndableRun>
+
+/** Tells a service that is out of reach from one whose single endpoint does not answer. */
+export function createEndableRun(deps: RunDeps) {
+  const ending = new AbortController()
   let hasAnswered = false
   let misses = 0
-  const watched: FetchPage = async (request, context) => {
+  const fetchPage: FetchPage = async (request, context) => {
     try {
-      const page = await fetchPage(request, context)
+      const page = await deps.fetchPage(request, context)
       hasAnswered = true
       misses = 0
       return page
@@ -235,9 +237,11 @@ export function watchReachability(fetchPage: FetchPage) {
       throw error
     }
   }
+  const isLost = (error: unknown) => hasCode(error, 'api.unreachable') && (!hasAnswered || misses >= MOST_MISSES)
   return {
-    fetchPage: watched,
-    /** Whether this error means that nothing else will be reached either. */
-    isLost: (error: unknown): boolean => hasCode(error, 'api.unreachable') && (!hasAnswered || misses >= MOST_MISSES),
+    deps: { ...deps, signal: AbortSignal.any([deps.signal, ending.signal]), fetchPage },
+    /** Whether all would meet this error: credentials refused, service or database out of reach. */
+    isFatal: (error: unknown): boolean => recoveryFrom(error) === 'abort' || isLost(error),
+    endRun: (error: unknown): void => ending.abort(error),
   }
 }

@@ -1,6 +1,6 @@
 import PQueue from 'p-queue'
 import { yieldToEventLoop } from '../core/clock.ts'
-import { hasCode, LivehouseError, recoveryFrom } from '../core/errors.ts'
+import { hasCode, LivehouseError } from '../core/errors.ts'
 import { partitionLease, placeOf, sliceName } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { type Leases } from '../ledger/leases/leases.ts'
@@ -8,7 +8,7 @@ import type { PartitionPlan } from './plan-slices.ts'
 import { rankOf, resumeOpenFirst, type SliceOrder } from './plan-again.ts'
 import { runPagedSlice, type WaitingSlice } from './run-paged-slice.ts'
 import { type CutSlice, type EndedSlice, failedBy, runSlice } from './run-slice.ts'
-import { type Reachability, watchReachability } from './record-slice.ts'
+import { createEndableRun, type EndableRun } from './record-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { createTally, type RunResult, type Tally } from './tally.ts'
 
@@ -47,17 +47,8 @@ export async function runPhases(
   deps: RunDeps,
   options: RunOptions,
 ): Promise<RunResult> {
-  const fatal = new AbortController()
-  const signal = AbortSignal.any([deps.signal, fatal.signal])
-  const reach = watchReachability(deps.fetchPage)
-  const run: PhasedRun = {
-    deps: { ...deps, signal, fetchPage: reach.fetchPage },
-    options,
-    tally: createTally(streams),
-    reach,
-    endRun: (error) => fatal.abort(error),
-    spent: new Set(),
-  }
+  const run: PhasedRun = { ...createEndableRun(deps), options, tally: createTally(streams), spent: new Set() }
+  const { signal } = run.deps
   for (const phase of phases) {
     if (signal.aborted) break
     await runPhase(await resumeOpenFirst(deps.db, await phase(), deps.clock.now()), run)
@@ -80,12 +71,9 @@ interface OpenPartition {
   isPlannedUnderLease: boolean
 }
 
-interface PhasedRun {
-  readonly deps: RunDeps
+interface PhasedRun extends EndableRun {
   readonly options: RunOptions
   readonly tally: Tally
-  readonly reach: Reachability
-  readonly endRun: (error: unknown) => void
   /** Streams whose calls of the day are spent, whatever the partition. */
   readonly spent: Set<string>
 }
@@ -191,7 +179,7 @@ function settle(
   slice: Slice,
   partition: OpenPartition,
   result: EndedSlice | CutSlice | WaitingSlice,
-  { deps, options, tally, reach, endRun, spent }: PhasedRun,
+  { deps, options, tally, isFatal, endRun, spent }: PhasedRun,
 ): readonly Slice[] {
   const { name: stream, isBudgeted } = slice.stream
   if (result.kind === 'waiting') {
@@ -207,7 +195,7 @@ function settle(
     tally.addCut(slice, result.counts)
     partition.rest = 'put off'
   } else {
-    if (recoveryFrom(result.error) === 'abort' || reach.isLost(result.error)) endRun(result.error)
+    if (isFatal(result.error)) endRun(result.error)
     const isStuck = (isBudgeted && result.proof === 'failed') || hasCode(result.error, 'paging.ignored')
     // A partition that is put off stays so, whatever becomes of slices in flight.
     if (isStuck && partition.rest !== 'put off') partition.rest = 'given up'

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue'
-import { LivehouseError, recoveryFrom } from '../../core/errors.ts'
+import { LivehouseError } from '../../core/errors.ts'
 import { isEmptyWindow, noCounts, partitionKey, placeOf, subtractWindows, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { parseWallTime, type WallTime } from '../../core/wall-clock.ts'
@@ -10,7 +10,7 @@ import { rowKeyColumn } from '../../store/load/table-part.ts'
 import { partitionsOf, type QuestionsOf, type SyncPlan, wantedPartitions } from '../plan-slices.ts'
 import { claimableUntil } from '../windows.ts'
 import { createCallMeter } from '../page-reading.ts'
-import { watchReachability } from '../record-slice.ts'
+import { createEndableRun } from '../record-slice.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { failedBy } from '../run-slice.ts'
 import { isOfQuestions, isServed } from '../run-streams.ts'
@@ -44,20 +44,18 @@ export interface AuditRequest extends Pick<SyncPlan, 'streams' | 'channels' | 'h
  * ranges that are to be read again, into the ledger. One partition that fails does not stop the others.
  */
 export async function runAudit(request: AuditRequest, deps: RunDeps) {
-  const fatal = new AbortController()
-  const signal = AbortSignal.any([deps.signal, fatal.signal])
-  const reach = watchReachability(deps.fetchPage)
-  const inner = { ...deps, signal, fetchPage: reach.fetchPage }
+  const { deps: inner, isFatal, endRun } = createEndableRun(deps)
+  const { signal } = inner
   const queue = new PQueue({ concurrency: request.concurrency })
   const tally = createTally(request.streams)
   const partitions: PartitionAudit[] = []
   let endedBy: AuditTask | undefined
   const audit = (task: AuditTask) => async () => {
     const audited = await auditOne(task, request.reopens, inner)
-    const { error } = audited
-    const isFatal = recoveryFrom(error) === 'abort' || reach.isLost(error)
-    if (isFatal) fatal.abort(error)
-    if (isFatal) endedBy ??= task
+    if (isFatal(audited.error)) {
+      endRun(audited.error)
+      endedBy ??= task
+    }
     return { task, audited }
   }
   // Signups second: by then it is known which questionnaires are still there.
