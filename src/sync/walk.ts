@@ -137,13 +137,8 @@ export function startWalk(
 
 function addTotal(totals: Totals | undefined, total: number | undefined): Totals | undefined {
   if (total === undefined) return totals
-  if (totals === undefined) return { first: total, last: total, smallest: total, largest: total }
-  return {
-    first: totals.first,
-    last: total,
-    smallest: Math.min(totals.smallest, total),
-    largest: Math.max(totals.largest, total),
-  }
+  const { first, smallest, largest } = totals ?? { first: total, smallest: total, largest: total }
+  return { first, last: total, smallest: Math.min(smallest, total), largest: Math.max(largest, total) }
 }
 
 /** The fields that every item should have, by their stream; none where items are rows of cells (API 4.11). */
