@@ -32,21 +32,17 @@ export async function readOpenSlice(db: Db, place: Place): Promise<OpenSlice | u
   const row = await ops(db).selectFrom('open_slices').selectAll().where(isAt(place)).executeTakeFirst()
   const window = row && parseRange(row.reads)
   if (row === undefined || window === undefined) return undefined
-  const { pagesRead, pageSize, lastPageKeys, startedAt, readAt, refusedSince: since } = row
+  const since = row.refusedSince
   return {
+    ...row,
     window,
     covers: parseRange(row.covers),
     backfillId: row.backfillId ?? undefined,
-    pagesRead,
-    pageSize,
     keys: new Set(row.keys),
-    lastPageKeys,
     foundRows: Number(row.foundRows),
     quarantinedRows: Number(row.quarantinedRows),
     calls: Number(row.calls),
     retries: Number(row.retries),
-    startedAt,
-    readAt,
     refused: since ? { page: row.refusedPage ?? 1, since } : undefined,
   }
 }
