@@ -24,12 +24,7 @@ export interface AnalystSettings {
 /** `bigint`, `numeric`, `json` and arrays are the exact text of Postgres, instants ISO 8601 with their offset. */
 type AnswerValue = string | number | boolean | null
 
-export interface Answer {
-  readonly columns: readonly string[]
-  readonly rows: readonly (readonly AnswerValue[])[]
-  /** There are more rows than `maxRows`. */
-  readonly isCut: boolean
-}
+export type Answer = Awaited<ReturnType<typeof read>>
 
 /**
  * Runs queries, each a single SELECT, VALUES, TABLE or WITH, as `livehouse_analyst` in one read-only snapshot, over a
@@ -102,8 +97,11 @@ async function readIn(
 
 const DECLARE = 'declare answer no scroll cursor for '
 
-/** The extended protocol takes a single statement, and `declare` takes only a query that writes nothing. */
-async function read(client: Client, query: string, maxRows: number): Promise<Answer> {
+/**
+ * The extended protocol takes a single statement, and `declare` takes only a query that writes nothing.
+ * @returns `isCut`: there are more rows than `maxRows`
+ */
+async function read(client: Client, query: string, maxRows: number) {
   const declaration = { text: DECLARE + query, queryMode: 'extended' }
   await client.query(declaration)
   const { fields, rows } = await client.query<AnswerValue[]>({
