@@ -43,18 +43,11 @@ export async function recordAcceptance(db: Db, acceptance: NewAcceptance): Promi
     const given = ['0', ...replaced.map((each) => each.acceptanceId)]
     await ops(trx).updateTable('slices').set({ acceptanceId }).where('acceptanceId', 'in', given).execute()
     const sliceIds = shortfalls.map(({ sliceId }) => sliceId ?? '0')
-    await ops(trx)
-      .updateTable('slices')
-      .set({ proof: 'accepted', acceptanceId })
-      .set((eb) => ({
-        status: eb
-          .case()
-          .when(eb.or([eb.ref('isDrop'), eb.lit(isKeyed)]))
-          .then('landed' as const)
-          .else(eb.ref('status'))
-          .end(),
-      }))
-      .where('sliceId', 'in', sliceIds)
+    const accepted = ops(trx).updateTable('slices').where('sliceId', 'in', sliceIds)
+    await accepted.set({ proof: 'accepted', acceptanceId }).execute()
+    await accepted
+      .where((eb) => eb.or([eb('isDrop', '=', true), eb.lit(isKeyed)]))
+      .set({ status: 'landed' })
       .execute()
     return acceptanceId
   })
