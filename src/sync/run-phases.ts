@@ -18,7 +18,7 @@ export type Phase = () => Promise<readonly PartitionPlan[]>
 export interface RunOptions {
   readonly concurrency: number
   /** Give each partition to one runner at a time, over all processes. */
-  readonly leases: Pick<Leases, 'tryTake' | 'holds' | 'release' | 'isWanted'>
+  readonly leases: Pick<Leases, 'tryTake' | 'holds' | 'release' | 'isWanted' | 'isServerReplaced'>
   /** Gives a partition up, after the slice in flight, to a run that waits for it: a backfill never blocks a sync. */
   readonly yieldsToOthers: boolean
   /** What is left of a partition that another run held until now. */
@@ -49,9 +49,13 @@ export async function runPhases(
 ): Promise<RunResult> {
   const run: PhasedRun = { ...createEndableRun(deps), options, tally: createTally(streams), spent: new Set() }
   const { signal } = run.deps
+  const plans: PartitionPlan[] = []
   for (const phase of phases) {
     if (signal.aborted) break
-    await runPhase(await resumeOpenFirst(deps.db, await phase(), deps.clock.now()), run)
+    const planned = await resumeOpenFirst(deps.db, await phase(), deps.clock.now())
+    plans.push(...planned)
+    await runPhase(planned, run)
+    while (!signal.aborted && (await options.leases.isServerReplaced())) await runPhase(plans, run, true)
   }
   return run.tally.result(signal.reason)
 }
@@ -78,7 +82,8 @@ interface PhasedRun extends EndableRun {
   readonly spent: Set<string>
 }
 
-async function runPhase(plans: readonly PartitionPlan[], run: PhasedRun): Promise<void> {
+/** @param isAgain whether they were read before: then only what is left of them is */
+async function runPhase(plans: readonly PartitionPlan[], run: PhasedRun, isAgain = false): Promise<void> {
   const { deps, tally } = run
   const counts = new Map<string, number>()
   for (const { stream, slices } of plans) counts.set(stream.name, (counts.get(stream.name) ?? 0) + slices.length)
@@ -86,7 +91,7 @@ async function runPhase(plans: readonly PartitionPlan[], run: PhasedRun): Promis
 
   const since = deps.clock.now()
   const isOver = () => deps.signal.aborted || isPastStop(run) || deps.clock.now() - since > LONGEST_WAIT_MS
-  const open = plans.map((plan) => openPartition(plan))
+  const open = plans.map((plan) => openPartition(plan, isAgain))
   let blocked = await runPartitions(open, run)
   if (blocked.length > 0) deps.log.info('partition.waiting', { partitions: blocked.map(leaseOf).slice(0, 9) })
   while (blocked.length > 0 && !isOver()) {
@@ -206,11 +211,11 @@ function settle(
 }
 
 /**
- * @param wasHeld whether another run held it since it was planned: then it is planned again under the lease, and so is
- * any partition with few calls a day, as no call may go to what another run has landed meanwhile
+ * @param isPlannedAgain under the lease, as where another run held it since it was planned; so is any partition with
+ * few calls a day, as no call may go to what another run has landed meanwhile
  */
-function openPartition(plan: PartitionPlan, wasHeld = false): OpenPartition {
-  const isPlannedUnderLease = !wasHeld && plan.stream.isBudgeted !== true
+function openPartition(plan: PartitionPlan, isPlannedAgain = false): OpenPartition {
+  const isPlannedUnderLease = !isPlannedAgain && plan.stream.isBudgeted !== true
   return { plan, open: 0, rest: 'to read', lease: undefined, isPlannedUnderLease }
 }
 

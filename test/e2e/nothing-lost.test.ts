@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
+import type { FetchPage } from '../../src/core/page.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
+import { openDatabase } from '../../src/store/pool.ts'
 import {
   changedRows,
   changingTotal,
@@ -18,6 +20,7 @@ import { firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
+import { withParameters } from '../helpers/with-parameters.ts'
 
 const DAY_MS = 86_400_000
 
@@ -44,6 +47,27 @@ test('a lookback that fails is read again, also when newer ranges have landed si
       tsrange(hour - interval '2 hours', hour - interval '1 hour') as newest`.execute(pipeline.database.db)
   expect(await pipeline.sync({ streams: ['watch_records'] })).toMatchObject({ status: 'ok' })
   await pipeline.expectTruth(['watch_records'])
+})
+
+test('what another server lacks that takes the place of the first during a run is read again by that run', async () => {
+  const { db, url } = pipeline.database
+  await sql`create table public.server as select now() as start`.execute(db)
+  const start = 'create function public.pg_postmaster_start_time() returns timestamptz stable'
+  await sql.raw(`${start} begin atomic select start from public.server; end`).execute(db)
+  await using warehouse = await openDatabase(withParameters(url, { options: '-c search_path=public,pg_catalog' }))
+  const replaceServer = async () => {
+    await sql`update public.server set start = now()`.execute(db)
+    await sql`delete from livehouse.visitors`.execute(db)
+    await sql`delete from livehouse_ops.slices where stream = 'visitors'`.execute(db)
+  }
+  let replaced: Promise<void> | undefined
+  const fetchPage: FetchPage = async (request, context) => {
+    if (request.list.stream.name === 'signups') await (replaced ??= replaceServer())
+    return await pipeline.fetchPage(request, context)
+  }
+  expect(await pipeline.sync({ fetchPage }, warehouse)).toMatchObject({ status: 'ok' })
+  await pipeline.expectTruth()
+  expect(pipeline.emulator.calls.filter(({ endpoint }) => endpoint === 'visitorList')).toHaveLength(4)
 })
 
 test('a service that ignores the time filter of a large list is asked no more, not in thousands of slices', async () => {

@@ -9,9 +9,7 @@ import { createFakeClock } from './fake-clock.ts'
 import { createTestDatabase } from './postgres.ts'
 import { type SyncStreams, syncStreams, TIME_ZONE } from './sync-streams.ts'
 
-export type SyncOptions = Partial<
-  Omit<SyncStreams, 'emulator' | 'clock' | 'fetchPage' | 'historyFrom' | 'pagesPerSlice'>
->
+export type SyncOptions = Partial<Omit<SyncStreams, 'emulator' | 'clock' | 'historyFrom' | 'pagesPerSlice'>>
 
 export type TestPipeline = Awaited<ReturnType<typeof startPipeline>>
 
@@ -28,8 +26,9 @@ export async function startPipeline(options: EmulatorOptions = {}) {
     emulator,
     database,
     clock,
-    sync: async (options: SyncOptions = {}) =>
-      await syncStreams(db, {
+    fetchPage: connection.fetchPage,
+    sync: async (options: SyncOptions = {}, warehouse = db) =>
+      await syncStreams(warehouse, {
         emulator,
         clock,
         fetchPage: connection.fetchPage,

@@ -43,6 +43,8 @@ export class Leases implements AsyncDisposable {
   readonly #renewed: Set<Held>
   readonly #closed = new AbortController()
   readonly #renewing: Promise<void>
+  /** When the server started that was there at last. */
+  #server: Date | undefined
 
   constructor(db: Db, options: Partial<typeof DEFAULTS> = {}, shared?: Leases) {
     this.#db = db
@@ -80,6 +82,7 @@ export class Leases implements AsyncDisposable {
       .executeTakeFirst()
     if (row !== undefined) {
       const held = { name, ...row, lost: new AbortController() }
+      this.#server ??= held.server
       this.#held.set(name, held)
       if (db === this.#db) this.#renewed.add(held)
       return held.lost.signal
@@ -135,6 +138,14 @@ export class Leases implements AsyncDisposable {
   /** `require` for the lease of a stream's partition, to be passed as a function. */
   readonly requirePartition = async (trx: Db, stream: string, partition: Partition): Promise<void> =>
     await this.require(trx, partitionLease({ stream, partition: partitionKey(partition) }))
+
+  /** Whether another server has taken the place of that of the first lease, or of when this was last asked. */
+  async isServerReplaced(): Promise<boolean> {
+    const before = this.#server
+    const start = ops(this.#db).selectNoFrom(({ fn }) => fn<Date>('pg_postmaster_start_time').as('server'))
+    this.#server = (await start.executeTakeFirstOrThrow()).server
+    return before !== undefined && Number(before) !== Number(this.#server)
+  }
 
   async release(name: string): Promise<void> {
     const held = this.#held.get(name)
