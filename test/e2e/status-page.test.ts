@@ -15,7 +15,7 @@ import { startPipeline } from '../helpers/start-pipeline.ts'
 import { TIME_ZONE } from '../helpers/sync-streams.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 
-const EVIL = `<img src=x onerror="window.broken=1"><script>window.broken=1</script>"'>`
+const EVIL = `${'word'.repeat(8)}<img src=x onerror="window.broken=1"><script>window.broken=1</script>"'>`
 /** A page renews itself at most this late. */
 const RENEWED_MS = 60_000
 
@@ -33,6 +33,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     // The pipeline of tests writes down no end of its runs.
     await sql`update livehouse_ops.runs set status = 'ok', finished_at = started_at`.execute(db)
     const [first] = started.emulator.channelIds
+    await sql`delete from livehouse_ops.slices where partition = ${`channel=${first}`}`.execute(db)
     await sql`update livehouse.channels set name = ${EVIL}, label = ${EVIL}, channel_group = ${EVIL + 'G'.repeat(150)}
       where channel_id = ${first}`.execute(db)
     const at = new Date(started.clock.nowMs)
@@ -63,7 +64,6 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await using opened = await open('/')
     const { page, complaints } = opened
     await page.locator('#chart-rows canvas').waitFor()
-    expect(await page.locator('#chart-calls canvas').count()).toBe(1)
     const isDrawn = `(() => { const c = document.querySelector('#chart-rows canvas'); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((byte) => byte !== 0) })()`
     expect(await page.evaluate(isDrawn)).toBe(true)
     expect(complaints).toEqual([])
@@ -117,10 +117,11 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await page.keyboard.press('Enter')
     await page.getByText('nightly is queued').waitFor()
     await page.goto(`${guarded.server.url}/channels/${first}`)
+    await page.evaluate('document.documentElement.style.fontSize = "200%"')
+    expect(await overflow(page)).toBe(0)
     await tabTo(page, '.jumps a[href="#reopen"]')
     await page.keyboard.press('Enter')
     expect(page.url()).toContain('#reopen')
-    await tabTo(page, '.action select')
     await tabTo(page, '[name=from]')
     await page.keyboard.type('11012026')
     await tabTo(page, '[name=to]')
@@ -149,7 +150,6 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await page.keyboard.press('Enter')
     expect(await page.locator(':focus').getAttribute('id')).toBe('main')
     await page.keyboard.press('Tab')
-    expect(await page.locator(':focus').getAttribute('name')).toBe('q')
     await page.keyboard.type(pipeline.emulator.channelIds[1] ?? '')
     await page.keyboard.press('Enter')
     await page.waitForURL(/q=/)
