@@ -64,20 +64,18 @@ function lastLanding(units: readonly LedgerUnit[]): number | undefined {
 export function standing(view: View, units: readonly LedgerUnit[], outOf = 0): Content {
   const { messages, facts } = view
   const { until, all: known, behind } = readProgressOf(units, facts.expectations)
-  const time = until === undefined ? messages.notKnown : wallMoment(view, until)
   const all = Math.max(known, outOf)
-  if (behind.length === 0 && known === all) return time
-  if (all === 1) return html`<span class="late">${icon('bad')}${time}</span>`
+  if (behind.length === 0 && known === all) return until === undefined ? messages.notKnown : wallMoment(view, until)
   const { number, wallTime } = messages.formats
   const whole = known - behind.filter((channelId) => channelId !== null).length
-  const words = fill(whole === 0 ? messages.standing.none : messages.standing.some, {
+  const words = fill(messages.standing[all === 1 ? 'one' : whole === 0 ? 'none' : 'some'], {
     whole: number(whole),
     all: number(all),
     time: until === undefined ? messages.notKnown : wallTime(until),
   })
   const ago = until !== undefined && html` <small>${wallAgo(view, until)}</small>`
   if (behind.length === 0) return html`<span class="late"><span>${words}${ago}</span></span>`
-  const missing = html`<small>${messages.standing.missing}${channelLinks(view, behind)}</small>`
+  const missing = all > 1 && html`<small>${messages.standing.missing}${channelLinks(view, behind)}</small>`
   return html`<span class="late">${icon('bad')}<span>${words}${ago} ${missing}</span></span>`
 }
 

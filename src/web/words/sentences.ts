@@ -62,7 +62,8 @@ export const sentences = {
   standing: {
     until: ['until ', '截至 '],
     some: ['{whole} of {all} channels until {time}', '{all} 个频道中的 {whole} 个截至 {time}'],
-    none: ['none of {all} channels', '{all} 个频道均未完整'],
+    none: ['none of {all} channels; read until {time}', '{all} 个频道均未完整；已读至 {time}'],
+    one: ['not complete; read until {time}', '未完整；已读至 {time}'],
     account: ['the account', '账号'],
     missing: ['Not: ', '未完整：'],
     wholeList: ['A whole list each time, last read {ago}', '每次读取完整列表，最近读取于 {ago}'],
