@@ -31,6 +31,8 @@ export function createProgressBars(
     format: (_options, _params, line: Line) => lineText(line, clock.now()),
     fps: 8,
     hideCursor: true,
+    linewrap: true,
+    forceRedraw: true,
     stopOnComplete: false,
     clearOnComplete: opening !== undefined,
     stream,
@@ -38,7 +40,8 @@ export function createProgressBars(
   })
   const tally = createProgressTally()
   const lines = new Map<string, { readonly bar: SingleBar; readonly startedAtMs: number }>()
-  const release = divert((text) => display.log(text))
+  // It may take several lines: the screen is cleared below (ECMA-48, ED), where the bars are drawn again.
+  const release = divert((text) => display.log(`\u001B[0J${text}`))
   const unplanned: Omit<Line, 'name'> = { startedAtMs: clock.now(), state: undefined, endedAtMs: undefined }
   /** The line of the plan, which the first stream takes over. */
   const first = display.create(1, 0, { ...unplanned, name: opening ?? 'planning' })

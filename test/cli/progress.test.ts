@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { createProgressBars, lineText } from '../../src/cli/progress.ts'
@@ -33,7 +34,7 @@ test('how far a stream is never goes back, also where a slice turns out to be ma
   expect(events.map((event) => tally(event).share)).toEqual([0, 0.25, 0.5, 0.5, 0.5])
 })
 
-test('what is written right before its end is shown, and of an opening nothing but that is left', () => {
+test('what is written right before its end is shown, and of an opening nothing but that is left', async () => {
   const stream = Object.assign(new PassThrough(), { isTTY: true, columns: 80 })
   let write = (_text: string): void => {}
   let isReleased = false
@@ -41,13 +42,15 @@ test('what is written right before its end is shown, and of an opening nothing b
     write = writer
     return () => void (isReleased = true)
   }
-  const progress = createProgressBars(divert, systemClock, { opening: 'opening database', stream })
+  const progress = createProgressBars(divert, { ...systemClock, now: () => 0 }, { opening: 'opening database', stream })
+  let shown = ''
+  for (; !shown.includes('opening database '); shown += String(stream.read())) await once(stream, 'readable')
   write('database: here\n')
   progress[Symbol.dispose]()
   expect(isReleased).toBe(true)
-  const shown = String(stream.read())
-  expect(shown).toContain('database: here\n')
-  expect(shown).toContain('opening database ')
+  shown += String(stream.read())
+  expect(shown).not.toContain('\u001B[?7l') // Long lines are not cut (DECAWM).
+  expect(shown.split('\u001B[0Jdatabase: here\n')[1]).toContain('opening database ')
   // The line is cleared, from its beginning on.
   expect(shown.endsWith('\u001B[1G\u001B[0J')).toBe(true)
 })

@@ -139,7 +139,6 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await page.locator('#chart-rows summary').click()
     expect(await page.locator('#chart-rows table').isVisible()).toBe(true)
     expect(await page.locator('#streams tbody tr').count()).toBe(streams.length)
-    expect(await page.locator('#coverage .days').nth(1).innerText()).toContain('until')
   })
 
   test('the keyboard reaches everything, the content first', async () => {
@@ -219,7 +218,6 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     pipeline.clock.nowMs += 600_000
     await page.clock.fastForward(RENEWED_MS)
     await page.locator('#progress').waitFor({ state: 'hidden' })
-    await page.getByText('night 42').waitFor()
     expect(await page.evaluate('window.isTheSame')).toBe(true)
     expect(complaints).toEqual([])
   })
