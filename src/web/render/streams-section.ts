@@ -6,7 +6,7 @@ import { timelineOf } from '../timeline.ts'
 import { isAskedFor, readProgressOf } from '../../app/judge-health.ts'
 import { timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
 import { tableSection } from './table.ts'
-import { channelLinks, icon, moment, proofMarks, section, streamName, type View, wallAgo, wallMoment } from './view.ts'
+import { channelLinks, icon, moment, proofMarks, section, streamName, type View, wallAgo } from './view.ts'
 
 interface StreamRow {
   readonly stream: string
@@ -65,15 +65,13 @@ export function standing(view: View, units: readonly LedgerUnit[], outOf = 0): C
   const { messages, facts } = view
   const { until, all: known, behind } = readProgressOf(units, facts.expectations)
   const all = Math.max(known, outOf)
-  if (behind.length === 0 && known === all) return until === undefined ? messages.notKnown : wallMoment(view, until)
   const { number, wallTime } = messages.formats
-  const whole = known - behind.filter((channelId) => channelId !== null).length
-  const words = fill(messages.standing[all === 1 ? 'one' : whole === 0 ? 'none' : 'some'], {
-    whole: number(whole),
-    all: number(all),
-    time: until === undefined ? messages.notKnown : wallTime(until),
-  })
+  const time = until === undefined ? messages.notKnown : wallTime(until)
   const ago = until !== undefined && html` <small>${wallAgo(view, until)}</small>`
+  if (behind.length === 0 && known === all) return html`<span class="moment"><span>${time}</span>${ago}</span>`
+  const whole = known - behind.filter((channelId) => channelId !== null).length
+  const counts = { whole: number(whole), all: number(all), time }
+  const words = fill(messages.standing[all === 1 ? 'one' : whole === 0 ? 'none' : 'some'], counts)
   if (behind.length === 0) return html`<span class="late"><span>${words}${ago}</span></span>`
   const missing = all > 1 && html`<small>${messages.standing.missing}${channelLinks(view, behind)}</small>`
   return html`<span class="late">${icon('bad')}<span>${words}${ago} ${missing}</span></span>`

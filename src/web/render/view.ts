@@ -35,12 +35,6 @@ export function moment(view: View, at: Date, timeZone: string = view.facts.timeZ
   return html`<time class="moment" datetime="${at.toISOString()}"><span>${words}</span> <small>${wall}</small></time>`
 }
 
-/** A reading of the service's wall clock, and how long ago that was. */
-export function wallMoment(view: View, at: WallTime): Html {
-  const time = view.messages.formats.wallTime(at)
-  return html`<span class="moment"><span>${time}</span> <small>${wallAgo(view, at)}</small></span>`
-}
-
 /** How long ago the service's wall clock showed this. */
 export function wallAgo({ messages, facts }: View, at: WallTime): string {
   return fill(messages.ago, { span: messages.formats.span(Math.max(0, facts.now - at) * 1000) })
