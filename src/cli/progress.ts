@@ -77,7 +77,7 @@ export function lineText({ name, startedAtMs, state, endedAtMs }: Line, nowMs: n
   const bar = '█'.repeat(full) + '░'.repeat(BAR_WIDTH - full)
   const leftMs = share === 0 ? undefined : (elapsedMs / share) * (1 - share)
   const left = leftMs === undefined ? '' : `~${formatDuration(leftMs)}`
-  const time = endedAtMs === undefined ? left : `✓ ${formatDuration(elapsedMs)}`
+  const time = endedAtMs === undefined ? left : formatDuration(elapsedMs)
   const percent = `${Math.floor(share * 100)} %`.padStart(5)
   return `${title} ${bar} ${percent} ${rows.toLocaleString('en-US').padStart(ROWS_WIDTH)} rows ${time}`
 }

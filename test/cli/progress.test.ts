@@ -19,6 +19,7 @@ test('a line fits sixty columns, and something moves in it each second, also bef
     for (const line of lines) expect(lineText(line, seconds * 1000).length).toBeLessThanOrEqual(60)
     expect(lineText({ ...begin, state: undefined }, 1000)).toContain('1.0 s')
   }
+  expect(lineText({ ...begin, state, endedAtMs: 1000 }, 2000)).toMatch(/ rows 1.0 s$/)
 })
 
 test('how far a stream is never goes back, also where a slice turns out to be many', () => {
@@ -51,6 +52,5 @@ test('what is written right before its end is shown, and of an opening nothing b
   shown += String(stream.read())
   expect(shown).not.toContain('\u001B[?7l') // Long lines are not cut (DECAWM).
   expect(shown.split('\u001B[0Jdatabase: here\n')[1]).toContain('opening database ')
-  // The line is cleared, from its beginning on.
   expect(shown.endsWith('\u001B[1G\u001B[0J')).toBe(true)
 })
