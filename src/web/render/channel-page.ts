@@ -2,7 +2,7 @@ import type { ListedChannel } from '../../ledger/channels.ts'
 import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
 import { untrusted, type Html, html } from '../html.ts'
-import { isAskedFor } from '../../app/judge-health.ts'
+import { isAskedFor, readProgressOf } from '../../app/judge-health.ts'
 import { rangeText } from './run-page.ts'
 import { coverageSection, lastRead, standing, streamsOf } from './streams-section.ts'
 import { errorText } from './verdict-section.ts'
@@ -16,6 +16,8 @@ export function channelPage(outer: View, channel: ListedChannel, readings: OpenR
   const { channelId } = channel
   const rows = streamsOf(view, channelId)
   const units = rows.flatMap((row) => row.units)
+  const isComplete = readProgressOf(units, view.facts.expectations).behind.length === 0
+  const tone = channel.state === 'active' && isComplete ? 'good' : 'calm'
   const title = channel.label ?? channel.name ?? channelId
   const known = [channelId, channel.name].filter((each) => each !== title)
   const facets = [...known, channel.group, channel.isTest ? messages.channel.test : null].map(
@@ -29,7 +31,7 @@ export function channelPage(outer: View, channel: ListedChannel, readings: OpenR
   ] as const
   const names = parts.flatMap(([name, part]) => (part === false ? [] : name))
   return html`<h1>${untrusted(title, 60)}</h1>
-<p class="facets">${mark(channel.state === 'active' ? 'good' : 'calm', messages.channelStates[channel.state])}
+<p class="facets">${mark(tone, messages.channelStates[channel.state])}
 ${facets}</p>
 ${sectionLinks(view, names)}
 ${parts.map(([, part]) => part)}`
