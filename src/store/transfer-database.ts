@@ -117,8 +117,8 @@ async function* readRows(source: Session, table: string): AsyncGenerator<Buffer>
 }
 
 /**
- * The tables that the migrations have created, in that order: each after those that it refers to. The two that triggers
- * use when slices are inserted come first. Names are quoted; generated columns are left out.
+ * The tables that the migrations have created, in that order: each after those that it refers to. What slices refer to
+ * and the two that triggers use when slices are inserted come first. Names are quoted; generated columns are left out.
  */
 async function readTables(session: Session) {
   return await session.query<{ readonly name: string; readonly columns: readonly string[] }>(
@@ -127,7 +127,7 @@ async function readTables(session: Session) {
          where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = '') as columns
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
      where n.nspname = any($1) and c.relkind = 'r' and c.relname <> all($2)
-     order by c.relname not in ('source', 'partition_states'), c.oid`,
+     order by c.relname not in ('source', 'partition_states', 'acceptances'), c.oid`,
     [SCHEMAS, migrationTables],
   )
 }

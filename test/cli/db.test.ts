@@ -82,7 +82,8 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
   const odd = await runVerb(db, ['copy', '--to', 'postgres://u@127.0.0.1:1/%E0%A4'], { environment })
   expect(odd.problems).toEqual([expect.stringMatching(/^--to \(not shown\) should be .* %25 for a %/)])
   await runVerb(sync, [], { environment })
-
+  await runStatement(`insert into livehouse_ops.acceptances (stream, missing_rows, reason, accepted_at, expires_at)
+    values ('visitors', 1, 'any', now(), 'infinity'); update livehouse_ops.slices set acceptance_id = 1`)
   for (const [to, mending] of [
     ['postgres://u@127.0.0.1:1/d', 'Check the address in --to'],
     [server.url.replace(/:[^:@]+@/, '@'), 'it wants a password, and none is given'],
@@ -130,8 +131,6 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
   }
   expect(await runVerb(db, ['dump', '--file', file], { environment })).toMatchObject({ code: 0 })
   expect((await stat(file)).mode & 0o777).toBe(0o600)
-  const full = await runVerb(db, ['restore', '--file', file], { environment })
-  expect(full.error).toMatchObject({ message: expect.stringContaining('/livehouse is in use. Name an empty database') })
   const elsewhere = await createPassableFolder('restored')
   onTestFinished(async () => {
     await stopEmbedded(elsewhere, new AbortController().signal)
