@@ -5,7 +5,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Migration } from 'kysely/migration'
 import { hasCode, LivehouseError } from '../core/errors.ts'
 import { moduleEnding, programFolder } from '../core/program-files.ts'
-import { withdrawBi } from '../bi/publish/withdraw-bi.ts'
+import { explainDependents, withdrawBi } from '../bi/publish/withdraw-bi.ts'
 import type { Database, Db } from './database.ts'
 import { findEarliestVersion, recordMigration, withMigrationLock } from './migration-lock.ts'
 
@@ -119,7 +119,7 @@ async function changeSchema(
 }
 
 function explainRefusal(error: unknown): unknown {
-  if (!hasCode(error, 'db.refused')) return error
+  if (!hasCode(error, 'db.refused')) return explainDependents(error) ?? error
   const rights =
     error.details.sqlState === MISSING_RIGHT
       ? ' The user of DATABASE_URL needs CREATE on the database, or must own the schemas livehouse and livehouse_ops ' +

@@ -8,7 +8,6 @@ import { planWithdrawal } from './plan-publication.ts'
 /**
  * Drops the views of `livehouse_bi` and `livehouse_forms` before a migration drops the tables under them, in its
  * transaction; the next publishing makes them again.
- * @throws db.refused where other people's views depend on them
  */
 export async function withdrawBi(transaction: Db): Promise<void> {
   const { rows: found } = await sql`
@@ -25,14 +24,15 @@ export async function withdrawBi(transaction: Db): Promise<void> {
     forms.length === 0
       ? []
       : [`drop view if exists ${forms.join(', ')}`, 'update livehouse_ops.published_forms set fingerprint = null']
-  try {
-    await sql.raw([...ofForms, ...planWithdrawal(views)].join(';\n')).execute(transaction)
-  } catch (error) {
-    const dependents = dependentsIn(error)
-    if (dependents === undefined) throw error
-    const reason = `${dependents} depends on the views of livehouse_bi or ${FORMS_SCHEMA}`
-    const repair = 'Keep its definition (pg_get_viewdef) and drop it first.'
-    const message = `The migration cannot be taken back: ${reason}. ${repair}`
-    throw new LivehouseError('db.refused', message, { reason, sqlState: '2BP01' }, { cause: error })
-  }
+  await sql.raw([...ofForms, ...planWithdrawal(views)].join(';\n')).execute(transaction)
+}
+
+/** Says of a migration that other people's views or tables stand in its way; undefined for any other error. */
+export function explainDependents(error: unknown): LivehouseError<'db.refused'> | undefined {
+  const dependents = dependentsIn(error)
+  if (dependents === undefined) return undefined
+  const reason = `${dependents} depends on what is to be dropped`
+  const repair = 'Keep its definition (pg_get_viewdef), drop it, run this again, and create it again'
+  const message = `The schema could not be migrated, and nothing was changed: ${reason}. ${repair}.`
+  return new LivehouseError('db.refused', message, { reason, sqlState: '2BP01' }, { cause: error })
 }

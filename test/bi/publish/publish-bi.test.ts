@@ -98,10 +98,7 @@ test('a view of somebody else on a column that goes stops the update and is name
     notice: expect.stringMatching(/view public.mine depends on.*migrate up/),
   })
   expect(await describeSchema(db)).toEqual(before)
-  await expect(migrateDown(db)).rejects.toMatchObject({
-    code: 'db.refused',
-    message: expect.stringContaining('view public.mine'),
-  })
+  await expect(migrateDown(db)).rejects.toThrow('view public.mine depends on what is to be dropped. Keep')
   await sql`drop view public.mine`.execute(db)
   expect(await publishBi(db)).toEqual({ status: 'published' })
   await sql`select is_active from livehouse_bi.dim_channel`.execute(db)
