@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Pool } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
-import { describeTarget, type NamedTarget } from './translate-error.ts'
+import { describeTarget, isConnectionLoss, type NamedTarget, translateStatementError } from './translate-error.ts'
 import type { Database, Db } from './database.ts'
 import { clientFor, connectionOptions, pgTypes, translatingPool } from './driver.ts'
 
@@ -37,6 +37,7 @@ interface PoolOptions {
 export async function openDatabase(url: string, options: PoolOptions = {}): Promise<Db> {
   const { signal, maxConnections = 6, setting = 'DATABASE_URL' } = options
   signal?.throwIfAborted()
+  const named = { target: describeTarget(url), setting }
   const sockets = new Set<Socket>()
   const pool = new Pool({
     Client: clientFor(url),
@@ -52,18 +53,18 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
       sockets.add(socket)
       return socket.on('close', () => sockets.delete(socket))
     },
-    // Where it fails, the next statement reports the lost connection; other engines are refused below.
-    // The pool waits for it, though its types do not say so.
+    // Other engines may refuse it, and are refused below. The pool waits for it, though its types do not say so.
     // oxlint-disable-next-line no-misused-promises
     onConnect: async (client) => {
-      await client.query(SESSION).catch(() => {})
+      await client.query(SESSION).catch((error: unknown) => {
+        if (isConnectionLoss(translateStatementError(error, named))) throw error
+      })
     },
   })
   // Without this listener the loss of an idle connection ends the process. The pool replaces it.
   pool.on('error', () => {})
   const interrupt = () => sockets.forEach((socket) => socket.destroy())
   signal?.addEventListener('abort', interrupt, { once: true })
-  const named = { target: describeTarget(url), setting }
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: translatingPool(pool, named) }) })
   try {
     // Raw: nothing is known of the server yet.
