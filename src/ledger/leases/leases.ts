@@ -76,7 +76,7 @@ export class Leases implements AsyncDisposable {
           .doUpdateSet((eb) => ({ ...taken, epoch: eb.ref('excluded.epoch'), wantedUntil: null }))
           // One that ends later than any can was renewed before the database's clock was set back.
           .where((eb) => eb.not(eb.between('leases.expiresAt', now, this.#expiry(2))))
-          .$call((update) => (yieldsToOthers ? update.where(isUnwanted) : update)),
+          .$call((update) => (yieldsToOthers ? update.where(this.#isUnwanted) : update)),
       )
       .returning(({ fn }) => ['epoch', fn<Date>('pg_postmaster_start_time').as('server')])
       .executeTakeFirst()
@@ -111,7 +111,7 @@ export class Leases implements AsyncDisposable {
   /** Whether another process has marked it as wanted lately. */
   async isWanted(name: string): Promise<boolean> {
     const leases = ops(this.#db).selectFrom('leases').select('name').where('name', '=', name)
-    return (await leases.where('wantedUntil', '>', now).execute()).length > 0
+    return (await leases.where((eb) => eb.not(this.#isUnwanted(eb))).execute()).length > 0
   }
 
   /**
@@ -172,7 +172,7 @@ export class Leases implements AsyncDisposable {
     const gone = await ops(this.#db)
       .deleteFrom('leases')
       .where('epoch', 'in', epochs)
-      .where(isUnwanted)
+      .where(this.#isUnwanted)
       .returning('epoch')
       .execute()
     if (gone.length === epochs.length) return
@@ -212,6 +212,10 @@ export class Leases implements AsyncDisposable {
     if (this.#renewed.delete(held)) held.lost.abort(error)
   }
 
+  /** A mark that ends later than any can was made before the database's clock was set back. */
+  readonly #isUnwanted = (eb: ExpressionBuilder<Ops, 'leases'>) =>
+    eb('leases.wantedUntil', 'is', null).or(eb.not(eb.between('leases.wantedUntil', now, this.#expiry(2))))
+
   #expiry(times = 1): RawBuilder<Date> {
     // The builder knows no intervals.
     return sql`clock_timestamp() + make_interval(secs => ${(times * this.#options.expiresMs) / 1000})`
@@ -225,10 +229,6 @@ export class Leases implements AsyncDisposable {
     cancelTimer()
     return !this.#closed.signal.aborted
   }
-}
-
-function isUnwanted(eb: ExpressionBuilder<Ops, 'leases'>) {
-  return eb('leases.wantedUntil', 'is', null).or('leases.wantedUntil', '<=', now)
 }
 
 /** The name of this process for operators, such as `host-1 process 123`. */

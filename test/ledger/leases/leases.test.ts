@@ -80,8 +80,8 @@ test('one that has expired is another’s: its holder writes nothing any more, a
   await expect(commit(ours)).rejects.toMatchObject({ code: 'lease.lost', message: expect.stringContaining('process') })
   await ours.release('a')
   await expect(commit(third)).resolves.toBeUndefined()
-  await sql`update livehouse_ops.leases set expires_at = now() + interval '1 hour'`.execute(database.db)
-  expect(await ours.tryTake('a'), 'one renewed before the clock was set back').toBeDefined()
+  await sql`update livehouse_ops.leases set expires_at = '2999-01-01', wanted_until = '2999-01-01'`.execute(database.db)
+  expect(await ours.tryTake('a', { yieldsToOthers: true }), 'before the clock was set back').toBeDefined()
 })
 
 test('it is renewed while it is held, and its holder hears when another has taken it', async () => {
