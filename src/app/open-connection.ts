@@ -14,9 +14,7 @@ import { createSharedPace } from '../ledger/shared-pace.ts'
 import { createSharedTokenStore } from '../ledger/shared-token-store.ts'
 import { checkSource, claimSource, readSourceFacts } from '../ledger/source.ts'
 
-type Additions = Partial<
-  Pick<ConnectOptions, 'random' | 'longestRefusedMs' | 'reserve' | 'onFirstPage' | 'onExchange' | 'onCall'>
->
+type Additions = Partial<Pick<ConnectOptions, 'longestRefusedMs' | 'reserve' | 'onFirstPage' | 'onExchange' | 'onCall'>>
 
 /** How long a call is repeated after 429 where a person waits for it. */
 export const WATCHED_REFUSED_MS = 5000

@@ -133,13 +133,13 @@ test('each endpoint fails for itself, with what to do', async () => {
   expect(found.byName.get('4.5 userRecordList')?.result).toBe('ok')
 })
 
-test('a service that refuses everything for the moment is reported within a minute', async () => {
+test('a service that refuses everything for the moment is reported within a minute, after some calls', async () => {
   const clock = createFakeClock({ isAutomatic: true })
   service.emulator.faults.push({ effect: refusal(429001) })
   const startMs = clock.now()
   const { failed } = await examine({ ...settings(), DATABASE_URL: '' }, clock)
   expect(failed).toContain('4.1 token')
-  expect(clock.now() - startMs).toBeLessThan(60_000)
+  expect([clock.now() - startMs < 60_000, service.emulator.calls.length < 45]).toEqual([true, true])
 })
 
 test('a clock that is a minute off is worth a look, and no failure', async () => {

@@ -26,9 +26,7 @@ export async function checkService(
   const { signal } = context
   // A new token may end the one that a run uses, so it is shared. Problems of the database are reported later.
   await using shared = await openSharedDatabase({ ...context, remark: () => {} }, service, database)
-  // A person waits: repeated calls follow at once.
-  const watched = { random: () => 0, longestRefusedMs: WATCHED_REFUSED_MS }
-  await using connection = openConnection(context, service, shared, watched)
+  await using connection = openConnection(context, service, shared, { longestRefusedMs: WATCHED_REFUSED_MS })
   /** `look`: what was seen. @returns undefined when all is well */
   const check = async (name: string, look: () => Promise<string>): Promise<unknown> => {
     try {
