@@ -64,6 +64,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await using opened = await open('/')
     const { page, complaints } = opened
     await page.locator('#chart-rows canvas').waitFor()
+    expect(await page.locator('#chart-calls canvas').count()).toBe(1)
     const isDrawn = `(() => { const c = document.querySelector('#chart-rows canvas'); return c.getContext('2d').getImageData(0, 0, c.width, c.height).data.some((byte) => byte !== 0) })()`
     expect(await page.evaluate(isDrawn)).toBe(true)
     expect(complaints).toEqual([])
@@ -122,6 +123,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await tabTo(page, '.jumps a[href="#reopen"]')
     await page.keyboard.press('Enter')
     expect(page.url()).toContain('#reopen')
+    await tabTo(page, '.action select')
     await tabTo(page, '[name=from]')
     await page.keyboard.type('11012026')
     await tabTo(page, '[name=to]')
@@ -139,6 +141,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await page.locator('#chart-rows summary').click()
     expect(await page.locator('#chart-rows table').isVisible()).toBe(true)
     expect(await page.locator('#streams tbody tr').count()).toBe(streams.length)
+    expect(await page.locator('#coverage .days').nth(1).innerText()).toContain('until')
   })
 
   test('the keyboard reaches everything, the content first', async () => {
@@ -149,6 +152,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     await page.keyboard.press('Enter')
     expect(await page.locator(':focus').getAttribute('id')).toBe('main')
     await page.keyboard.press('Tab')
+    expect(await page.locator(':focus').getAttribute('name')).toBe('q')
     await page.keyboard.type(pipeline.emulator.channelIds[1] ?? '')
     await page.keyboard.press('Enter')
     await page.waitForURL(/q=/)
@@ -218,6 +222,7 @@ describe.skipIf(chromiumPath === undefined)('the status page in a browser', () =
     pipeline.clock.nowMs += 600_000
     await page.clock.fastForward(RENEWED_MS)
     await page.locator('#progress').waitFor({ state: 'hidden' })
+    await page.getByText('night 42').waitFor()
     expect(await page.evaluate('window.isTheSame')).toBe(true)
     expect(complaints).toEqual([])
   })

@@ -68,7 +68,10 @@ test('with a thousand channels the list comes fifty at a time, those with open p
   expect(first.length).toBeLessThan(120_000)
   expect(shown(first)).toHaveLength(50)
   expect(shown(first).slice(0, 3)).toEqual(['777', '1', '2'])
+  expect(first).toContain('Page 1')
+  expect(shown(list({ page: 20 })).at(-1)).toBe('1000')
   expect(shown(list({ page: 99 })).at(-1)).toBe('1000')
+  expect(shown(list({ page: -3 }))[0]).toBe('777')
 })
 
 test('with a thousand channels the list can be searched and filtered, and keeps that from page to page', () => {
