@@ -99,7 +99,6 @@ function listenToSignals(controller: AbortController, endNow: (error: unknown) =
       // oxlint-disable-next-line node/no-process-exit, unicorn/no-process-exit
       if (controller.signal.aborted) process.exit(exitCodeOfError(error))
       firstMs = nowMs
-      process.stderr.write(`livehouse: ${signal}: finishing what is in flight, 10 s at most; once more ends at once\n`)
       controller.abort(error)
       callIfStillRunning(GRACE_MS, () => endNow(error))
     })

@@ -39,6 +39,12 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
   const isoTime = () => new Date(line.clock.now()).toISOString()
   const startedAt = isoTime()
   const terminal = createTerminal(line.writeError)
+  // Bars that are shown would draw over what is written past them.
+  line.signal.addEventListener('abort', () => {
+    if (!hasCode(line.signal.reason, 'run.interrupted')) return
+    const { signal } = line.signal.reason.details
+    terminal.write(`livehouse: ${signal}: finishing what is in flight, 10 s at most; once more ends at once\n`)
+  })
   let log: RedactingLog | undefined
   let hasPrinted = false
   let runId: string | null = null

@@ -50,6 +50,20 @@ test('a failure of our own making says how to see where, and shows it with LOG_L
   expect(JSON.parse((await run(['sync', '--json'], bug)).out).errors[0].code).toBe('internal')
 })
 
+test('what a signal does is said where the command says all else, also beside its bars', async () => {
+  const controller = new AbortController()
+  const interrupted = new LivehouseError('run.interrupted', 'interrupted', { signal: 'SIGINT' })
+  const interrupt = async () => {
+    controller.abort(interrupted)
+    return 0
+  }
+  const known = { sync: ['', async () => ({ help: () => '', run: interrupt })] as const }
+  expect(await livehouse(['sync'], {}, known, controller.signal)).toMatchObject({
+    code: 130,
+    err: expect.stringContaining('livehouse: SIGINT: finishing what is in flight, 10 s at most'),
+  })
+})
+
 test('a failure never shows a secret', async () => {
   const error = new LivehouseError('api.unreachable', 'GET https://h/?s=hush%2Dhush and learnt-later', { call: '' })
   const { out, err } = await run(['sync', '--json'], async ({ addSecret }) => {

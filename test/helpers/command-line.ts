@@ -8,6 +8,7 @@ export async function livehouse(
   argv: readonly string[],
   environment: Environment = {},
   known: Parameters<typeof runCommandLine>[0]['commands'] = commands,
+  signal = new AbortController().signal,
 ) {
   const out: string[] = []
   const err: string[] = []
@@ -17,7 +18,7 @@ export async function livehouse(
     commands: known,
     environment,
     clock: systemClock,
-    signal: new AbortController().signal,
+    signal,
     emergency: new Promise<never>(() => {}),
     writeOut: (text) => void out.push(text),
     writeError: (text) => void err.push(text),

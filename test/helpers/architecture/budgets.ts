@@ -3,18 +3,18 @@ import { allStreams } from '../../../src/streams/registry.ts'
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
   app: 2915,
-  bi: 4012,
-  cli: 3390,
+  bi: 4000,
+  cli: 3400,
   config: 582,
   core: 1258,
   emulator: 1727 + 60 * allStreams.length,
-  ledger: 3490,
+  ledger: 3475,
   log: 73,
   scheduler: 1330,
-  service: 1755,
+  service: 1740,
   store: 2768,
   streams: 101 + 68 * allStreams.length,
-  sync: 5440,
+  sync: 5380,
   transform: 246,
   web: 2840,
   // The files beside the folders.
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_255 + 128 * allStreams.length, test: 24_000 }
+export const MOST_LINES = { src: 32_170 + 128 * allStreams.length, test: 24_000 }
