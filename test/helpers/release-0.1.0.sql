@@ -220,8 +220,9 @@ insert into livehouse_ops.bi_settings (currency, masked, language, fingerprint, 
 insert into livehouse_ops.hash_key (inner_pad, outer_pad) overriding system value
   select inner_pad, outer_pad from jsonb_populate_recordset(null::livehouse_ops.hash_key, '[
 {"inner_pad": "\\x4e34e13b5b99460963cbf68338b846b8b8ac2a54afe3537695e278dc71eed8803636363636363636363636363636363636363636363636363636363636363636", "outer_pad": "\\x245e8b5131f32c6309a19ce952d22cd2d2c6403ec589391cff8812b61b84b2ea5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c5c"}]');
-insert into livehouse.gifts select (jsonb_populate_record(gift, '{"gift_key": "no time", "given_at": null, "extra": {"uptime": "soon"}}')).*
-  from livehouse.gifts as gift limit 1;
+insert into livehouse.gifts select (jsonb_populate_record(gift, changes)).* from livehouse.gifts as gift,
+  jsonb_array_elements('[{"gift_key": "no time", "given_at": null, "extra": {"uptime": "soon"}},
+    {"gift_key": "no amount", "amount": null, "extra": {"money": "1,234.50"}}]') as changes where gift_id = 102;
 insert into livehouse.signups select (jsonb_populate_record(signup, '{"signup_key": "no time", "signed_up_at": null}')).*
   from livehouse.signups as signup limit 1;
 select setval('livehouse_ops.runs_run_id_seq', 1, true);
