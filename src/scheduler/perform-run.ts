@@ -169,9 +169,9 @@ async function performRun(
   return { isOver, errors, thrown }
 }
 
-/** Whether the next attempt may succeed. 53, 57: the server is short of something, or stops. 25P0, 55P03: a limit. */
+/** Whether the next attempt may succeed. 53, 57: the server is short of something, or stops. 25P03, 25P04: a limit. */
 function isTransient({ code, sqlState = '' }: JobOutcome['errors'][number]): boolean {
-  return code === 'db.unreachable' || (code === 'db.refused' && /^5[37]|^25P0[34]|^55P03/.test(sqlState))
+  return code === 'db.unreachable' || (code === 'db.refused' && /^5[37]|^25P0[34]/.test(sqlState))
 }
 
 /**

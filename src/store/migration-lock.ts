@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import { codeOf, hasCode, LivehouseError } from '../core/errors.ts'
+import { codeOf, LivehouseError } from '../core/errors.ts'
 import type { Database, Db } from './database.ts'
 import { setLocal } from './driver.ts'
 import { endedWhenIdle } from './lock-name.ts'
@@ -42,7 +42,7 @@ export async function withMigrationLock<T>(
         return await work(transaction)
       })
     } catch (error) {
-      const code = hasCode(error, 'db.refused') ? error.details.sqlState : codeOf(error)
+      const code = codeOf(error)
       if (!hasLock && MADE_MEANWHILE.has(code)) continue
       if (code !== LOCK_NOT_AVAILABLE) throw error
       if (hasLock ? ++tries < MOST_TRIES : ++waits < MOST_WAITS) continue

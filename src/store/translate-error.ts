@@ -12,14 +12,11 @@ const repairs: Readonly<Record<string, string>> = {
   '53100': 'Its disk is full: make room there, then run again; nothing half-written was kept',
   '53200': 'It is out of memory: give it more, then run again',
   '53300': 'It has no connection left: raise max_connections, or connect through a pooler',
-  '53400': 'A limit of its settings is reached: raise temp_file_limit, or what it names, for this user',
-  '55P03': 'Another session holds what this one needs: raise lock_timeout for this user, or run again',
   '57014': 'It ended the statement: raise statement_timeout for this user, or run again',
   '57P01': 'It, or this session, was ended by an administrator: start it if it is down, then run again',
   '57P02': 'It crashed: see its log, then run again',
   '57P03': 'It is starting or stopping: wait a moment, then run again',
   '57P05': 'It ended a session that waited: raise idle_session_timeout for this user, or run again',
-  XX: 'See its log, and whether its disk is full; then run again',
 }
 
 /** A database as errors name it. */
@@ -62,6 +59,9 @@ export function translateStatementError(error: unknown, named: NamedTarget): unk
 export function translateConnectError(error: unknown, named: NamedTarget): unknown {
   const translated = translateStatementError(error, named)
   if (translated instanceof LivehouseError || !(error instanceof Error)) return translated
+  // An internal error of the server: it was reached.
+  if (/^XX...$/.test(codeOf(error)))
+    return refused(error, 'See its log, and whether its disk is full; then run again', named)
   return unreachable(error, named)
 }
 

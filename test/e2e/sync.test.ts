@@ -98,7 +98,7 @@ test('settings of the database under which statements take long, values change o
   await account.expectTruth()
 })
 
-test.each(['40001', '40P01'])('a transaction that the server ends with %s is done again', async (state) => {
+test.each(['40001', '40P01', '55P03'])('a transaction that the server ends with %s is done again', async (state) => {
   await using account = await startAccount({ channels: 1, viewers: 25 })
   const { db } = account.database
   await sql`create sequence public.tries`.execute(db)
