@@ -59,8 +59,8 @@ export async function resumeOpenFirst(
       if (open === undefined || (abandoned !== undefined && open.backfillId === abandoned)) return plan
       const { window, covers, backfillId, pagesRead } = open
       if (pagesRead === 0 && plan.slices.every((slice) => slice.backfillId !== backfillId)) return plan
-      const progress = { pagesRead, isRefused: isRefusedForDays(open, nowMs) }
-      const begun = { stream, partition, window, covers, ...progress, ...(backfillId !== undefined && { backfillId }) }
+      const isRefused = isRefusedForDays(open, nowMs)
+      const begun = { stream, partition, window, covers, backfillId, pagesRead, isRefused }
       // A backfill reads its range whatever else has read it.
       const rest = plan.slices.flatMap((slice) =>
         slice.window === undefined || slice.backfillId !== backfillId

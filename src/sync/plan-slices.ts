@@ -183,12 +183,11 @@ export async function planBackfill(
 ): Promise<readonly PartitionPlan[]> {
   const { streams, channels, now, backfillId, onlyGaps } = plan
   const past = { from: plan.window.from, to: Math.min(plan.window.to, newestAt(now)) }
-  const more = backfillId === undefined ? {} : { backfillId }
   const plans = streams.map(async (stream) => {
     const wanted = wantedPartitions(stream, channels, questionsOf, past)
     const isFresh = backfillId === undefined && !onlyGaps
-    const gapsOf = isFresh ? undefined : await readGaps(db, stream.name, wanted, onlyGaps ? {} : more)
-    return await planGaps(db, stream, wanted, gapsOf, now, more)
+    const gapsOf = isFresh ? undefined : await readGaps(db, stream.name, wanted, onlyGaps ? {} : { backfillId })
+    return await planGaps(db, stream, wanted, gapsOf, now, { backfillId })
   })
   return (await Promise.all(plans)).flat()
 }

@@ -18,7 +18,7 @@ export interface Slice {
   readonly asked?: Window | undefined
   /** What it covers once it has landed: at most its window. Undefined for a whole list. */
   readonly covers: Window | undefined
-  readonly backfillId?: string
+  readonly backfillId?: string | undefined
   /** How many of its pages have landed, if it was begun before: then it is read before the others of its partition. */
   readonly pagesRead?: number
   /** Whether its next page has been refused for days: then it waits for its partition's turn. */

@@ -12,7 +12,7 @@ export interface WantedRange extends Pick<Place, 'partition'> {
 
 /** Which landed slices count: all, those of one backfill, or those that were begun since an instant. */
 export interface CoverageFilter {
-  readonly backfillId?: string
+  readonly backfillId?: string | undefined
   readonly begunSince?: Date
   /**
    * Only what this lookback does not read again, whatever lookback was in force when it was read (`ofStream` where that
