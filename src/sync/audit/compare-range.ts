@@ -127,19 +127,19 @@ async function withoutNewRows(rows: readonly Row[], range: ComparedRange, { db, 
 
 /** By when a row existed at the latest; for a date, the end of the day. */
 function existsBy(row: Row, stream: Stream, timeZone: string): WallTime | undefined {
-  const { bornColumn: born, columns } = stream
-  const minutes = (born === undefined ? timesOf(stream) : [born]).flatMap((name) => minuteOf(row[name], timeZone) ?? [])
+  const minutes = timesOf(stream).flatMap((name) => minuteOf(row[name], timeZone) ?? [])
   if (minutes.length === 0) return undefined
-  return Math.max(...minutes) + (born !== undefined && columns[born]?.type === 'date' ? DAY : 0)
+  return Math.max(...minutes) + (stream.columns[stream.bornColumn ?? '']?.type === 'date' ? DAY : 0)
 }
 
-function timesOf({ timeColumns, freshnessColumn }: Stream): readonly string[] {
-  return [...timeColumns, ...(freshnessColumn === undefined ? [] : [freshnessColumn])]
+function timesOf({ bornColumn, timeColumns, freshnessColumn }: Stream): readonly string[] {
+  if (bornColumn !== undefined) return [bornColumn]
+  return freshnessColumn === undefined ? timeColumns : [...timeColumns, freshnessColumn]
 }
 
 /** Whether rows show when they were created. If not, only their number shows that some are new. */
 export function hasTimes(stream: Stream): boolean {
-  return stream.bornColumn !== undefined || timesOf(stream).length > 0
+  return timesOf(stream).length > 0
 }
 
 /**
