@@ -75,7 +75,9 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly string[] 
         const seenAt = new Date(now())
         await resolveItems(trx, items, seenAt)
         await keepConflicts(trx, stream, partition, rows, { runId, seenAt, timeZone })
-        const { inserted, updated } = await loadRows(trx, stream, freshestOfEach(stream, rows), runId, 'late')
+        // One row a key: Postgres refuses equal keys in one statement.
+        const held = Map.groupBy(rows.map(asHeld), ({ row }) => rowKey(stream)(row))
+        const { inserted, updated } = await loadRows(trx, stream, freshestOf(stream, held), runId, 'late')
         count(stream.name, { inserted, updated, unchanged: rows.length - inserted - updated })
       }
     })
@@ -111,13 +113,7 @@ function minuteIn({ identity }: Stream, row: Row, timeZone: string) {
   return minuteOf(row[identity?.timeColumn ?? ''], timeZone)
 }
 
-/** One row a key: Postgres refuses equal keys in one statement. */
-function freshestOfEach(stream: Stream, rows: readonly Row[]): readonly Row[] {
-  const keyOf = rowKey(stream)
-  const held = rows.map((row) => ({ row, raw: '' }))
-  const byKey = Map.groupBy(held, ({ row }) => keyOf(row))
-  return freshestOf(stream, byKey)
-}
+const asHeld = (row: Row) => ({ row, raw: '' })
 
 function dayOf({ lastSeenAt }: KeptItem, timeZone: string): string {
   return formatWallDate(wallTimeAt(lastSeenAt.getTime(), timeZone))
