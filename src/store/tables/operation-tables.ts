@@ -76,12 +76,7 @@ export interface OperationTables {
   }
   'livehouse_ops.unlisted_questionnaires': { partition: string; run_id: BigInteger; found_at: Instant }
   'livehouse_ops.published_forms': { channel_id: string; question_id: string; view_name: string }
-  'livehouse_ops.cleared_questions': {
-    channel_id: string
-    question_id: string
-    question_no: number
-    question: string
-  }
+  'livehouse_ops.cleared_questions': { channel_id: string; question_id: string; question_no: number; question: string }
   'livehouse_ops.migrations': { name: string; timestamp: string }
   'livehouse.channels': {
     channel_id: string
