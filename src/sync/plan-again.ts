@@ -3,7 +3,7 @@ import { type CoverageFilter, readGaps } from '../ledger/slices/coverage.ts'
 import { isRefusedForDays, readOpenSlice } from '../ledger/open-slices.ts'
 import { hasLandedSince } from '../ledger/slices/slices.ts'
 import type { Db } from '../store/database.ts'
-import type { PartitionPlan } from './plan-slices.ts'
+import type { PartitionPlan, Plans } from './plan-slices.ts'
 import { partOf } from './slice-parts.ts'
 import type { Slice } from './slice-work.ts'
 
@@ -46,12 +46,7 @@ export async function planAgain(
  * it continues it.
  * @param abandoned a backfill that starts anew: a slice that it has begun does not count
  */
-export async function resumeOpenFirst(
-  db: Db,
-  plans: readonly PartitionPlan[],
-  nowMs: number,
-  abandoned?: string,
-): Promise<readonly PartitionPlan[]> {
+export async function resumeOpenFirst(db: Db, plans: Plans, nowMs: number, abandoned?: string): Promise<Plans> {
   return await Promise.all(
     plans.map(async (plan) => {
       const { stream, partition } = plan

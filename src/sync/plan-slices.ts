@@ -26,11 +26,7 @@ export interface SyncPlan {
  * settled. That is what the ledger does not cover, the lookback, in which rows still change, and what the last reading
  * changed, missed or, in a list without a total, read for the first time; that waits until a reading can agree.
  */
-export async function planSync(
-  db: Db | undefined,
-  plan: SyncPlan,
-  questionsOf: QuestionsOf,
-): Promise<readonly PartitionPlan[]> {
+export async function planSync(db: Db | undefined, plan: SyncPlan, questionsOf: QuestionsOf): Promise<Plans> {
   const { streams, channels, historyFrom, now, timeZone } = plan
   const plans = streams.map(async (stream) => {
     if (!stream.isTimeFiltered) {
@@ -64,6 +60,9 @@ export interface PartitionPlan {
   readonly partition: Partition
   readonly slices: readonly Slice[]
 }
+
+/** What is to be read of each partition. */
+export type Plans = readonly PartitionPlan[]
 
 /** The questionnaires of a channel, for streams that are read questionnaire by questionnaire. */
 export type QuestionsOf = (channelId: string) => readonly string[]
@@ -125,7 +124,7 @@ async function planGaps(
   gapsOf: ReadonlyMap<string, readonly Window[]> | undefined,
   now: WallTime,
   more: Pick<Slice, 'backfillId' | 'lookbackDays'>,
-): Promise<readonly PartitionPlan[]> {
+): Promise<Plans> {
   const latest = newestAt(now)
   const ever = wanted.map(({ partition }) => ({ partition, window: { from: -Infinity, to: latest } }))
   const mayOverlap = stream.timeColumns.length > 1 && !stream.isBudgeted
@@ -176,11 +175,7 @@ export interface BackfillPlan extends Pick<SyncPlan, 'streams' | 'channels' | 'n
  * Plans what is left of a backfill: its range without what this backfill has landed, whatever else is covered; with
  * `onlyGaps`, without anything that is covered.
  */
-export async function planBackfill(
-  db: Db | undefined,
-  plan: BackfillPlan,
-  questionsOf: QuestionsOf,
-): Promise<readonly PartitionPlan[]> {
+export async function planBackfill(db: Db | undefined, plan: BackfillPlan, questionsOf: QuestionsOf): Promise<Plans> {
   const { streams, channels, now, backfillId, onlyGaps } = plan
   const past = { from: plan.window.from, to: Math.min(plan.window.to, newestAt(now)) }
   const plans = streams.map(async (stream) => {

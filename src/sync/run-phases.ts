@@ -4,7 +4,7 @@ import { hasCode, LivehouseError } from '../core/errors.ts'
 import { partitionLease, placeOf, sliceName } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { type Leases } from '../ledger/leases/leases.ts'
-import type { PartitionPlan } from './plan-slices.ts'
+import type { PartitionPlan, Plans } from './plan-slices.ts'
 import { rankOf, resumeOpenFirst, type SliceOrder } from './plan-again.ts'
 import { runPagedSlice, type WaitingSlice } from './run-paged-slice.ts'
 import { type CutSlice, type EndedSlice, failedBy, runSlice } from './run-slice.ts'
@@ -13,7 +13,7 @@ import type { RunDeps, Slice } from './slice-work.ts'
 import { createTally, type RunResult, type Tally } from './tally.ts'
 
 /** Plans what can be read once the phases before have ended. */
-export type Phase = () => Promise<readonly PartitionPlan[]>
+export type Phase = () => Promise<Plans>
 
 export interface RunOptions {
   readonly concurrency: number
@@ -83,7 +83,7 @@ interface PhasedRun extends EndableRun {
 }
 
 /** @param isAgain whether they were read before: then only what is left of them is */
-async function runPhase(plans: readonly PartitionPlan[], run: PhasedRun, isAgain = false): Promise<void> {
+async function runPhase(plans: Plans, run: PhasedRun, isAgain = false): Promise<void> {
   const { deps, tally } = run
   const counts = new Map<string, number>()
   for (const { stream, slices } of plans) counts.set(stream.name, (counts.get(stream.name) ?? 0) + slices.length)

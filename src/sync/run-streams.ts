@@ -5,7 +5,7 @@ import { DAY } from '../core/wall-clock.ts'
 import { readHeaderTimes, readQuestions, recordListing } from '../ledger/questionnaires.ts'
 import { readWalkBefore } from '../ledger/slices/slices.ts'
 import type { FoundRows } from './judge-walk.ts'
-import type { PartitionPlan, QuestionsOf } from './plan-slices.ts'
+import type { Plans, QuestionsOf } from './plan-slices.ts'
 import { createCallMeter, fetchNumbered, openReading } from './page-reading.ts'
 import { type RunOptions, runPhases } from './run-phases.ts'
 import type { RunDeps } from './slice-work.ts'
@@ -15,13 +15,13 @@ import type { RunResult } from './tally.ts'
 export const STILL_ASKED_MS = 7 * DAY * 1000
 
 /** Plans streams, given the questionnaires known by then. */
-export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf) => Promise<readonly PartitionPlan[]>
+export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf) => Promise<Plans>
 
 /** Runs what is planned, phase after phase. */
 export type RunPhases = typeof runPhases
 
 /** Each day another partition comes first, so that one whose refusal spends the day does not starve the others. */
-function takeTurns(plans: readonly PartitionPlan[], { clock, wallTimeAt }: RunDeps): readonly PartitionPlan[] {
+function takeTurns(plans: Plans, { clock, wallTimeAt }: RunDeps): Plans {
   const first = Math.ceil(wallTimeAt(clock.now()) / DAY) % Math.max(1, plans.length)
   return [...plans.slice(first), ...plans.slice(0, first)]
 }
