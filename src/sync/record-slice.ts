@@ -75,26 +75,18 @@ export function shortfall(slice: Slice, reason = ''): LivehouseError {
 }
 
 type Deps = Pick<RunDeps, 'db' | 'requireLease'>
+type Write = (trx: Transaction<Database>) => Promise<void>
 
 /** Writes something of a slice in a transaction of its own. @throws lease.lost */
-export async function writeAlone(
-  { stream, partition }: Slice,
-  write: (trx: Transaction<Database>) => Promise<void>,
-  { db, requireLease }: Deps,
-): Promise<void> {
+export async function writeAlone(slice: Slice, write: Write, { db, requireLease }: Deps): Promise<void> {
   await transact(db, async (trx) => {
     await write(trx)
-    await requireLease(trx, stream.name, partition)
+    await requireLease(trx, slice.stream.name, slice.partition)
   })
 }
 
 /** The same for a slice that failed, unless the lease or the database is lost. @returns the error that it ends with */
-export async function writeFailure(
-  slice: Slice,
-  error: unknown,
-  write: (trx: Transaction<Database>) => Promise<void>,
-  deps: Deps,
-): Promise<unknown> {
+export async function writeFailure(slice: Slice, error: unknown, write: Write, deps: Deps): Promise<unknown> {
   if (error instanceof LivehouseError && (error.code === 'lease.lost' || error.code.startsWith('db.'))) return error
   try {
     await writeAlone(slice, write, deps)
