@@ -62,12 +62,8 @@ async function readUntil(url: string, queries: readonly string[], settings: Anal
   }
 }
 
-async function readIn(
-  session: Session,
-  rights: Rights,
-  queries: readonly string[],
-  { maxRows, timeoutMs, timeZone }: AnalystSettings,
-): Promise<readonly Answer[]> {
+async function readIn(session: Session, rights: Rights, queries: readonly string[], settings: AnalystSettings) {
+  const { maxRows, timeoutMs, timeZone } = settings
   if (!rights.isOnlyAnalyst) {
     const repair = `Give ${SETTING} a login that is granted livehouse_analyst and nothing else (docs/bi-tools.md)`
     refuse(`login ${rights.login} is not an analyst alone`, repair)

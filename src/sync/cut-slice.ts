@@ -105,12 +105,8 @@ async function lookBehind(pages: PageReading, mostPages: number, isFirst: (page:
  * than it shows, or in another zone, no row comes; cut by such a filter, rows near each bound would be in no part.
  * @throws LivehouseError `paging.ignored`
  */
-async function requireFoundByTime(
-  { stream, isFound }: Slice,
-  shown: Page,
-  { pages, readItem }: Pick<SliceReading, 'pages' | 'readItem'>,
-  timeZone: string,
-): Promise<void> {
+async function requireFoundByTime({ stream, isFound }: Slice, shown: Page, reading: SliceReading, timeZone: string) {
+  const { pages, readItem } = reading
   const rows = stream.identity && !isFound ? rowsOf(shown, readItem) : []
   const times = rows.flatMap((row) => secondOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? [])
   const time = times[Math.ceil(times.length / 2) - 1]

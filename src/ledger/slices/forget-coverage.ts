@@ -82,11 +82,7 @@ export async function unsettle(trx: Db, { stream, partition, window }: LedgerPla
  * Cuts landed slices at the ends of a range, so that each piece lies inside or outside of it. One piece outside keeps
  * the number and the sums; the others name that number.
  */
-async function splitSlices(
-  trx: Db,
-  slices: SelectQueryBuilder<Ops, 'slices', { readonly sliceId: string }>,
-  range: string,
-): Promise<void> {
+async function splitSlices(trx: Db, slices: SelectQueryBuilder<Ops, 'slices', { sliceId: string }>, range: string) {
   const cut = await slices.where((eb) => eb.not(eb('covers', '<@', range))).execute()
   if (cut.length === 0) return
   const ids = cut.map(({ sliceId }) => sliceId)

@@ -172,11 +172,8 @@ function differenceOf(kind: 'missing' | 'surplus', keys: readonly string[], wind
  * Rows of the warehouse that did not come; none where the list moved or fell short, which shows nothing about them.
  * `kept`: old ones, of streams that keep every row: they are right, and another reading would not change them.
  */
-async function findSurplus(
-  range: ComparedRange,
-  readings: readonly Extraction[],
-  { db, timeZone, clock, wallTimeAt }: RunDeps,
-): Promise<{ readonly surplus: readonly string[]; readonly kept: readonly string[] }> {
+async function findSurplus(range: ComparedRange, readings: readonly Extraction[], deps: RunDeps) {
+  const { db, timeZone, clock, wallTimeAt } = deps
   const { stream, window } = range
   if (!readings.every(({ verdict }) => isConclusive(verdict))) return { surplus: [], kept: [] }
   const absentOf = async (part: Window | undefined) =>

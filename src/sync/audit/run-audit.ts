@@ -139,11 +139,8 @@ function areAccepted(differences: readonly Difference[], { accepted, acceptances
 }
 
 /** Leaves out questionnaires that the source no longer lists and gives no signups of, as a sync does. */
-async function askedQuestions(
-  { streams, channels, questionsOf }: AuditRequest,
-  audited: readonly PartitionAudit[],
-  deps: RunDeps,
-): Promise<QuestionsOf> {
+async function askedQuestions(request: AuditRequest, audited: readonly PartitionAudit[], deps: RunDeps) {
+  const { streams, channels, questionsOf } = request
   const names = new Set(streams.flatMap(({ listsQuestions, name }) => (listsQuestions ? [name] : [])))
   const lists = new Map(audited.flatMap((each) => (names.has(each.stream) ? [[each.partition, each.hasKey]] : [])))
   const gone = new Set<string>()
@@ -152,7 +149,7 @@ async function askedQuestions(
       for (const question of questionsOf(channel))
         if (lists.get(partitionKey({ channel }))?.(question) === false)
           if (!(await isServed(stream, { channel, question }, deps))) gone.add(partitionKey({ channel, question }))
-  return (channel) => questionsOf(channel).filter((question) => !gone.has(partitionKey({ channel, question })))
+  return (channel: string) => questionsOf(channel).filter((question) => !gone.has(partitionKey({ channel, question })))
 }
 
 function addTo(tally: Tally, { stream, partition }: AuditTask, audited: PartitionAudit, isEnding: boolean): void {
