@@ -135,17 +135,12 @@ const rateAfter = (calls: readonly EndedCalls[]) => {
   return rateAt(estimateRateLimit(known, [], nowMs), nowMs)
 }
 
-const refusing = (atMs: number) => ({ calls: atMs < 4000 ? 16 : 9, refused: 8 })
-
 test.each<[string, number, readonly EndedCalls[]]>([
   ['two seconds of them', 8, [1000, 2000].map((atMs) => ({ atMs, calls: 16, refused: 8 }))],
   ['two, one of them held up', 8, [1000, 2000, 3000].map((atMs) => ({ atMs, calls: 8 + atMs / 250, refused: 8 }))],
   ['a lone one', Infinity, [{ atMs: 1000, calls: 1, refused: 1 }]],
   ['one of few', Infinity, [1000, 2000].map((atMs) => ({ atMs, calls: 2, refused: 1 }))],
-  ['those of one second', Infinity, [{ atMs: 1000, calls: 16, refused: 8 }]],
   ['of one pause, in two', Infinity, [47, 10].map((calls, at) => ({ atMs: 1000 + 1000 * at, calls, refused: 8 }))],
-  ['not in a row', Infinity, [1000, 4000].map((atMs) => ({ atMs, calls: 16, refused: 8 }))],
-  ['of calls that left before it was known', 8, [1000, 2000, 4300, 5000].map((atMs) => ({ atMs, ...refusing(atMs) }))],
 ])('refusals that say nothing of the rate change none: %s', (_, rate, calls) => {
   expect(Math.ceil(rateAfter(calls))).toBe(rate)
 })

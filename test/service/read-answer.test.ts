@@ -66,7 +66,6 @@ async function judge(answer: ScriptedAnswer) {
 
 test.each<[string, ScriptedAnswer, string, number]>([
   ['401', { status: 401, json: {} }, 'api.unauthorized', 1],
-  ['401001', { status: 401, json: { errors: { code: 401001, message: 'Unauthorized' } } }, 'api.unauthorized', 1],
   ['401001 with status 200', { json: { errors: { code: 401001, message: 'no' } } }, 'api.unauthorized', 1],
   ['401001 as errcode', { json: { errcode: 401001, msg: 'no' } }, 'api.unauthorized', 1],
   ['403', { status: 403, text: 'no' }, 'api.forbidden', 1],
@@ -90,7 +89,6 @@ test.each<[string, ScriptedAnswer, string, number]>([
   ['a lost connection', { raw: (response) => response.destroy() }, 'api.unreachable', 5],
   ['JSON that is cut', { text: '{"total_num":1,"results":[{"user' }, 'api.badBody', 5],
   ['an object without a list', { json: { errcode: 1000, msg: 'OK' } }, 'api.badShape', 1],
-  ['an array in place of the envelope', { json: [] }, 'api.badShape', 1],
   ['null', { json: null }, 'api.badShape', 1],
 ])('each family of errors becomes its own code: %s', async (_name, answer, code, attempts) => {
   expect(await judge(answer)).toMatchObject({ error: { code }, attempts })
