@@ -25,8 +25,6 @@ export interface BiState {
   readonly roles: readonly string[]
 }
 
-const DEFAULT_ZONE = 'Asia/Shanghai'
-
 /** A hash that differs when any of the statements does. */
 export function fingerprintOf(statements: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(statements)).digest('hex')
@@ -41,7 +39,7 @@ export async function readBiState(db: Db, timeZone?: string): Promise<BiState> {
       made as (select oid from pg_class where relnamespace = to_regnamespace(${SCHEMA}) and relkind = 'v'
         and relname = any (${names}::text[]))
     select b.fingerprint, b.language, b.views, coalesce((select s.time_zone from livehouse_ops.source s),
-      ${timeZone ?? null}, b.time_zone, ${DEFAULT_ZONE}) as "timeZone",
+      ${timeZone ?? null}, b.time_zone, 'Asia/Shanghai') as "timeZone",
       (select rolsuper or rolcreaterole from pg_roles where rolname = current_user) as "mayCreateRoles",
       array(select name from present order by name) as roles,
       (select count(*) from made) = ${names.length} and not exists (

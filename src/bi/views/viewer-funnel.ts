@@ -8,17 +8,13 @@ import { bigint, type BiView, date, smallint, text } from '../view.ts'
 const LEAST_MATCHED = 0.8
 const isUnmatched = `f.right_value > f.left_value * ${(1 - LEAST_MATCHED).toFixed(1)}`
 
+const viewersOf = (isTaken: string) => `(v.user_id is not null and ${isTaken})::integer`
+
 /** Number and name, the step that includes it, whether a viewer took it, and the events that are counted for it. */
 const steps = [
   [1, 'visited', null, 'true', 'v.visits'],
-  [2, 'watched', 'visited', 'v.watch_seconds > 0', '(v.user_id is not null and v.watch_seconds > 0)::integer'],
-  [
-    3,
-    'watched_one_minute',
-    'watched',
-    'v.watch_seconds >= 60',
-    '(v.user_id is not null and v.watch_seconds >= 60)::integer',
-  ],
+  [2, 'watched', 'visited', 'v.watch_seconds > 0', viewersOf('v.watch_seconds > 0')],
+  [3, 'watched_one_minute', 'watched', 'v.watch_seconds >= 60', viewersOf('v.watch_seconds >= 60')],
   [4, 'commented', 'visited', 'v.comments > 0', 'v.comments'],
   [5, 'signed_up', 'visited', 'v.signups > 0', 'v.signups'],
   [6, 'gave_gift', 'visited', 'v.gifts > 0', 'v.gifts'],
