@@ -41,7 +41,7 @@ export function callBudget(
     const ownDay = dayAt(Math.max(atMs, clock.now()))
     // The builder has no `at time zone`.
     const lastDay = sql<string>`greatest(${ownDay}::date, (now() at time zone ${timeZone})::date)`
-    const taken = await db
+    const { isTaken, serviceDay, resumesAt } = await db
       .transaction()
       .setIsolationLevel('read committed')
       .execute(async (trx) => {
@@ -66,7 +66,6 @@ export function callBudget(
             at time zone ${timeZone} as "resumesAt"`.execute(trx)
         return { isTaken, serviceDay, resumesAt: rows[0]?.resumesAt.toISOString() ?? '' }
       })
-    const { isTaken, serviceDay, resumesAt } = taken
     if (isTaken) return { scope, serviceDay, resumesAt, spendDay: async () => await spendDay(db, scope, serviceDay) }
     const back = shownDay < serviceDay ? `, although the clock shows ${shownDay}` : ''
     const why = isNearMidnight

@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import type { ChannelFacts } from '../core/stream.ts'
 import type { Database, Db } from '../store/database.ts'
-import { now, ops, type Row, type Statement } from './ops.ts'
+import { now, ops, type Statement } from './ops.ts'
 
 /** Days on which the service did not know a channel until it is gone. A day counts once, however many runs asked. */
 export const DAYS_UNTIL_GONE = 3
@@ -98,15 +98,12 @@ async function changeState(
 }
 
 /** A channel of the warehouse; `name` is null until a visitor record names it. */
-export interface ListedChannel
-  extends Pick<Row<'livehouse.channels'>, 'channelId' | 'name' | 'label' | 'isTest' | 'state'> {
-  readonly group: string | null
-}
+export type ListedChannel = Awaited<ReturnType<typeof readChannelList>>[number]
 
 const listed = ['channelId', 'name', 'label', 'channelGroup as group', 'isTest', 'state'] as const
 
 /** Every channel, by id. */
-export async function readChannelList(db: Db): Promise<readonly ListedChannel[]> {
+export async function readChannelList(db: Db) {
   return await ops(db).selectFrom('livehouse.channels').select(listed).orderBy('channelId').execute()
 }
 
