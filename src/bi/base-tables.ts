@@ -4,20 +4,15 @@ import { writtenTables } from '../streams/registry.ts'
 import { quoteText } from './quote.ts'
 import type { Language } from './view-statements.ts'
 
-interface BaseColumn {
-  readonly type: string
-  readonly words: Words
-}
-
 /** A table as the migrations leave it. The English words are those of its migrations. */
 export interface BaseTable {
   readonly words: Words
   readonly key: readonly string[]
   /** In the order in which they are read best; a later migration can only add a column at the end of the table. */
-  readonly columns: Readonly<Record<string, BaseColumn>>
+  readonly columns: Readonly<Record<string, ReturnType<typeof column>>>
 }
 
-const column = (type: string, en: string, zh: string): BaseColumn => ({ type, words: { en, zh } })
+const column = (type: string, en: string, zh: string) => ({ type, words: { en, zh } })
 const instant = column.bind(undefined, 'timestamp with time zone')
 const text = column.bind(undefined, 'text')
 
@@ -95,8 +90,8 @@ export const tablesWords: Words = {
 }
 
 function tableOf({ words, key, columns, marksRemoved }: LoadTable): BaseTable {
-  const declared = Object.entries(columns).map(([name, { type, words: ofColumn }]): [string, BaseColumn] => {
-    return [name, { type: type === 'timestamptz' ? 'timestamp with time zone' : type, words: ofColumn }]
+  const declared = Object.entries(columns).map(([name, { type, words: ofColumn }]) => {
+    return [name, { type: type === 'timestamptz' ? 'timestamp with time zone' : type, words: ofColumn }] as const
   })
   return { words, key, columns: { ...Object.fromEntries(declared), ...(marksRemoved ? removedAt : {}), ...changes } }
 }
