@@ -3,7 +3,7 @@ import { isEmptyWindow, type Partition, partitionKey, type Window } from '../cor
 import type { Stream } from '../core/stream.ts'
 import { DAY, type WallTime } from '../core/wall-clock.ts'
 import { AGREEMENT_SECONDS } from '../ledger/slices/earlier-readings.ts'
-import { readGaps, type WantedRange } from '../ledger/slices/coverage.ts'
+import { readGaps } from '../ledger/slices/coverage.ts'
 import type { Db } from '../store/database.ts'
 import { NIGHT_DAYS } from './cut-slice.ts'
 import { isReadTwice, lookbackStart, newestAt, partUntil, cutAtLookback, claimableUntil } from './windows.ts'
@@ -92,18 +92,13 @@ export function clipToChannel({ from, to }: Window, channel: PlannedChannel | un
   return { from: Math.max(from, channel?.from ?? from), to: Math.min(to, channel?.until ?? to) }
 }
 
-/** A partition of a time-filtered stream, and the range wanted of it, as the ledger names it. */
-interface WantedPartition extends WantedRange {
-  readonly of: Partition
-}
-
 /** The partitions of a time-filtered stream, with what is wanted of each; without those of which nothing is wanted. */
 export function wantedPartitions(
   stream: Stream,
   channels: readonly PlannedChannel[],
   questionsOf: QuestionsOf,
   window: Window,
-): readonly WantedPartition[] {
+) {
   return partitionsOf(stream, channels, questionsOf)
     .map(({ partition, channel }) => ({
       of: partition,
@@ -120,7 +115,7 @@ export function wantedPartitions(
 async function planGaps(
   db: Db | undefined,
   stream: Stream,
-  wanted: readonly WantedPartition[],
+  wanted: ReturnType<typeof wantedPartitions>,
   gapsOf: ReadonlyMap<string, readonly Window[]> | undefined,
   now: WallTime,
   more: Pick<Slice, 'backfillId' | 'lookbackDays'>,
