@@ -1,14 +1,9 @@
 import { sql } from 'kysely'
-import { parseRanges, type Place, subtractWindows, type Window } from '../../core/slice.ts'
+import { parseRanges, subtractWindows, type Window } from '../../core/slice.ts'
 import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
 import { anyOf, ops } from '../ops.ts'
 import { selectRunsSince } from '../runs/runs.ts'
-
-/** The range that is wanted of one partition. */
-export interface WantedRange extends Pick<Place, 'partition'> {
-  readonly window: Window
-}
 
 /** Which landed slices count: all, those of one backfill, or those that were begun since an instant. */
 export interface CoverageFilter {
@@ -31,7 +26,7 @@ export interface CoverageFilter {
 export async function readGaps(
   db: Db | undefined,
   stream: string,
-  wanted: readonly WantedRange[],
+  wanted: readonly { readonly partition: string; readonly window: Window }[],
   filter: CoverageFilter = {},
 ): Promise<ReadonlyMap<string, readonly Window[]>> {
   if (db === undefined) return new Map()
@@ -49,12 +44,7 @@ export async function readGaps(
   )
 }
 
-interface CoveredPartition {
-  readonly partition: string
-  readonly windows: readonly Window[]
-}
-
-function toWindows({ partition, ranges }: { readonly partition: string; readonly ranges: string }): CoveredPartition {
+function toWindows({ partition, ranges }: { readonly partition: string; readonly ranges: string }) {
   return { partition, windows: parseRanges(ranges) }
 }
 
@@ -64,7 +54,7 @@ export async function readCovered(
   stream: string,
   partitions: readonly string[],
   { backfillId, begunSince }: CoverageFilter,
-): Promise<readonly CoveredPartition[]> {
+) {
   if (backfillId === undefined && begunSince === undefined) {
     const states = ops(db).selectFrom('latest_readings').select(['partition', 'covers as ranges'])
     const ofStream = states.where('stream', '=', stream).where('partition', '=', anyOf(partitions))
@@ -90,7 +80,7 @@ async function readSettled(
   stream: string,
   partitions: readonly string[],
   { lookbackDays, ofStream, timeZone }: NonNullable<CoverageFilter['settledFor']>,
-): Promise<readonly CoveredPartition[]> {
+) {
   // Ranges that are cut at a time of each row are plainer in SQL.
   const { rows } = await sql<{ partition: string; ranges: string }>`
     with states as (

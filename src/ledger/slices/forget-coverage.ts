@@ -142,11 +142,10 @@ export async function recordReopened(db: Db, place: Place, window: Window, at: D
 /** The reopened ranges of a partition that no slice has covered since, oldest first. Deletes those that are covered. */
 export async function readReopened(db: Db, place: Place): Promise<readonly Window[]> {
   const rows = await ops(db).selectFrom('reopened_ranges').select('range').where(isAt(place)).execute()
-  const ranges = rows.map(({ range }) => range)
-  if (ranges.length === 0) return []
+  if (rows.length === 0) return []
   const covered = (await readCovered(db, place.stream, [place.partition], {})).flatMap(({ windows }) => windows)
   const open: Window[] = []
-  for (const range of ranges) {
+  for (const { range } of rows) {
     const gaps = parseRanges(range).flatMap((each) => subtractWindows(each, covered))
     const row = ops(db).deleteFrom('reopened_ranges').where(isAt(place)).where('range', '=', range)
     if (gaps.length === 0) await row.execute()
