@@ -4,15 +4,13 @@ import { Leases } from './leases/leases.ts'
 import { ops, type Row } from './ops.ts'
 import { readLeases } from './leases/lease-rows.ts'
 
-type JobSchedule = Pick<Row<'jobs'>, 'job' | 'cron' | 'timeZone' | 'isEnabled'>
-
 /**
  * Records the jobs of a scheduler that starts. A new job, or one with a new schedule, is due from now on: earlier times
  * are not caught up. @returns since when each is due
  */
 export async function registerJobs(
   db: Db,
-  jobs: readonly JobSchedule[],
+  jobs: readonly Pick<Row<'jobs'>, 'job' | 'cron' | 'timeZone' | 'isEnabled'>[],
   now: Date,
 ): Promise<ReadonlyMap<string, Date>> {
   if (jobs.length === 0) return new Map()

@@ -111,13 +111,10 @@ function requireUtf8(encoding: string, target: string): void {
   throw new LivehouseError('db.encoding', message, {})
 }
 
-/** A row of a query without times and JSON. */
-type QueryRow = Readonly<Record<string, string | number | boolean | null>>
-
-/** Runs a fixed query as it is written and gives its rows, each with the columns in their order. */
-export async function runQuery(db: Db, text: string): Promise<readonly QueryRow[]> {
+/** Runs a fixed query, without times and JSON, as it is written; gives its rows with the columns in their order. */
+export async function runQuery(db: Db, text: string) {
   // The text is the query.
-  const { rows } = await sql.raw<QueryRow>(text).execute(db)
+  const { rows } = await sql.raw<Record<string, string | number | boolean | null>>(text).execute(db)
   return rows
 }
 
