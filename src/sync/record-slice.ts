@@ -60,7 +60,8 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
     end: (proof: Proof, counts: Counts, error: unknown): void => {
       report({ kind: 'slice.ended', ...name, proof })
       const ended = { ...name, proof, ...counts }
-      if (isGreen(proof)) return log.debug('slice.ended', ended)
+      // An interruption is told once, by the run.
+      if (isGreen(proof) || hasCode(error, 'run.interrupted')) return log.debug('slice.ended', ended)
       // The message of our own errors says all; any other error is a bug, and its stack is needed.
       const cause = error instanceof LivehouseError ? { code: error.code, reason: error.message } : { err: error }
       log.warn(proof === 'short' ? 'slice.short' : 'slice.failed', { ...ended, ...cause })

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { sync } from '../../src/cli/sync.ts'
+import { LivehouseError } from '../../src/core/errors.ts'
 import type { FetchPage } from '../../src/core/page.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { openDatabase } from '../../src/store/pool.ts'
@@ -18,6 +19,7 @@ import {
 } from '../helpers/fault-effects.ts'
 import { firstChannel } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
+import { createRecordingLog } from '../helpers/recording-log.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
 import { withParameters } from '../helpers/with-parameters.ts'
@@ -86,6 +88,18 @@ test('one endpoint that resets its connections does not end the run of the other
   expect(result.status).toBe('partial')
   expect(new Set(result.errors.map(({ stream }) => stream))).toEqual(new Set(['gifts']))
   await pipeline.expectTruth(['visitors', 'watch_records', 'questionnaires', 'signups', 'managers', 'manager_usage'])
+})
+
+test('an interruption is told once, not for each slice', async () => {
+  const controller = new AbortController()
+  const fetchPage: FetchPage = async (request, context) => {
+    controller.abort(new LivehouseError('run.interrupted', 'interrupted by SIGINT', { signal: 'SIGINT' }))
+    return await pipeline.fetchPage(request, context)
+  }
+  const { log, lines } = createRecordingLog()
+  const { errors } = await pipeline.sync({ fetchPage, log, signal: controller.signal })
+  expect(errors.map(({ code }) => code)).toEqual(['run.interrupted'])
+  expect(lines.filter(({ level }) => level === 'warn')).toEqual([])
 })
 
 test('a channel takes its name from its own visitors alone', async () => {
