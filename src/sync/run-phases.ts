@@ -21,7 +21,7 @@ export interface RunOptions {
   readonly leases: Pick<Leases, 'tryTake' | 'holds' | 'release' | 'isWanted' | 'isServerReplaced'>
   /** Gives a partition up, after the slice in flight, to a run that waits for it: a backfill never blocks a sync. */
   readonly yieldsToOthers: boolean
-  /** What is left of a partition that another run held until now. */
+  /** What is left of a partition that another run held until now, or that this run has read before. */
   readonly planAgain: (plan: PartitionPlan) => Promise<readonly Slice[]>
   /** No slice begins after this instant (ms). */
   readonly stopAtMs?: number | undefined
@@ -39,7 +39,7 @@ const LEASE_POLL_MS = 1000
  * Every slice runs under the lease of its partition, which is taken with its first slice and released with its last.
  * A failed slice does not stop the others. An error that all would meet (credentials refused, service or database out
  * of reach) or an interruption ends the run: slices in flight end, no other begins. Partitions that another run holds
- * come last.
+ * come last. All phases are planned once more where another server of the database has taken the place of the first.
  */
 export async function runPhases(
   streams: readonly Stream[],
@@ -49,14 +49,14 @@ export async function runPhases(
 ): Promise<RunResult> {
   const run: PhasedRun = { ...createEndableRun(deps), options, tally: createTally(streams), spent: new Set() }
   const { signal } = run.deps
-  const plans: PartitionPlan[] = []
-  for (const phase of phases) {
-    if (signal.aborted) break
-    const planned = await resumeOpenFirst(deps.db, await phase(), deps.clock.now())
-    plans.push(...planned)
-    await runPhase(planned, run)
-    while (!signal.aborted && (await options.leases.isServerReplaced())) await runPhase(plans, run, true)
-  }
+  let isAgain = false
+  do {
+    for (const phase of phases) {
+      if (signal.aborted) break
+      await runPhase(await resumeOpenFirst(deps.db, await phase(), deps.clock.now()), run, isAgain)
+    }
+    isAgain = true
+  } while (!signal.aborted && (await options.leases.isServerReplaced()))
   return run.tally.result(signal.reason)
 }
 
@@ -82,7 +82,7 @@ interface PhasedRun extends EndableRun {
   readonly spent: Set<string>
 }
 
-/** @param isAgain whether they were read before: then only what is left of them is */
+/** @param isAgain whether this run has read them before: then only what is left of them is read */
 async function runPhase(plans: Plans, run: PhasedRun, isAgain = false): Promise<void> {
   const { deps, tally } = run
   const counts = new Map<string, number>()

@@ -53,15 +53,15 @@ test('a lookback that fails is read again, also when newer ranges have landed si
 
 test('what another server lacks that takes the place of the first during a run is read again by that run', async () => {
   const { db, url } = pipeline.database
-  await sql`create table public.server as select now() as start`.execute(db)
-  const start = 'create function public.pg_postmaster_start_time() returns timestamptz stable'
-  await sql.raw(`${start} begin atomic select start from public.server; end`).execute(db)
+  const server = 'create table public.server as select now() as start; create function pg_postmaster_start_time()'
+  await sql.raw(`${server} returns timestamptz stable begin atomic select start from public.server; end`).execute(db)
   await using warehouse = await openDatabase(withParameters(url, { options: '-c search_path=public,pg_catalog' }))
   const replaceServer = async () => {
     await sql`update public.server set start = now()`.execute(db)
-    await sql`delete from livehouse.visitors`.execute(db)
-    await sql`delete from livehouse_ops.slices where stream = 'visitors'`.execute(db)
+    await sql`truncate livehouse.visitors, livehouse.watch_records`.execute(db)
+    await sql`delete from livehouse_ops.slices where stream in ('visitors', 'watch_records')`.execute(db)
   }
+  for (let run = 0; run < 2; run++) await pipeline.sync({ streams: ['watch_records'] })
   let replaced: Promise<void> | undefined
   const fetchPage: FetchPage = async (request, context) => {
     if (request.list.stream.name === 'signups') await (replaced ??= replaceServer())
