@@ -35,7 +35,9 @@ export async function planAgain(
     const settledFor = { lookbackDays, ofStream: stream.lookbackDays, timeZone }
     if (stream.isBudgeted && backfillId === undefined)
       gaps = (await Promise.all(gaps.map(async (gap) => await gapsIn(gap, { settledFor })))).flat()
-    rest.push(...gaps.toReversed().map((gap) => partOf(slice, gap)))
+    const parts = gaps.toReversed().map((gap) => partOf(slice, gap))
+    // What cannot be covered yet, as its rows may still come, is never left out: the next run reads it.
+    rest.push(...parts.filter(({ covers }) => covers !== undefined))
   }
   return rest
 }

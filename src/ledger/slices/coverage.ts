@@ -68,7 +68,7 @@ export async function readCovered(
     .where('status', '=', 'landed')
     .where('covers', 'is not', null)
     .$if(backfillId !== undefined, (query) => query.where('backfillId', '=', backfillId ?? null))
-    .$if(begunSince !== undefined, (query) => query.where('startedAt', '>', begunSince ?? null))
+    .$if(begunSince !== undefined, (query) => query.where('startedAt', '>=', begunSince ?? null))
     .groupBy('partition')
     .execute()
   return rows.map(toWindows)

@@ -54,7 +54,7 @@ export function recordSlices(db: Db, slices: readonly SliceRecord[]): Statement 
 /** Whether a whole walk of this partition has landed since an instant. */
 export async function hasLandedSince(db: Db, place: Place, since: Date): Promise<boolean> {
   const reading = ops(db).selectFrom('latest_readings').select('partition').where(isAt(place))
-  return (await reading.where('walkedAt', '>', since).executeTakeFirst()) !== undefined
+  return (await reading.where('walkedAt', '>=', since).executeTakeFirst()) !== undefined
 }
 
 /** How many rows the last landed walk of a partition before this run found; undefined without one. */
