@@ -70,13 +70,15 @@ test('a shortfall that grows beyond what was accepted is short again, until that
 
 test('an acceptance ends after its days: the range is read again, and is short', async () => {
   await using account = await startShort('watch_records', 'userRecordList')
-  const { run, place, clock } = account
+  const { run, channel, place, clock } = account
   expect(await syncStream(account, 'watch_records')).toMatchObject({ code: 3, slices: { short: 1 } })
   expect(await run(accept, [...place, ...REASON, '--days', '7'])).toMatchObject({ code: 0 })
   // Covered at once: what came has been written.
   const shown = (await run(ledger, ['--streams', 'watch_records'])).printed.join('\n')
-  expect(shown).toContain('  covered  2015-01-01 to 2026-11-20 14:25')
-  expect(shown).toContain('  accepted 2015-01-01 to 2026-11-20 14:30: 2 rows missing')
+  expect(shown).toContain(`watch_records channel=${channel}: last landed 2026-11-20 14:30, accepted
+  covered  2015-01-01 to 2026-11-20 14:25
+  gap      2026-11-20 14:25 to 2026-11-20 14:30
+  accepted 2015-01-01 to 2026-11-20 14:30: 2 rows missing`)
   expect(await syncStream(account, 'watch_records')).toMatchObject({ code: 0, slices: { short: 0 } })
 
   clock.passHours(7 * 24)
@@ -96,6 +98,10 @@ test('signups that did come land with the next sync, and what was accepted for o
   const { printed } = await run(accept, [...place, ...REASON])
   expect(await account.runJson(status)).toMatchObject({ shortfall_count: 0, shortfalls: [] })
   expect(printed[1]).toBe('The rows that did come land with the next livehouse sync.')
+  const shown = (await run(ledger, ['--streams', 'signups'])).printed.join('\n')
+  expect(shown).toMatch(
+    new RegExp(`^signups channel=${channel}/question=.*: never read\n {2}gap .*\n {2}accepted `, 'm'),
+  )
   expect(await syncStream(account, 'signups')).toMatchObject({ code: 0, slices: { short: 0 } })
   const isHere = (row: { readonly channel_id?: unknown }) => row.channel_id === channel
   const rows = await readStreamTable(database.db, 'signups')
