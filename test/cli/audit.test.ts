@@ -121,8 +121,10 @@ test('version 1 is never called, what was never read is a difference, and a serv
   expect(await run(audit, ['--streams', 'visitors'])).toMatchObject({ code: 3 })
   // Which of the calls is answered first differs from time to time.
   for (let time = 0; time < 5; time += 1) {
-    const { errors } = await empty.runJson(audit, ['--streams', 'visitors,gifts'], { LIVEHOUSE_API_TOKEN: 'bad' })
-    expect(`${errors[0].stream}: ${errors[0].message}`).toMatch(/^(gifts: POST gift|visitors: POST visitor).*401/)
+    const bad = { LIVEHOUSE_API_TOKEN: 'bad' }
+    const { status, errors } = await empty.runJson(audit, ['--streams', 'visitors,gifts'], bad)
+    const [{ stream, message }] = errors
+    expect(`${status} ${stream}: ${message}`).toMatch(/^failed (gifts: POST gift|visitors: POST visitor).*401/)
   }
   await emulator[Symbol.asyncDispose]()
   expect(await run(audit, ['--streams', 'managers'])).toMatchObject({ error: { code: 'api.unreachable' } })
