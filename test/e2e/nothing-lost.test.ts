@@ -164,9 +164,21 @@ function breakVisitors(effect: FaultEffect): void {
   pipeline.emulator.faults.push({ effect, endpoint: 'visitorList', channelId })
 }
 
-test('a token that is refused ends the run: failed, told once', async () => {
-  pipeline.emulator.faults.push({ effect: refusal(401001) })
-  expect(await pipeline.sync()).toMatchObject({ status: 'failed', errors: [{ code: 'api.unauthorized' }] })
+test.each([
+  ['a token that is refused', refusal(401001), 'api.unauthorized'],
+  ['a service that is out of reach', connectionReset(), 'api.unreachable'],
+])('%s ends the run: failed, told once', async (_, effect, code) => {
+  pipeline.emulator.faults.push({ effect })
+  expect(await pipeline.sync()).toMatchObject({ status: 'failed', errors: [{ code }] })
+})
+
+test('a service that is lost during a run ends it after twenty calls, each tried five times, and not before', async () => {
+  await using large = await startPipeline({ channels: 30, viewers: 1 })
+  large.emulator.faults.push({ effect: connectionReset(), endpoint: 'signupRecord' })
+  const { streams } = await large.sync({ streams: ['questionnaires', 'signups'] })
+  expect(streams['signups']?.slices.failed).toBeGreaterThan(60)
+  // Those that are under way at that time are tried no more.
+  expect(streams['signups']?.counts.calls).toSatisfy((calls: number) => calls >= 100 && calls < 120)
 })
 
 test('too many unreadable rows fail the slice with samples, and are kept; where an operator expects as many, the others land', async () => {
