@@ -22,7 +22,7 @@ test('a row that was always at the source and is not here is found; one that is 
   expect(quiet.out.match(/new or still changing since the last reading: 1/g)).toHaveLength(2)
 
   channel.records.add({ ...record, recordId: '900000002', enteredAt: now - 30 * HOUR, leftAt: now - 29 * HOUR })
-  channel.visitors.add({ ...visitor, userId: 'old', firstLoginAt: now - 30 * HOUR, lastOnlineAt: now - 29 * HOUR })
+  channel.visitors.add({ ...visitor, userId: 'old', firstLoginAt: now - 30 * HOUR, lastOnlineAt: now - HOUR / 2 })
   expect(await audited('--streams', 'visitors,watch_records')).toMatchObject([
     { stream: 'visitors', verdict: 'different', differences: [{ kind: 'missing', keys: ['old'] }] },
     { verdict: 'equal' },
