@@ -95,8 +95,10 @@ const readUnresolved = async () => {
 }
 
 test('retry says what became of the items, in the zone of the source, and is a run on record', async () => {
-  const runId = await keep('channel=9', ['{"user_id": "a", "first_login_time": "2026-11-01 08:00:00"}', '7'])
-  expect(await retry('visitors')).toMatchObject({ counts: [2, 1, 0, 0, 1] })
+  const came = (time: string) => JSON.stringify({ user_id: 'a', first_login_time: time, last_online_time: time })
+  // The freshest of a key counts.
+  const runId = await keep('channel=9', [came('2026-11-01 08:00:00'), came('2026-10-31 08:00:00'), '7'])
+  expect(await retry('visitors')).toMatchObject({ counts: [3, 1, 0, 1, 1] })
   const { db } = database
   const { rows } = await sql`select first_login_at, run_id from livehouse.visitors`.execute(db)
   expect(rows).toEqual([{ first_login_at: new Date('2026-11-01T00:00:00Z'), run_id: runId }])
