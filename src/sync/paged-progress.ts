@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ItemReader, Page } from '../core/page.ts'
+import type { Row } from '../core/column.ts'
+import type { ItemReader, Page, RejectedItem } from '../core/page.ts'
 import type { Stream } from '../core/stream.ts'
 import type { OpenSlice } from '../ledger/open-slices.ts'
 import { hashItem } from '../ledger/quarantine/quarantine.ts'
@@ -7,7 +8,7 @@ import { duplicatesOf, freshestOf } from './judge-walk.ts'
 import { liesWithin } from './windows.ts'
 import { MOST_ROWS_UNCUT } from './page-reading.ts'
 import type { Slice } from './slice-work.ts'
-import { startWalk } from './walk.ts'
+import { startWalk, type WalkSummary } from './walk.ts'
 
 /** A slice before its first page. */
 export function beginSlice({ window, covers, backfillId }: Slice, startedAt: Date): OpenSlice {
@@ -110,10 +111,17 @@ function placeOfEnd({ pagesRead, pageSize, lastPageKeys }: Pick<OpenSlice, 'page
 }
 
 /** A page, and its items as rows or rejected ones. */
-export type ReadPage = ReturnType<typeof readPageRows>
+export interface ReadPage extends Page, Pick<WalkSummary, 'degraded' | 'unknownFields' | 'absentFields'> {
+  /** One for each key: the freshest. */
+  readonly rows: readonly Row[]
+  /** Their keys, in the order of the page. */
+  readonly keys: readonly string[]
+  /** Items that cannot be read, and rows with a fresher one of their key. */
+  readonly rejected: readonly RejectedItem[]
+}
 
 /** Reads the items of a page. Within one answer nothing can have moved: equal keys are real duplicates. */
-export function readPageRows(stream: Stream, page: Page, readItem: ItemReader) {
+export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): ReadPage {
   const walk = startWalk(stream, readItem, { has: () => true })
   walk.add(page)
   const summary = walk.summary()
@@ -125,11 +133,8 @@ export function readPageRows(stream: Stream, page: Page, readItem: ItemReader) {
   return {
     ...page,
     ...summary,
-    /** One for each key: the freshest. */
     rows: freshestOf(stream, byKey),
-    /** Their keys, in the order of the page. */
     keys: [...byKey.keys()],
-    /** Items that cannot be read, and rows with a fresher one of their key. */
     rejected: [...summary.rejected, ...duplicatesOf(stream, byKey)],
   }
 }
