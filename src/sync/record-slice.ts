@@ -211,17 +211,20 @@ export function requireReadable(
 /** Calls in a row, each after all its attempts, that did not reach the service. */
 const MOST_MISSES = 20
 
-/** What a run works with until it ends early, as by an error that all its slices would meet. */
+/** What a run works with until it ends early. */
 export type EndableRun = ReturnType<typeof createEndableRun>
 
-/** Tells a service that is out of reach from one whose single endpoint does not answer. */
-export function createEndableRun(deps: RunDeps) {
+/**
+ * Lets a run end early, by an error that all its slices would meet. Of a service out of reach it tells one of which a
+ * single endpoint does not answer.
+ */
+export function createEndableRun(outer: RunDeps) {
   const ending = new AbortController()
   let hasAnswered = false
   let misses = 0
   const fetchPage: FetchPage = async (request, context) => {
     try {
-      const page = await deps.fetchPage(request, context)
+      const page = await outer.fetchPage(request, context)
       hasAnswered = true
       misses = 0
       return page
@@ -231,8 +234,9 @@ export function createEndableRun(deps: RunDeps) {
     }
   }
   const isLost = (error: unknown) => hasCode(error, 'api.unreachable') && (!hasAnswered || misses >= MOST_MISSES)
+  const deps: RunDeps = { ...outer, signal: AbortSignal.any([outer.signal, ending.signal]), fetchPage }
   return {
-    deps: { ...deps, signal: AbortSignal.any([deps.signal, ending.signal]), fetchPage },
+    deps,
     /** Whether all would meet this error: credentials refused, service or database out of reach. */
     isFatal: (error: unknown): boolean => recoveryFrom(error) === 'abort' || isLost(error),
     endRun: (error: unknown): void => ending.abort(error),
