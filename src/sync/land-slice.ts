@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely'
 import { isEmptyWindow, partitionKey, placeOf, type Proof, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
+import { DAY } from '../core/wall-clock.ts'
 import { resolveAbsent, hadAsManyQuarantined } from '../ledger/quarantine/quarantine.ts'
 import { hasHeaders, rememberHeaders } from '../ledger/questionnaires.ts'
 import { unsettle } from '../ledger/slices/forget-coverage.ts'
@@ -13,7 +14,14 @@ import {
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { describeChannel } from '../ledger/channels.ts'
 import type { Database } from '../store/database.ts'
-import { compareWithHeld, countHeld, findChangedRange, latestHeld, nothingDisputed } from '../store/load/table-part.ts'
+import {
+  compareWithHeld,
+  countHeld,
+  findChangedRange,
+  firstLasting,
+  latestHeld,
+  nothingDisputed,
+} from '../store/load/table-part.ts'
 import { loadRows } from '../store/load/load.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { headersText } from './extract-unkeyed.ts'
@@ -158,11 +166,17 @@ async function readEarlierOf(trx: Transaction<Database>, record: SliceRecord, st
   return await readEarlierCoverage(trx, place, { endedBy, pageSize: isReadTwice(stream) ? pageSize : undefined })
 }
 
+/** A row whose last time is at most this far from its reading has not ended. */
+const OPEN_MS = AGREEMENT_SECONDS * 1000
+/** Some services never end a row: one that began so long before the lookback keeps nothing from coming to rest. */
+const MOST_OPEN_DAYS = 28
+
 /**
- * What the ledger keeps of a reading. Its part at rest ends before the first row that it changed or missed. In a list
- * with a total that part is what it read and verified for the first time, or found unchanged. In a list without a total
- * it is what readings at least an hour earlier held too: that part is `agreed`, and the rest, read for the first time,
- * is a slice of its own. The last of the records counts for the partition: `agreed`, unless something differed.
+ * What the ledger keeps of a reading. Its part at rest ends before the first row that it changed or missed, or that has
+ * not ended, as its viewer is still there. In a list with a total that part is what it read and verified for the first
+ * time, or found unchanged. In a list without a total it is what readings at least an hour earlier held too: that part
+ * is `agreed`, and the rest, read for the first time, is a slice of its own. The last of the records counts for the
+ * partition: `agreed`, unless something differed.
  * A settled range that has changed is settled no longer. An empty answer settles nothing where it is the first within
  * an hour, or where rows are known, removed or not: a service may answer nothing for some nights.
  */
@@ -189,8 +203,13 @@ async function settleReading(
   const restTo = isSure ? covers.to : (earlier.comparedTo ?? covers.from)
   const rest: Window = { from: covers.from, to: Math.min(restTo, covers.to, changed?.from ?? covers.to) }
   if (isEmptyWindow(rest)) return [record]
-  const readAt = wallTimeAt(Math.min(startedAt.getTime(), claimableMs()))
-  const settled = partUntil(rest, lookbackStart(readAt, lookbackDays))
+  const readAtMs = Math.min(startedAt.getTime(), claimableMs())
+  const restsBefore = lookbackStart(wallTimeAt(readAtMs), lookbackDays)
+  const lately = { from: Math.max(rest.from, restsBefore - MOST_OPEN_DAYS * DAY), to: Math.min(rest.to, restsBefore) }
+  const [openFrom, openTo] = [new Date(readAtMs - OPEN_MS), new Date(readAtMs + OPEN_MS)]
+  const mayBeOpen = stream.timeColumns.length > 1 && !isEmptyWindow(lately)
+  const open = mayBeOpen ? await firstLasting(trx, { ...part, window: lately }, openFrom, openTo) : undefined
+  const settled = partUntil(rest, open ?? restsBefore)
   if (!isReadTwice(stream)) return [{ ...record, settled }]
   const agreed: SliceRecord = { ...record, proof: 'agreed', settled, covers: rest, pageSize: undefined }
   if (rest.to === covers.to) return [agreed]

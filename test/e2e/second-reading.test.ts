@@ -203,3 +203,19 @@ test('an empty answer for one day does not make one for all days believed', asyn
     expect(await account.sync('watch_records')).toMatchObject({ streams: { watch_records: { slices } } })
   }
 })
+
+test('a visit that was not over when it was first read is read again until it is, unless it had lasted for weeks', async () => {
+  const { records } = firstChannel(account.emulator)
+  const [record, leftAt] = [first(records.rows), account.hoursAgo(0.5)]
+  const visit = { ...record, recordId: '5', enteredAt: leftAt - 5 * 86_400, leftAt }
+  records.add(visit, { ...visit, recordId: '40', enteredAt: leftAt - 40 * 86_400 })
+  await readAfter(0, 'watch_records')
+  records.replace(visit, { ...visit, leftAt: leftAt + 7200 })
+  for (const earliest of ['2026-11-15', '2026-11-15', '2026-11-19']) {
+    account.emulator.calls.length = 0
+    await readAfter(24, 'watch_records')
+    await account.expectTruth(['watch_records'])
+    const asked = account.emulator.calls.map(({ params }) => String(params['start_time']))
+    expect(asked.toSorted()[0]).toContain(earliest)
+  }
+})

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely'
 import { type Partition, partitionKey, type Place, type Window } from '../../core/slice.ts'
 import type { LoadTable, Stream } from '../../core/stream.ts'
-import { floorToMinute, formatWallTime, MINUTE, parseWallTime } from '../../core/wall-clock.ts'
+import { floorToMinute, formatWallTime, MINUTE, parseWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Database, Db } from '../database.ts'
 
 /** The part of a stream's table that a reading is compared with. */
@@ -45,6 +45,18 @@ export async function latestHeld(db: Db, part: TablePart): Promise<Window | unde
     select ${latest} as latest from ${tableOf(part)} as t where ${isOfPart(part)}`.execute(db)
   const at = parseWallTime(rows[0]?.latest?.slice(0, 19) ?? '')
   return at === undefined ? undefined : { from: floorToMinute(at), to: floorToMinute(at) + MINUTE }
+}
+
+/** The minute of the first row that begins within the window, and whose last time lies between two instants. */
+export async function firstLasting(db: Db, part: TablePart, from: Date, to: Date): Promise<WallTime | undefined> {
+  const [began = '', ...others] = part.stream.timeColumns
+  const last = sql.ref(others.at(-1) ?? began)
+  const begins = { ...part, stream: { ...part.stream, timeColumns: [began] } }
+  const { rows } = await sql<{ first: string | null }>`
+    select (min(t.${sql.ref(began)}) at time zone ${part.timeZone})::text as first
+    from ${tableOf(part)} as t where ${isOfPart(begins)} and t.${last} between ${from} and ${to}`.execute(db)
+  const at = parseWallTime(rows[0]?.first?.slice(0, 19) ?? '')
+  return at === undefined ? undefined : floorToMinute(at)
 }
 
 /** How many rows of a partition its last proven reading missed: the next one decides whether they are gone. */
