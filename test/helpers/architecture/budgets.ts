@@ -3,20 +3,20 @@ import { allStreams } from '../../../src/streams/registry.ts'
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
   app: 2915,
-  bi: 4000,
+  bi: 3990,
   cli: 3400,
   config: 582,
   core: 1258,
   emulator: 1727 + 60 * allStreams.length,
-  ledger: 3475,
+  ledger: 3450,
   log: 73,
   scheduler: 1330,
   service: 1740,
-  store: 2768,
+  store: 2760,
   streams: 101 + 68 * allStreams.length,
-  sync: 5380,
+  sync: 5365,
   transform: 246,
-  web: 2840,
+  web: 2835,
   // The files beside the folders.
   '': 394,
 }
@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_170 + 128 * allStreams.length, test: 24_000 }
+export const MOST_LINES = { src: 32_080 + 128 * allStreams.length, test: 24_000 }
