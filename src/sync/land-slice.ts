@@ -205,7 +205,9 @@ async function settleReading(
   if (isEmptyWindow(rest)) return [record]
   const readAtMs = Math.min(startedAt.getTime(), claimableMs())
   const restsBefore = lookbackStart(wallTimeAt(readAtMs), lookbackDays)
-  const lately = { from: Math.max(rest.from, restsBefore - MOST_OPEN_DAYS * DAY), to: Math.min(rest.to, restsBefore) }
+  // Where this reading has a shorter lookback, others read again what the stream's own has.
+  const oldest = Math.min(restsBefore, lookbackStart(wallTimeAt(readAtMs), stream.lookbackDays))
+  const lately = { from: Math.max(rest.from, oldest - MOST_OPEN_DAYS * DAY), to: Math.min(rest.to, oldest) }
   const [openFrom, openTo] = [new Date(readAtMs - OPEN_MS), new Date(readAtMs + OPEN_MS)]
   const mayBeOpen = stream.timeColumns.length > 1 && !isEmptyWindow(lately)
   const open = mayBeOpen ? await firstLasting(trx, { ...part, window: lately }, openFrom, openTo) : undefined
