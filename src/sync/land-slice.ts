@@ -21,6 +21,7 @@ import {
   firstLasting,
   latestHeld,
   nothingDisputed,
+  type TablePart,
 } from '../store/load/table-part.ts'
 import { loadRows } from '../store/load/load.ts'
 import type { BatchLoader } from './batch-loader.ts'
@@ -166,11 +167,6 @@ async function readEarlierOf(trx: Transaction<Database>, record: SliceRecord, st
   return await readEarlierCoverage(trx, place, { endedBy, pageSize: isReadTwice(stream) ? pageSize : undefined })
 }
 
-/** A row whose last time is at most this far from its reading has not ended. */
-const OPEN_MS = AGREEMENT_SECONDS * 1000
-/** Some services never end a row: one that began so long before the lookback keeps nothing from coming to rest. */
-const MOST_OPEN_DAYS = 28
-
 /**
  * What the ledger keeps of a reading. Its part at rest ends before the first row that it changed or missed, or that has
  * not ended, as its viewer is still there. In a list with a total that part is what it read and verified for the first
@@ -184,9 +180,10 @@ async function settleReading(
   trx: Transaction<Database>,
   slice: Slice,
   { record, earlier, hasWritten, disputed, hasNewUnreadable, isEmpty }: LandingReading,
-  { runId, timeZone, wallTimeAt, claimableMs }: RunDeps,
+  deps: RunDeps,
 ): Promise<readonly SliceRecord[]> {
-  const { window, covers, proof, startedAt, isDrop, lookbackDays } = record
+  const { runId, timeZone } = deps
+  const { window, covers, proof, isDrop } = record
   if (window === undefined) return [record]
   const { stream, partition } = slice
   const place = placeOf(slice)
@@ -203,15 +200,7 @@ async function settleReading(
   const restTo = isSure ? covers.to : (earlier.comparedTo ?? covers.from)
   const rest: Window = { from: covers.from, to: Math.min(restTo, covers.to, changed?.from ?? covers.to) }
   if (isEmptyWindow(rest)) return [record]
-  const readAtMs = Math.min(startedAt.getTime(), claimableMs())
-  const restsBefore = lookbackStart(wallTimeAt(readAtMs), lookbackDays)
-  // Where this reading has a shorter lookback, others read again what the stream's own has.
-  const oldest = Math.min(restsBefore, lookbackStart(wallTimeAt(readAtMs), stream.lookbackDays))
-  const lately = { from: Math.max(rest.from, oldest - MOST_OPEN_DAYS * DAY), to: Math.min(rest.to, oldest) }
-  const [openFrom, openTo] = [new Date(readAtMs - OPEN_MS), new Date(readAtMs + OPEN_MS)]
-  const mayBeOpen = stream.timeColumns.length > 1 && !isEmptyWindow(lately)
-  const open = mayBeOpen ? await firstLasting(trx, { ...part, window: lately }, openFrom, openTo) : undefined
-  const settled = partUntil(rest, open ?? restsBefore)
+  const settled = await settledPart(trx, { ...part, window: rest }, record, deps)
   if (!isReadTwice(stream)) return [{ ...record, settled }]
   const agreed: SliceRecord = { ...record, proof: 'agreed', settled, covers: rest, pageSize: undefined }
   if (rest.to === covers.to) return [agreed]
@@ -221,4 +210,27 @@ async function settleReading(
   const freshRows = Math.max(0, record.distinctRows - distinctRows)
   const fresh = { ...record, covers: behind, window: read, distinctRows: freshRows }
   return changed ? [same, fresh] : [fresh, same]
+}
+
+/** A row whose last time is at most this far from its reading has not ended. */
+const OPEN_MS = AGREEMENT_SECONDS * 1000
+/** Some services never end a row: one that began so long before the lookback keeps nothing from coming to rest. */
+const MOST_OPEN_DAYS = 28
+
+/** What is settled of a range at rest: up to the lookback, or to the first row before it that has not ended. */
+async function settledPart(
+  trx: Transaction<Database>,
+  { window, ...part }: TablePart & { readonly window: Window },
+  { startedAt, lookbackDays }: SliceRecord,
+  { wallTimeAt, claimableMs }: RunDeps,
+): Promise<Window | undefined> {
+  const readAtMs = Math.min(startedAt.getTime(), claimableMs())
+  const restsBefore = lookbackStart(wallTimeAt(readAtMs), lookbackDays)
+  // Where this reading has a shorter lookback, others read again what the stream's own has.
+  const oldest = Math.min(restsBefore, lookbackStart(wallTimeAt(readAtMs), part.stream.lookbackDays))
+  const lately = { from: Math.max(window.from, oldest - MOST_OPEN_DAYS * DAY), to: Math.min(window.to, oldest) }
+  const [openFrom, openTo] = [new Date(readAtMs - OPEN_MS), new Date(readAtMs + OPEN_MS)]
+  const mayBeOpen = part.stream.timeColumns.length > 1 && !isEmptyWindow(lately)
+  const open = mayBeOpen ? await firstLasting(trx, { ...part, window: lately }, openFrom, openTo) : undefined
+  return partUntil(window, open ?? restsBefore)
 }

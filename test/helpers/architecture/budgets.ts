@@ -14,7 +14,7 @@ export const budgets: Readonly<Record<string, number>> = {
   service: 1740,
   store: 2760,
   streams: 101 + 68 * allStreams.length,
-  sync: 5365,
+  sync: 5370,
   transform: 246,
   web: 2835,
   // The files beside the folders.
