@@ -10,8 +10,8 @@ import { clientFor, connectionOptions, pgTypes, translatingPool } from './driver
 const OLDEST_SERVER = 14
 const IDLE_TIMEOUT_MS = 30_000
 
-/** A database or login may have other settings: unreadable times, "null" in place of NULL, seconds of JIT, escapes. */
-const SESSION = `set datestyle = 'ISO, YMD'; set array_nulls = on; set jit = off;
+/** A database or login may have others: unreadable times, "null" in place of NULL, seconds of JIT, escapes, short waits. */
+const SESSION = `set datestyle = 'ISO, YMD'; set array_nulls = on; set jit = off; set lock_timeout = 0;
   set standard_conforming_strings = on; set default_transaction_isolation = 'read committed'`
 
 interface PoolOptions {

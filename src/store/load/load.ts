@@ -97,9 +97,9 @@ export async function prepareToLoad(trx: Transaction<Database>, timeZone: string
 }
 
 const MOST_TRIES = 5
-const [DEADLOCK, SERIALIZATION, LOCK_NOT_AVAILABLE, UNIQUE_VIOLATION] = ['40P01', '40001', '55P03', '23505']
+const [DEADLOCK, SERIALIZATION, UNIQUE_VIOLATION] = ['40P01', '40001', '23505']
 
-/** Does work in a transaction, and again after a deadlock, a serialization failure or a `lock_timeout` of the user. */
+/** Does work in a transaction, and again after a deadlock or a serialization failure. */
 export async function transact<Result>(
   db: Db,
   work: (trx: Transaction<Database>) => Promise<Result>,
@@ -108,7 +108,7 @@ export async function transact<Result>(
   try {
     return await db.transaction().execute(work)
   } catch (error) {
-    if (tries === 1 || ![DEADLOCK, SERIALIZATION, LOCK_NOT_AVAILABLE].includes(codeOf(error))) throw error
+    if (tries === 1 || ![DEADLOCK, SERIALIZATION].includes(codeOf(error))) throw error
     return await transact(db, work, tries - 1)
   }
 }
