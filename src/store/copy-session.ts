@@ -7,7 +7,7 @@ export type Session = Awaited<ReturnType<typeof openSession>>
 
 /**
  * Connects; `setting` names the database in its errors. The formats of values are set, so that both sides of a copy
- * have the same.
+ * have the same, and no statement has a deadline.
  * @throws db.unreachable, db.refused, also from each statement
  */
 export async function openSession(url: string, setting: string, signal: AbortSignal) {
@@ -26,7 +26,8 @@ export async function openSession(url: string, setting: string, signal: AbortSig
   try {
     await client.connect()
     await client.query(
-      "set timezone to 'UTC'; set datestyle to iso, ymd; set extra_float_digits to 1; set bytea_output to hex",
+      `set timezone to 'UTC'; set datestyle to iso, ymd; set extra_float_digits to 1; set bytea_output to hex;
+        set statement_timeout to 0; set lock_timeout to 0`,
     )
   } catch (error) {
     await close()

@@ -69,8 +69,7 @@ test('who is one person is the same after many nights as where all are put toget
 })
 
 test('many viewers who come to a warehouse that knows all of its own are grouped without a look through all for each', async () => {
-  const { db, name } = database
-  await sql.raw(`alter database ${name} set statement_timeout = '10s'`).execute(db)
+  const { db } = database
   const addViewers = async (channel: string, count: number) =>
     await sql`insert into livehouse.visitors (channel_id, user_id, outer_id, assign_id, run_id)
       select ${channel}, 'viewer ' || n, 'o' || n / 2, 'a' || n / 2, 1
@@ -80,6 +79,7 @@ test('many viewers who come to a warehouse that knows all of its own are grouped
   await sql`analyze livehouse.visitors, livehouse_ops.viewer_persons`.execute(db)
   await addViewers('2', 30_000)
   await using fresh = await openDatabase(database.url, { maxConnections: 1 })
+  await sql`set statement_timeout = '10s'`.execute(fresh)
   await groupPersons(fresh)
   const { rows } = await sql`select from livehouse_ops.viewer_persons`.execute(db)
   expect(rows.length).toBe(33_000)
