@@ -1,8 +1,7 @@
-import type { Words } from '../core/column.ts'
+import type { Language, Words } from '../core/column.ts'
 import type { LoadTable } from '../core/stream.ts'
 import { writtenTables } from '../streams/registry.ts'
 import { quoteText } from './quote.ts'
-import type { Language } from './view-statements.ts'
 
 /** A table as the migrations leave it. The English words are those of its migrations. */
 export interface BaseTable {

@@ -1,5 +1,5 @@
 import type { PersonalData } from './view.ts'
-import type { Language } from './view-statements.ts'
+import type { Language } from '../core/column.ts'
 
 /** What an operator wants the views to show; undefined leaves it as the database has it. */
 export interface BiSettings {

@@ -1,9 +1,8 @@
 import { masked, HIDDEN } from './views/fragments/masks.ts'
 import { inZone, quoteName, quoteText } from './quote.ts'
 import { safeName, uniqueName } from './safe-names.ts'
-import type { Words } from '../core/column.ts'
+import type { Language, Words } from '../core/column.ts'
 import type { BiColumn } from './view.ts'
-import type { Language } from './view-statements.ts'
 import { fctSignup } from './views/fct-signup.ts'
 
 export const FORMS_SCHEMA = 'livehouse_forms'

@@ -1,9 +1,6 @@
 import { dollarQuoted, inZone, quoteText as quote } from './quote.ts'
-import type { Words } from '../core/column.ts'
+import type { Language, Words } from '../core/column.ts'
 import type { BiView } from './view.ts'
-
-/** The language of the comments in the database. */
-export type Language = 'en' | 'zh'
 
 export const SCHEMA = 'livehouse_bi'
 

@@ -1,10 +1,10 @@
 import { type BaseTable, baseTables, tablesWords } from '../bi/base-tables.ts'
 import { biViews } from '../bi/registry.ts'
-import { type Language, SCHEMA, schemaWords } from '../bi/view-statements.ts'
+import { SCHEMA, schemaWords } from '../bi/view-statements.ts'
 import type { BiView } from '../bi/view.ts'
 import { readSettings } from '../config.ts'
-import { readCommentLanguage } from '../config/read-bi.ts'
-import { languages } from '../core/column.ts'
+import { readLanguage } from '../config/values.ts'
+import { type Language, languages } from '../core/column.ts'
 import { allStreams } from '../streams/registry.ts'
 import { defineCommand } from './usage.ts'
 
@@ -18,13 +18,13 @@ same words as comments.`,
 livehouse dictionary --lang zh-CN`,
   },
   ({ values: { lang } }, refuse) => {
-    const known = languages.find((each) => each === lang)
+    const [, known] = Object.entries(languages).find(([name]) => name === lang) ?? []
     if (known === undefined && lang !== undefined)
-      refuse(`--lang is ${JSON.stringify(lang)}; it should be ${languages.join(' or ')}`)
-    return known === 'zh-CN' ? 'zh' : known
+      refuse(`--lang is ${JSON.stringify(lang)}; it should be ${Object.keys(languages).join(' or ')}`)
+    return known
   },
   async ({ environment, print }, given) => {
-    print(dictionaryOf(readSettings(environment, (source) => given ?? readCommentLanguage(source)) ?? 'en'))
+    print(dictionaryOf(readSettings(environment, (source) => given ?? readLanguage(source)) ?? 'en'))
     return 0
   },
 )

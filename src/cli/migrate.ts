@@ -1,7 +1,7 @@
 import { openConfiguredDatabase } from '../app/open-database.ts'
 import type { DatabaseSettings } from '../app/settings.ts'
 import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../config.ts'
-import { readCommentLanguage } from '../config/read-bi.ts'
+import { readLanguage } from '../config/values.ts'
 import { keepFigures } from '../bi/publish/keep-figures.ts'
 import { planForDba, type BiOutcome, publishBi } from '../bi/publish/publish-bi.ts'
 import { type FormsOutcome, publishForms } from '../bi/publish/publish-forms.ts'
@@ -33,7 +33,7 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
   async (context, { action }) => {
     const { timeZone, language, settings } = readSettings(context.environment, (source) => ({
       timeZone: readServiceTimeZone(source),
-      language: readCommentLanguage(source),
+      language: readLanguage(source),
       settings: readDatabaseSettings(source),
     }))
     await using db = await openConfiguredDatabase(context, settings)

@@ -1,7 +1,6 @@
 import type { BiSettings } from '../bi/bi-settings.ts'
 import { maskable } from '../bi/views/fragments/masks.ts'
 import type { PersonalData } from '../bi/view.ts'
-import type { Language } from '../bi/view-statements.ts'
 import { readLanguage, readNumber, readValue, show } from './values.ts'
 import type { SettingSource } from './setting-source.ts'
 
@@ -10,18 +9,12 @@ export function readBi(source: SettingSource): BiSettings | undefined {
   const settings = {
     currency: readCurrency(source),
     masked: readMask(source),
-    language: readCommentLanguage(source),
+    language: readLanguage(source),
     ignoredIds: readIgnoredIds(source),
     broadcastGapMinutes: readMinutes(source, 'LIVEHOUSE_BROADCAST_GAP'),
     broadcastMinMinutes: readMinutes(source, 'LIVEHOUSE_BROADCAST_MIN'),
   }
   return Object.values(settings).some((value) => value !== undefined) ? settings : undefined
-}
-
-/** `LIVEHOUSE_LANG` as the database knows it. */
-export function readCommentLanguage(source: SettingSource): Language | undefined {
-  const language = readLanguage(source)
-  return language === 'zh-CN' ? 'zh' : language
 }
 
 function readCurrency(source: SettingSource): string | undefined {

@@ -78,7 +78,7 @@ export function show(given: string): string {
   return JSON.stringify(given.length > 80 ? `${given.slice(0, 80)}…` : given)
 }
 
-/** `LIVEHOUSE_LANG`: the language of pages and alerts; undefined where it is not set. */
+/** `LIVEHOUSE_LANG`: the language of pages, alerts and comments; undefined where it is not set. */
 export function readLanguage(source: SettingSource): Language | undefined {
-  return source.isSet('LIVEHOUSE_LANG') ? readChoice(source, 'LIVEHOUSE_LANG', languages) : undefined
+  return source.isSet('LIVEHOUSE_LANG') ? languages[readChoice(source, 'LIVEHOUSE_LANG', ['en', 'zh-CN'])] : undefined
 }

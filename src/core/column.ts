@@ -1,13 +1,10 @@
-/** The languages of what people read: pages, alerts, comments in the database. */
-export const languages = ['en', 'zh-CN'] as const
+/** The languages of what people read (pages, alerts, comments of the database), by their names in settings. */
+export const languages = { en: 'en', 'zh-CN': 'zh' } as const
 
-export type Language = (typeof languages)[number]
+export type Language = (typeof languages)[keyof typeof languages]
 
-/** The same text in the two languages of comments, the dictionary and the pages. */
-export interface Words {
-  readonly en: string
-  readonly zh: string
-}
+/** The same text in both languages. */
+export type Words = Readonly<Record<Language, string>>
 
 /** Postgres types of the warehouse, and what a parser returns for each: text in a form that Postgres reads exactly. */
 export interface ColumnTypes {

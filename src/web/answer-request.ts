@@ -141,7 +141,7 @@ function framed({ assets, version }: Answering, asked: Asked, page: PageContent)
     status,
     contentType: 'text/html; charset=utf-8',
     body: layout(frame, title, content).toString(),
-    headers: { 'content-language': messages.language, vary: 'accept-language, cookie' },
+    headers: { 'content-language': messages.languageTag, vary: 'accept-language, cookie' },
   }
 }
 

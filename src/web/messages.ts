@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type Language, languages } from '../core/column.ts'
+import type { Language } from '../core/column.ts'
 import { largestUnitOf } from '../core/wall-clock.ts'
 import { allStreams } from '../streams/registry.ts'
 import { labels } from './words/labels.ts'
@@ -12,15 +12,18 @@ type Chosen<Table> = {
 /** Every word of the page, with how its language writes numbers and times. */
 export interface Messages extends Chosen<typeof labels>, Chosen<typeof sentences> {
   readonly language: Language
+  /** In HTML. */
+  readonly languageTag: string
   readonly streams: Readonly<Record<string, string>>
   readonly formats: ReturnType<typeof formatsOf>
 }
 
 /** The words of a language. */
 export function messagesOf(language: Language): Messages {
-  const streams = allStreams.map(({ name, label }) => [name, language === 'en' ? label.en : label.zh])
+  const streams = allStreams.map(({ name, label }) => [name, label[language]])
+  const languageTag = language === 'en' ? 'en' : 'zh-CN'
   const words = choose({ ...labels, ...sentences }, language === 'en' ? 0 : 1)
-  return { ...words, language, streams: Object.fromEntries(streams), formats: formatsOf(language) }
+  return { ...words, language, streams: Object.fromEntries(streams), languageTag, formats: formatsOf(language) }
 }
 
 function choose<Table extends object>(table: Table, index: 0 | 1): Chosen<Table> {
@@ -48,19 +51,19 @@ export function chooseLanguage(...wishes: readonly (string | null | undefined)[]
 /** Any kind of Chinese or English counts as ours. */
 export function languageOf(tag: string): Language | undefined {
   const [primary = ''] = tag.trim().toLowerCase().split(/[-;]/)
-  return languages.find((language) => language.toLowerCase().split('-')[0] === primary)
+  return (['en', 'zh'] as const).find((language) => language === primary)
 }
 
 /** How a language writes numbers and times. Wall clock readings are those of the service, whatever its zone. */
 function formatsOf(language: Language) {
-  const whole = new Intl.NumberFormat(language, { maximumFractionDigits: 0 })
+  const locale = language === 'en' ? 'en-GB' : 'zh-CN'
+  const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
   const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' } as const
   const date = { year: 'numeric', month: 'short', day: 'numeric', timeZone: 'UTC' } as const
-  const locale = language === 'en' ? 'en-GB' : language
   const time = new Intl.DateTimeFormat(locale, { ...date, ...clock })
   const day = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', timeZone: 'UTC' })
   const unit = (value: number, name: string) =>
-    new Intl.NumberFormat(language, { style: 'unit', unit: name, unitDisplay: 'long' }).format(value)
+    new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'long' }).format(value)
   return {
     number: (value: number): string => whole.format(value),
     /** `20 Nov 2026, 02:10`, of the service's wall clock. */

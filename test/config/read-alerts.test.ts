@@ -14,11 +14,7 @@ const nobody = { webhook: null, format: 'json', secret: null, keyword: null, lan
 test.each([
   ['nobody unless somebody is named', {}, nobody],
   ['a robot with a signature and a keyword', robot, { ...nobody, webhook, format: 'dingtalk', secret: 'SEC1' }],
-  [
-    'in another language, and a heartbeat',
-    { ...robot, ...others },
-    { keyword: '直播', language: 'zh-CN', heartbeatUrl },
-  ],
+  ['in another language, and a heartbeat', { ...robot, ...others }, { keyword: '直播', language: 'zh', heartbeatUrl }],
 ])('is told: %s', (_, environment, settings) => {
   expect(read(environment)).toMatchObject({ settings, problems: [] })
 })

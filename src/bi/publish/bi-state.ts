@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
+import type { Language } from '../../core/column.ts'
 import type { Db } from '../../store/database.ts'
 import { transact } from '../../store/load/load.ts'
 import { lockName } from '../../store/lock-name.ts'
 import type { BiSettings } from '../bi-settings.ts'
 import { biViews } from '../registry.ts'
 import { FIGURES } from '../views/note-changes.ts'
-import { type Language, roles, SCHEMA } from '../view-statements.ts'
+import { roles, SCHEMA } from '../view-statements.ts'
 
 /** The state of `livehouse_bi` in the database, and what the connected user may do there. */
 export interface BiState {

@@ -1,3 +1,4 @@
+import type { Language } from '../../core/column.ts'
 import { dollarQuoted, inZone, quoteText } from '../quote.ts'
 import { kept } from './fragments/channel-figures.ts'
 import { localDay } from './fragments/local-time.ts'
@@ -50,7 +51,7 @@ const body = `with p as (
   ) v group by v.channel_id having sum(v.viewers) > 0`
 
 /** Makes the function for all readers of the views. Like the views, it runs with the rights of its owner. */
-export function createViewersBetween(timeZone: string, language: 'en' | 'zh', roles: readonly string[]): string[] {
+export function createViewersBetween(timeZone: string, language: Language, roles: readonly string[]): string[] {
   return [
     `create or replace function ${VIEWERS_BETWEEN.replace('(date, date)', '(from_day date, to_day date)')}
   returns table (channel_id text, viewers bigint, is_test boolean) language sql stable strict security definer

@@ -29,7 +29,7 @@ export function layout(frame: Frame, title: string, content: Content): Html {
   })
   const readAt = asOf && fill(messages.asOf, { ...asOf, time: formats.wallTime(wallTimeAt(asOf.atMs, asOf.timeZone)) })
   return html`<!doctype html>
-<html lang="${messages.language}">
+<html lang="${messages.languageTag}">
 <head>
 <meta charset="utf-8">
 <title>${title === messages.title ? title : `${plainForeign(title, 60)} · ${messages.title}`}</title>
@@ -47,7 +47,7 @@ export function layout(frame: Frame, title: string, content: Content): Html {
 <a class="brand" href="/">${messages.title}</a>
 <nav aria-label="${pages.label}">${links}</nav>
 <nav class="languages" aria-label="${messages.switchLanguage}">
-${languages.map((each) => languageLink(frame, each))}</nav>
+${Object.values(languages).map((each) => languageLink(frame, each))}</nav>
 </div></header>
 <main id="main" class="wide" tabindex="-1">
 ${content}
@@ -61,10 +61,10 @@ ${content}
 }
 
 function languageLink({ messages, path, parameters }: Frame, language: Language): Html {
-  const name = messagesOf(language).languageName
-  if (language === messages.language) return html`<span lang="${language}" aria-current="true">${name}</span>`
-  const to = link(path, { ...parameters, lang: language })
-  return html`<a href="${to}" lang="${language}" hreflang="${language}">${name}</a>`
+  const { languageName: name, languageTag: tag } = messagesOf(language)
+  if (language === messages.language) return html`<span lang="${tag}" aria-current="true">${name}</span>`
+  const to = link(path, { ...parameters, lang: tag })
+  return html`<a href="${to}" lang="${tag}" hreflang="${tag}">${name}</a>`
 }
 
 /** The page that asks for the token. @param next the path to go to afterwards */

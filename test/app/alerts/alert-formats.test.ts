@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Cause, Notice } from '../../../src/core/cause.ts'
-import { languages } from '../../../src/core/column.ts'
 import { type AlertStyle, formatAlert, refusalIn } from '../../../src/app/alerts/alert-formats.ts'
 import { describeNotice } from '../../../src/app/alerts/describe-cause.ts'
 import { times } from '../../helpers/first-rows.ts'
@@ -25,13 +24,16 @@ function request(format: AlertStyle['format'], more: Partial<AlertStyle> = {}, n
   return { url: new URL(url), headers, body, json: Object(JSON.parse(body)) }
 }
 
-test.each(languages)('every cause has its own sentence in %s, for its beginning and its end', (language) => {
-  const texts = causes.flatMap((cause) =>
-    (['raised', 'cleared'] as const).map((event) => describeNotice({ event, cause, at }, language)),
-  )
-  expect(texts.every((text) => text.length >= 4)).toBe(true)
-  expect(new Set(texts).size).toBe(texts.length)
-})
+test.each(['en', 'zh'] as const)(
+  'every cause has its own sentence in %s, for its beginning and its end',
+  (language) => {
+    const texts = causes.flatMap((cause) =>
+      (['raised', 'cleared'] as const).map((event) => describeNotice({ event, cause, at }, language)),
+    )
+    expect(texts.every((text) => text.length >= 4)).toBe(true)
+    expect(new Set(texts).size).toBe(texts.length)
+  },
+)
 
 test('names from strangers cannot break out of a message', () => {
   const field = `a](http://evil)<at id=all>@all *x* \n# y`
@@ -45,7 +47,7 @@ test('a job that never became a run tells why, and where that is on record', () 
   expect(describeNotice({ event: 'raised', cause: { ...cause, reason }, at }, 'en')).toBe(
     'livehouse run nightly ended failed: it was begun 5 times and never ended x http://evil. See livehouse jobs.',
   )
-  expect(describeNotice({ event: 'raised', cause, at }, 'zh-CN')).toBe(
+  expect(describeNotice({ event: 'raised', cause, at }, 'zh')).toBe(
     'livehouse run nightly 运行失败。详见 livehouse jobs。',
   )
 })

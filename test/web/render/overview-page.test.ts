@@ -7,7 +7,7 @@ import { verdictSection } from '../../../src/web/render/verdict-section.ts'
 
 const noFilter = { q: '', show: '', page: 1 }
 
-function overview(facts: Facts, language: 'en' | 'zh-CN' = 'en'): string {
+function overview(facts: Facts, language: 'en' | 'zh' = 'en'): string {
   const view = makeView(makeFacts(facts), language)
   return overviewPage(view, verdictSection(view)).toString()
 }
@@ -57,7 +57,7 @@ test('with a thousand channels the overview adds them up, and stays small', () =
   const gaps = makeFacts({ ...facts, units: facts.units.map((unit) => ({ ...unit, gaps: 1 })) })
   expect(overview(gaps)).toContain('none of 1,000 channels; read until 20 Nov 2026, 02:15')
   expect(overview(makeFacts({ units: [makeUnit({ gaps: 1 })] }))).toContain('not complete; read until 20 Nov 2026')
-  const chinese = verdictSection(makeView(gaps, 'zh-CN')).toString()
+  const chinese = verdictSection(makeView(gaps, 'zh')).toString()
   expect(chinese).toMatch(/（1,000 个频道中的 1,000 个）：<span/)
   // No line begins with what stands between two names.
   expect(chinese).toContain('频道 1</bdi></a>、</span><wbr>')

@@ -24,9 +24,9 @@ test('on a page in Chinese some words say what went wrong, before the message in
   const errors = [{ stream: 'gifts', partition: 'channel=9', code: 'api.status', message }] as const
   const run = makeRun({ errorCount: 1 })
   const told = `<b>服务返回错误</b> <span lang="en"><bdi>${message}</bdi></span>`
-  expect(runPage(makeView(undefined, 'zh-CN'), run, { ...details, errors }).toString()).toContain(told)
+  expect(runPage(makeView(undefined, 'zh'), run, { ...details, errors }).toString()).toContain(told)
   expect(runPage(makeView(), run, { ...details, errors }).toString()).not.toContain('<b>')
-  const view = makeView(makeFacts({ openCounts: { problem: 1, gap: 0, accepted: 0 } }), 'zh-CN')
+  const view = makeView(makeFacts({ openCounts: { problem: 1, gap: 0, accepted: 0 } }), 'zh')
   const readings = { ...view.facts, open: [makeReading({ proof: 'failed', reason: message })] }
   expect(channelPage(view, makeChannel(), readings).toString()).toContain(told)
 })
