@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
-import type { ReportProgress } from '../core/outcome.ts'
+import type { SavedProgress } from '../ledger/runs/runs.ts'
 import type { openDatabase } from '../store/pool.ts'
 
 /** What every verb, job and worker gets. */
@@ -29,5 +29,6 @@ export interface AppContext {
 
 /** A display of a run's progress. */
 export interface Progress extends Disposable {
-  readonly report: ReportProgress
+  /** How far a stream has come. Never throws and never waits. */
+  readonly report: (stream: string, state: SavedProgress) => void
 }

@@ -83,7 +83,7 @@ async function compare(
     concurrency: Math.min(CONCURRENT_PARTITIONS, service.concurrency),
   }
   const result = await runAudit(question, {
-    ...createSliceDeps(context, connection, { db, service, clock, runId, progress }),
+    ...createSliceDeps(context, connection, { db, service, clock, runId, report: progress.report }),
     // It writes no rows.
     requireLease: async () => {},
   })

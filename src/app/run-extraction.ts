@@ -26,7 +26,7 @@ import { checkSource } from '../ledger/source.ts'
 import { noCounts, noSlices } from '../core/slice.ts'
 import type { Db } from '../store/database.ts'
 import { openAsItIs, refusePending } from './open-database.ts'
-import type { AppContext, Progress } from './context.ts'
+import type { AppContext } from './context.ts'
 import { askGoneChannels, recordUnknownChannels } from './gone-channels.ts'
 import { openConnection, openRunConnection, readServiceTime } from './open-connection.ts'
 import { type OpenRun, type RecordRequest, recordRun } from './record-run.ts'
@@ -176,7 +176,7 @@ async function extract(
     log.warn('ledger.forgotten', { runId, slices: forgotten, reason: 'they are later than the time now' })
 
   const deps = {
-    ...createSliceDeps(context, connection, { db, service, clock, runId, progress }),
+    ...createSliceDeps(context, connection, { db, service, clock, runId, report: progress.report }),
     requireLease: leases.requirePartition,
   }
   const now = deps.wallTimeAt(startedAt.getTime())
@@ -202,9 +202,8 @@ const MOST_BETWEEN_MACHINES = 2 * DAY
 export type RunConnection = Pick<Connection, 'fetchPage' | 'serviceClock'>
 
 /** `clock`: the service's. */
-interface Run extends Pick<RunDeps, 'db' | 'clock' | 'runId'> {
+interface Run extends Pick<RunDeps, 'db' | 'clock' | 'runId' | 'report'> {
   readonly service: ServiceSettings
-  readonly progress: Pick<Progress, 'report'>
 }
 
 /** Pages requested or held over all slices, for each concurrent call: one late page does not stop the others. */
@@ -215,7 +214,7 @@ const PAGES_PER_SLICE = 50
 export function createSliceDeps(
   context: Pick<AppContext, 'clock' | 'log' | 'signal'>,
   { fetchPage, serviceClock }: RunConnection,
-  { db, service, clock, runId, progress }: Run,
+  { db, service, clock, runId, report }: Run,
 ) {
   const { log, signal } = context
   const { timeZone, concurrency, maxUnreadablePercent } = service
@@ -225,7 +224,7 @@ export function createSliceDeps(
     clock,
     log,
     signal,
-    report: progress.report,
+    report,
     timeZone,
     claimableMs: serviceClock.claimableMs,
     wallTimeAt: (instantMs: number) => wallTimeAt(instantMs, timeZone),

@@ -1,8 +1,8 @@
 import { callIfStillRunning } from '../core/clock.ts'
-import type { ProgressEvent } from '../core/outcome.ts'
+import type { ProgressEvent, ReportProgress } from '../core/outcome.ts'
 import { type SavedProgress, saveProgress } from '../ledger/runs/runs.ts'
 import type { Db } from '../store/database.ts'
-import type { AppContext, Progress } from './context.ts'
+import type { AppContext } from './context.ts'
 
 /** Pages look every two seconds. */
 const SAVE_AFTER_MS = 1000
@@ -15,7 +15,7 @@ export async function openProgressOnRecord(
   { openProgress }: Pick<AppContext, 'openProgress'>,
   db: Db,
   runId: string,
-): Promise<AsyncDisposable & Pick<Progress, 'report'>> {
+): Promise<AsyncDisposable & { readonly report: ReportProgress }> {
   const shown = await openProgress()
   const tally = createProgressTally()
   const streams = new Map<string, SavedProgress>()
@@ -27,8 +27,9 @@ export async function openProgressOnRecord(
   }
   return {
     report: (event) => {
-      shown.report(event)
-      streams.set(event.stream, tally(event))
+      const state = tally(event)
+      streams.set(event.stream, state)
+      shown.report(event.stream, state)
       callOff ??= callIfStillRunning(SAVE_AFTER_MS, save)
     },
     [Symbol.asyncDispose]: async () => {

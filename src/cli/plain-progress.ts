@@ -1,21 +1,17 @@
 import type { Clock } from '../core/clock.ts'
 import type { Log } from '../core/log.ts'
 import type { Progress } from '../app/context.ts'
-import { createProgressTally } from '../app/save-progress.ts'
 
 /** The time between two lines of one stream. */
 const QUIET_MS = 300_000
 
 /** Progress as log lines: one when a stream starts, one when its last slice has ended, one every five minutes. */
 export function createPlainProgress(log: Log, clock: Clock): Progress {
-  const tally = createProgressTally()
   const loggedAt = new Map<string, number>()
   return {
-    report: (event) => {
-      const { stream } = event
-      const { rows, parts: slices, endedParts: endedSlices } = tally(event)
+    report: (stream, { rows, parts: slices, endedParts: endedSlices }) => {
       const last = loggedAt.get(stream)
-      const isOver = event.kind === 'slice.ended' && endedSlices === slices
+      const isOver = slices > 0 && endedSlices === slices
       if (last !== undefined && !isOver && clock.now() - last < QUIET_MS) return
       const name = last === undefined ? 'stream.started' : isOver ? 'stream.ended' : 'stream.progress'
       log.info(name, { stream, rows, slices, endedSlices })

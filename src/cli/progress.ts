@@ -1,7 +1,6 @@
 import { MultiBar, type SingleBar } from 'cli-progress'
 import type { Clock } from '../core/clock.ts'
 import type { Progress } from '../app/context.ts'
-import { createProgressTally } from '../app/save-progress.ts'
 import type { SavedProgress } from '../ledger/runs/runs.ts'
 import { formatDuration } from './format.ts'
 
@@ -38,7 +37,6 @@ export function createProgressBars(
     stream,
     noTTYOutput: false,
   })
-  const tally = createProgressTally()
   const lines = new Map<string, { readonly bar: SingleBar; readonly startedAtMs: number }>()
   // It may take several lines: the screen is cleared below (ECMA-48, ED), where the bars are drawn again.
   const release = divert((text) => display.log(`\u001B[0J${text}`))
@@ -46,9 +44,7 @@ export function createProgressBars(
   /** The line of the plan, which the first stream takes over. */
   const first = display.create(1, 0, { ...unplanned, name: opening ?? 'planning' })
   return {
-    report: (event) => {
-      const { stream: name } = event
-      const state = tally(event)
+    report: (name, state) => {
       const nowMs = clock.now()
       const known = lines.get(name)
       const bar = known?.bar ?? (lines.size === 0 ? first : display.create(1, 0, { ...unplanned, name }))

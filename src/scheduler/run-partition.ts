@@ -85,10 +85,9 @@ function createPartitionHandler(
   { db, service, connection, concurrency }: WorkerDeps,
   sharedLeases: Leases,
 ): WorkOptions['handle'] {
-  const progress = { report: () => {}, [Symbol.dispose]: () => {} }
   const { serviceClock } = connection
   // Pages read ahead and batches written at once are bounded for all partitions of the process together.
-  const shared = createSliceDeps(context, connection, { db, service, clock: serviceClock, runId: '', progress })
+  const shared = createSliceDeps(context, connection, { db, service, clock: serviceClock, runId: '', report: () => {} })
   const slicesSideBySide = Math.ceil((SLICES_A_CALL * service.concurrency) / concurrency)
 
   return async (attempt, signal): Promise<PartitionEnd> => {
