@@ -1,4 +1,4 @@
-import type { DatabaseSettings, ExtractionSettings, ServiceSettings } from './settings.ts'
+import type { ExtractionSettings, ServiceSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
 import assert from 'node:assert/strict'
 import { planBi, publishBi } from '../bi/publish/publish-bi.ts'
@@ -43,9 +43,7 @@ export function openConnection(
 }
 
 /** What a process that reads rows is set to. */
-export interface RunSettings extends Pick<ExtractionSettings, 'service'> {
-  readonly database: Pick<DatabaseSettings, 'isAutoMigrated'>
-}
+export type RunSettings = Pick<ExtractionSettings, 'service' | 'database'>
 
 /**
  * The client for a run: with the budget of ten calls, and with what a probe has found. The first page that it takes

@@ -24,7 +24,7 @@ export interface RecordRequest<T extends RunOutcome> {
   readonly asked: Readonly<Record<string, unknown>>
   readonly namesChannels?: boolean
   /** Where alerts go; none are sent when not given. */
-  readonly settings?: Pick<ExtractionSettings, 'service'> & Partial<Pick<ExtractionSettings, 'alerts'>>
+  readonly settings?: Pick<ExtractionSettings, 'service' | 'alerts'>
   /** What is kept of the outcome, without values of rows. */
   readonly toRecord?: (outcome: T) => unknown
 }
@@ -58,7 +58,7 @@ export async function recordRun<T extends RunOutcome>(
     const resumes = resumesAt === null ? null : new Date(resumesAt)
     await finishRun(db, runId, { status, finishedAt: new Date(finishedAt), resumesAt: resumes, outcome })
     log.info('run.ended', { runId, command, status })
-    if (settings?.alerts) await reportCauses(context, db, { ...settings, alerts: settings.alerts })
+    if (settings) await reportCauses(context, db, settings)
   }
   let outcome: T
   try {

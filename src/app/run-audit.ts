@@ -1,4 +1,3 @@
-import type { ExtractionSettings } from './settings.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
@@ -20,21 +19,21 @@ import { recordRun } from './record-run.ts'
 import { createSliceDeps, type ExtractionRequest } from './run-extraction.ts'
 import { openProgressOnRecord } from './save-progress.ts'
 
-export interface AuditRequest extends Pick<ExtractionRequest, 'db' | 'streams' | 'namesChannels' | 'connection'> {
-  readonly settings: ExtractionSettings
+type Common = 'command' | 'settings' | 'db' | 'streams' | 'namesChannels' | 'connection'
+
+export interface AuditRequest extends Pick<ExtractionRequest, Common> {
   /** Whether streams were named: else those that were never read are left out, if any others were read. */
   readonly namesStreams: boolean
   /** Undefined for all that is covered. */
   readonly window: Window | undefined
   readonly reopens: boolean
-  readonly command?: string
 }
 
 const CONCURRENT_PARTITIONS = 8
 
 /** Compares the warehouse with the service, as a run that is recorded however it ends. */
 export async function executeAudit(context: AppContext, request: AuditRequest): Promise<AuditOutcome> {
-  const { db, settings, window, reopens, command = 'audit' } = request
+  const { db, settings, window, reopens } = request
   await checkSource(db, settings.service)
   // Calls that are limited by the day are not spent on a comparison.
   const streams = request.streams.filter(({ isBudgeted }) => !isBudgeted)
@@ -44,7 +43,7 @@ export async function executeAudit(context: AppContext, request: AuditRequest): 
   const asked = { streams: streams.map(({ name }) => name), channels, ...range, reopens }
   const recorded = await recordRun<AuditOutcome>(
     context,
-    { ...request, command, asked, toRecord: auditObject },
+    { ...request, asked, toRecord: auditObject },
     async ({ runId, signal }) => ({
       ...(await compare({ ...context, signal }, { ...request, streams }, runId)),
       resumesAt: null,
@@ -67,7 +66,7 @@ async function compare(
   const clock = await readServiceTime(context, connection)
   await endAcceptances(db, new Date(clock.now()))
   await using progress = await openProgressOnRecord(context, db, runId)
-  log.info('run.started', { runId, command: request.command ?? 'audit' })
+  log.info('run.started', { runId, command: request.command })
   const gone = namesChannels ? new Set<string>() : await readGoneChannels(db)
   const questions = await readQuestions(db, new Date(clock.now() - STILL_ASKED_MS))
   const read = await readStreamsOnRecord(db)

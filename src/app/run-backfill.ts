@@ -37,8 +37,7 @@ export function backfillPlan(
   }
 }
 
-interface BackfillRequest extends Omit<ExtractionRequest, 'planStreams' | 'settings'>, Pick<BackfillPlan, 'window'> {
-  readonly settings: ExtractionSettings
+interface BackfillRequest extends Omit<ExtractionRequest, 'planStreams'>, Pick<BackfillPlan, 'window'> {
   /** These identify it: an open backfill of the same is resumed, unless it is to `restart`. */
   readonly wanted: BackfillArguments
   readonly restart?: boolean

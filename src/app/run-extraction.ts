@@ -1,4 +1,4 @@
-import type { DatabaseSettings, ServiceSettings, ExtractionSettings } from './settings.ts'
+import type { ServiceSettings, ExtractionSettings } from './settings.ts'
 import type { Connection } from '../service/connect.ts'
 import { LARGEST_DIFFERENCE_SECONDS } from '../service/service-clock.ts'
 import { recoveryFrom } from '../core/errors.ts'
@@ -33,8 +33,7 @@ import { type OpenRun, type RecordRequest, recordRun } from './record-run.ts'
 import { openProgressOnRecord } from './save-progress.ts'
 
 export interface ExtractionRequest extends Pick<RecordRequest<RunOutcome>, 'db' | 'command' | 'asked'> {
-  readonly settings: Pick<ExtractionSettings, 'service' | 'configured'> &
-    Partial<Pick<ExtractionSettings, 'alerts'>> & { readonly database: Pick<DatabaseSettings, 'isAutoMigrated'> }
+  readonly settings: ExtractionSettings
   /** Whether channels were named: then those that are gone are tried again. */
   readonly namesChannels: boolean
   readonly streams: readonly Stream[]
@@ -106,8 +105,7 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
   return recorded.outcome
 }
 
-export interface PlanRequest extends Pick<ExtractionRequest, 'command' | 'streams' | 'namesChannels'> {
-  readonly settings: Pick<ExtractionSettings, 'service' | 'database'>
+export interface PlanRequest extends Pick<ExtractionRequest, 'command' | 'settings' | 'streams' | 'namesChannels'> {
   /** `backfillId`: of the open one that would be resumed. */
   readonly planStreams: (db: Db | undefined, now: WallTime, backfillId: string | undefined) => PlanStreams
   readonly backfill?: { readonly wanted: BackfillArguments; readonly restart: boolean }

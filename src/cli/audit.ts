@@ -55,6 +55,7 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
     const { from = parseWallTime('1000-01-01') ?? 0, to = parseWallTime('9999-12-31') ?? 0 } = range
     await using db = await openWarehouse(context, { settings: settings.database, source: settings.service })
     const outcome = await executeAudit(context, {
+      command: 'audit',
       settings,
       db,
       streams: chosen,

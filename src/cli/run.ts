@@ -65,10 +65,10 @@ async function runNamed(context: CliContext, name: string): Promise<RunOutcome |
   const { clock, log, signal } = context
   const startedAt = new Date(clock.now()).toISOString()
   const job = await loadConfiguredJob(context, name)
-  const { service, database, alerts } = readJobSettings(context, job)
-  await using db = await openWarehouse(context, { settings: database, source: service })
+  const settings = readJobSettings(context, job)
+  await using db = await openWarehouse(context, { settings: settings.database, source: settings.service })
   let result: RunOutcome | AuditOutcome | undefined
-  await using connection = await openRunConnection(context, { service, database }, db)
+  await using connection = await openRunConnection(context, settings, db)
   const runJob = createRunJob(context, {
     db,
     connection,
@@ -79,7 +79,7 @@ async function runNamed(context: CliContext, name: string): Promise<RunOutcome |
     await runByHand(job, { db, clock, log, signal, runJob })
   } finally {
     // A run sends its own alerts; these are for failures before there is one.
-    await reportCauses(context, db, { alerts, service })
+    await reportCauses(context, db, settings)
   }
   return result ?? heldBy(name, startedAt, new Date(clock.now()).toISOString())
 }
