@@ -3,7 +3,7 @@ import { noSlices } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import { type NewAcceptance, readAcceptances, recordAcceptance } from '../ledger/slices/acceptances.ts'
-import { forgetCoverage, type ForgottenPartition } from '../ledger/slices/forget-coverage.ts'
+import { forgetCoverage, type Forgotten, type ForgottenPartition } from '../ledger/slices/forget-coverage.ts'
 import { readShortfalls } from '../ledger/open-readings.ts'
 import { acceptMissingFields } from '../ledger/slices/earlier-readings.ts'
 import { readSource } from '../ledger/source.ts'
@@ -17,36 +17,30 @@ import { outcomeObject } from './outcome.ts'
 import { recordRun } from './record-run.ts'
 
 /** What an operator can do from the page. Each action is a run on record, with the person who asked for it. */
-export interface OperatorActions {
-  /** Queues a run of a job, unless it is running. `none`: there is no job of this name */
-  readonly runJob: (job: string, askedBy: string) => Promise<'queued' | 'running' | 'none'>
-  /** Cancels a run. @returns false where it is not under way */
-  readonly cancelRun: (runId: string, askedBy: string) => Promise<boolean>
-  /** Tries to read all that is in quarantine again. @returns the run */
-  readonly retryQuarantine: (askedBy: string) => Promise<string | null>
-  /** Takes a range of a channel out of what is covered, so that the next sync reads it again. @returns the run */
-  readonly reopen: (range: ForgottenRange, askedBy: string) => Promise<string | null>
-}
+export type OperatorActions = ReturnType<typeof createOperatorActions>
 
-/** Of streams that are filtered by time; of all channels where none are named. */
-export type ForgottenRange = Pick<Parameters<typeof forgetCoverage>[1], 'streams' | 'channels' | 'window'>
+/** Queues a run of a job, unless it is running. `none`: there is no job of this name */
+type RunJob = (job: string, askedBy: string) => Promise<'queued' | 'running' | 'none'>
 
-/** `runJob`: queues it. */
-export function createOperatorActions(context: AppContext, db: Db, runJob: OperatorActions['runJob']): OperatorActions {
+export function createOperatorActions(context: AppContext, db: Db, runJob: RunJob) {
   const runIdOf = async (recorded: Promise<Recorded<unknown>>): Promise<string | null> => {
     const run = await recorded
     return 'error' in run ? run.failure.runId : run.outcome.runId
   }
   return {
     runJob,
-    cancelRun: async (runId, askedBy) => {
+    /** Cancels a run. @returns false where it is not under way */
+    cancelRun: async (runId: string, askedBy: string): Promise<boolean> => {
       if (!(await cancelRun(db, runId))) return false
       const asked = { command: operatorCommands.cancel, asked: { run: runId } }
       await onRecord({ ...context, askedBy }, db, asked, async () => ({ streams: {}, done: {} }))
       return true
     },
-    retryQuarantine: async (askedBy) => await runIdOf(retryOnRecord({ ...context, askedBy }, db, undefined)),
-    reopen: async (range, askedBy) => await runIdOf(forgetOnRecord({ ...context, askedBy }, db, range)),
+    /** Tries to read all that is in quarantine again. @returns the run */
+    retryQuarantine: async (askedBy: string) => await runIdOf(retryOnRecord({ ...context, askedBy }, db, undefined)),
+    /** Takes a range of a channel out of what is covered, so that the next sync reads it again. @returns the run */
+    reopen: async (range: Forgotten, askedBy: string) =>
+      await runIdOf(forgetOnRecord({ ...context, askedBy }, db, range)),
   }
 }
 
@@ -89,7 +83,7 @@ export async function retryOnRecord(
 export async function forgetOnRecord(
   context: AppContext,
   db: Db,
-  range: ForgottenRange,
+  range: Forgotten,
 ): Promise<Recorded<{ readonly forgotten: readonly ForgottenPartition[] }>> {
   const { streams, channels, window } = range
   const asked = { streams, channels, from: formatWallTime(window.from), to: formatWallTime(window.to) }

@@ -38,13 +38,7 @@ export interface EmulatorOptions extends Optional<ClientSettings> {
 }
 
 /** A running emulator. Disposing of it closes its connections, also those without an answer. */
-export interface Emulator extends Service, AsyncDisposable {
-  readonly baseUrl: string
-  readonly authUrl: string
-  readonly channelIds: readonly string[]
-  /** What the warehouse must hold of the world as it is now. */
-  readonly truth: () => Truth
-}
+export type Emulator = Awaited<ReturnType<typeof startEmulator>>
 
 const V1_CALLS_PER_DAY = 10
 /** Longer than any client keeps an idle connection: else one may be closed while a call is on its way. */
@@ -54,7 +48,7 @@ const KEEP_ALIVE_MS = 120_000
  * Serves the whole interface of the spec on a loopback port.
  * @throws LivehouseError `usage.invalid` when the port is taken.
  */
-export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
+export async function startEmulator(options: EmulatorOptions = {}) {
   const { seed = 1, channels = 10, viewers = 1000, days = 30, timeZone = 'Asia/Shanghai' } = options
   const { appId = 'emulator-app', appSecret = 'emulator-secret', apiToken = 'emulator-token' } = options
   const { clock: given = systemClock, tokenSeconds = 7200, pages = (_key, render) => render() } = options
@@ -109,7 +103,8 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
     baseUrl,
     authUrl: baseUrl + AUTH_PREFIX,
     channelIds: [...world.channels.keys()],
-    truth: () => readTruth(world, switches, wallTimeAt(clock.now(), timeZone)),
+    /** What the warehouse must hold of the world as it is now. */
+    truth: (): Truth => readTruth(world, switches, wallTimeAt(clock.now(), timeZone)),
     [Symbol.asyncDispose]: async () => {
       if (!server.listening) return
       ended.abort()

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
-import type { ForgottenRange, OperatorActions } from '../app/operator-actions.ts'
+import type { OperatorActions } from '../app/operator-actions.ts'
 import { DAY, parseWallTime } from '../core/wall-clock.ts'
+import type { Forgotten } from '../ledger/slices/forget-coverage.ts'
 import { findStream, streamNames } from '../streams/registry.ts'
 import { type Access, readForm } from './access.ts'
 import { fill, type Messages } from './messages.ts'
@@ -50,7 +51,7 @@ function runPath(runId: string | null): string {
 }
 
 /** Whole days, both of them included; undefined for what is none, and for streams that are not filtered by time. */
-function rangeOf(form: URLSearchParams): ForgottenRange | undefined {
+function rangeOf(form: URLSearchParams): Forgotten | undefined {
   const stream = streamNames.find((name) => name === form.get('stream'))
   const channelId = form.get('channel') ?? ''
   const [from, last] = [form.get('from') ?? '', form.get('to') ?? ''].map((text) =>

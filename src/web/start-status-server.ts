@@ -3,7 +3,6 @@ import { createServer, type Server } from 'node:http'
 import { isIPv6 } from 'node:net'
 import { type Clock, within } from '../core/clock.ts'
 import { LivehouseError, messageOf } from '../core/errors.ts'
-import type { OnCall } from '../core/page.ts'
 import { createAccess } from './access.ts'
 import { type Answering, answerRequest } from './answer-request.ts'
 import { readAssets } from './assets.ts'
@@ -25,12 +24,7 @@ export interface StatusServerOptions extends FactsDeps, Pick<Answering, 'languag
 }
 
 /** A running status server; disposing of it ends its connections. */
-export interface StatusServer extends AsyncDisposable {
-  /** With the port that it has. */
-  readonly url: string
-  /** To be called for each call that this process makes to the service. */
-  readonly onCall: OnCall
-}
+export type StatusServer = Awaited<ReturnType<typeof startStatusServer>>
 
 const MOST_CONNECTIONS = 500
 /** A connection that has not sent its whole request by then is closed: 500 idle ones would shut out health checks. */
@@ -40,7 +34,7 @@ const LONGEST_REQUEST_MS = 3000
  * Serves the status page, `/healthz`, `/readyz` and `/metrics`.
  * @throws LivehouseError `config.invalid` where it cannot listen
  */
-export async function startStatusServer(options: StatusServerOptions): Promise<StatusServer> {
+export async function startStatusServer(options: StatusServerOptions) {
   const { clock, log } = options
   const assets = await readAssets()
   const metrics = createStatusMetrics(options.version)
@@ -66,7 +60,9 @@ export async function startStatusServer(options: StatusServerOptions): Promise<S
   const url = await listen(server, options.listen)
   log.info('http.listening', { url })
   return {
+    /** With the port that it has. */
     url,
+    /** To be called for each call that this process makes to the service. */
     onCall: metrics.onCall,
     [Symbol.asyncDispose]: async () => {
       if (!server.listening) return

@@ -1,20 +1,10 @@
 /** Rows of the world that tests may change at any time; rows themselves are never altered, only replaced. */
-export interface RowList<Item extends object> {
-  /** In the order in which they were added. */
-  readonly rows: readonly Item[]
-  /** Grows with each change. */
-  readonly version: number
-  readonly add: (...rows: readonly Item[]) => void
-  readonly replace: (row: Item, next: Item) => void
-  readonly remove: (row: Item) => void
-  /** What `select` returns, which may be kept under this name until the list changes. */
-  readonly kept: (name: string, select: () => readonly Item[]) => readonly Item[]
-}
+export type RowList<Item extends object> = ReturnType<typeof createRowList<Item>>
 
 const MAX_SELECTIONS = 64
 
 /** Keeps and changes the array that it is given. */
-export function createRowList<Item extends object>(rows: Item[] = []): RowList<Item> {
+export function createRowList<Item extends object>(rows: Item[] = []) {
   const selections = new Map<string, readonly Item[]>()
   let version = 0
   const changed = () => {
@@ -27,23 +17,28 @@ export function createRowList<Item extends object>(rows: Item[] = []): RowList<I
     return index
   }
   return {
-    rows,
+    /** In the order in which they were added. */
+    get rows(): readonly Item[] {
+      return rows
+    },
+    /** Grows with each change. */
     get version() {
       return version
     },
-    add: (...added) => {
+    add: (...added: readonly Item[]): void => {
       for (const row of added) rows.push(row)
       changed()
     },
-    replace: (row, next) => {
+    replace: (row: Item, next: Item): void => {
       rows[indexOf(row)] = next
       changed()
     },
-    remove: (row) => {
+    remove: (row: Item): void => {
       rows.splice(indexOf(row), 1)
       changed()
     },
-    kept: (name, select) => {
+    /** What `select` returns, which may be kept under this name until the list changes. */
+    kept: (name: string, select: () => readonly Item[]): readonly Item[] => {
       const selection = selections.get(name) ?? select()
       if (selections.size >= MAX_SELECTIONS) selections.clear()
       selections.set(name, selection)
