@@ -1,4 +1,5 @@
 import type { Cause } from '../core/cause.ts'
+import type { JobChannels } from '../core/define-job.ts'
 import { operatorCommands } from '../core/outcome.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { ListedChannel } from '../ledger/channels.ts'
@@ -12,7 +13,7 @@ import { findStream, rankOf, streams } from '../streams/registry.ts'
 /** The streams that a job keeps up to date, none for one that is off or reads old days only, and where. */
 export interface KeepingJob {
   readonly streams: readonly string[]
-  readonly channels: 'all' | readonly string[] | { readonly group: string }
+  readonly channels: JobChannels
 }
 
 /** What is judged; `readHealth` says what each is. */

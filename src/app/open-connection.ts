@@ -54,7 +54,7 @@ export async function openRunConnection(
   context: AppContext,
   settings: RunSettings,
   db: Db,
-  additions: Partial<Pick<ConnectOptions, 'onExchange' | 'onCall'>> = {},
+  additions: Pick<Additions, 'onCall'> = {},
 ): Promise<Connection> {
   const reserve = callBudget(db, settings.service, context.clock)
   const onFirstPage = await claimLater(context, settings, db)

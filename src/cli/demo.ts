@@ -96,7 +96,7 @@ export async function fillDemo(
   remark(`emulator    ${emulator.baseUrl} (${size.channels} channels, ${size.viewers} viewers each, ${DAYS} days)`)
   const { endsAt } = emulator.world
   const environment = {
-    ...settingsOf(emulator, TIME_ZONE),
+    ...settingsOf(emulator),
     LIVEHOUSE_HISTORY_FROM: formatWallDate(endsAt - DAYS * DAY),
     LIVEHOUSE_MAX_CALLS_PER_SECOND: '0',
     DATABASE_URL: 'embedded',

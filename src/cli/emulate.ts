@@ -60,7 +60,7 @@ livehouse emulate --rate-limit 5 --retry-after 1`,
         return startEmulator({ ...settings, port: 0, clock })
       },
     )
-    for (const line of envLines({ ...settingsOf(emulator, settings.timeZone), DATABASE_URL: 'embedded' })) print(line)
+    for (const line of envLines({ ...settingsOf(emulator), DATABASE_URL: 'embedded' })) print(line)
     const [channel] = emulator.world.channels.values()
     remark(`The hash id of channel ${channel?.id ?? ''} is ${channel?.hashId ?? ''} (api ticket). Ctrl-C ends it.`)
     if (!signal.aborted) await once(signal, 'abort')
@@ -69,7 +69,7 @@ livehouse emulate --rate-limit 5 --retry-after 1`,
 )
 
 /** The settings of livehouse for an emulator. */
-export function settingsOf(emulator: Emulator, timeZone: string): Readonly<Record<string, string>> {
+export function settingsOf(emulator: Emulator): Readonly<Record<string, string>> {
   return {
     LIVEHOUSE_BASE_URL: emulator.baseUrl,
     LIVEHOUSE_AUTH_URL: emulator.authUrl,
@@ -77,6 +77,6 @@ export function settingsOf(emulator: Emulator, timeZone: string): Readonly<Recor
     LIVEHOUSE_APP_SECRET: emulator.appSecret,
     LIVEHOUSE_API_TOKEN: emulator.apiToken,
     LIVEHOUSE_CHANNELS: emulator.channelIds.join(','),
-    LIVEHOUSE_TIMEZONE: timeZone,
+    LIVEHOUSE_TIMEZONE: emulator.world.timeZone,
   }
 }

@@ -72,7 +72,7 @@ async function runNamed(context: CliContext, name: string): Promise<RunOutcome |
   const runJob = createRunJob(context, {
     db,
     connection,
-    readSettings: readJobSettings.bind(undefined, context),
+    readSettings: (each) => readJobSettings(context, each),
     onResult: (brought) => (result = brought),
   })
   try {

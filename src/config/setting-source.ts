@@ -8,19 +8,10 @@ import { packageFolder } from '../core/program-files.ts'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Readers of settings take values from it, and report to it what is wrong with them. */
-export interface SettingSource {
-  /** The value, trimmed, also from the file that `NAME_FILE` names; undefined when it is not set or blank. */
-  readonly value: (name: string) => string | undefined
-  /** Whether the variable or its `_FILE` form is there at all, readable or not. */
-  readonly isSet: (name: string) => boolean
-  /** Adds a line: the variable, what was given (never a secret), what it should be. */
-  readonly refuse: (problem: string) => void
-  /** In the order in which they were found, each once. */
-  readonly problems: () => readonly string[]
-}
+export type SettingSource = ReturnType<typeof createSettingSource>
 
 /** Reads files only when a setting is asked for, so that a command meets the problems of its own settings alone. */
-export function createSettingSource(values: Environment): SettingSource {
+export function createSettingSource(values: Environment) {
   const found = new Set<string>()
   const refuse = (problem: string): void => void found.add(problem)
 
@@ -46,9 +37,16 @@ export function createSettingSource(values: Environment): SettingSource {
     return undefined
   }
 
-  const isSet = (name: string): boolean => [name, `${name}_FILE`].some((each) => (values[each] ?? '').trim() !== '')
-
-  return { value, isSet, refuse, problems: () => [...found] }
+  return {
+    /** The value, trimmed, also from the file that `NAME_FILE` names; undefined when it is not set or blank. */
+    value,
+    /** Whether the variable or its `_FILE` form is there at all, readable or not. */
+    isSet: (name: string): boolean => [name, `${name}_FILE`].some((each) => (values[each] ?? '').trim() !== ''),
+    /** Adds a line: the variable, what was given (never a secret), what it should be. */
+    refuse,
+    /** In the order in which they were found, each once. */
+    problems: (): readonly string[] => [...found],
+  }
 }
 
 /** Whether the group of a file or folder, or everybody, may change it, and so decide what it contains. */

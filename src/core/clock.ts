@@ -13,14 +13,7 @@ export interface Clock {
 export const systemClock: Required<Clock> = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
-  sleep: async (ms, signal) => {
-    try {
-      await delay(ms, undefined, signal ? { signal } : {})
-    } catch (error) {
-      signal?.throwIfAborted()
-      throw error
-    }
-  },
+  sleep: async (ms, signal) => await delay(ms, undefined, { signal }).catch(() => signal?.throwIfAborted()),
 }
 
 /** Lets waiting events be handled. Two rounds, as a reused connection is free only after one. */

@@ -47,13 +47,15 @@ export function createRateLimit(conditions: Readonly<Conditions>, clock: Clock):
   }
 }
 
+const V1_CALLS_PER_DAY = 10
+
 /** @returns whether `scope` has a call left on this day of the service's zone, and takes it (API 4.6). */
-export function createDayBudget(callsPerDay: number, clock: Clock, timeZone: string): (scope: string) => boolean {
+export function createDayBudget(clock: Clock, timeZone: string): (scope: string) => boolean {
   const used = new Map<string, number>()
   return (scope) => {
     const key = `${formatWallDate(wallTimeAt(clock.now(), timeZone))}/${scope}`
     const before = used.get(key) ?? 0
-    if (before >= callsPerDay) return false
+    if (before >= V1_CALLS_PER_DAY) return false
     used.set(key, before + 1)
     return true
   }

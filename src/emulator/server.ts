@@ -40,7 +40,6 @@ export interface EmulatorOptions extends Optional<ClientSettings> {
 /** A running emulator. Disposing of it closes its connections, also those without an answer. */
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>
 
-const V1_CALLS_PER_DAY = 10
 /** Longer than any client keeps an idle connection: else one may be closed while a call is on its way. */
 const KEEP_ALIVE_MS = 120_000
 
@@ -66,7 +65,7 @@ export async function startEmulator(options: EmulatorOptions = {}) {
     conditions,
     credentials: createCredentials(client, switches, clock),
     admitsCall: createRateLimit(conditions, clock),
-    admitsV1Call: createDayBudget(V1_CALLS_PER_DAY, clock, timeZone),
+    admitsV1Call: createDayBudget(clock, timeZone),
     faults: [],
     calls: [],
   }
