@@ -1,33 +1,25 @@
 import type { Clock } from '../core/clock.ts'
 import { formatWallDate, wallTimeAt } from '../core/wall-clock.ts'
+import { oneOf } from './switches.ts'
 
 /** How fast the emulated service answers, and what its clock shows; may be changed while it runs. */
-export interface Conditions {
-  latencyMs: number
-  /** By how much that differs at most from call to call, either way. */
-  jitterMs: number
-  /** How much longer each page takes than the one before it: a real service walks to a deep page row by row. */
-  deepPageMs: number
-  /** More calls a second are refused with 429 and 429001; undefined for no limit. */
-  callsPerSecond: number | undefined
-  /** Sent as `Retry-After` with such a refusal; without it the header is missing. */
-  retryAfterSeconds: number | undefined
-  /** How far its clock is ahead of the one that it was given. */
-  clockAheadMs: number
-  /** How old the answer of `/` is, as if it came from a cache that sends no `Age`. */
-  frontPageAgeMs: number
-  /** Whether answers say what its clock shows, in the header `Date`. */
-  tellsTime: boolean
-}
+export type Conditions = typeof defaultConditions
 
-export const defaultConditions: Readonly<Conditions> = {
+export const defaultConditions = {
   latencyMs: 0,
+  /** By how much that differs at most from call to call, either way. */
   jitterMs: 0,
+  /** How much longer each page takes than the one before it: a real service walks to a deep page row by row. */
   deepPageMs: 0,
-  callsPerSecond: undefined,
-  retryAfterSeconds: undefined,
+  /** More calls a second are refused with 429 and 429001; undefined for no limit. */
+  callsPerSecond: oneOf<number | undefined>(undefined),
+  /** Sent as `Retry-After` with such a refusal; without it the header is missing. */
+  retryAfterSeconds: oneOf<number | undefined>(undefined),
+  /** How far its clock is ahead of the one that it was given. */
   clockAheadMs: 0,
+  /** How old the answer of `/` is, as if it came from a cache that sends no `Age`. */
   frontPageAgeMs: 0,
+  /** Whether answers say what its clock shows, in the header `Date`. */
   tellsTime: true,
 }
 

@@ -2,7 +2,7 @@ import { DAY, type WallTime } from '../core/wall-clock.ts'
 import { type Answer, answerWith, refusals, refuse } from './answer.ts'
 import type { Asked, Envelope, ListEndpoint, Served, Service } from './endpoint.ts'
 import { createParamReader, type ListQuery, type ParamReader } from './params.ts'
-import type { RowOrder, Switches } from './switches.ts'
+import type { Switches } from './switches.ts'
 import { hashText } from './world/random.ts'
 import type { RowList } from './world/row-list.ts'
 
@@ -80,7 +80,7 @@ interface Wanted<Row> {
   /** The time that the order sorts by, if it is not `time`. */
   readonly rank?: (row: Row) => number | string
   /** That of the switch if not given. */
-  readonly order?: RowOrder
+  readonly order?: Switches['rowOrder']
   /** Text that tells rows apart, for the shuffled order. */
   readonly identity: (row: Row) => string
   readonly toWire: (row: Row) => unknown

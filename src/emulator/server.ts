@@ -10,27 +10,19 @@ import { AUTH_PREFIX, dispatch } from './dispatch.ts'
 import { type PageCache, readRequest, respond } from './http.ts'
 import { defaultSwitches, type Switches } from './switches.ts'
 import { readTruth, type Truth } from './truth.ts'
-import { createWorld } from './world/create-world.ts'
+import { createWorld, type WorldOptions } from './world/create-world.ts'
 import { createRandom } from './world/random.ts'
 import type { World } from './world/world.ts'
 
 type Optional<Options> = { readonly [Name in keyof Options]?: Options[Name] | undefined }
 
-export interface EmulatorOptions extends Optional<ClientSettings> {
+/** The world is the same for the same seed, numbers and minute of the clock. */
+export interface EmulatorOptions extends Optional<ClientSettings & Omit<WorldOptions, 'endsAt'>> {
   /** On the loopback interface; 0, the default, takes a free one. */
   readonly port?: number | undefined
-  /** The world is the same for the same seed, numbers and minute of the clock. Default 1. */
-  readonly seed?: number | undefined
-  readonly channels?: number | undefined
-  /** Per channel, default 1,000. */
-  readonly viewers?: number | undefined
-  /** How far the history goes back from the clock's now, default 30. */
-  readonly days?: number | undefined
   readonly conditions?: Partial<Conditions> | undefined
   readonly switches?: Partial<Switches> | undefined
   readonly clock?: Clock | undefined
-  /** Default `Asia/Shanghai`. */
-  readonly timeZone?: string | undefined
   /** Keeps rendered pages, for benchmarks; by default none are kept. */
   readonly pages?: PageCache | undefined
   /** In place of a generated one. */

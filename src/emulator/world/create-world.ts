@@ -9,7 +9,9 @@ import type { Channel, Gift, Manager, Visitor, World } from './world.ts'
 export interface WorldOptions {
   readonly seed: number
   readonly channels: number
+  /** Per channel. */
   readonly viewers: number
+  /** How far the history goes back. */
   readonly days: number
   /** Where the history ends, on the service's wall clock. */
   readonly endsAt: WallTime
