@@ -1,31 +1,20 @@
-import type { Words } from '../core/column.ts'
+import type { ColumnType, Words } from '../core/column.ts'
 
-/** Kinds of data that are personal or may be declared so: readers without the role `livehouse_pii` see them masked. */
-export type PersonalData =
-  | 'phone'
-  | 'ip'
-  | 'open_id'
-  | 'nickname'
-  | 'address'
-  | 'answers'
-  | 'assign_id'
-  | 'outer_id'
-  | 'access_source'
-  | 'username'
+/** Kinds of data that are personal: readers without the role `livehouse_pii` see them masked. */
+const masked = ['phone', 'ip', 'open_id', 'nickname', 'address', 'answers'] as const
+/** Those that are masked only where `LIVEHOUSE_MASK` names them: the company's own ids stay clear. */
+export const maskedByName = ['assign_id', 'outer_id', 'access_source', 'username'] as const
+/** Everything that `LIVEHOUSE_MASK` may name. */
+export const maskable = [...masked, ...maskedByName] as const
+
+export type PersonalData = (typeof maskable)[number]
 
 /** Column types, as Postgres writes them. */
 export type BiType =
-  | 'text'
-  | 'boolean'
-  | 'smallint'
-  | 'integer'
-  | 'bigint'
-  | 'numeric'
+  | Exclude<ColumnType, 'timestamptz'>
   | 'double precision'
-  | 'date'
   | 'timestamp with time zone'
   | 'timestamp without time zone'
-  | 'inet'
 
 /** A column of a view: its type, its expression and its description. */
 export interface BiColumn {

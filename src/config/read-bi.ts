@@ -1,6 +1,5 @@
 import type { BiSettings } from '../bi/bi-settings.ts'
-import { maskable } from '../bi/views/fragments/masks.ts'
-import type { PersonalData } from '../bi/view.ts'
+import { maskable, type PersonalData } from '../bi/view.ts'
 import { readLanguage, readNumber, readValue, show } from './values.ts'
 import type { SettingSource } from './setting-source.ts'
 

@@ -1,14 +1,5 @@
-import type { BiColumn, PersonalData } from '../../view.ts'
+import { type BiColumn, maskedByName, type PersonalData } from '../../view.ts'
 import { city, province } from './places.ts'
-
-/** Masked unless `LIVEHOUSE_MASK` says otherwise; the company's own ids stay clear. */
-const maskedByDefault: readonly PersonalData[] = ['phone', 'ip', 'open_id', 'nickname', 'address', 'answers']
-
-/** Masked only where `LIVEHOUSE_MASK` names it. */
-const maskedByName: readonly PersonalData[] = ['assign_id', 'outer_id', 'access_source', 'username']
-
-/** Everything that `LIVEHOUSE_MASK` may name. */
-export const maskable: readonly PersonalData[] = [...maskedByDefault, ...maskedByName]
 
 /** Shown in place of a text that is hidden whole. */
 export const HIDDEN = '***'
@@ -64,7 +55,7 @@ export function masked(kind: PersonalData, sql: string, unless?: string): string
 
 /** A column of personal data, masked for readers who may not see it. */
 export function personal(kind: PersonalData, { type, sql, words }: BiColumn): BiColumn {
-  const isClear = maskedByName.includes(kind)
+  const isClear = maskedByName.some((each) => each === kind)
   const masks = {
     en: `${words.en}; masked unless the reader has the role livehouse_pii`,
     zh: `${words.zh}；没有 livehouse_pii 角色时脱敏`,
