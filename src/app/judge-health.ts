@@ -8,7 +8,7 @@ import type { OpenReadings } from '../ledger/open-readings.ts'
 import type { RunReport } from '../ledger/runs/run-reports.ts'
 import { hasEnded } from '../ledger/runs/runs.ts'
 import type { TableSize } from '../ledger/table-sizes.ts'
-import { findStream, rankOf, streams } from '../streams/registry.ts'
+import { isOnlyWhenNamed, rankOf, streams } from '../streams/registry.ts'
 
 /** The streams that a job keeps up to date, none for one that is off or reads old days only, and where. */
 export interface KeepingJob {
@@ -59,7 +59,7 @@ function createExpectations(facts: Facts, rangeOf: RangeOf) {
   }
   /** What is wrong with a part: only the gravest, so that each fault is told once. */
   const faultOf = (unit: LedgerUnit): Fault | undefined => {
-    if (isAskedFor(unit.stream)) return undefined
+    if (isOnlyWhenNamed(unit.stream)) return undefined
     if (problems.has(keyOf(unit))) return 'problem'
     if (isKept(unit) && unit.reach === null) return 'unread'
     const wanted = Math.min(facts.now - FRESH_SECONDS, endOf(unit) ?? Infinity)
@@ -95,9 +95,7 @@ function unknownUnits({ units, channels, jobs }: Facts, isWanted: IsWanted): rea
   const known = new Set(units.map(keyOf))
   const read = new Set([...units.map(({ stream }) => stream), ...jobs.flatMap((job) => job.streams)])
   const active = channels.flatMap(({ channelId, state }) => (state === 'active' ? [channelId] : []))
-  // Version 1 is read where it is asked for, and nowhere else.
-  const usual = streams.filter(({ isBudgeted }) => isBudgeted !== true)
-  return usual.flatMap(({ name: stream, partitionedBy, isTimeFiltered: isWindowed }) => {
+  return streams.flatMap(({ name: stream, partitionedBy, isTimeFiltered: isWindowed }) => {
     // Signups have a part only where there is a questionnaire.
     const places = partitionedBy === 'account' ? [null] : partitionedBy === 'channel/question' ? [] : active
     const parts = places.map((channelId) => ({ ...nothing, stream, channelId, isWindowed }))
@@ -119,11 +117,6 @@ function whatJobsRead({ jobs, channels }: Facts): IsWanted {
     const own = readers.filter((reader) => reader.streams.includes(stream))
     return own.length === 0 || channelId === null || own.some(({ reads }) => reads(channelId))
   }
-}
-
-/** Whether a stream is read only when asked for: with ten calls a day it is never complete in a night. */
-export function isAskedFor(stream: string): boolean {
-  return findStream(stream)?.isBudgeted === true
 }
 
 /** A fault that the same channels have in some streams. */
@@ -169,7 +162,8 @@ function judge({ runs, units, causes }: Facts, expectations: Expectations): Verd
   const runId = failed?.kind === 'run' ? failed.runId : null
   const isSaid = findings.some(({ kind }) => kind === 'problem')
   const failedRun = last && runId !== null && !isSaid ? { runId, command: last.command } : undefined
-  const isComplete = findings.length === 0 && failedRun === undefined && units.some(({ stream }) => !isAskedFor(stream))
+  const isComplete =
+    findings.length === 0 && failedRun === undefined && units.some(({ stream }) => !isOnlyWhenNamed(stream))
   const status = isRunning && last === undefined ? 'first' : isComplete ? 'complete' : 'incomplete'
   return { status, findings, failedRun, isRunning }
 }
@@ -200,7 +194,7 @@ function findingsOf({ units, faultOf }: Expectations): readonly Finding[] {
  */
 export function readProgressOf(units: readonly LedgerUnit[], { isKept, faultOf }: Expectations) {
   const kept = units.filter(isKept)
-  const nightly = kept.filter(({ stream }) => !isAskedFor(stream))
+  const nightly = kept.filter(({ stream }) => !isOnlyWhenNamed(stream))
   const counted = [nightly, kept].find((some) => some.length > 0) ?? units
   const channels = new Set(counted.flatMap(({ channelId }) => channelId ?? []))
   const behind = new Set(counted.filter(faultOf).map(({ channelId }) => channelId))

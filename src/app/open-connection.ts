@@ -57,7 +57,7 @@ export async function openRunConnection(
   additions: Pick<Additions, 'onCall'> = {},
 ): Promise<Connection> {
   const reserve = callBudget(db, settings.service, context.clock)
-  const onFirstPage = await claimLater(context, settings, db)
+  const onFirstPage = await claimOnFirstPage(context, settings, db)
   const known = await withKnownListParams(settings.service, db)
   return openConnection(context, known, db, { ...additions, reserve, onFirstPage })
 }
@@ -67,7 +67,7 @@ export async function openRunConnection(
  * the source already.
  * @throws db.otherSource
  */
-export async function claimLater(context: AppContext, { service, database }: RunSettings, db: Db) {
+export async function claimOnFirstPage(context: AppContext, { service, database }: RunSettings, db: Db) {
   const remembered = await checkSource(db, service)
   if (remembered && (service.appId === null || remembered.appId === service.appId)) return undefined
   return async (): Promise<void> => {

@@ -6,7 +6,7 @@ import { probe } from '../sync/probe.ts'
 import { keepSourceFacts, readSourceFacts } from '../ledger/source.ts'
 import { allStreams } from '../streams/registry.ts'
 import { recordRun } from './record-run.ts'
-import { claimLater, openConnection, type RunSettings } from './open-connection.ts'
+import { claimOnFirstPage, openConnection, type RunSettings } from './open-connection.ts'
 
 /**
  * Asks the service and keeps its answers, as a run that is recorded however it ends.
@@ -14,7 +14,7 @@ import { claimLater, openConnection, type RunSettings } from './open-connection.
  */
 export async function runProbe(context: AppContext, settings: RunSettings, db: Db) {
   const recorded = await recordRun(context, { db, command: 'probe', asked: {} }, async ({ runId, signal }) => {
-    const onFirstPage = await claimLater(context, settings, db)
+    const onFirstPage = await claimOnFirstPage(context, settings, db)
     await using connection = openConnection({ ...context, signal }, settings.service, db, { onFirstPage })
     const { facts, calls, failures } = await probe(connection.ask, allStreams, signal)
     await keepSourceFacts(db, facts, { runId, foundAt: new Date(context.clock.now()) })

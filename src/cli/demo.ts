@@ -15,7 +15,7 @@ import type { Db } from '../store/database.ts'
 import { startEmbedded } from '../store/embedded.ts'
 import { migrateUp } from '../store/migrate.ts'
 import { countRows, openDatabase, runQuery } from '../store/pool.ts'
-import { findStream, streams } from '../streams/registry.ts'
+import { isOnlyWhenNamed, streams } from '../streams/registry.ts'
 import type { CliContext } from './command.ts'
 import { settingsOf } from './emulate.ts'
 import { readExtractionSettings } from './extraction-settings.ts'
@@ -112,7 +112,7 @@ export async function fillDemo(
     planStreams: (now) => syncPlan(db, settings, now),
   })
   signal.throwIfAborted()
-  const filled = Object.entries(emulator.truth()).filter(([table]) => findStream(table)?.isBudgeted !== true)
+  const filled = Object.entries(emulator.truth()).filter(([table]) => !isOnlyWhenNamed(table))
   const compared = await Promise.all(
     filled.map(async ([table, { length }]) => ({ table, landed: await countRows(db, table), expected: length })),
   )

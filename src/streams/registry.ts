@@ -56,5 +56,10 @@ export function withQuestionStreams(chosen: readonly Stream[]): readonly Stream[
   return [...new Set(chosen.flatMap((stream) => [...[questionStreamOf(stream) ?? []].flat(), stream]))]
 }
 
-/** Streams that are read only when they are named, for help and messages: the service allows them a few calls a day. */
+/** Whether a stream is read only when it is named: with a few calls a day it is never complete in a night. */
+export function isOnlyWhenNamed(name: string): boolean {
+  return findStream(name)?.isBudgeted === true
+}
+
+/** Their names, for help and messages. */
 export const onlyWhenNamed = allStreams.flatMap(({ name, isBudgeted }) => (isBudgeted ? [name] : [])).join(', ')

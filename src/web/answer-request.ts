@@ -47,7 +47,7 @@ export async function answerRequest(
   const url = URL.parse(request.url ?? '', 'http://localhost')
   if (url === null || !(request.url ?? '').startsWith('/'))
     return send(response, textReply(400, 'no such address'), isHead)
-  const asked = takeApart(answering, request, url)
+  const asked = readAsked(answering, request, url)
   try {
     send(response, withLanguage(asked, await replyTo(answering, asked)), isHead)
   } catch (error) {
@@ -59,7 +59,7 @@ export async function answerRequest(
   }
 }
 
-function takeApart({ language }: Answering, request: IncomingMessage, url: URL): Asked {
+function readAsked({ language }: Answering, request: IncomingMessage, url: URL): Asked {
   const { pathname: path, searchParams: parameters } = url
   const cookies = readCookies(request.headers.cookie)
   const accepted = request.headers['accept-language']

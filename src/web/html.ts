@@ -46,7 +46,7 @@ function escape(text: string): string {
 
 /** Text of others (names, labels, errors), isolated so that right-to-left letters reorder nothing beside it. */
 export function untrusted(text: string, longest = 120): Html {
-  const pieces = plainForeign(text, longest).replaceAll(PLACE_TO_BREAK, '$&\u0000').split('\u0000')
+  const pieces = cutText(text, longest).replaceAll(PLACE_TO_BREAK, '$&\u0000').split('\u0000')
   return html`<bdi>${pieces.map((piece, index) => html`${index > 0 && html`<wbr>`}${piece}`)}</bdi>`
 }
 
@@ -54,7 +54,7 @@ export function untrusted(text: string, longest = 120): Html {
 const PLACE_TO_BREAK = /[/=](?=.)|[^\s/=]{30}(?=.)/gu
 
 /** The same where no markup is possible: cut to a readable length. */
-export function plainForeign(text: string, longest: number): string {
+export function cutText(text: string, longest: number): string {
   // Not in the middle of a surrogate pair.
   return text.length > longest ? `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…` : text
 }

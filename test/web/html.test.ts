@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { untrusted, html, plainForeign, maskValues } from '../../src/web/html.ts'
+import { untrusted, html, cutText, maskValues } from '../../src/web/html.ts'
 
 const folder = join(import.meta.dirname, '../../src/web')
 
@@ -14,8 +14,8 @@ test('text never becomes markup, wherever it stands', () => {
 
 test('text of strangers is set apart, cut, and turns no letters round', () => {
   expect(untrusted('\u202Egnp.exe<').toString()).toBe('<bdi>gnp.exe&lt;</bdi>')
-  expect(plainForeign('x'.repeat(500), 120).length).toBe(120)
-  expect(plainForeign('😀'.repeat(10), 6)).toBe('😀😀…')
+  expect(cutText('x'.repeat(500), 120).length).toBe(120)
+  expect(cutText('😀'.repeat(10), 6)).toBe('😀😀…')
 })
 
 // Escaping protects inside quotes only.

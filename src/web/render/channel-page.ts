@@ -2,10 +2,11 @@ import type { ListedChannel } from '../../ledger/channels.ts'
 import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
 import { untrusted, type Html, html } from '../html.ts'
-import { isAskedFor, readProgressOf } from '../../app/judge-health.ts'
+import { readProgressOf } from '../../app/judge-health.ts'
 import { rangeText } from './run-page.ts'
-import { coverageSection, lastRead, standing, streamsOf } from './streams-section.ts'
+import { coverageSection, lastRead, completeUntil, streamsOf } from './streams-section.ts'
 import { errorText } from './verdict-section.ts'
+import { isOnlyWhenNamed } from '../../streams/registry.ts'
 import { type Column, tableSection } from './table.ts'
 import { actionForm, sectionLinks, mark, proofMarks, section, streamName, type View } from './view.ts'
 
@@ -41,7 +42,7 @@ function streams(view: View, units: readonly LedgerUnit[]): Html | false {
   const columns: readonly Column<LedgerUnit>[] = [
     ['stream', ({ stream }) => streamName(view, stream)],
     ['lastRead', (unit) => lastRead(view, [unit])],
-    ['coveredUntil', (unit) => standing(view, [unit])],
+    ['completeUntil', (unit) => completeUntil(view, [unit])],
     ['proof', (unit) => proofMarks(view.messages, countProofs([unit]))],
   ]
   return tableSection(view, 'streams', units, columns, { note: '' })
@@ -57,10 +58,10 @@ function openPoints(view: View): Html | false {
     ['partition', ({ partition }) => untrusted(partition, 60)],
     ['reason', ({ reason }) => (reason === null ? messages.notKnown : errorText(messages, reason))],
   ]
-  const hasAskedFor = open.some(({ stream, kind }) => isAskedFor(stream) && kind !== 'accepted')
+  const hasOnlyWhenNamed = open.some(({ stream, kind }) => isOnlyWhenNamed(stream) && kind !== 'accepted')
   return tableSection(view, 'open', open, columns, {
     className: 'worded',
-    note: open.length === 0 ? '' : hasAskedFor ? messages.open.askedFor : messages.notes.open,
+    note: open.length === 0 ? '' : hasOnlyWhenNamed ? messages.open.onlyWhenNamed : messages.notes.open,
     left: openCounts.problem + openCounts.gap + openCounts.accepted - open.length,
   })
 }

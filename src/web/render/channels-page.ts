@@ -2,7 +2,7 @@ import type { ListedChannel } from '../../ledger/channels.ts'
 import type { LedgerUnit } from '../../ledger/latest-readings.ts'
 import { untrusted, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
-import { lastRead, standing } from './streams-section.ts'
+import { lastRead, completeUntil } from './streams-section.ts'
 import { type Column, filterForm, pagination, tableSection } from './table.ts'
 import { mark, type View } from './view.ts'
 
@@ -88,7 +88,7 @@ function columnsOf(view: View): readonly Column<ChannelRow>[] {
     ['channel', ({ channel }) => channelName(view, channel)],
     ['state', (row) => stateOf(view, row)],
     ['lastRead', ({ units }) => lastRead(view, units)],
-    ['coveredUntil', ({ units }) => (units.length === 0 ? notKnown : standing(view, units))],
+    ['completeUntil', ({ units }) => (units.length === 0 ? notKnown : completeUntil(view, units))],
   ]
 }
 

@@ -1,7 +1,7 @@
 import { type Language, languages } from '../../core/column.ts'
 import { wallTimeAt } from '../../core/wall-clock.ts'
 import type { Assets } from '../assets.ts'
-import { type Content, type Html, html, plainForeign } from '../html.ts'
+import { type Content, type Html, html, cutText } from '../html.ts'
 import { link } from './view.ts'
 import { fill, type Messages, messagesOf } from '../messages.ts'
 
@@ -32,7 +32,7 @@ export function layout(frame: Frame, title: string, content: Content): Html {
 <html lang="${messages.languageTag}">
 <head>
 <meta charset="utf-8">
-<title>${title === messages.title ? title : `${plainForeign(title, 60)} · ${messages.title}`}</title>
+<title>${title === messages.title ? title : `${cutText(title, 60)} · ${messages.title}`}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">

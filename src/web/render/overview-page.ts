@@ -4,7 +4,7 @@ import { fill } from '../messages.ts'
 import { streamNames } from '../../streams/registry.ts'
 import { chartsSection } from './charts-section.ts'
 import { jobsSection } from './jobs-section.ts'
-import { coverageSection, rowCount, standing, streamsOf, streamsSection } from './streams-section.ts'
+import { coverageSection, rowCount, completeUntil, streamsOf, streamsSection } from './streams-section.ts'
 import { progressSection } from './verdict-section.ts'
 import { sectionLinks, moment, type View, stateMark } from './view.ts'
 import { MOST_QUARANTINED } from '../facts.ts'
@@ -41,7 +41,7 @@ function figures(view: View): Html {
   const left = { left: formats.number(fewestCallsLeft(facts.budget)), all: formats.number(facts.budget.budget) }
   const rows = rowCount(view, streamNames)
   const shown: readonly (readonly [string, Content])[] = [
-    [messages.columns.coveredUntil, units.some(isKept) ? standing(view, units) : messages.notKnown],
+    [messages.columns.completeUntil, units.some(isKept) ? completeUntil(view, units) : messages.notKnown],
     [
       words.lastRun,
       run === undefined

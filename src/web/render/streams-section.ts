@@ -1,9 +1,9 @@
-import { streamNames } from '../../streams/registry.ts'
+import { isOnlyWhenNamed, streamNames } from '../../streams/registry.ts'
 import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { timelineOf } from '../timeline.ts'
-import { isAskedFor, readProgressOf } from '../../app/judge-health.ts'
+import { readProgressOf } from '../../app/judge-health.ts'
 import { timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
 import { tableSection } from './table.ts'
 import { channelLinks, icon, moment, proofMarks, section, streamName, type View, wallAgo } from './view.ts'
@@ -11,7 +11,7 @@ import { channelLinks, icon, moment, proofMarks, section, streamName, type View,
 interface StreamRow {
   readonly stream: string
   readonly units: readonly LedgerUnit[]
-  /** For a stream that is read only when asked for: the number of active channels; else 0. */
+  /** For a stream that is read only when named: the number of active channels; else 0. */
   readonly outOf: number
 }
 
@@ -23,7 +23,7 @@ export function streamsOf({ facts }: View, channelId?: string): readonly StreamR
   return streamNames.flatMap((stream) => {
     const units = groups.get(stream) ?? []
     const hasRows = channelId === undefined && Boolean(facts.sizes.get(stream)?.rows)
-    const outOf = channelId === undefined && units.length > 0 && isAskedFor(stream) ? active : 0
+    const outOf = channelId === undefined && units.length > 0 && isOnlyWhenNamed(stream) ? active : 0
     return units.length > 0 || hasRows ? [{ stream, units, outOf }] : []
   })
 }
@@ -34,7 +34,7 @@ export function streamsSection(view: View): Html | false {
     ['stream', ({ stream }) => html`${streamName(view, stream)} <code>${stream}</code>`],
     ['rows', ({ stream }) => rowCount(view, [stream])],
     ['lastRead', ({ units }) => lastRead(view, units)],
-    ['coveredUntil', ({ units, outOf }) => standing(view, units, outOf)],
+    ['completeUntil', ({ units, outOf }) => completeUntil(view, units, outOf)],
     ['proof', ({ units }) => proofMarks(view.messages, countProofs(units))],
   ])
 }
@@ -61,7 +61,7 @@ function lastLanding(units: readonly LedgerUnit[]): number | undefined {
 }
 
 /** Until when some parts have been read; where that holds for some channels only, how many, and which are left. */
-export function standing(view: View, units: readonly LedgerUnit[], outOf = 0): Content {
+export function completeUntil(view: View, units: readonly LedgerUnit[], outOf = 0): Content {
   const { messages, facts } = view
   const { until, all: known, behind } = readProgressOf(units, facts.expectations)
   const all = Math.max(known, outOf)
@@ -71,9 +71,9 @@ export function standing(view: View, units: readonly LedgerUnit[], outOf = 0): C
   if (behind.length === 0 && known === all) return html`<span class="moment"><span>${time}</span>${ago}</span>`
   const whole = known - behind.filter((channelId) => channelId !== null).length
   const counts = { whole: number(whole), all: number(all), time }
-  const words = fill(messages.standing[all === 1 ? 'one' : whole === 0 ? 'none' : 'some'], counts)
+  const words = fill(messages.completeUntil[all === 1 ? 'one' : whole === 0 ? 'none' : 'some'], counts)
   if (behind.length === 0) return html`<span class="late"><span>${words}${ago}</span></span>`
-  const missing = all > 1 && html`<small>${messages.standing.missing}${channelLinks(view, behind)}</small>`
+  const missing = all > 1 && html`<small>${messages.completeUntil.missing}${channelLinks(view, behind)}</small>`
   return html`<span class="late">${icon('bad')}<span>${words}${ago} ${missing}</span></span>`
 }
 
@@ -99,7 +99,7 @@ ${lanes}</tbody>
 /** The bars of a stream and until when it has been read; for whole lists, when that was. */
 function lane(view: View, { stream, units, outOf }: StreamRow): Html {
   const { messages, facts } = view
-  const { standing: words, formats } = messages
+  const { completeUntil: words, formats } = messages
   const { behind, all } = readProgressOf(units, facts.expectations)
   if (!units.some(({ isWindowed }) => isWindowed)) {
     const at = lastLanding(units)
@@ -111,7 +111,7 @@ function lane(view: View, { stream, units, outOf }: StreamRow): Html {
   const days = timelineOf({ now: facts.now, units, open, rangeOf: facts.expectations.rangeOf, outOf })
   const strip = timelineStrip(messages, streamName(view, stream), days)
   const until = behind.length === 0 && all >= outOf && words.until
-  return html`${strip}<p class="days">${until}${standing(view, units, outOf)}</p>`
+  return html`${strip}<p class="days">${until}${completeUntil(view, units, outOf)}</p>`
 }
 
 /** A note where there are more open points than timelines mark. */

@@ -45,7 +45,7 @@ const MOST_CHANNELS = 3
 /** Links to some channels, and to the list where there are more. Null is the account, which has no page. */
 export function channelLinks({ messages, facts }: View, ids: readonly (string | null)[]): Html {
   const links = ids.slice(0, MOST_CHANNELS).map((id) => {
-    if (id === null) return messages.standing.account
+    if (id === null) return messages.completeUntil.account
     const known = facts.channels.find(({ channelId }) => channelId === id)
     return html`<a href="/channels/${encodeURIComponent(id)}">${untrusted(known?.label ?? known?.name ?? id, 40)}</a>`
   })

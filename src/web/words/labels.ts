@@ -75,7 +75,7 @@ export const labels = {
     stream: ['Stream', '类别'],
     rows: ['Rows', '行数'],
     lastRead: ['Last read', '最近读取'],
-    coveredUntil: ['Complete until', '完整截至'],
+    completeUntil: ['Complete until', '完整截至'],
     proof: ['Proof', '核对'],
     run: ['Run', '运行'],
     command: ['Command', '命令'],

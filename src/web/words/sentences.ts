@@ -59,7 +59,7 @@ export const sentences = {
     failedRun: ['The last run, {command} (run {runId}), failed', '最近一次运行 {command}（运行 {runId}）失败'],
     inChannels: [' in {count} of {all} channels: ', '（{all} 个频道中的 {count} 个）：'],
   },
-  standing: {
+  completeUntil: {
     until: ['until ', '截至 '],
     some: ['{whole} of {all} channels until {time}', '{all} 个频道中的 {whole} 个截至 {time}'],
     none: ['none of {all} channels; read until {time}', '{all} 个频道均未完整；已读至 {time}'],
@@ -114,7 +114,7 @@ export const sentences = {
       'Only the newest {marked} of {all} open points are marked.',
       '共 {all} 处待解决，图中只标出最近的 {marked} 处。',
     ],
-    askedFor: [
+    onlyWhenNamed: [
       'The next sync reads this again; watch records of version 1 only where they are named, as in the job v1-history.',
       '下次同步会重新读取以下全部内容；观看记录（v1）除外：只有指明该流的同步或任务 v1-history 才会读取。',
     ],
