@@ -40,20 +40,15 @@ export async function openProgressOnRecord(
   }
 }
 
-interface Counters {
-  planned: number
-  rows: number
-  ended: number
-  share: number
-  /** The slices being read, by name, and the share of each that has come. */
-  readonly open: Map<string, number>
-}
+/** `open`: the slices being read, by name, and the share of each that has come. */
+const createCounters = () => ({ planned: 0, rows: 0, ended: 0, share: 0, open: new Map<string, number>() })
+type Counters = ReturnType<typeof createCounters>
 
 /** Adds up progress events: returns how far the stream of each has come, which never goes back. */
 export function createProgressTally(): (event: ProgressEvent) => SavedProgress {
   const streams = new Map<string, Counters>()
   return (event) => {
-    const counters = streams.get(event.stream) ?? { planned: 0, rows: 0, ended: 0, share: 0, open: new Map() }
+    const counters = streams.get(event.stream) ?? createCounters()
     streams.set(event.stream, counters)
     count(counters, event)
     counters.share = Math.max(counters.share, shareOf(counters))

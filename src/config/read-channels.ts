@@ -6,12 +6,6 @@ import { isDate, show } from './values.ts'
 
 const NAME = 'LIVEHOUSE_CHANNELS'
 
-/** A channel and where it stands, such as `channels.csv line 3: `. */
-interface PlacedChannel {
-  readonly place: string
-  readonly channel: ChannelSetting
-}
-
 /** The configured channels, at least one. */
 export function readChannels(source: SettingSource): readonly ChannelSetting[] {
   if (!source.isSet(NAME)) {
@@ -44,11 +38,13 @@ export function readChannelsIfAny(source: SettingSource): readonly ChannelSettin
   return [...channels.values()]
 }
 
-function readList(text: string): readonly PlacedChannel[] {
+/** The channels of a list, each with the place where it stands. */
+function readList(text: string) {
   return text.split(',').map((part, index) => ({ place: `entry ${index + 1}: `, channel: plainChannel(part.trim()) }))
 }
 
-function readFile(path: string, refuse: (problem: string) => void): readonly PlacedChannel[] {
+/** The same of a file: the place is such as `channels.csv line 3: `. */
+function readFile(path: string, refuse: (problem: string) => void) {
   const text = readTextFile(path, 'it should hold channel ids', refuse)
   if (text === undefined) return []
   const file = basename(path)

@@ -1,20 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Answer } from './answer.ts'
-import type { Params } from './params.ts'
 
 /** The parts of a request that endpoints read. */
-export interface Incoming {
-  readonly method: string
-  readonly path: string
-  readonly query: Params
-  readonly contentType: string
-  readonly authorization: string
-  readonly text: string
-}
+export type Incoming = Awaited<ReturnType<typeof readRequest>>
 
 /** Reads a request; one that comes by a proxy names the whole address (RFC 9112, 3.2.2). */
-export async function readRequest(request: IncomingMessage): Promise<Incoming> {
+export async function readRequest(request: IncomingMessage) {
   const body = await text(request)
   const [path = '', query = ''] = (request.url ?? '').replace(/^http:\/\/[^/]*/, '').split('?', 2)
   return {

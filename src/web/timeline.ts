@@ -11,14 +11,7 @@ import { TIMELINE_DAYS } from './facts.ts'
  */
 type DayState = 'problem' | 'gap' | 'accepted' | 'partial' | 'complete' | 'none'
 
-export interface TimelineDay {
-  readonly day: WallTime
-  readonly state: DayState
-  /** From 0 to 1: how much of the day, over all channels, has been read. */
-  readonly share: number
-  /** From 0 to 1: how much of the day its state is about; 0 where that is no fault. */
-  readonly faulty: number
-}
+export type TimelineDay = ReturnType<typeof timelineOf>[number]
 
 /** What the days of a timeline are made from: all of one stream, or of one stream of a channel. */
 export interface TimelineFacts {
@@ -30,25 +23,27 @@ export interface TimelineFacts {
   readonly outOf?: number
 }
 
-/** The last days of a stream that is read by time, today last. Whole lists have no days. */
-export function timelineOf({ now, units, open, rangeOf, outOf = 0 }: TimelineFacts): readonly TimelineDay[] {
+/**
+ * The last days of a stream that is read by time, today last. Whole lists have no days. `share`, from 0 to 1: how much
+ * of the day, over all channels, has been read; `faulty`: how much of it its state is about, 0 where that is no fault.
+ */
+export function timelineOf({ now, units, open, rangeOf, outOf = 0 }: TimelineFacts) {
   const windowed = units.filter(({ isWindowed }) => isWindowed)
   const known = new Set(windowed.map(({ channelId }) => channelId)).size
   return lastOnes(now, DAY, TIMELINE_DAYS).map((day) => {
     const span = { from: day, to: Math.min(day + DAY, now) }
-    const marks = open.filter(({ window }) => window && overlap(window.from, window.to, span) > 0)
+    const marks = open
+      .map(({ window, ...each }) => ({ ...each, length: window ? overlap(window.from, window.to, span) : 0 }))
+      .filter(({ length }) => length > 0)
     const read = windowed.reduce((sum, unit) => sum + overlap(unit.since, unit.until, span), 0)
-    const missing = marks.reduce((sum, { kind, window }) => {
-      return kind === 'gap' && window ? sum + overlap(window.from, window.to, span) : sum
-    }, 0)
+    const missing = marks.reduce((sum, { kind, length }) => (kind === 'gap' ? sum + length : sum), 0)
     const wanted = windowed.reduce((sum, unit) => sum + wantedOf(unit, span, rangeOf), 0) * Math.max(1, outOf / known)
     const share = wanted === 0 ? 0 : Math.min(1, Math.max(0, (read - missing) / wanted))
     const state = stateOf(marks, share)
     const ofState = marks.filter(({ kind }) => kind === state)
     // Parts of one channel, such as its types of gifts, count once.
-    const longest = [...Map.groupBy(ofState, ({ channelId }) => channelId).values()].map((alike) =>
-      Math.max(...alike.map(({ window }) => (window ? overlap(window.from, window.to, span) : 0))),
-    )
+    const byChannel = [...Map.groupBy(ofState, ({ channelId }) => channelId).values()]
+    const longest = byChannel.map((alike) => Math.max(...alike.map(({ length }) => length)))
     const faulty = wanted === 0 ? 0 : longest.reduce((sum, each) => sum + each, 0) / wanted
     return { day, share, faulty, state }
   })
@@ -73,7 +68,7 @@ function wantedOf({ channelId, since, until }: LedgerUnit, span: Window, rangeOf
   return overlap(from, to, span)
 }
 
-function stateOf(marks: readonly OpenReading[], share: number): DayState {
+function stateOf(marks: readonly Pick<OpenReading, 'kind'>[], share: number): DayState {
   if (marks.some(({ kind }) => kind === 'problem')) return 'problem'
   if (marks.some(({ kind }) => kind === 'gap')) return 'gap'
   if (share === 0) return 'none'

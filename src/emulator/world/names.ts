@@ -33,18 +33,13 @@ const REGIONS: readonly [readonly [string, Choices], ...(readonly [string, Choic
 ]
 
 /** Where a viewer is, and what an anonymous one from there is called. */
-interface Place {
-  readonly addr: string
-  readonly anonymousNick: string
-}
-
-export function choosePlace(random: Random): Place {
+export function choosePlace(random: Random) {
   const [province, cities] = random.pick(REGIONS)
   return { addr: random.pick(cities), anonymousNick: `${province}网友` }
 }
 
 /** About a third of the viewers are anonymous, so nicknames are not unique. */
-export function chooseNick(random: Random, place: Place): string {
+export function chooseNick(random: Random, place: ReturnType<typeof choosePlace>): string {
   if (random.chance(0.35)) return place.anonymousNick
   return random.chance(0.25) ? random.pick(FANCY) : choosePersonName(random)
 }

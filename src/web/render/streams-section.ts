@@ -8,15 +8,13 @@ import { timelineLegend, timelinePatterns, timelineStrip } from './timeline-stri
 import { tableSection } from './table.ts'
 import { channelLinks, icon, moment, proofMarks, section, streamName, type View, wallAgo } from './view.ts'
 
-interface StreamRow {
-  readonly stream: string
-  readonly units: readonly LedgerUnit[]
-  /** For a stream that is read only when named: the number of active channels; else 0. */
-  readonly outOf: number
-}
+type StreamRow = ReturnType<typeof streamsOf>[number]
 
-/** The streams that are read or have rows, in the order of the registry; only those of a channel if one is given. */
-export function streamsOf({ facts }: View, channelId?: string): readonly StreamRow[] {
+/**
+ * The streams that are read or have rows, in the order of the registry; only those of a channel if one is given.
+ * `outOf`: for a stream that is read only when named, the number of active channels; else 0.
+ */
+export function streamsOf({ facts }: View, channelId?: string) {
   const ofChannel = (unit: LedgerUnit) => channelId === undefined || unit.channelId === channelId
   const active = facts.channels.filter(({ state }) => state === 'active').length
   const groups = Map.groupBy(facts.expectations.units.filter(ofChannel), ({ stream }) => stream)
