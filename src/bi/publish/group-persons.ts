@@ -11,7 +11,7 @@ import { isNoted, withFiguresLock } from './with-figures-lock.ts'
  */
 export async function groupPersons(db: Db, signal?: AbortSignal): Promise<void> {
   if (!(await isNoted(db, 'changed_persons'))) return
-  await withFiguresLock(db, signal, undefined, async (trx) => {
+  await withFiguresLock(db, signal, async (trx) => {
     const channels = new Set<string>()
     const change = async (statement: string): Promise<boolean> => {
       const { rows } = await sql.raw<{ channel: string }>(noteChannelsOf(statement)).execute(trx)

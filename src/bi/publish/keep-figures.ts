@@ -15,11 +15,11 @@ const MOST_CHANNELS = 25
 /** Works out and keeps changed days, then persons, then changed channels. What is finished when it is stopped stays. */
 export async function keepFigures(db: Db, signal?: AbortSignal): Promise<void> {
   const isStopped = () => signal?.aborted === true
-  let days = (await isNoted(db, 'changed_channel_days')) ? MOST_DAYS : 0
+  let days: number | undefined = (await isNoted(db, 'changed_channel_days')) ? MOST_DAYS : 0
   while (days === MOST_DAYS && !isStopped()) {
-    days = await withFiguresLock(db, signal, 0, async (trx, zone) => {
+    days = await withFiguresLock(db, signal, async (trx, zone) => {
       const kept = await sql.raw<{ days: number }>(keepChangedDays(MOST_DAYS, zone)).execute(trx)
-      return kept.rows[0]?.days ?? 0
+      return kept.rows[0]?.days
     })
   }
   if (isStopped()) return
@@ -27,7 +27,7 @@ export async function keepFigures(db: Db, signal?: AbortSignal): Promise<void> {
   const first = (await isNoted(db, 'changed_channels')) ? '' : undefined
   for (let last: string | undefined = first; last !== undefined && !isStopped(); ) {
     const after: string = last
-    last = await withFiguresLock(db, signal, undefined, async (trx, zone) => {
+    last = await withFiguresLock(db, signal, async (trx, zone) => {
       // Another run may have worked some of them out by now.
       const { rows } = await sql<{ channel: string }>`
         select distinct channel_id as channel from livehouse_ops.changed_channels

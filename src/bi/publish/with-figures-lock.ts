@@ -17,15 +17,14 @@ export async function isNoted(db: Db, notes: `changed_${string}`): Promise<boole
 
 /**
  * Does one part of the work on kept figures, in a transaction of its own. A stop waits for it, or ends the process.
- * @param none returned once `signal` has aborted, and where the views are not of this livehouse: changes are not noted,
- * or figures made otherwise
+ * Undefined once `signal` has aborted, and where the views are not of this livehouse: changes are not noted, or figures
+ * made otherwise.
  */
 export async function withFiguresLock<T>(
   db: Db,
   signal: AbortSignal | undefined,
-  none: T,
   work: (trx: Db, zone: string) => Promise<T>,
-): Promise<T> {
+): Promise<T | undefined> {
   return await transact(db, async (trx) => {
     // Two at once would lock each other's rows in different orders.
     await lockName(trx, FIGURES)
@@ -33,7 +32,7 @@ export async function withFiguresLock<T>(
     await setLocal(trx, { work_mem: WORK_MEMORY, enable_nestloop: 'off', enable_mergejoin: 'off' })
     const { rows } = await sql.raw<{ zone: string | null; notes: string }>(notesIn).execute(trx)
     const { zone = null, notes } = rows[0] ?? {}
-    if (zone === null || notes !== notesOf(zone, viewsVersion) || signal?.aborted) return none
+    if (zone === null || notes !== notesOf(zone, viewsVersion) || signal?.aborted) return undefined
     if (zone.includes('/')) await setLocal(trx, { timezone: zone })
     return await work(trx, zone)
   })
