@@ -1,4 +1,4 @@
-import type { ServiceSettings, AlertSettings } from './settings.ts'
+import type { ExtractionSettings } from './settings.ts'
 import type { AppContext } from './context.ts'
 import { createWebhook, type Webhook } from '../service/webhook.ts'
 import type { Db } from '../store/database.ts'
@@ -6,10 +6,7 @@ import { readCauses } from './alerts/read-causes.ts'
 import { type AlertStyle, formatAlert, refusalIn } from './alerts/alert-formats.ts'
 import { claimNotices, markSent, recordCauses } from '../ledger/alerts.ts'
 
-interface AlertingSettings {
-  readonly alerts: AlertSettings
-  readonly service: Pick<ServiceSettings, 'proxies'>
-}
+type AlertingSettings = Pick<ExtractionSettings, 'service' | 'alerts'>
 
 /** For one call to the receiver. */
 const ALERT_TIMEOUT_MS = 5000
@@ -47,16 +44,15 @@ export interface AlertChannel extends AlertStyle, Pick<AppContext, 'clock' | 'lo
 /** An alert is sent again no sooner than this: a receiver that answers too late may have taken it. */
 const HOLD_MS = 5 * 60_000
 
-/** Sends what is due, and logs why it did not go out. @returns whether it did */
-export async function deliverNotices(db: Db, channel: AlertChannel, signal: AbortSignal): Promise<boolean> {
+/** Sends what is due, or logs why it did not go out. */
+export async function deliverNotices(db: Db, channel: AlertChannel, signal: AbortSignal): Promise<void> {
   const { clock, log, url, post, format } = channel
   const notices = await claimNotices(db, new Date(clock.now()), HOLD_MS)
-  if (notices.length === 0) return true
+  if (notices.length === 0) return
   const answer = await post(formatAlert(notices, url, channel, clock.now()), signal)
   const reason = answer.status === undefined ? answer.failure : refusalIn(format, answer.status, answer.text)
   if (reason === undefined) await markSent(db, notices, new Date(clock.now()))
   else log.warn('alert.unsent', { notices: notices.length, format, reason })
-  return reason === undefined
 }
 
 const POLL_MS = 60_000

@@ -175,10 +175,11 @@ describe('notices that are due', () => {
     const refusal = { status: 200, text: JSON.stringify({ errcode: 310000, errmsg: `no ${KEY}` }) }
     const robot = channel([refusal, { status: undefined, failure: 'no connection' }, ok])
     const { clock } = robot.channel
-    for (const isTaken of [false, false, true]) {
-      expect(await deliverNotices(ofNotices.db, robot.channel, signal)).toBe(isTaken)
+    for (const unsent of [1, 2, 2]) {
+      await deliverNotices(ofNotices.db, robot.channel, signal)
       // Not at once: it may have been taken.
       await deliverNotices(ofNotices.db, robot.channel, signal)
+      expect(robot.lines).toHaveLength(unsent)
       await clock.sleep(5 * 60_000)
     }
     expect(robot.sent()).toBe(3)
@@ -198,8 +199,9 @@ describe('notices that are due', () => {
       return answer
     }
     const stopped = { ...robot.channel, post: isTakenThenStopped }
-    expect(await deliverNotices(ofNotices.db, stopped, controller.signal)).toBe(true)
-    expect(await deliverNotices(ofNotices.db, robot.channel, signal)).toBe(true)
+    await deliverNotices(ofNotices.db, stopped, controller.signal)
+    await deliverNotices(ofNotices.db, robot.channel, signal)
     expect(robot.sent()).toBe(1)
+    expect(robot.lines).toEqual([])
   })
 })
