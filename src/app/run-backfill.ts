@@ -29,10 +29,11 @@ export function backfillPlan(
   now: WallTime,
 ): PlanStreams {
   return async (some, questionsOf) => {
-    const [inTime, snapshots] = [true, false].map((is) => some.filter(({ isTimeFiltered }) => isTimeFiltered === is))
+    const streams = some.filter(({ isTimeFiltered }) => isTimeFiltered)
+    const snapshots = some.filter(({ isTimeFiltered }) => !isTimeFiltered)
     return [
-      ...(await syncPlan(db, settings, now)(snapshots ?? [], questionsOf)),
-      ...(await planBackfill(db, { ...range, now, streams: inTime ?? [], channels: settings.channels }, questionsOf)),
+      ...(await syncPlan(db, settings, now)(snapshots, questionsOf)),
+      ...(await planBackfill(db, { ...range, now, streams, channels: settings.channels }, questionsOf)),
     ]
   }
 }
