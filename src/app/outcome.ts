@@ -10,7 +10,7 @@ export interface Failure extends Pick<RunOutcome, 'command' | 'startedAt' | 'fin
 
 /** What `--json` prints, on one line, and the record of the run keeps. */
 export function outcomeObject(outcome: RunOutcome): Readonly<Record<string, unknown>> {
-  // In the order of the registry.
+  // In the order of the contract, whatever order they came in.
   const streams = Object.entries(outcome.streams).map(([name, { counts, slices }]) => {
     return [name, { ...noCounts, ...counts, slices: { ...noSlices, ...slices } }]
   })

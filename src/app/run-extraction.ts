@@ -61,7 +61,7 @@ function withoutChannels(planStreams: PlanStreams, gone: ReadonlySet<string>): P
   }
 }
 
-/** When the clock next shows `HH:MM`, once a day; one that it jumps over is as long after midnight as on other days. */
+/** When the clock next shows `HH:MM`; a time that it jumps over is as long after midnight as on other days. */
 function nextInstantOf(time: string, startMs: number, clock: (instantMs: number) => WallTime): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number)
   const ahead = hours * HOUR + minutes * MINUTE - (clock(startMs) % DAY)

@@ -23,7 +23,7 @@ export async function yieldToEventLoop(): Promise<void> {
 }
 
 /**
- * Calls `action` after `ms` of real time, if the process is still there then: it is not kept alive for it.
+ * Calls `action` after `ms` of real time, if the process is still there: the timer does not keep it alive.
  * @returns cancels it
  */
 export function callIfStillRunning(ms: number, action: () => void): () => void {

@@ -39,7 +39,7 @@ export type PartitionPart = 'channel' | 'type' | 'question'
 type ColumnSource<T> =
   /**
    * A field of the item. `isRequired`: without a readable value the item goes to quarantine. `isOptional`: the service
-   * may leave it out, so that it says nothing where no item has it.
+   * may leave it out, so the interface has not changed where no item has it.
    */
   | {
       readonly kind: 'field'

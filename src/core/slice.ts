@@ -23,7 +23,7 @@ export function parsePartition(key: string): Partition | undefined {
   return { ...(channel && { channel }), ...(type && { type }), ...(question && { question }) }
 }
 
-/** What of a stream names its lists. */
+/** The part of a stream that the names of its lists are made of. */
 interface Listed {
   readonly wire: { readonly path: string; readonly parts?: Readonly<Record<string, PartitionPart>> }
 }

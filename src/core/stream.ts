@@ -150,7 +150,7 @@ export interface Stream extends LoadTable {
   readonly children?: ChildTable
 }
 
-/** What a declaration need not say, and what is then so. */
+/** What a declaration may leave out, with its defaults. */
 const usual = { marksRemoved: false, timeColumns: [], lookbackDays: 0, otherFields: [] } as const
 
 type Optional = keyof typeof usual | 'table'

@@ -65,7 +65,7 @@ export function floorToMinute(wallTime: WallTime): WallTime {
   return Math.floor(wallTime / MINUTE) * MINUTE
 }
 
-/** One of each zone that was asked: to know a zone takes longer than to ask it. */
+/** One for each zone: to make one takes longer than to use it. */
 const formatters = new Map<string, Intl.DateTimeFormat>()
 
 /** What the wall clock of `timeZone` (an IANA name) shows at an instant, in whole seconds. */
