@@ -6,17 +6,7 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallMinute, formatWallTime, type WallTime } from '../core/wall-clock.ts'
 import { onlyWhenNamed, streams, withQuestionStreams } from '../streams/registry.ts'
-import {
-  BY_QUEUE,
-  channelsOf,
-  DRY_RUN,
-  JSON_OF_RUN,
-  namesOf,
-  OF_CHANNELS,
-  readRange,
-  readStreams,
-  refuseFarAhead,
-} from './flags.ts'
+import { channelsOf, namesOf, OF_CHANNELS, readRange, readStreams, refuseFarAhead, runFlags } from './flags.ts'
 import { fanOut, openQueueIf } from '../scheduler/fan-out.ts'
 import { minuteIn } from './format.ts'
 import { printOutcome } from './summary.ts'
@@ -41,9 +31,7 @@ disturbed.`,
       'only-gaps': 'reads only what is not covered',
       'newest-first': 'the newest days first (default: the oldest)',
       restart: 'forgets how far an unfinished backfill of the same arguments has come',
-      queue: BY_QUEUE,
-      'dry-run': DRY_RUN,
-      json: JSON_OF_RUN,
+      ...runFlags,
     },
     examples: `livehouse backfill --from 2026-01-01
 livehouse backfill --from 2026-03-01 --to 2026-04-01 --streams gifts --channels 10001589

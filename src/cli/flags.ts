@@ -17,8 +17,12 @@ import { checkUsage, type Refuse } from './failure.ts'
 /** The help of flags that several verbs have. */
 export const JSON_OF_RUN = 'prints one JSON object with what was done instead of a table'
 export const JSON_OF_LIST = 'prints one JSON object instead'
-export const DRY_RUN = 'shows what would be read: slices and their range; reads and writes nothing'
-export const BY_QUEUE = 'queues the partitions for livehouse worker and livehouse serve, instead of reading them here'
+/** Of verbs that read rows. */
+export const runFlags = {
+  queue: 'queues the partitions for livehouse worker and livehouse serve, instead of reading them here',
+  'dry-run': 'shows what would be read: slices and their range; reads and writes nothing',
+  json: JSON_OF_RUN,
+} as const
 export const OF_CHANNELS = 'only these channels of LIVEHOUSE_CHANNELS (default: all of them)'
 
 /** Their names in a sentence. */

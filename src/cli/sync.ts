@@ -3,7 +3,7 @@ import { openWarehouse } from '../app/open-warehouse.ts'
 import { syncPlan } from '../app/run-backfill.ts'
 import { runExtraction } from '../app/run-extraction.ts'
 import { allStreams, onlyWhenNamed, streams, withQuestionStreams } from '../streams/registry.ts'
-import { BY_QUEUE, channelsOf, DRY_RUN, JSON_OF_RUN, namesOf, OF_CHANNELS, readStreams } from './flags.ts'
+import { channelsOf, namesOf, OF_CHANNELS, readStreams, runFlags } from './flags.ts'
 import { fanOut, openQueueIf } from '../scheduler/fan-out.ts'
 import { defineCommand } from './usage.ts'
 import { printOutcome } from './summary.ts'
@@ -19,9 +19,7 @@ what is new or has changed. Settings come from the environment or .env (see .env
       ],
       channels: ['x,y', OF_CHANNELS],
       until: ['HH:MM', "begins nothing new from that time of the service's clock on (exit 4)"],
-      queue: BY_QUEUE,
-      'dry-run': DRY_RUN,
-      json: JSON_OF_RUN,
+      ...runFlags,
     },
     notes: `Exit codes: 0 everything has landed, 1 nothing could be done, 2 wrong use, 3 a part failed or fell short
 (the next sync goes on from there), 4 work is left that waits (--until, or the ten calls of ${onlyWhenNamed}), 130 and
