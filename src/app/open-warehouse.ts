@@ -9,21 +9,17 @@ import { migrateUp, requireMigrated } from '../store/migrate.ts'
 import { checkSource, type Source } from '../ledger/source.ts'
 import { openConfiguredDatabase, OPENING } from './open-database.ts'
 
-interface WarehouseRequest {
-  readonly settings: DatabaseSettings
-  /** Whose records it holds; undefined for a verb that does not call the service. */
-  readonly source: Source | undefined
-  readonly maxConnections?: number
-}
-
 /**
  * Opens the warehouse for a verb: says which database it is, applies pending migrations or refuses them, refuses
  * the records of another source, and brings the analysts' views up to date. Use it with `await using`.
+ * @param source whose records it holds; not given for a verb that does not call the service
  * @throws db.… codes
  */
 export async function openWarehouse(
   context: AppContext,
-  { settings, source, maxConnections }: WarehouseRequest,
+  settings: DatabaseSettings,
+  source?: Source,
+  maxConnections?: number,
 ): Promise<Db> {
   const { signal, remark } = context
   const db = await openConfiguredDatabase(context, settings, maxConnections)

@@ -46,8 +46,7 @@ livehouse accept --stream signups --channel 10001589 --reason 'deleted by the or
   },
   async (context, { stream, channelId, reason, days }) => {
     assert(stream)
-    const settings = readSettings(context.environment, readDatabaseSettings)
-    await using db = await openWarehouse(context, { settings, source: undefined })
+    await using db = await openWarehouse(context, readSettings(context.environment, readDatabaseSettings))
     const nowMs = context.clock.now()
     const [acceptedAt, expiresAt] = [new Date(nowMs), new Date(nowMs + days * DAY * 1000)]
     const accepted = await acceptShortfalls(db, { stream, channelId, reason, acceptedAt, expiresAt })

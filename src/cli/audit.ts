@@ -53,7 +53,7 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
         throw wrongUse(`--from ${formatWallMinute(range.from)} lies in the future, so ${clocks}`)
     }
     const { from = parseWallTime('1000-01-01') ?? 0, to = parseWallTime('9999-12-31') ?? 0 } = range
-    await using db = await openWarehouse(context, { settings: settings.database, source: settings.service })
+    await using db = await openWarehouse(context, settings.database, settings.service)
     const outcome = await executeAudit(context, {
       command: 'audit',
       settings,

@@ -72,7 +72,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
         isJson,
       })
     }
-    await using db = await openWarehouse(context, { settings: settings.database, source: service })
+    await using db = await openWarehouse(context, settings.database, service)
     await using queue = await openQueueIf(values.queue, context, settings.database)
     const outcome = await runBackfill(context, {
       ...common,

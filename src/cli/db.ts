@@ -126,7 +126,7 @@ function readFileName(action: 'dump' | 'restore', given: string | undefined, ref
 async function bringUpToDate(context: CliContext, url: string, given?: string): Promise<void> {
   const settings = readSettings({ ...context.environment, DATABASE_URL: url }, readDatabaseSettings)
   const from = given ?? `the embedded PostgreSQL in ${settings.dataDir}`
-  await (await openWarehouse(context, { settings: { ...settings, from }, source: undefined })).destroy()
+  await (await openWarehouse(context, { ...settings, from })).destroy()
 }
 
 async function copyToServer(context: CliContext, from: string, to: string): Promise<number> {

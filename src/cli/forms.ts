@@ -41,8 +41,7 @@ livehouse forms clear a1b2c3 5 --undo`,
     return { action, questionId, numbers, channelId: values.channel, isUndone: values.undo }
   },
   async (context, asked) => {
-    const settings = readSettings(context.environment, readDatabaseSettings)
-    await using db = await openWarehouse(context, { settings, source: undefined })
+    await using db = await openWarehouse(context, readSettings(context.environment, readDatabaseSettings))
     const form = await changeForm(context, db, asked)
     const all = await readForms(db, { isCounted: true })
     const isIt = (each: KnownForm) => each.channelId === form?.channelId && each.questionId === form.questionId

@@ -32,8 +32,7 @@ livehouse labels import gifts.csv`,
     return undefined
   },
   async (context, given) => {
-    const settings = readSettings(context.environment, readDatabaseSettings)
-    await using db = await openWarehouse(context, { settings, source: undefined })
+    await using db = await openWarehouse(context, readSettings(context.environment, readDatabaseSettings))
     if (given !== undefined) {
       await writeGiftLabels(db, given)
       context.print(`imported: ${counted(given.length, 'gift')}`)

@@ -109,7 +109,7 @@ function atMost<T>(items: readonly T[], line: (item: T) => string): string[] {
 
 async function forget(context: CliContext, asked: Asked): Promise<readonly string[]> {
   const { database, historyFrom, channels, window } = readLedgerSettings(context, asked, 0)
-  await using db = await openWarehouse(context, { settings: database, source: undefined })
+  await using db = await openWarehouse(context, database)
   const recorded = await forgetOnRecord(context, db, {
     streams: asked.streams.filter(({ isTimeFiltered }) => isTimeFiltered).map(({ name }) => name),
     channels: asked.channels === undefined ? undefined : channels.map(({ channelId }) => channelId),

@@ -19,7 +19,7 @@ livehouse_ops.source_facts; no row ever depends on them.`,
   () => undefined,
   async (context) => {
     const { service, database } = readSettings(context.environment, readServiceAndDatabase)
-    await using db = await openWarehouse(context, { settings: database, source: service })
+    await using db = await openWarehouse(context, database, service)
     const outcome = await runProbe(context, { service, database }, db)
     const minute = minuteIn(service.timeZone)
     for (const { answer, subject, foundAt, evidence } of outcome.facts) {

@@ -29,8 +29,7 @@ livehouse quarantine retry`,
     names: readStreams(values.stream, refuse, '--stream')?.map(({ name }) => name),
   }),
   async (context, { action, isJson, names }) => {
-    const settings = readSettings(context.environment, readDatabaseSettings)
-    await using db = await openWarehouse(context, { settings, source: undefined })
+    await using db = await openWarehouse(context, readSettings(context.environment, readDatabaseSettings))
     if (action === 'list') {
       const found = await listQuarantine(db, names)
       const groups = found.groups.map((group) => snakeCased({ ...group, sample: withoutPhones(group.sample) }))

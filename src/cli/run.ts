@@ -66,7 +66,7 @@ async function runNamed(context: CliContext, name: string): Promise<RunOutcome |
   const startedAt = new Date(clock.now()).toISOString()
   const job = await loadConfiguredJob(context, name)
   const settings = readJobSettings(context, job)
-  await using db = await openWarehouse(context, { settings: settings.database, source: settings.service })
+  await using db = await openWarehouse(context, settings.database, settings.service)
   let result: RunOutcome | AuditOutcome | undefined
   await using connection = await openRunConnection(context, settings, db)
   const runJob = createRunJob(context, {

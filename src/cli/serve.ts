@@ -59,7 +59,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
       alerts: readAlertSettings(source),
     }))
     const maxConnections = SHARED_CONNECTIONS + CONNECTIONS_PER_JOB * Math.max(1, enabled.length)
-    await using db = await openWarehouse(context, { settings: database, source: service, maxConnections })
+    await using db = await openWarehouse(context, database, service, maxConnections)
     await using queue = await openQueue(context, database)
     await using statusPage = await openStatusPage(context, page, { db, budget: service, jobs, queue })
     // One for all jobs: the ceiling of calls holds for all of them together.

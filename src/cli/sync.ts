@@ -45,7 +45,7 @@ livehouse sync --json | jq .status`,
       const { dryRun } = await import('./dry-run.ts')
       return await dryRun(context, { ...common, planStreams: (db, now) => syncPlan(db, settings, now), isJson })
     }
-    await using db = await openWarehouse(context, { settings: settings.database, source: settings.service })
+    await using db = await openWarehouse(context, settings.database, settings.service)
     await using queue = await openQueueIf(values.queue, context, settings.database)
     const outcome = await runExtraction(context, {
       ...common,

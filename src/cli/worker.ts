@@ -23,7 +23,7 @@ livehouse worker --concurrency 16`,
   }),
   async (context, { concurrency }) => {
     const { service, database } = readSettings(context.environment, readServiceAndDatabase)
-    await using db = await openWarehouse(context, { settings: database, source: service })
+    await using db = await openWarehouse(context, database, service)
     await using queue = await openQueue(context, database, false)
     await using connection = await openRunConnection(context, { service, database }, db)
     await workOnPartitions(context, { db, service, connection, queue, concurrency })

@@ -21,12 +21,12 @@ function settingsFor(url: string, isAutoMigrated = true): DatabaseSettings {
 test('told not to migrate it makes nothing; else it migrates, claims nothing and names the database without its password', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const { context, printed, remarked } = createTestContext()
-  const opening = openWarehouse(context, { settings: settingsFor(database.url, false), source })
+  const opening = openWarehouse(context, settingsFor(database.url, false), source)
   await expect(opening).rejects.toMatchObject({ code: 'db.pendingMigrations' })
   expect(await readPending(database.db)).toContain('0001-operations')
 
   remarked.length = 0
-  await using db = await openWarehouse(context, { settings: settingsFor(database.url), source })
+  await using db = await openWarehouse(context, settingsFor(database.url), source)
   expect(await readPending(db)).toEqual([])
   expect(await readSource(db)).toBeUndefined()
   const { host } = new URL(database.url)
@@ -42,9 +42,9 @@ test('another source is refused; a verb without one may look', async () => {
   const { context } = createTestContext()
   const settings = settingsFor(database.url)
   await claimSource(database.db, source)
-  const other = openWarehouse(context, { settings, source: { ...source, appId: 'app-2' } })
+  const other = openWarehouse(context, settings, { ...source, appId: 'app-2' })
   await expect(other).rejects.toMatchObject({ code: 'db.otherSource' })
-  await using db = await openWarehouse(context, { settings, source: undefined })
+  await using db = await openWarehouse(context, settings)
   expect(await db.selectFrom('livehouse_ops.source').select('app_id').execute()).toEqual([{ app_id: 'app-1' }])
 })
 
