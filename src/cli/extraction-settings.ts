@@ -3,9 +3,9 @@ import { readDatabaseSettings, readHistoryFrom, readServiceSettings, readSetting
 import { readAlertSettings } from '../config/read-alerts.ts'
 import { readChannels, readChannelsIfAny } from '../config/read-channels.ts'
 import type { Stream } from '../core/stream.ts'
-import { parseWallTime, wallTimeAt } from '../core/wall-clock.ts'
+import { parseWallTime } from '../core/wall-clock.ts'
 import type { CliContext } from './command.ts'
-import { FARTHEST_AHEAD } from './flags.ts'
+import { isFarAhead } from './flags.ts'
 
 /**
  * Reads the settings for these streams. Channels are needed unless all streams are of the account.
@@ -22,7 +22,7 @@ export function readExtractionSettings(
     const service = readServiceSettings(source)
     const from = readHistoryFrom(source)
     const historyFrom = parseWallTime(from) ?? 0
-    if (historyFrom > wallTimeAt(clock.now(), service.timeZone) + FARTHEST_AHEAD)
+    if (isFarAhead(historyFrom, clock.now(), service.timeZone))
       source.refuse(
         `LIVEHOUSE_HISTORY_FROM is "${from}"; it should be a day in the past: from it on everything is read`,
       )

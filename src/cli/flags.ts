@@ -104,8 +104,10 @@ export function refuseBackwards({ from, to }: Window, refuse: Refuse): void {
   refuse(`--from ${formatWallMinute(from)} is not before --to ${formatWallMinute(to)}; --to is exclusive`)
 }
 
-/** No clock is so wrong: a time further ahead of this machine's clock is in the future for every service. */
-export const FARTHEST_AHEAD = 30 * DAY
+/** Whether a time is so far ahead of this machine's clock that it is in the future for every service. */
+export function isFarAhead(time: WallTime, ownMs: number, timeZone: string): boolean {
+  return time > wallTimeAt(ownMs, timeZone) + 30 * DAY
+}
 
 /** Refuses ends of a range that lie in the future by any clock, before the service is asked for its time. */
 export function refuseFarAhead(
@@ -114,10 +116,10 @@ export function refuseFarAhead(
   timeZone: string,
   refuse: Refuse,
 ): void {
-  const now = wallTimeAt(ownMs, timeZone)
+  const now = formatWallTime(wallTimeAt(ownMs, timeZone))
   for (const [flag, time] of Object.entries({ '--from': from, '--to': to }))
-    if (time !== undefined && time > now + FARTHEST_AHEAD)
-      refuse(`${flag} ${formatWallMinute(time)} lies in the future: this machine's clock shows ${formatWallTime(now)}`)
+    if (time !== undefined && isFarAhead(time, ownMs, timeZone))
+      refuse(`${flag} ${formatWallMinute(time)} lies in the future: this machine's clock shows ${now}`)
 }
 
 const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }

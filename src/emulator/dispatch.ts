@@ -1,6 +1,6 @@
 import { isObject } from '../core/text.ts'
 import { type Answer, type ErrorFamily, type Refusal, refusals, refuse } from './answer.ts'
-import type { Asked, EndpointName, RecordedCall, Service } from './endpoint.ts'
+import type { Asked, RecordedCall, Service } from './endpoint.ts'
 import { takeEffects } from './faults.ts'
 import type { Incoming } from './http.ts'
 import { listEndpoints } from './list-endpoints.ts'
@@ -13,7 +13,7 @@ import type { Switches } from './switches.ts'
 export const AUTH_PREFIX = '/auth'
 
 interface Endpoint {
-  readonly name: EndpointName
+  readonly name: string
   readonly method: 'GET' | 'POST' | 'PUT'
   /** Groups: channel id, menu id. */
   readonly path: RegExp

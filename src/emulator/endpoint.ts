@@ -7,9 +7,6 @@ import type { ListQuery, ParamReader, Params } from './params.ts'
 import type { Switches } from './switches.ts'
 import type { Channel, World } from './world/world.ts'
 
-/** The last word of an endpoint's path; `createMenu` and `changeMenu` for the two menu calls, which share it. */
-export type EndpointName = string
-
 /** Puts the items of a page into the answer's shape, with the page and size that it names. */
 export type Envelope = (
   items: readonly unknown[],
@@ -44,7 +41,8 @@ export interface ListEndpoint {
 
 /** What an endpoint is asked with. */
 export interface Asked {
-  readonly name: EndpointName
+  /** The last word of its path; `createMenu` and `changeMenu` for the two menu calls, which share it. */
+  readonly name: string
   readonly params: Params
   readonly channel: Channel | undefined
   readonly menuId: string | undefined
@@ -53,7 +51,7 @@ export interface Asked {
 
 /** One call as it was answered. */
 export interface RecordedCall {
-  readonly endpoint: EndpointName | undefined
+  readonly endpoint: string | undefined
   readonly channelId: string | undefined
   readonly page: number | undefined
   readonly size: number | undefined

@@ -1,6 +1,6 @@
 import { formatWallTime } from '../core/wall-clock.ts'
 import { refusals } from './answer.ts'
-import type { EndpointName, Envelope, ListEndpoint, Served, Service } from './endpoint.ts'
+import type { Envelope, ListEndpoint, Served, Service } from './endpoint.ts'
 import type { ListQuery, ParamReader } from './params.ts'
 import {
   accountEnvelope,
@@ -20,18 +20,15 @@ import type { Channel, Manager, Visitor, WatchRecord } from './world/world.ts'
 
 const byIndex = { family: 'errcode', version: 'v1', pageParam: 'page_index', sizeParam: 'page_size' } as const
 
-const ofAccount = { ...byPages, method: 'GET', version: 'v1', scope: 'account' } as const
-
-function managerList(shown: readonly fields.Field<Manager>[], envelope: Envelope): Pick<ListEndpoint, 'serve'> {
-  return {
-    serve: (query, { world, switches }) =>
-      serveRows(world.managers, query, switches, {
-        keep: (row) => !query.filters?.username || row.username === query.filters.username,
-        identity: (row) => row.id,
-        toWire: (row) => fields.wireRow(shown, row),
-        envelope,
-      }),
-  }
+function managerList(shown: readonly fields.Field<Manager>[], envelope: Envelope) {
+  const serve: ListEndpoint['serve'] = (query, { world, switches }) =>
+    serveRows(world.managers, query, switches, {
+      keep: (row) => !query.filters?.username || row.username === query.filters.username,
+      identity: (row) => row.id,
+      toWire: (row) => fields.wireRow(shown, row),
+      envelope,
+    })
+  return { ...byPages, method: 'GET', version: 'v1', scope: 'account', serve } as const
 }
 
 type ServeChannel = (query: ListQuery, service: Service, channel: Channel) => Served | undefined
@@ -133,7 +130,7 @@ const serveGifts: ServeChannel = (query, { switches }, { gifts }) =>
   })
 
 /** API 4.5 to 4.12; the budget of ten calls a day of 4.6 is kept by the dispatcher. */
-export const listEndpoints: Readonly<Record<EndpointName, ListEndpoint>> = {
+export const listEndpoints: Readonly<Record<string, ListEndpoint>> = {
   userRecordList: recordList('v2', ({ records }) => records, fields.recordFields, resultsEnvelope),
   userRecords: recordList('v1', ({ oldRecords }) => oldRecords, fields.oldRecordFields, bareEnvelope),
   visitorList: {
@@ -145,13 +142,12 @@ export const listEndpoints: Readonly<Record<EndpointName, ListEndpoint>> = {
     }),
   },
   managersUsage: {
-    ...ofAccount,
+    ...managerList(fields.usageFields, accountEnvelope(Number)),
     defaultPageSize: 1,
     maxPageSize: 10,
     readFilters: (reader) => ({ filters: { username: reader.text('username') } }),
-    ...managerList(fields.usageFields, accountEnvelope(Number)),
   },
-  managers: { ...ofAccount, ...managerList(fields.managerFields, accountEnvelope(String)) },
+  managers: managerList(fields.managerFields, accountEnvelope(String)),
   getQuestionList: { ...ofChannel(serveQuestionnaires), ...byIndex, method: 'GET' },
   signupRecord: {
     ...ofChannel(serveSignups),

@@ -3,14 +3,13 @@ import { accept } from '../../src/cli/accept.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { status } from '../../src/cli/status.ts'
 import { missingRow, noRows } from '../helpers/fault-effects.ts'
-import type { EndpointName } from '../../src/emulator/endpoint.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
 const REASON = ['--reason', 'two ghosts']
 
 /** From now on this many rows of each answer do not come, and the total counts them. */
-function withhold({ emulator }: TestAccount, endpoint: EndpointName, rows: number): void {
+function withhold({ emulator }: TestAccount, endpoint: string, rows: number): void {
   const [channelId = ''] = emulator.channelIds
   emulator.faults.length = 0
   for (let row = 0; row < rows; row++) emulator.faults.push({ effect: missingRow(0), endpoint, channelId })
@@ -21,7 +20,7 @@ async function syncStream(account: TestAccount, stream: string) {
   return { code, slices: streams[stream].slices }
 }
 
-async function startShort(stream: string, endpoint: EndpointName, rows = 1) {
+async function startShort(stream: string, endpoint: string, rows = 1) {
   const account = await startAccount()
   withhold(account, endpoint, rows)
   const [channel = ''] = account.emulator.channelIds

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { accept } from '../../src/cli/accept.ts'
 import { backfill } from '../../src/cli/backfill.ts'
-import type { EndpointName } from '../../src/emulator/endpoint.ts'
 import { changedRows } from '../helpers/fault-effects.ts'
 import { firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
@@ -11,7 +10,7 @@ import { startAccount } from '../helpers/start-account.ts'
 const account = ofTest(() => startAccount({ viewers: 260 }))
 
 /** The same name: values that cannot be read, the first in an item that is no row. */
-function rename(endpoint: EndpointName, from: string, to: string): void {
+function rename(endpoint: string, from: string, to: string): void {
   const effect = changedRows((item, index) => {
     const { [from]: value, ...others } = Object(item)
     if (from !== to) return { ...others, [to]: value }

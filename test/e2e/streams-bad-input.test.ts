@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import type { EndpointName } from '../../src/emulator/endpoint.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import type { Row } from '../../src/core/column.ts'
@@ -20,7 +19,7 @@ import { createTestDatabase } from '../helpers/postgres.ts'
 import { pageOf } from '../helpers/scripted-pages.ts'
 
 /** Streams whose items are objects, with a text field and another one of each. */
-const objects: readonly (readonly [EndpointName, string, string, string])[] = [
+const objects: readonly (readonly [string, string, string, string])[] = [
   ['visitorList', 'visitors', 'nick', 'watch_time'],
   ['userRecordList', 'watch_records', 'nick', 'watch_time'],
   ['getQuestionList', 'questionnaires', 'name', 'position'],

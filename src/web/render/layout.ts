@@ -79,7 +79,7 @@ ${isWrong && html`<p class="wrong" role="alert">${login.wrong}</p>`}
 <input type="hidden" name="next" value="${next}">
 <label>${login.token}<input type="password" name="token" required autocomplete="current-password"
  aria-describedby="login-text" autofocus></label>
-<button type="submit">${login.enter}</button>
+<button type="submit">${login.title}</button>
 </form></section>`
 }
 

@@ -165,7 +165,6 @@ export const sentences = {
       '此页面受保护。请输入 LIVEHOUSE_HTTP_TOKEN 的值。',
     ],
     token: ['Token', '令牌'],
-    enter: ['Sign in', '登录'],
     wrong: ['That is not the token.', '令牌不正确。'],
   },
   problems: {

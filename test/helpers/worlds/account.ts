@@ -8,7 +8,6 @@ import { run } from '../../../src/cli/run.ts'
 import { sync } from '../../../src/cli/sync.ts'
 import type { Clock } from '../../../src/core/clock.ts'
 import { type WallTime, wallTimeAt } from '../../../src/core/wall-clock.ts'
-import type { EndpointName } from '../../../src/emulator/endpoint.ts'
 import { status } from '../fault-effects.ts'
 import type { Fault } from '../../../src/emulator/faults.ts'
 import { startEmulator } from '../../../src/emulator/server.ts'
@@ -31,7 +30,7 @@ const endpoints = {
   records: ['userRecordList'],
   old: ['userRecords'],
   managers: ['managers', 'managersUsage'],
-} as const satisfies Record<Scenario['group'], readonly EndpointName[]>
+} as const satisfies Record<Scenario['group'], readonly string[]>
 
 const streamsOfGroup = {
   ...streamsOf,

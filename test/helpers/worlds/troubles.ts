@@ -1,5 +1,4 @@
 import * as fc from 'fast-check'
-import type { EndpointName } from '../../../src/emulator/endpoint.ts'
 import {
   changedRows,
   connectionReset,
@@ -33,7 +32,7 @@ export interface Trouble {
 /** What a trouble may touch. */
 export interface Scene {
   readonly group: Group
-  readonly list: EndpointName
+  readonly list: string
   readonly channelIds: readonly string[]
   /** Changes the list, if it is one that changes. */
   readonly change: (mutation: Mutation) => void

@@ -4,10 +4,8 @@ import { city, province } from './places.ts'
 
 type Columns = Readonly<Record<string, BiColumn>>
 
-const channelWords = ['Channel id; joins dim_channel', '频道 ID，关联 dim_channel'] as const
-
 export function channelId(sql: string): Columns {
-  return { channel_id: text(sql, ...channelWords) }
+  return { channel_id: text(sql, 'Channel id; joins dim_channel', '频道 ID，关联 dim_channel') }
 }
 
 /** Whether the row belongs to a test channel. The list of these is read once a query. */
