@@ -5,19 +5,8 @@ import type { FetchPage } from '../core/page.ts'
 import { parsePartition } from '../core/slice.ts'
 import { streams } from '../streams/registry.ts'
 import type { RunDeps } from '../sync/slice-work.ts'
-import {
-  DAYS_UNTIL_GONE,
-  type ListedChannel,
-  readGoneChannels,
-  readUnaskedChannels,
-  recordChannelAnswers,
-} from '../ledger/channels.ts'
+import { DAYS_UNTIL_GONE, readGoneChannels, readUnaskedChannels, recordChannelAnswers } from '../ledger/channels.ts'
 import { readAnsweredChannels } from '../ledger/slices/slices-of-runs.ts'
-
-/** The channels that the service no longer knows. */
-export function goneOf(channels: readonly Pick<ListedChannel, 'channelId' | 'state'>[]): string[] {
-  return channels.flatMap(({ channelId, state }) => (state === 'gone' ? [channelId] : []))
-}
 
 /** A list that every channel has, whatever a run reads. */
 const asked =

@@ -1,7 +1,6 @@
 import { operatorCommands, type RunOutcome } from '../core/outcome.ts'
 import { noSlices } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { formatWallTime } from '../core/wall-clock.ts'
 import { type NewAcceptance, readAcceptances, recordAcceptance } from '../ledger/slices/acceptances.ts'
 import { forgetCoverage, type Forgotten, type ForgottenPartition } from '../ledger/slices/forget-coverage.ts'
 import { readShortfalls } from '../ledger/open-readings.ts'
@@ -13,7 +12,7 @@ import { allStreams } from '../streams/registry.ts'
 import { retryQuarantine, type RetryResult } from '../sync/retry-quarantine.ts'
 import { cancelRun } from './cancel-run.ts'
 import type { AppContext } from './context.ts'
-import { outcomeObject } from './outcome.ts'
+import { boundsOf, outcomeObject } from './outcome.ts'
 import { recordRun } from './record-run.ts'
 
 /** What an operator can do from the page. Each action is a run on record, with the person who asked for it. */
@@ -86,7 +85,7 @@ export async function forgetOnRecord(
   range: Forgotten,
 ): Promise<Recorded<{ readonly forgotten: readonly ForgottenPartition[] }>> {
   const { streams, channels, window } = range
-  const asked = { streams, channels, from: formatWallTime(window.from), to: formatWallTime(window.to) }
+  const asked = { streams, channels, ...boundsOf(window) }
   const work = async () => ({ streams: {}, done: { forgotten: await forgetCoverage(db, range) } })
   return await onRecord(context, db, { command: operatorCommands.forget, asked }, work)
 }

@@ -26,7 +26,7 @@ export function outcomeObject(outcome: RunOutcome): Readonly<Record<string, unkn
   }
 }
 
-/** From when until when a reading or a difference is, as `--json` says it. */
+/** From when until when a reading or a difference is, as `--json` and the record of a run say it. */
 export function boundsOf(window: Window | undefined) {
   return { from: window ? formatWallTime(window.from) : null, to: window ? formatWallTime(window.to) : null }
 }

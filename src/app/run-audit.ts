@@ -1,7 +1,6 @@
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { formatWallTime } from '../core/wall-clock.ts'
 import { describeDifference, type Difference, type PartitionAudit } from '../sync/audit/partition-audit.ts'
 import { runAudit } from '../sync/audit/run-audit.ts'
 import { STILL_ASKED_MS } from '../sync/run-streams.ts'
@@ -39,8 +38,7 @@ export async function executeAudit(context: AppContext, request: AuditRequest): 
   const streams = request.streams.filter(({ isBudgeted }) => !isBudgeted)
   const unaudited = request.streams.flatMap(({ name, isBudgeted }) => (isBudgeted ? [name] : []))
   const channels = settings.channels.map(({ channelId }) => channelId)
-  const range = window && { from: formatWallTime(window.from), to: formatWallTime(window.to) }
-  const asked = { streams: streams.map(({ name }) => name), channels, ...range, reopens }
+  const asked = { streams: streams.map(({ name }) => name), channels, ...(window && boundsOf(window)), reopens }
   const recorded = await recordRun<AuditOutcome>(
     context,
     { ...request, asked, toRecord: auditObject },

@@ -1,7 +1,6 @@
-import { outcomeObject } from '../app/outcome.ts'
+import { boundsOf, outcomeObject } from '../app/outcome.ts'
 import { planRun, type PlanRequest } from '../app/run-extraction.ts'
 import type { Stream } from '../core/stream.ts'
-import { formatWallTime } from '../core/wall-clock.ts'
 import type { PartitionPlan } from '../sync/plan-slices.ts'
 import type { CliContext } from './command.ts'
 import { formatTable, printResult } from './format.ts'
@@ -26,8 +25,7 @@ function planObject(streams: readonly Stream[], plans: readonly PartitionPlan[])
       const windows = slices.flatMap(({ window }) => window ?? [])
       const from = windows.reduce((first, each) => Math.min(first, each.from), Infinity)
       const to = windows.reduce((last, each) => Math.max(last, each.to), -Infinity)
-      const range = windows.length === 0 ? [null, null] : [formatWallTime(from), formatWallTime(to)]
-      return [name, { slices: slices.length, from: range[0] ?? null, to: range[1] ?? null }]
+      return [name, { slices: slices.length, ...boundsOf(windows.length === 0 ? undefined : { from, to }) }]
     }),
   )
 }

@@ -1,9 +1,8 @@
 import type { Cause } from '../../core/cause.ts'
-import { readChannelList } from '../../ledger/channels.ts'
+import { readGoneChannels } from '../../ledger/channels.ts'
 import { readUnknownFields } from '../../ledger/unknown-fields.ts'
 import { readFailedRuns } from '../../ledger/runs/run-causes.ts'
 import type { Db } from '../../store/database.ts'
-import { goneOf } from '../gone-channels.ts'
 
 /** How long an unknown field is a cause after it first came. */
 const NEWS_MS = 86_400_000
@@ -20,7 +19,7 @@ export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
     return { kind: 'run', ...run, ...shown } as const
   })
   const fields = await readUnknownFields(db, new Date(now.getTime() - NEWS_MS))
-  const gone = goneOf(await readChannelList(db)).toSorted()
+  const gone = [...(await readGoneChannels(db))].toSorted()
   return [
     ...runs,
     // A service may use a person's number as the name of a field, and names may be of any length.

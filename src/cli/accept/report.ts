@@ -1,4 +1,4 @@
-import { formatWallTime } from '../../core/wall-clock.ts'
+import { boundsOf } from '../../app/outcome.ts'
 import type { Acceptance } from '../../ledger/slices/acceptances.ts'
 import { counted, minuteIn, rangeText } from '../format.ts'
 
@@ -22,7 +22,7 @@ export function acceptanceObject(acceptance: Acceptance, nowMs: number): Readonl
     number: acceptance.acceptanceId,
     stream: acceptance.stream,
     channel: acceptance.channelId,
-    ranges: acceptance.windows.map(({ from, to }) => ({ from: formatWallTime(from), to: formatWallTime(to) })),
+    ranges: acceptance.windows.map(boundsOf),
     missing_rows: acceptance.missingRows,
     last_taken_rows: acceptance.takenRows ?? null,
     state: isStanding(acceptance, nowMs) ? 'standing' : 'expired',

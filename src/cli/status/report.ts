@@ -1,7 +1,6 @@
 import { proofs } from '../../core/slice.ts'
 import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Acceptance } from '../../ledger/slices/acceptances.ts'
-import { goneOf } from '../../app/gone-channels.ts'
 import { judgeStreams, type StreamHealth } from '../../app/judge-health.ts'
 import { boundsOf } from '../../app/outcome.ts'
 import type { Health } from '../../app/read-health.ts'
@@ -44,7 +43,7 @@ export function describeStatus(health: Health | undefined, nowMs: number): strin
     const [state, then] = isStanding(each, nowMs) ? ['accepted', ''] : ['expired', '; the next sync reads it again']
     return `~ ${state} (${each.acceptanceId}): ${describeAcceptance(each, timeZone)}${then}`
   })
-  const gone = goneOf(health.channels).join(', ')
+  const gone = goneIn(health).join(', ')
   const reasons = countByStream(quarantine).map(({ stream, rows, reason }) => [
     stream,
     rows,
@@ -74,6 +73,11 @@ const toMinute = (at: WallTime) => formatWallTime(at).slice(0, 16)
 function coverageOf(least: LedgerUnit | undefined): string {
   if (least === undefined) return 'whole list'
   return least.until === null ? `nothing of ${least.leastCovered}` : toMinute(least.until)
+}
+
+/** Channels that the service no longer knows. */
+function goneIn({ channels }: Health): readonly string[] {
+  return channels.flatMap(({ channelId, state }) => (state === 'gone' ? [channelId] : []))
 }
 
 /** Those that stand, and those that have expired while something still counts by them. */
@@ -137,7 +141,7 @@ export function statusObject(
       return { stream, partition, ...boundsOf(window), proof, reason }
     }),
     shortfall_count: openCounts?.problem ?? 0,
-    gone_channels: goneOf(health?.channels ?? []),
+    gone_channels: health ? goneIn(health) : [],
     acceptances: health ? shownAcceptances(health, nowMs).map((each) => acceptanceObject(each, nowMs)) : [],
     v1_calls: hasSource && budget ? { ...snakeCased(budget), scopes: budget.scopes.map(snakeCased) } : null,
     stale: stale?.map(({ stream }) => stream) ?? null,
