@@ -3,12 +3,11 @@ import { formatWallMinute } from '../../core/wall-clock.ts'
 import type { Window } from '../../core/slice.ts'
 import { type RunDetails } from '../../ledger/slices/run-details.ts'
 import type { RunReport, RunError } from '../../ledger/runs/run-reports.ts'
-import { hasEnded } from '../../ledger/runs/runs.ts'
 import { rankOf } from '../../streams/registry.ts'
 import { untrusted, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { figureList } from './overview-page.ts'
-import { took } from './runs-page.ts'
+import { atEnd, took } from './runs-page.ts'
 import { errorText, progressSection } from './verdict-section.ts'
 import { type Column, type ListPage, pagination, tableSection } from './table.ts'
 import {
@@ -54,16 +53,14 @@ ${asked(view, details.asked)}`
 }
 
 function streams(view: View, run: RunReport): Html | false {
-  // What became of a run's rows is known only when it has ended.
-  const atEnd = (count: number) => (hasEnded(run) ? count : view.messages.notKnown)
   const rows = run.streams.toSorted((a, b) => rankOf(a.stream) - rankOf(b.stream))
   const columns: readonly Column<StreamReport>[] = [
     ['stream', ({ stream }) => streamName(view, stream)],
     ['read', ({ counts }) => counts.extracted],
-    ['new', ({ counts }) => atEnd(counts.inserted)],
-    ['changed', ({ counts }) => atEnd(counts.updated)],
-    ['unchanged', ({ counts }) => atEnd(counts.unchanged)],
-    ['removed', ({ counts }) => atEnd(counts.removed)],
+    ['new', ({ counts }) => atEnd(view, run, counts.inserted)],
+    ['changed', ({ counts }) => atEnd(view, run, counts.updated)],
+    ['unchanged', ({ counts }) => atEnd(view, run, counts.unchanged)],
+    ['removed', ({ counts }) => atEnd(view, run, counts.removed)],
     ['quarantined', ({ counts }) => counts.quarantined],
     ['calls', ({ counts }) => counts.calls],
     ['slices', ({ slices }) => proofMarks(view.messages, slices)],

@@ -37,22 +37,24 @@ ${runsSection(view, found.rows, pagination(view, '/runs', { command, status }, f
 /** Some runs with their rows and proofs, and what follows them. */
 export function runsSection(view: View, runs: readonly RunReport[], more: Html | false): Html | false {
   const { messages } = view
-  const read = (count: (counts: Counts) => number) => (run: RunReport) => count(totalOf(run))
-  // What became of a run's rows is known only when it has ended.
-  const atEnd = (count: (counts: Counts) => number) => (run: RunReport) =>
-    hasEnded(run) ? count(totalOf(run)) : messages.notKnown
-  const columns: readonly Column<RunReport>[] = [
+  const rows = runs.map((run) => ({ ...run, ...totalOf(run) }))
+  const columns: readonly Column<(typeof rows)[number]>[] = [
     ['run', ({ runId, command }) => html`<a href="/runs/${runId}">${runId}</a> ${untrusted(command, 40)}`],
     ['status', ({ status }) => stateMark(messages, status)],
     ['started', ({ startedAt }) => moment(view, startedAt)],
     ['took', (run) => took(view, run)],
-    ['read', read(({ extracted }) => extracted)],
-    ['new', atEnd(({ inserted }) => inserted)],
-    ['changed', atEnd(({ updated }) => updated)],
-    ['calls', read(({ calls }) => calls)],
+    ['read', ({ extracted }) => extracted],
+    ['new', (run) => atEnd(view, run, run.inserted)],
+    ['changed', (run) => atEnd(view, run, run.updated)],
+    ['calls', ({ calls }) => calls],
     ['proof', (run) => proofMarks(messages, slicesOf(run))],
   ]
-  return tableSection(view, 'runs', runs, columns, { more })
+  return tableSection(view, 'runs', rows, columns, { more })
+}
+
+/** What became of a run's rows is known only when it has ended. */
+export function atEnd({ messages }: View, run: RunReport, count: number): number | string {
+  return hasEnded(run) ? count : messages.notKnown
 }
 
 function totalOf({ streams }: RunReport): Counts {
