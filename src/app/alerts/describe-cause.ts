@@ -1,15 +1,14 @@
 import type { Cause, Notice } from '../../core/cause.ts'
-import type { Language } from '../../core/column.ts'
+import type { Language, Words } from '../../core/column.ts'
 
 const MOST_PROBLEMS = 5
 
 /** One line for a person: what has happened and, where something can be done, what. */
 export function describeNotice({ event, cause }: Notice, language: Language): string {
-  const [english, chinese] = event === 'raised' ? raised(cause) : cleared(cause)
-  return language === 'en' ? english : chinese
+  return (event === 'raised' ? raised(cause) : cleared(cause))[language]
 }
 
-function raised(cause: Cause): readonly [english: string, chinese: string] {
+function raised(cause: Cause): Words {
   switch (cause.kind) {
     case 'run': {
       const name = named(cause.name)
@@ -17,42 +16,45 @@ function raised(cause: Cause): readonly [english: string, chinese: string] {
       const where = cause.runId === null ? 'livehouse jobs' : 'livehouse status'
       const ended = cause.status === 'failed' ? '运行失败' : '只完成了一部分'
       const [run, its] = [`${cause.status}${runOf(cause, ' (run ', ')')}`, `${ended}${runOf(cause, '（运行 ', '）')}`]
-      return [
-        `livehouse ${name} ended ${run}${problemsOf(cause, ': ')}. See ${where}.`,
-        `livehouse ${name} ${its}${problemsOf(cause, '：')}。详见 ${where}。`,
-      ]
+      return {
+        en: `livehouse ${name} ended ${run}${problemsOf(cause, ': ')}. See ${where}.`,
+        zh: `livehouse ${name} ${its}${problemsOf(cause, '：')}。详见 ${where}。`,
+      }
     }
     case 'unknownField': {
       const { stream, field } = cause
-      return [
-        `A new field in ${stream}: ${named(field)}. Its values are kept in the column extra.`,
-        `${stream} 出现新字段：${named(field)}。其值保存在 extra 列。`,
-      ]
+      return {
+        en: `A new field in ${stream}: ${named(field)}. Its values are kept in the column extra.`,
+        zh: `${stream} 出现新字段：${named(field)}。其值保存在 extra 列。`,
+      }
     }
     case 'channelGone': {
       const what = `Channel ${named(cause.channel)} is gone: the service did not know it on three days`
-      return [
-        `${what}. It is asked for once a day, and read again when it is known.`,
-        `频道 ${named(cause.channel)} 已消失：服务已在三个不同的日子不认识它。此后每天询问一次，恢复后会重新读取。`,
-      ]
+      return {
+        en: `${what}. It is asked for once a day, and read again when it is known.`,
+        zh: `频道 ${named(cause.channel)} 已消失：服务已在三个不同的日子不认识它。此后每天询问一次，恢复后会重新读取。`,
+      }
     }
   }
 }
 
-function cleared(cause: Cause): readonly [english: string, chinese: string] {
+function cleared(cause: Cause): Words {
   switch (cause.kind) {
     case 'run':
-      return [`livehouse ${named(cause.name)} ended well again.`, `livehouse ${named(cause.name)} 已恢复正常。`]
+      return {
+        en: `livehouse ${named(cause.name)} ended well again.`,
+        zh: `livehouse ${named(cause.name)} 已恢复正常。`,
+      }
     case 'unknownField':
-      return [
-        `The field ${named(cause.field)} of ${cause.stream} is known now.`,
-        `${cause.stream} 的字段 ${named(cause.field)} 已知。`,
-      ]
+      return {
+        en: `The field ${named(cause.field)} of ${cause.stream} is known now.`,
+        zh: `${cause.stream} 的字段 ${named(cause.field)} 已知。`,
+      }
     case 'channelGone':
-      return [
-        `Channel ${named(cause.channel)} is back, or no longer configured.`,
-        `频道 ${named(cause.channel)} 已恢复，或不再配置。`,
-      ]
+      return {
+        en: `Channel ${named(cause.channel)} is back, or no longer configured.`,
+        zh: `频道 ${named(cause.channel)} 已恢复，或不再配置。`,
+      }
   }
 }
 
