@@ -11,11 +11,11 @@ import {
   reasonOf,
   type SettingSource,
 } from './config/setting-source.ts'
-import { isDate, readChoice, readFlag, readNumber, readValue } from './config/values.ts'
+import { isDate, readChoice, readNumber, readValue } from './config/values.ts'
 import { LivehouseError } from './core/errors.ts'
 import { programFolder } from './core/program-files.ts'
 import { passwordsOf } from './core/secret-pattern.ts'
-import { isTimeZone } from './core/wall-clock.ts'
+import { isTimeZone, parseWallTime, type WallTime } from './core/wall-clock.ts'
 
 /** Reads a group of settings from a source, which collects what is wrong with them. */
 export type SettingsReader<T> = (source: SettingSource) => T
@@ -120,7 +120,7 @@ export function readDatabaseSettings(source: SettingSource): DatabaseSettings {
     target: readTarget(source),
     queueUrl: readQueueUrl(source),
     dataDir: readDataDir(source),
-    isAutoMigrated: readFlag(source, 'LIVEHOUSE_AUTO_MIGRATE', '1'),
+    isAutoMigrated: readChoice(source, 'LIVEHOUSE_AUTO_MIGRATE', ['1', '0']) === '1',
     bi: readBi(source),
   }
 }
@@ -148,10 +148,12 @@ export function readJobsDir(source: SettingSource): string {
   return folder
 }
 
-/** The earliest date that a first sync asks for, `YYYY-MM-DD` of the service's calendar. */
-export function readHistoryFrom(source: SettingSource): string {
-  const rule = { fallback: '2015-01-01', expected: 'a date that exists, written 2015-01-01' }
-  return readValue(source, 'LIVEHOUSE_HISTORY_FROM', rule, (given) => (isDate(given) ? given : undefined))
+/** From when on a first sync reads, on the service's wall clock. */
+export function readHistoryFrom(source: SettingSource): WallTime {
+  const rule = { fallback: parseWallTime('2015-01-01') ?? 0, expected: 'a date that exists, written 2015-01-01' }
+  return readValue(source, 'LIVEHOUSE_HISTORY_FROM', rule, (given) =>
+    isDate(given) ? parseWallTime(given) : undefined,
+  )
 }
 
 /** One of pino's levels. */

@@ -156,7 +156,7 @@ test.each([
 })
 
 test('history and log level have the defaults of the contract', () => {
-  expect(readSettings({}, readHistoryFrom)).toBe('2015-01-01')
+  expect(readSettings({}, readHistoryFrom)).toBe(Date.parse('2015-01-01') / 1000)
   expect(problemsOf({ LIVEHOUSE_HISTORY_FROM: '2025-02-29' }, readHistoryFrom)).toEqual([
     expect.stringMatching(/^LIVEHOUSE_HISTORY_FROM is "2025-02-29"; it should be /),
   ])

@@ -40,7 +40,7 @@ livehouse doctor --confirm-source`,
       if (repair !== undefined) context.print(`${' '.repeat(NAME_WIDTH + 3)}→ ${repair}`)
     }
     const { service, database, channels } = checkSettings(context.environment, report)
-    if (service !== undefined) await checkService(context, { service, database, channels: channels ?? [] }, report)
+    if (service !== undefined) await checkService(context, service, database, channels ?? [], report)
     if (database !== undefined) await checkDatabase(context, database, service, report)
     return code
   },

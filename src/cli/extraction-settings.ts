@@ -3,7 +3,7 @@ import { readDatabaseSettings, readHistoryFrom, readServiceSettings, readSetting
 import { readAlertSettings } from '../config/read-alerts.ts'
 import { readChannels, readChannelsIfAny } from '../config/read-channels.ts'
 import type { Stream } from '../core/stream.ts'
-import { parseWallTime } from '../core/wall-clock.ts'
+import { formatWallDate } from '../core/wall-clock.ts'
 import type { CliContext } from './command.ts'
 import { isFarAhead } from './flags.ts'
 
@@ -20,11 +20,10 @@ export function readExtractionSettings(
   const needsChannels = streams.some(({ partitionedBy }) => partitionedBy !== 'account')
   const settings = readSettings(environment, (source) => {
     const service = readServiceSettings(source)
-    const from = readHistoryFrom(source)
-    const historyFrom = parseWallTime(from) ?? 0
+    const historyFrom = readHistoryFrom(source)
     if (isFarAhead(historyFrom, clock.now(), service.timeZone))
       source.refuse(
-        `LIVEHOUSE_HISTORY_FROM is "${from}"; it should be a day in the past: from it on everything is read`,
+        `LIVEHOUSE_HISTORY_FROM is "${formatWallDate(historyFrom)}"; it should be a day in the past: from it on everything is read`,
       )
     return {
       service,

@@ -6,7 +6,7 @@ import { type PartitionLedger, readLedgers } from '../app/read-records.ts'
 import { readDatabaseSettings, readHistoryFrom, readServiceTimeZone, readSettings } from '../config.ts'
 import { readChannels, readChannelsIfAny } from '../config/read-channels.ts'
 import type { Stream } from '../core/stream.ts'
-import { floorToMinute, formatWallMinute, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
+import { floorToMinute, formatWallMinute, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 import type { ForgottenPartition } from '../ledger/slices/forget-coverage.ts'
 import type { OpenReading } from '../ledger/open-readings.ts'
 import { onlyWhenNamed, streams } from '../streams/registry.ts'
@@ -148,9 +148,8 @@ function readLedgerSettings({ environment, clock }: CliContext, asked: Asked, ea
     configured: needsChannels ? readChannels(source) : readChannelsIfAny(source),
   }))
   const chosen = channelsOf(asked.channels)(settings.configured)
-  const historyFrom = parseWallTime(settings.historyFrom) ?? 0
   const now = floorToMinute(wallTimeAt(clock.now(), settings.timeZone))
-  const window = { from: asked.from ?? earliest ?? historyFrom, to: asked.to ?? now }
+  const window = { from: asked.from ?? earliest ?? settings.historyFrom, to: asked.to ?? now }
   checkUsage((refuse) => refuseBackwards(window, refuse))
-  return { ...settings, historyFrom, window, channels: chosen.map(plannedChannel) }
+  return { ...settings, window, channels: chosen.map(plannedChannel) }
 }

@@ -57,14 +57,9 @@ export function readChoice<const Word extends string>(
   return readValue<Word>(source, name, rule, (given) => words.find((word) => word === given))
 }
 
-/** `0` or `1`. */
-export function readFlag(source: SettingSource, name: string, fallback: '0' | '1'): boolean {
-  return readChoice(source, name, fallback === '0' ? ['0', '1'] : ['1', '0']) === '1'
-}
-
 /** Whether what is sent there cannot be read on the way, or an operator has allowed that. */
 export function isSafeAddress(source: SettingSource, { protocol, hostname }: URL): boolean {
-  const isPlainAllowed = readFlag(source, 'LIVEHOUSE_ALLOW_HTTP', '0')
+  const isPlainAllowed = readChoice(source, 'LIVEHOUSE_ALLOW_HTTP', ['0', '1']) === '1'
   return protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || isPlainAllowed))
 }
 

@@ -11,16 +11,12 @@ import { allStreams, questionIdIn, questionStreamOf } from '../../streams/regist
 import type { AppContext } from '../context.ts'
 import { type Report, reportFailure } from './check.ts'
 
-interface ServiceChecks {
-  readonly service: ServiceSettings
-  readonly database: DatabaseSettings | undefined
-  readonly channels: readonly ChannelSetting[]
-}
-
 /** The address, the token, each endpoint that reads, and the clock. */
 export async function checkService(
   context: AppContext,
-  { service, database, channels }: ServiceChecks,
+  service: ServiceSettings,
+  database: DatabaseSettings | undefined,
+  channels: readonly ChannelSetting[],
   report: Report,
 ): Promise<void> {
   const { signal } = context

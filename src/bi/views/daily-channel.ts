@@ -1,6 +1,6 @@
 import { channelDays, entryDays, measures as watchMeasures } from './fragments/channel-days.ts'
 import { type Figure, kept } from './fragments/channel-figures.ts'
-import { channelCoverage, holdsDay, isListRead } from './fragments/coverage.ts'
+import { channelCoverage, holdsDay } from './fragments/coverage.ts'
 import { duration, localDay } from './fragments/local-time.ts'
 import { channelId, currency, isTest } from './fragments/shared-columns.ts'
 import { type BiColumn, bigint, type BiView, bool, date, numeric } from '../view.ts'
@@ -49,7 +49,8 @@ const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> 
   viewer: {
     sums: { new_viewers: 'x.number' },
     from: kept(newViewers),
-    isComplete: isListRead('d.day'),
+    // The list has been read since.
+    isComplete: `coalesce(c.viewers_read_at >= ((d.day + 1)::timestamp at time zone '{zone}'), false)`,
   },
   gift: {
     sums: {

@@ -6,7 +6,7 @@ import { timelineOf } from '../timeline.ts'
 import { readProgressOf } from '../../app/judge-health.ts'
 import { timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
 import { tableSection } from './table.ts'
-import { channelLinks, icon, moment, proofMarks, section, streamName, type View, wallAgo } from './view.ts'
+import { channelLinks, icon, moment, proofMarks, section, streamName, type View } from './view.ts'
 
 type StreamRow = ReturnType<typeof streamsOf>[number]
 
@@ -63,9 +63,10 @@ export function completeUntil(view: View, units: readonly LedgerUnit[], outOf = 
   const { messages, facts } = view
   const { until, all: known, behind } = readProgressOf(units, facts.expectations)
   const all = Math.max(known, outOf)
-  const { number, wallTime } = messages.formats
+  const { number, wallTime, span } = messages.formats
   const time = until === undefined ? messages.notKnown : wallTime(until)
-  const ago = until !== undefined && html` <small>${wallAgo(view, until)}</small>`
+  const since = until !== undefined && fill(messages.ago, { span: span(Math.max(0, facts.now - until) * 1000) })
+  const ago = since && html` <small>${since}</small>`
   if (behind.length === 0 && known === all) return html`<span class="moment"><span>${time}</span>${ago}</span>`
   const whole = known - behind.filter((channelId) => channelId !== null).length
   const counts = { whole: number(whole), all: number(all), time }

@@ -1,4 +1,4 @@
-import { type WallTime, wallTimeAt } from '../../core/wall-clock.ts'
+import { wallTimeAt } from '../../core/wall-clock.ts'
 import { type Content, untrusted, type Html, html } from '../html.ts'
 import type { Facts } from '../facts.ts'
 import type { Proof } from '../../core/slice.ts'
@@ -33,11 +33,6 @@ export function moment(view: View, at: Date, timeZone: string = view.facts.timeZ
   const words = fill(distance > 0 ? messages.ahead : messages.ago, { span })
   const wall = messages.formats.wallTime(wallTimeAt(at.getTime(), timeZone))
   return html`<time class="moment" datetime="${at.toISOString()}"><span>${words}</span> <small>${wall}</small></time>`
-}
-
-/** How long ago the service's wall clock showed this. */
-export function wallAgo({ messages, facts }: View, at: WallTime): string {
-  return fill(messages.ago, { span: messages.formats.span(Math.max(0, facts.now - at) * 1000) })
 }
 
 const MOST_CHANNELS = 3

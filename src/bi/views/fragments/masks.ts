@@ -15,13 +15,6 @@ function isUnmasked(kind: PersonalData): string {
 }
 
 /**
- * Whether this kind is on the list, whatever the reader's role: for keys, which have to be the same for every reader.
- */
-export function isMasked(kind: PersonalData): string {
-  return `(select '${kind}' = any (s.masked) from livehouse_ops.bi_settings s)`
-}
-
-/**
  * HMAC-SHA256 under the key of this database, cut to 128 bits: equal values stay equal and can be counted and joined.
  */
 export function hashed(sql: string): string {
