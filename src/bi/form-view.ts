@@ -2,7 +2,7 @@ import { masked, HIDDEN } from './views/fragments/masks.ts'
 import { inZone, quoteName, quoteText } from './quote.ts'
 import { safeName, uniqueName } from './safe-names.ts'
 import type { Language, Words } from '../core/column.ts'
-import type { BiColumn } from './view.ts'
+import type { BiColumns } from './view.ts'
 import { fctSignup } from './views/fct-signup.ts'
 
 export const FORMS_SCHEMA = 'livehouse_forms'
@@ -23,7 +23,7 @@ export interface Form {
 }
 
 /** Those of `fct_signup`, without counts (see `fct_signup_answer`) and `is_test`, one value for the whole view. */
-const fixedColumns: Readonly<Record<string, BiColumn>> = Object.fromEntries(
+const fixedColumns: BiColumns = Object.fromEntries(
   Object.entries(fctSignup.columns).filter(([name]) => !['question_count', 'answer_count', 'is_test'].includes(name)),
 )
 

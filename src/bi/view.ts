@@ -26,6 +26,9 @@ export interface BiColumn {
   readonly personal?: PersonalData
 }
 
+/** Columns by name, in the order of the view. */
+export type BiColumns = Readonly<Record<string, BiColumn>>
+
 /** A view of `livehouse_bi`, declared once: its SQL, comments in both languages and docs are generated from it. */
 export interface BiView {
   readonly name: string
@@ -33,7 +36,7 @@ export interface BiView {
   /** What else a reader has to know; empty for nothing. */
   readonly remarks: Words
   readonly key: readonly string[]
-  readonly columns: Readonly<Record<string, BiColumn>>
+  readonly columns: BiColumns
   /** Everything after the select list, beginning with `from …`. */
   readonly from: string
   /**

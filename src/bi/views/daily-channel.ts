@@ -3,7 +3,7 @@ import { type Figure, kept } from './fragments/channel-figures.ts'
 import { channelCoverage, holdsDay } from './fragments/coverage.ts'
 import { duration, localDay } from './fragments/local-time.ts'
 import { channelId, currency, isTest } from './fragments/shared-columns.ts'
-import { type BiColumn, bigint, type BiView, bool, date, numeric } from '../view.ts'
+import { type BiColumns, bigint, type BiView, bool, date, numeric } from '../view.ts'
 
 /** Viewers whose first visit, by the visitor list, was on the day. */
 export const newViewers: Figure = {
@@ -116,7 +116,7 @@ function known(name: string): string {
 const peak = (name: string, isNone: string) =>
   `case when k.before then coalesce(d.${name}, case when ${isNone} then 0 end) end`
 
-const count = (name: string, en: string, zh: string): Readonly<Record<string, BiColumn>> => ({
+const count = (name: string, en: string, zh: string): BiColumns => ({
   [name]: bigint(known(name), en, zh),
 })
 

@@ -4,13 +4,13 @@ import { duration, local, localDay, moment } from './fragments/local-time.ts'
 import { bareLink, personal } from './fragments/masks.ts'
 import { province } from './fragments/places.ts'
 import { channelId, currency, isTest } from './fragments/shared-columns.ts'
-import { bigint, type BiView, bool, date, instant, numeric, text } from '../view.ts'
+import { type BiColumns, bigint, type BiView, bool, date, instant, numeric, text } from '../view.ts'
 
 const from = 'to_timestamp(b.from_no)'
 const to = 'to_timestamp(b.to_no)'
 
 /** The key, the channel and the day of a broadcast `b`. */
-export const broadcastColumns: BiView['columns'] = {
+export const broadcastColumns: BiColumns = {
   broadcast_key: text(broadcastKey('b'), 'Broadcast; joins fct_broadcast', '场次，关联 fct_broadcast'),
   ...channelId('b.channel_id'),
   day: date(localDay(from), 'Day on which it began; joins dim_date', '开始日期，关联 dim_date'),
@@ -39,7 +39,7 @@ const known = (measure: string, ranges: string, counted = measure) =>
   `coalesce(${measure}, case when ${counted} is null and ${isWithin(ranges)} then 0 end)`
 
 /** From `giftSums` as `g` and the coverage of the channel as `c`. */
-export const giftColumns: BiView['columns'] = {
+export const giftColumns: BiColumns = {
   cash_gifts: bigint(known('g.cash_gifts', 'c.gift_covers'), 'Cash rewards while it ran', '期间的现金打赏次数'),
   cash_amount: numeric(known('g.cash_amount', 'c.gift_covers', 'g.cash_gifts'), 'Sum of the cash rewards', '现金金额'),
   prop_gifts: bigint(known('g.prop_gifts', 'c.gift_covers'), 'Props while it ran', '期间的道具次数'),
@@ -47,7 +47,7 @@ export const giftColumns: BiView['columns'] = {
 }
 
 /** From the signups while it ran as `u`, and the coverage of the channel as `c`. */
-export const signupColumns: BiView['columns'] = {
+export const signupColumns: BiColumns = {
   signups: bigint(known('u.signups', 'c.signup_covers'), 'Signups while it ran', '期间的报名次数'),
 }
 

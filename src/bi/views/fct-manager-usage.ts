@@ -2,7 +2,7 @@ import { managerUsage } from '../../streams/manager-usage.ts'
 import { columnsOf } from './fragments/declared.ts'
 import { moment } from './fragments/local-time.ts'
 import { personal } from './fragments/masks.ts'
-import { type BiColumn, type BiView, bool, date, integer, numeric, text } from '../view.ts'
+import { type BiColumns, type BiView, bool, date, integer, numeric, text } from '../view.ts'
 
 const usage = columnsOf(managerUsage, 'u')
 
@@ -19,7 +19,7 @@ const counters = {
 } as const
 
 /** The counter, and what was added since the last known one: all of it where the service has started from 0 again. */
-function counter(name: keyof typeof counters): Readonly<Record<string, BiColumn>> {
+function counter(name: keyof typeof counters): BiColumns {
   const column = counters[name]
   return {
     [name]: usage(column),

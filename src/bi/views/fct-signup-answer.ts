@@ -2,10 +2,10 @@ import { eventKey, joinViewer } from './fragments/identity.ts'
 import { localDay } from './fragments/local-time.ts'
 import { HIDDEN, masked } from './fragments/masks.ts'
 import { channelId, isTest, matchedViewer, questionnaireKey } from './fragments/shared-columns.ts'
-import { type BiColumn, type BiView, bool, date, smallint, text } from '../view.ts'
+import { type BiColumn, type BiColumns, type BiView, bool, date, smallint, text } from '../view.ts'
 
 /** The columns that name the question of an answer. */
-export const questionColumns: Readonly<Record<string, BiColumn>> = {
+export const questionColumns: BiColumns = {
   ...channelId('a.channel_id'),
   question_id: text('a.question_id', 'Questionnaire hash id', '问卷 ID', '2.8 question_id'),
   ...questionnaireKey('a'),
@@ -15,7 +15,7 @@ export const questionColumns: Readonly<Record<string, BiColumn>> = {
 }
 
 /** Who answered, and when. */
-export const answererColumns: Readonly<Record<string, BiColumn>> = {
+export const answererColumns: BiColumns = {
   ...matchedViewer('u', 'user_id'),
   day: date(localDay('u.signed_up_at'), 'Day of the signup; joins dim_date', '报名日期，关联 dim_date'),
 }

@@ -2,7 +2,7 @@ import { ALWAYS, type Figure, kept } from './fragments/channel-figures.ts'
 import { joinViewer } from './fragments/identity.ts'
 import { local } from './fragments/local-time.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
-import { bigint, type BiView, date, smallint, text } from '../view.ts'
+import { type BiColumns, bigint, type BiView, date, smallint, text } from '../view.ts'
 
 /** Where a smaller share of the records can be matched, a number of viewers would mislead. */
 const LEAST_MATCHED = 0.8
@@ -20,7 +20,7 @@ const steps = [
   [6, 'gave_gift', 'visited', 'v.gifts > 0', 'v.gifts'],
 ] as const
 
-function columnsOf(period: BiView['columns']): BiView['columns'] {
+function columnsOf(period: BiColumns): BiColumns {
   return {
     ...channelId('f.channel_id'),
     ...period,

@@ -1,4 +1,4 @@
-import { type BiColumn, date, double, instant, localTime } from '../../view.ts'
+import { type BiColumn, type BiColumns, date, double, instant, localTime } from '../../view.ts'
 
 /** The service's wall clock at an instant. */
 export function local(instantSql: string): string {
@@ -10,10 +10,8 @@ export function localDay(instantSql: string): string {
   return `((${instantSql}) at time zone '{zone}')::date`
 }
 
-type ColumnsOf = Readonly<Record<string, BiColumn>>
-
 /** An instant, the wall clock of the service at it, and its day: `NAME_at`, `NAME_at_local`, `NAME_day`. */
-export function moment(name: string, at: BiColumn): ColumnsOf {
+export function moment(name: string, at: BiColumn): BiColumns {
   return {
     [`${name}_at`]: at,
     [`${name}_at_local`]: wallClock(name, at.sql),
@@ -22,13 +20,13 @@ export function moment(name: string, at: BiColumn): ColumnsOf {
 }
 
 /** When a row happened: `day`, the instant `NAME_at`, and the service's wall clock at it, `NAME_at_local`. */
-export function event(name: string, at: BiColumn): ColumnsOf {
+export function event(name: string, at: BiColumn): BiColumns {
   const day = date(localDay(at.sql), `Day of ${name}_at; joins dim_date`, `${name}_at 的日期，关联 dim_date`)
   return { day, [`${name}_at`]: at, [`${name}_at_local`]: wallClock(name, at.sql) }
 }
 
 /** The beginning of a minute. */
-export function minute(at: string): ColumnsOf {
+export function minute(at: string): BiColumns {
   return {
     minute_at: instant(at, 'Beginning of the minute, an instant', '该分钟的开始时刻'),
     minute_at_local: wallClock('minute', at),
@@ -40,7 +38,7 @@ function wallClock(name: string, at: string): BiColumn {
 }
 
 /** A duration in seconds, and the same in hours: `NAME_seconds` and `NAME_hours`. */
-export function duration(name: string, seconds: BiColumn): ColumnsOf {
+export function duration(name: string, seconds: BiColumn): BiColumns {
   const hours = `(${seconds.sql})::double precision / 3600`
   return {
     [`${name}_seconds`]: seconds,

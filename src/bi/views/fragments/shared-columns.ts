@@ -1,15 +1,13 @@
-import { type BiColumn, bool, text } from '../../view.ts'
+import { type BiColumns, bool, text } from '../../view.ts'
 import { personKey, personOf, viewerKey } from './identity.ts'
 import { city, province } from './places.ts'
 
-type Columns = Readonly<Record<string, BiColumn>>
-
-export function channelId(sql: string): Columns {
+export function channelId(sql: string): BiColumns {
   return { channel_id: text(sql, 'Channel id; joins dim_channel', '频道 ID，关联 dim_channel') }
 }
 
 /** Whether the row belongs to a test channel. The list of these is read once a query. */
-export function isTest(channel: string): Columns {
+export function isTest(channel: string): BiColumns {
   const tests = 'array(select t.channel_id from livehouse.channels t where t.is_test)'
   const sql = `coalesce(${channel} = any (${tests}), false)`
   return { is_test: bool(sql, 'Whether the operator marked the channel as a test', '是否为测试频道') }
@@ -19,20 +17,20 @@ export function isTest(channel: string): Columns {
 export const currency = text('s.currency', 'Currency, as the operator names it', '币种（LIVEHOUSE_CURRENCY）')
 
 /** The questionnaire of a row of the relation `alias`. */
-export function questionnaireKey(alias: string): Columns {
+export function questionnaireKey(alias: string): BiColumns {
   const key = `${alias}.channel_id || ':' || ${alias}.question_id`
   return { questionnaire_key: text(key, 'Questionnaire; joins dim_questionnaire', '问卷，关联 dim_questionnaire') }
 }
 
 /** Province and city, from an address. */
-export function places(address: string): Columns {
+export function places(address: string): BiColumns {
   return {
     province: text(province(address), 'Province, from the address; NULL where it has none', '地址中的省份，或 NULL'),
     city: text(city(address), 'City, from the address; NULL where it has none', '地址中的城市，或 NULL'),
   }
 }
 
-function keys(viewer: string, person: string): Columns {
+function keys(viewer: string, person: string): BiColumns {
   return {
     viewer_key: text(
       viewer,
@@ -50,7 +48,7 @@ function keys(viewer: string, person: string): Columns {
 /**
  * The viewer and person of a record that names its viewer or nobody. @param fact alias; needs `joinPerson` in `from`
  */
-export function namedViewer(fact: string): Columns {
+export function namedViewer(fact: string): BiColumns {
   const [channel, user] = [`${fact}.channel_id`, `${fact}.user_id`]
   return {
     ...keys(viewerKey(channel, user), `case when ${user} is not null then ${personOf('i', channel, user)} end`),
@@ -63,7 +61,7 @@ export function namedViewer(fact: string): Columns {
 }
 
 /** The viewer and person of a record that may name a viewer or only a phone; needs `joinViewer` in `from`. */
-export function matchedViewer(fact: string, id: string): Columns {
+export function matchedViewer(fact: string, id: string): BiColumns {
   const user = `coalesce(${fact}.${id}, by_phone.user_id)`
   const channel = `${fact}.channel_id`
   const person = `case when ${user} is not null then ${personOf('i', channel, user)} else ${personKey('somebody')} end`
