@@ -78,7 +78,6 @@ export async function requestHeartbeat(
   if (url === null || signal.aborted) return
   await using webhook = createWebhook({ proxies, timeoutMs: ALERT_TIMEOUT_MS })
   const answer = await webhook.ask({ url, headers: {} }, signal)
-  const isTaken = answer.status !== undefined && answer.status < 300
-  const reason = answer.status === undefined ? answer.failure : `status ${answer.status}`
-  if (!isTaken) log.warn('heartbeat.failed', { reason })
+  const reason = answer.status === undefined ? answer.failure : refusalIn('json', answer.status, answer.text)
+  if (reason !== undefined) log.warn('heartbeat.failed', { reason })
 }
