@@ -11,14 +11,14 @@ export function describeNotice({ event, cause }: Notice, language: Language): st
 function raised(cause: Cause): Words {
   switch (cause.kind) {
     case 'run': {
-      const name = named(cause.name)
+      const { name, status, runId } = cause
       // A failure before there was a run is on record with the job only.
-      const where = cause.runId === null ? 'livehouse jobs' : 'livehouse status'
-      const ended = cause.status === 'failed' ? '运行失败' : '只完成了一部分'
-      const [run, its] = [`${cause.status}${runOf(cause, ' (run ', ')')}`, `${ended}${runOf(cause, '（运行 ', '）')}`]
+      const where = runId === null ? 'livehouse jobs' : 'livehouse status'
+      const [en, zh] = runId === null ? ['', ''] : [` (run ${runId})`, `（运行 ${runId}）`]
+      const ended = status === 'failed' ? '运行失败' : '只完成了一部分'
       return {
-        en: `livehouse ${name} ended ${run}${problemsOf(cause, ': ')}. See ${where}.`,
-        zh: `livehouse ${name} ${its}${problemsOf(cause, '：')}。详见 ${where}。`,
+        en: `livehouse ${named(name)} ended ${status}${en}${problemsOf(cause, ': ')}. See ${where}.`,
+        zh: `livehouse ${named(name)} ${ended}${zh}${problemsOf(cause, '：')}。详见 ${where}。`,
       }
     }
     case 'unknownField': {
@@ -65,10 +65,6 @@ function named(name: string): string {
     // oxlint-disable-next-line no-control-regex
     /(?:[\u0000-\u001f\u007f-\u009f<>&*`~[\]()#@|\\!]|(?<![A-Za-z0-9_])_+|_+(?![A-Za-z0-9_]))+/g
   return name.replace(markup, ' ').trim()
-}
-
-function runOf({ runId }: Extract<Cause, { kind: 'run' }>, before: string, after: string): string {
-  return runId === null ? '' : `${before}${runId}${after}`
 }
 
 function problemsOf({ problems, reason }: Extract<Cause, { kind: 'run' }>, before: string): string {

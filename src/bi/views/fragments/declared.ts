@@ -8,9 +8,7 @@ import { type BiColumn, withSource } from '../../view.ts'
  */
 export function columnsOf<const C extends Columns>(stream: Stream & { readonly columns: C }, alias: string) {
   return (name: keyof C & string): BiColumn => {
-    const column = stream.columns[name]
-    if (column === undefined) throw new Error(`${stream.name} has no column ${name}`)
-    const { type, source, words } = column
+    const { type, source, words } = stream.columns[name]
     const field = source.kind === 'field' ? `${stream.section} ${source.field}` : undefined
     const viewType = type === 'timestamptz' ? 'timestamp with time zone' : type
     return { type: viewType, sql: `${alias}.${name}`, words: withSource(words, field) }
