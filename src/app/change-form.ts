@@ -37,8 +37,8 @@ export async function changeForm(
     case 'publish': {
       const view = await addPublishedForm(db, form)
       const { made, notices } = await publishForms(db, signal)
-      for (const notice of notices) remark(notice)
-      const own = notices.find((notice) => notice.includes(`${FORMS_SCHEMA}.${view} `))
+      for (const notice of notices.values()) remark(notice)
+      const own = notices.get(view)
       if (own !== undefined) {
         // Else every later command would try again and fail.
         if (form.view === null) await removePublishedForm(db, form, view)

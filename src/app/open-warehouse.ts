@@ -35,7 +35,7 @@ export async function openWarehouse(
     if (settings.isAutoMigrated) {
       const { notice } = await publishBi(db, { signal, settings: settings.bi })
       if (notice !== undefined) remark(notice)
-      for (const each of (await publishForms(db, signal)).notices) remark(each)
+      for (const each of (await publishForms(db, signal)).notices.values()) remark(each)
     } else {
       // A mask is a setting and no change of the schema.
       if (settings.bi !== undefined) await writeBiSettings(db, settings.bi)

@@ -99,8 +99,8 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
     await pruneRecords(db, now)
     await keepFigures(db, signal)
     // The views of questionnaires follow headers that have changed, unless commands may not change the schema.
-    const { notices } = settings.database.isAutoMigrated ? await publishForms(db, signal) : { notices: [] }
-    for (const notice of notices) context.log.warn('forms.blocked', { notice })
+    const forms = settings.database.isAutoMigrated ? await publishForms(db, signal) : undefined
+    for (const notice of forms?.notices.values() ?? []) context.log.warn('forms.blocked', { notice })
   }
   return recorded.outcome
 }

@@ -73,8 +73,8 @@ async function makeQueue(context: CliContext, settings: DatabaseSettings): Promi
 function reportBi({ remark }: CliContext, { status, notice }: BiOutcome, forms: FormsOutcome): number {
   if (status === 'published') remark('published: the views of livehouse_bi')
   for (const view of forms.made) remark(`published: livehouse_forms.${view}`)
-  for (const each of [notice ?? [], forms.notices].flat()) remark(each)
-  return status === 'blocked' || forms.notices.length > 0 ? 1 : 0
+  for (const each of [notice ?? [], ...forms.notices.values()].flat()) remark(each)
+  return status === 'blocked' || forms.notices.size > 0 ? 1 : 0
 }
 
 function report({ print }: CliContext, done: string, names: readonly string[]): number {

@@ -11,18 +11,18 @@ const DBA =
   `Let a DBA run \`create schema ${FORMS_SCHEMA} authorization USER\` with the user of DATABASE_URL, who also ` +
   'has to own the tables of livehouse'
 
-/** The outcome: the views that were made, and for each that was not, a sentence that says why. */
+/** The outcome: the views that were made, and by the view for each that was not, a sentence that says why. */
 export type FormsOutcome = Awaited<ReturnType<typeof publishForms>>
 
 /** Brings the views of published questionnaires into step with their present headers; does nothing where they are. */
 export async function publishForms(db: Db, signal?: AbortSignal) {
   const made: string[] = []
-  const notices: string[] = []
+  const notices = new Map<string, string>()
   for (const view of (await planForms(db)).keys()) {
     const outcome = await applyPlan(db, signal, async (at) => (await planForms(at)).get(view) ?? [], DBA)
     if (outcome.status === 'published') made.push(view)
     if (outcome.status === 'blocked')
-      notices.push(`The view ${FORMS_SCHEMA}.${view} is not up to date: ${outcome.reason}.`)
+      notices.set(view, `The view ${FORMS_SCHEMA}.${view} is not up to date: ${outcome.reason}.`)
   }
   return { made, notices }
 }
