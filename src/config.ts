@@ -12,7 +12,7 @@ import {
   type SettingSource,
 } from './config/setting-source.ts'
 import { isDate, readChoice, readNumber, readValue } from './config/values.ts'
-import { LivehouseError } from './core/errors.ts'
+import { codeOf, LivehouseError } from './core/errors.ts'
 import { programFolder } from './core/program-files.ts'
 import { passwordsOf } from './core/secret-pattern.ts'
 import { isTimeZone, parseWallTime, type WallTime } from './core/wall-clock.ts'
@@ -181,10 +181,9 @@ function readEnvFile(path: string): Environment {
     // Without a byte order mark, which would be part of the first name.
     return parseEnv(text.trim())
   } catch (error) {
-    const reason = reasonOf(error)
-    if (reason === 'there is no such file') return {}
+    if (codeOf(error) === 'ENOENT') return {}
     throw new LivehouseError('config.invalid', 'the settings cannot be read', {
-      problems: [`${path} cannot be read (${reason}); it should be a file of NAME=value lines, or not there`],
+      problems: [`${path} cannot be read (${reasonOf(error)}); it should be a file of NAME=value lines, or not there`],
     })
   }
 }
