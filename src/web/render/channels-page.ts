@@ -1,5 +1,4 @@
 import type { ListedChannel } from '../../ledger/channels.ts'
-import type { LedgerUnit } from '../../ledger/latest-readings.ts'
 import { untrusted, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { lastRead, completeUntil } from './streams-section.ts'
@@ -16,12 +15,7 @@ interface ChannelFilter {
 
 const PAGE_SIZE = 50
 
-interface ChannelRow {
-  readonly channel: ListedChannel
-  readonly units: readonly LedgerUnit[]
-  /** Readings that fell short or failed, gaps, and streams that are late or unread. */
-  readonly counts: { readonly problems: number; readonly gaps: number; readonly late: number }
-}
+type ChannelRow = ReturnType<typeof rowsOf>[number]
 
 /** The channels, filtered and a page at a time: those with open points first. */
 export function channelsPage(view: View, filter: ChannelFilter): Html {
@@ -42,36 +36,30 @@ ${tableSection(view, 'channels', shown, columnsOf(view), {
 }
 
 /** Channels with open points first, else by id, numbers as numbers. */
-function rowsOf({ facts }: View): readonly ChannelRow[] {
+function rowsOf({ facts }: View) {
   const { expectations } = facts
   const units = Map.groupBy(expectations.units, ({ channelId }) => channelId)
   const problems = Map.groupBy(facts.problems, ({ channelId }) => channelId)
-  const rows = facts.channels.map((channel): ChannelRow => {
+  const rows = facts.channels.map((channel) => {
     const own = units.get(channel.channelId) ?? []
+    // Readings that fell short or failed, gaps, and streams that are late or unread.
     const counts = {
       problems: (problems.get(channel.channelId) ?? []).reduce((sum, each) => sum + each.readings, 0),
       gaps: own.reduce((sum, { gaps }) => sum + gaps, 0),
       late: own.filter((unit) => ['late', 'unread'].includes(expectations.faultOf(unit) ?? '')).length,
     }
-    return { channel, units: own, counts }
+    const isOpen = counts.problems + counts.gaps + counts.late > 0
+    const rank = channel.state !== 'active' ? 2 : isOpen ? 0 : 1
+    return { channel, units: own, counts, isOpen, rank }
   })
   const byId = new Intl.Collator('en', { numeric: true })
-  return rows.toSorted((a, b) => weight(b) - weight(a) || byId.compare(a.channel.channelId, b.channel.channelId))
-}
-
-function weight(row: ChannelRow): number {
-  if (row.channel.state !== 'active') return -1
-  return openCount(row) > 0 ? 1 : 0
-}
-
-function openCount({ counts: { problems, gaps, late } }: ChannelRow): number {
-  return problems + gaps + late
+  return rows.toSorted((a, b) => a.rank - b.rank || byId.compare(a.channel.channelId, b.channel.channelId))
 }
 
 function matches(row: ChannelRow, { q, show }: ChannelFilter): boolean {
   const { channelId, name, label, group } = row.channel
   const text = [channelId, name, label, group].join('\n').toLowerCase()
-  return text.includes(q.trim().toLowerCase()) && (show !== 'open' || openCount(row) > 0)
+  return text.includes(q.trim().toLowerCase()) && (show !== 'open' || row.isOpen)
 }
 
 function filterOf(view: View, { q, show }: ChannelFilter): Html {
@@ -101,9 +89,9 @@ function channelName(view: View, { channelId, name, label, group, isTest }: List
 }
 
 function stateOf({ messages }: View, row: ChannelRow): Html {
-  const { channel, counts } = row
+  const { channel, counts, isOpen } = row
   if (channel.state !== 'active') return mark('calm', messages.channelStates[channel.state])
-  if (openCount(row) === 0) return mark('good', messages.channelStates.active)
+  if (!isOpen) return mark('good', messages.channelStates.active)
   const { number } = messages.formats
   const found = (['problems', 'gaps', 'late'] as const).filter((name) => counts[name] > 0)
   const marks = found.map((name) => mark('bad', fill(messages.channel[name], { count: number(counts[name]) })))
