@@ -27,6 +27,7 @@ interface Facts extends Pick<OpenReadings, 'problems'> {
   readonly causes: readonly Cause[]
   readonly sizes: ReadonlyMap<string, TableSize>
   readonly jobs: readonly KeepingJob[]
+  readonly rangeOf: RangeOf
 }
 
 /** From when and until when a channel is read, as configured; undefined for no bound on that side. */
@@ -39,36 +40,34 @@ export type RangeOf = (channelId: string) => {
 const faults = ['problem', 'unread', 'late', 'gap'] as const
 export type Fault = (typeof faults)[number]
 
-/** Which parts should be read, and what is wrong with each. */
-type Expectations = ReturnType<typeof createExpectations>
-
 /** A day and two hours: longer than from the end of one nightly run to the end of the next. */
 const FRESH_SECONDS = 26 * 3600
 
-/** Works out what is expected. Its functions are quick for thousands of channels. */
-function createExpectations(facts: Facts, rangeOf: RangeOf) {
+/** A part of what is read (a stream of a channel, or of the account), and what is wrong with it. */
+export type JudgedUnit = ReturnType<typeof judgeUnits>[number]
+
+/** Every part that the ledger knows, and those that should have been read and were not. */
+function judgeUnits(facts: Facts) {
   const isWanted = whatJobsRead(facts)
   const problems = new Set(facts.problems.map(keyOf))
-  // Whole lists have no range: they are read again and again.
-  const endOf = ({ channelId, isWindowed }: LedgerUnit) =>
-    channelId === null || !isWindowed ? undefined : rangeOf(channelId).until
-  /** Whether a part is kept up to date: it has not come to its end, and a job (or cron) reads it. */
-  const isKept = (unit: LedgerUnit) => {
-    const isOver = unit.until !== null && unit.until >= (endOf(unit) ?? Infinity)
-    return isWanted(unit.stream, unit.channelId) && !isOver
-  }
-  /** What is wrong with a part: only the gravest, so that each fault is told once. */
-  const faultOf = (unit: LedgerUnit): Fault | undefined => {
-    if (isOnlyWhenNamed(unit.stream)) return undefined
-    if (problems.has(keyOf(unit))) return 'problem'
-    if (isKept(unit) && unit.reach === null) return 'unread'
-    const wanted = Math.min(facts.now - FRESH_SECONDS, endOf(unit) ?? Infinity)
-    if (isKept(unit) && unit.reach !== null && unit.reach < wanted) return 'late'
-    return unit.gaps > 0 ? 'gap' : undefined
-  }
-  /** Every part that the ledger knows, and those that should have been read and were not. */
-  const units = [...facts.units, ...unknownUnits(facts, isWanted)]
-  return { units: units.toSorted((a, b) => rankOf(a.stream) - rankOf(b.stream)), rangeOf, isKept, faultOf }
+  const judged = [...facts.units, ...unknownUnits(facts, isWanted)].map((unit) => {
+    const { stream, channelId, isWindowed, until } = unit
+    // Whole lists have no range: they are read again and again.
+    const end = (channelId === null || !isWindowed ? undefined : facts.rangeOf(channelId).until) ?? Infinity
+    // Kept up to date: it has not come to its end, and a job (or cron) reads it.
+    const isKept = isWanted(stream, channelId) && (until === null || until < end)
+    const wanted = isKept ? Math.min(facts.now - FRESH_SECONDS, end) : -Infinity
+    return { ...unit, isKept, fault: faultOf(unit, problems.has(keyOf(unit)), wanted) }
+  })
+  return judged.toSorted((a, b) => rankOf(a.stream) - rankOf(b.stream))
+}
+
+/** What is wrong with a part: only the gravest, to tell each fault once. `wanted`: how far it should be read. */
+function faultOf({ stream, reach, gaps }: LedgerUnit, hasProblem: boolean, wanted: WallTime): Fault | undefined {
+  if (isOnlyWhenNamed(stream)) return undefined
+  if (hasProblem) return 'problem'
+  if (wanted > (reach ?? -Infinity)) return reach === null ? 'unread' : 'late'
+  return gaps > 0 ? 'gap' : undefined
 }
 
 /**
@@ -148,15 +147,15 @@ export function lastReading(runs: readonly RunReport[]): RunReport | undefined {
 }
 
 /** Judges what should be read, whether all is complete, and how each stream stands. */
-export function judgeHealth(facts: Facts, rangeOf: RangeOf = () => ({})) {
-  const expectations = createExpectations(facts, rangeOf)
-  return { expectations, verdict: judge(facts, expectations), streams: judgeStreams(facts, rangeOf) }
+export function judgeHealth(facts: Facts) {
+  const judged = judgeUnits(facts)
+  return { judged, verdict: judge(facts, judged), streams: judgeStreams(facts) }
 }
 
-function judge({ runs, units, causes }: Facts, expectations: Expectations): Verdict {
+function judge({ runs, units, causes }: Facts, judged: readonly JudgedUnit[]): Verdict {
   const isRunning = runs.some(({ status }) => status === 'running')
   if (runs.length === 0) return { status: 'empty', findings: [], failedRun: undefined, isRunning }
-  const findings = findingsOf(expectations)
+  const findings = findingsOf(judged)
   const last = lastReading(runs)
   const failed = causes.find((each) => each.kind === 'run' && each.status === 'failed' && each.name === last?.command)
   const runId = failed?.kind === 'run' ? failed.runId : null
@@ -169,8 +168,8 @@ function judge({ runs, units, causes }: Facts, expectations: Expectations): Verd
 }
 
 /** One for each set of channels with the same fault; the gravest first. */
-function findingsOf({ units, faultOf }: Expectations): readonly Finding[] {
-  const byFault = Map.groupBy(units, faultOf)
+function findingsOf(units: readonly JudgedUnit[]): readonly Finding[] {
+  const byFault = Map.groupBy(units, ({ fault }) => fault)
   return faults.flatMap((kind) => {
     const byStream = Map.groupBy(byFault.get(kind) ?? [], ({ stream }) => stream)
     const alike = Map.groupBy(byStream, ([, parts]) => JSON.stringify(parts.map(({ channelId }) => channelId)))
@@ -192,12 +191,12 @@ function findingsOf({ units, faultOf }: Expectations): readonly Finding[] {
  * others have been read, or those behind where there are no others; undefined for no such time. `all`: the number of
  * channels, 1 for the account. Whole lists do not count beside ranges, nor parts that have ended beside others.
  */
-export function readProgressOf(units: readonly LedgerUnit[], { isKept, faultOf }: Expectations) {
-  const kept = units.filter(isKept)
+export function readProgressOf(units: readonly JudgedUnit[]) {
+  const kept = units.filter(({ isKept }) => isKept)
   const nightly = kept.filter(({ stream }) => !isOnlyWhenNamed(stream))
   const counted = [nightly, kept].find((some) => some.length > 0) ?? units
   const channels = new Set(counted.flatMap(({ channelId }) => channelId ?? []))
-  const behind = new Set(counted.filter(faultOf).map(({ channelId }) => channelId))
+  const behind = new Set(counted.filter(({ fault }) => fault !== undefined).map(({ channelId }) => channelId))
   const whole = counted.filter(({ channelId }) => !behind.has(channelId))
   const meant = whole.length > 0 ? whole : counted
   const windowed = meant.filter(({ isWindowed }) => isWindowed)
@@ -209,7 +208,7 @@ export function readProgressOf(units: readonly LedgerUnit[], { isKept, faultOf }
 export type StreamHealth = ReturnType<typeof judgeStreams>[number]
 
 /** Stream by stream. `facts`: undefined for a database without a schema. */
-export function judgeStreams(facts?: Facts, rangeOf: RangeOf = () => ({})) {
+export function judgeStreams(facts?: Facts) {
   const active = facts?.channels.filter(({ state }) => state === 'active') ?? []
   const hasQuestions = active.some(({ channelId }) => facts?.questions.has(channelId))
   return streams.map(({ name, table, partitionedBy }) => ({
@@ -221,11 +220,11 @@ export function judgeStreams(facts?: Facts, rangeOf: RangeOf = () => ({})) {
       facts?.hasSource === true &&
       partitionedBy !== 'account' &&
       !(partitionedBy === 'channel/question' ? hasQuestions : active.length > 0),
-    ...summarize(facts?.units.filter(({ stream }) => stream === name) ?? [], rangeOf),
+    ...summarize(facts?.units.filter(({ stream }) => stream === name) ?? [], facts?.rangeOf),
   }))
 }
 
-function summarize(units: readonly LedgerUnit[], rangeOf: RangeOf) {
+function summarize(units: readonly LedgerUnit[], rangeOf: RangeOf = () => ({})) {
   const windowed = units.filter(({ isWindowed }) => isWindowed)
   // A channel that is covered up to its end is not the least covered while another goes on.
   const goingOn = windowed.filter(({ channelId, until }) => (until ?? 0) < (rangeOf(channelId ?? '').until ?? Infinity))

@@ -34,7 +34,8 @@ export const MOST_OPEN = 500
 const LAST_RUNS = 12
 
 /** The cost grows with the partitions, never with slices or rows. @throws db.… codes */
-export async function readHealth(db: Db, { nowMs, budget, jobs = [], rangeOf, mostQuarantined }: HealthQuestion) {
+export async function readHealth(db: Db, question: HealthQuestion) {
+  const { nowMs, budget, jobs = [], rangeOf = () => ({}), mostQuarantined } = question
   const source = await readSource(db)
   const timeZone = source?.timeZone ?? 'UTC'
   const facts = {
@@ -59,8 +60,9 @@ export async function readHealth(db: Db, { nowMs, budget, jobs = [], rangeOf, mo
     sizes: await readTableSizes(db),
     /** The calls on 4.6 of today. */
     budget: await readCallBudget(db, { ...budget, timeZone }, nowMs),
+    rangeOf,
   }
-  return { ...facts, ...judgeHealth({ ...facts, jobs }, rangeOf) }
+  return { ...facts, ...judgeHealth({ ...facts, jobs }) }
 }
 
 /**

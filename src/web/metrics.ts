@@ -90,15 +90,15 @@ function showFacts(metrics: Metrics, facts: Facts, nowMs: number): void {
   const { quarantined, channels, jobNext } = metrics
   const ofRun = [lastRunStatus, lastRunRows, lastRunSlices]
   for (const gauge of [...ofRun, sinceVerified, behind, gaps, problems, quarantined, channels, jobNext]) gauge.reset()
-  const { expectations, verdict } = facts
+  const { judged, verdict } = facts
   metrics.isComplete.set(verdict.status === 'complete' ? 1 : 0)
   metrics.factsAge.set((nowMs - facts.readAtMs) / 1000)
   metrics.budgetLeft.set(fewestCallsLeft(facts.budget))
   const now = wallTimeAt(nowMs, facts.timeZone)
-  for (const [stream, units] of Map.groupBy(expectations.units, (unit) => unit.stream)) {
+  for (const [stream, units] of Map.groupBy(judged, (unit) => unit.stream)) {
     const verified = units.flatMap(({ verifiedAt }) => verifiedAt?.getTime() ?? [])
     if (verified.length > 0) sinceVerified.set({ stream }, (nowMs - Math.max(...verified)) / 1000)
-    const reaches = units.filter(expectations.isKept).map(({ reach }) => reach ?? -Infinity)
+    const reaches = units.filter(({ isKept }) => isKept).map(({ reach }) => reach ?? -Infinity)
     // During the first sync a part that was never read is not behind yet.
     const isKnown = reaches.length > 0 && (verdict.status !== 'first' || !reaches.includes(-Infinity))
     if (isKnown) behind.set({ stream }, Math.max(0, now - Math.min(...reaches)))

@@ -13,8 +13,7 @@ const judge = (facts: Facts) => judgeHealth(facts).verdict
 
 /** Until when all of it is there, as the page says at its head. */
 function completeUntil(facts: Facts): number | undefined {
-  const { expectations } = judgeHealth(facts)
-  return readProgressOf(expectations.units, expectations).until
+  return readProgressOf(judgeHealth(facts).judged).until
 }
 
 test('a night that is read, proven and fresh is complete until where its least part ends', () => {
@@ -39,7 +38,8 @@ test('each fault is told once: the gravest of a channel, and one sentence for st
   expect(first).toMatchObject({ kind: 'problem', streams: ['watch_records', 'gifts'], channels: ['9'] })
   expect(others.map(({ kind }) => kind)).toEqual(['unread'])
   expect(judge({ ...facts, units: units.toReversed() }).findings[0]).toEqual(first)
-  expect(readProgressOf(units.slice(0, 2), facts.expectations)).toEqual({ until: THIS_NIGHT, all: 2, behind: ['9'] })
+  const own = facts.judged.filter(({ stream }) => stream === 'watch_records')
+  expect(readProgressOf(own)).toEqual({ until: THIS_NIGHT, all: 2, behind: ['9'] })
   // A run that failed as a whole is told of where nothing else tells of it.
   const failed = [makeRun({ runId: '8', command: 'quarantine retry' }), makeRun({ status: 'failed' })]
   const cause = { kind: 'run', name: 'sync', runId: '7', status: 'failed', problems: [] } as const

@@ -105,6 +105,7 @@ export function makeFacts(overrides: Partial<Facts> = {}): Facts {
     sizes: new Map([['watch_records', { rows: 1234, isExact: true }]]),
     jobs: [],
     budget: { serviceDay: '2026-11-20', budget: 10, scope: 'account', scopes: [account] },
+    rangeOf: () => ({}),
     ...overrides,
   }
   return { ...facts, ...judgeHealth(facts) }

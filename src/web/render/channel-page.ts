@@ -1,8 +1,8 @@
 import type { ListedChannel } from '../../ledger/channels.ts'
-import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
+import { countProofs } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
 import { untrusted, type Html, html } from '../html.ts'
-import { readProgressOf } from '../../app/judge-health.ts'
+import { type JudgedUnit, readProgressOf } from '../../app/judge-health.ts'
 import { rangeText } from './run-page.ts'
 import { coverageSection, lastRead, completeUntil, streamsOf } from './streams-section.ts'
 import { errorText } from './verdict-section.ts'
@@ -17,7 +17,7 @@ export function channelPage(outer: View, channel: ListedChannel, readings: OpenR
   const { channelId } = channel
   const rows = streamsOf(view, channelId)
   const units = rows.flatMap((row) => row.units)
-  const isComplete = readProgressOf(units, view.facts.expectations).behind.length === 0
+  const isComplete = readProgressOf(units).behind.length === 0
   const tone = channel.state === 'active' && isComplete ? 'good' : 'calm'
   const title = channel.label ?? channel.name ?? channelId
   const known = [channelId, channel.name].filter((each) => each !== title)
@@ -38,8 +38,8 @@ ${sectionLinks(view, names)}
 ${parts.map(([, part]) => part)}`
 }
 
-function streams(view: View, units: readonly LedgerUnit[]): Html | false {
-  const columns: readonly Column<LedgerUnit>[] = [
+function streams(view: View, units: readonly JudgedUnit[]): Html | false {
+  const columns: readonly Column<JudgedUnit>[] = [
     ['stream', ({ stream }) => streamName(view, stream)],
     ['lastRead', (unit) => lastRead(view, [unit])],
     ['completeUntil', (unit) => completeUntil(view, [unit])],
@@ -67,7 +67,7 @@ function openPoints(view: View): Html | false {
 }
 
 /** Whole days of the service, both of them included. */
-function reopenSection(view: View, channelId: string, units: readonly LedgerUnit[]): Html | false {
+function reopenSection(view: View, channelId: string, units: readonly JudgedUnit[]): Html | false {
   const { messages } = view
   const { actions, columns } = messages
   const streams = units.filter(({ isWindowed }) => isWindowed).map(({ stream }) => stream)

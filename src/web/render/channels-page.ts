@@ -37,8 +37,7 @@ ${tableSection(view, 'channels', shown, columnsOf(view), {
 
 /** Channels with open points first, else by id, numbers as numbers. */
 function rowsOf({ facts }: View) {
-  const { expectations } = facts
-  const units = Map.groupBy(expectations.units, ({ channelId }) => channelId)
+  const units = Map.groupBy(facts.judged, ({ channelId }) => channelId)
   const problems = Map.groupBy(facts.problems, ({ channelId }) => channelId)
   const rows = facts.channels.map((channel) => {
     const own = units.get(channel.channelId) ?? []
@@ -46,7 +45,7 @@ function rowsOf({ facts }: View) {
     const counts = {
       problems: (problems.get(channel.channelId) ?? []).reduce((sum, each) => sum + each.readings, 0),
       gaps: own.reduce((sum, { gaps }) => sum + gaps, 0),
-      late: own.filter((unit) => ['late', 'unread'].includes(expectations.faultOf(unit) ?? '')).length,
+      late: own.filter(({ fault }) => fault === 'late' || fault === 'unread').length,
     }
     const isOpen = counts.problems + counts.gaps + counts.late > 0
     const rank = channel.state !== 'active' ? 2 : isOpen ? 0 : 1

@@ -32,7 +32,7 @@ ${reasonsSection(view)}`
 function figures(view: View): Html {
   const { messages, facts } = view
   const { figures: words, formats } = messages
-  const { units, isKept } = facts.expectations
+  const isKept = facts.judged.some((unit) => unit.isKept)
   const countOf = (wanted: string) => facts.channels.filter(({ state }) => state === wanted).length
   const gone = countOf('gone')
   const [run] = facts.runs
@@ -41,7 +41,7 @@ function figures(view: View): Html {
   const left = { left: formats.number(fewestCallsLeft(facts.budget)), all: formats.number(facts.budget.budget) }
   const rows = rowCount(view, streamNames)
   const shown: readonly (readonly [string, Content])[] = [
-    [messages.columns.completeUntil, units.some(isKept) ? completeUntil(view, units) : messages.notKnown],
+    [messages.columns.completeUntil, isKept ? completeUntil(view, facts.judged) : messages.notKnown],
     [
       words.lastRun,
       run === undefined

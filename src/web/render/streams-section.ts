@@ -3,7 +3,7 @@ import { countProofs, type LedgerUnit } from '../../ledger/latest-readings.ts'
 import { type Content, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { timelineOf } from '../timeline.ts'
-import { readProgressOf } from '../../app/judge-health.ts'
+import { type JudgedUnit, readProgressOf } from '../../app/judge-health.ts'
 import { timelineLegend, timelinePatterns, timelineStrip } from './timeline-strip.ts'
 import { tableSection } from './table.ts'
 import { channelLinks, icon, moment, proofMarks, section, streamName, type View } from './view.ts'
@@ -17,7 +17,7 @@ type StreamRow = ReturnType<typeof streamsOf>[number]
 export function streamsOf({ facts }: View, channelId?: string) {
   const ofChannel = (unit: LedgerUnit) => channelId === undefined || unit.channelId === channelId
   const active = facts.channels.filter(({ state }) => state === 'active').length
-  const groups = Map.groupBy(facts.expectations.units.filter(ofChannel), ({ stream }) => stream)
+  const groups = Map.groupBy(facts.judged.filter(ofChannel), ({ stream }) => stream)
   return streamNames.flatMap((stream) => {
     const units = groups.get(stream) ?? []
     const hasRows = channelId === undefined && Boolean(facts.sizes.get(stream)?.rows)
@@ -59,9 +59,9 @@ function lastLanding(units: readonly LedgerUnit[]): number | undefined {
 }
 
 /** Until when some parts have been read; where that holds for some channels only, how many, and which are left. */
-export function completeUntil(view: View, units: readonly LedgerUnit[], outOf = 0): Content {
+export function completeUntil(view: View, units: readonly JudgedUnit[], outOf = 0): Content {
   const { messages, facts } = view
-  const { until, all: known, behind } = readProgressOf(units, facts.expectations)
+  const { until, all: known, behind } = readProgressOf(units)
   const all = Math.max(known, outOf)
   const { number, wallTime, span } = messages.formats
   const time = until === undefined ? messages.notKnown : wallTime(until)
@@ -99,7 +99,7 @@ ${lanes}</tbody>
 function lane(view: View, { stream, units, outOf }: StreamRow): Html {
   const { messages, facts } = view
   const { completeUntil: words, formats } = messages
-  const { behind, all } = readProgressOf(units, facts.expectations)
+  const { behind, all } = readProgressOf(units)
   if (!units.some(({ isWindowed }) => isWindowed)) {
     const at = lastLanding(units)
     const ago = at !== undefined && fill(messages.ago, { span: formats.span(Math.max(0, view.nowMs - at)) })
@@ -107,7 +107,7 @@ function lane(view: View, { stream, units, outOf }: StreamRow): Html {
     return html`<p class="days">${ago === false ? words.wholeListNever : fill(words.wholeList, { ago })}${missing}</p>`
   }
   const open = facts.open.filter((each) => each.stream === stream)
-  const days = timelineOf({ now: facts.now, units, open, rangeOf: facts.expectations.rangeOf, outOf })
+  const days = timelineOf({ now: facts.now, units, open, rangeOf: facts.rangeOf, outOf })
   const strip = timelineStrip(messages, streamName(view, stream), days)
   const until = behind.length === 0 && all >= outOf && words.until
   return html`${strip}<p class="days">${until}${completeUntil(view, units, outOf)}</p>`
