@@ -121,15 +121,3 @@ export function refuseFarAhead(
     if (time !== undefined && isFarAhead(time, ownMs, timeZone))
       refuse(`${flag} ${formatWallMinute(time)} lies in the future: this machine's clock shows ${now}`)
 }
-
-const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** An age such as `90m`, `26h` or `2d`, in milliseconds. */
-export function readAge(flag: string, given: string | undefined, refuse: Refuse): number | undefined {
-  if (given === undefined) return undefined
-  const [, count, unit = ''] = /^([1-9]\d{0,5})([mhd])$/.exec(given) ?? []
-  const ms = Number(count) * (unitsMs[unit] ?? Number.NaN)
-  if (ms > 0) return ms
-  refuse(`${flag} is ${JSON.stringify(given)}; it should be a number of minutes, hours or days, such as 90m, 26h or 2d`)
-  return undefined
-}

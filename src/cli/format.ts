@@ -1,7 +1,6 @@
 import stringWidth from 'string-width'
 import { wrongUse } from '../core/errors.ts'
 import { type Proof, proofs, type Window } from '../core/slice.ts'
-import type { CallBudget } from '../ledger/call-budget.ts'
 import type { CliContext } from './command.ts'
 import { formatWallMinute, formatWallTime, HOUR, largestUnitOf, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
 
@@ -85,18 +84,6 @@ export function counted(count: number, thing: string): string {
 /** `2 verified, 1 short`: how many slices or partitions ended with each proof; zeros are left out. */
 export function formatProofs(counts: Readonly<Partial<Record<Proof, number>>>): string {
   return proofs.flatMap((proof) => (counts[proof] ? [`${counts[proof]} ${proof}`] : [])).join(', ')
-}
-
-/** What is left of the day's calls: `7 of 10`; by channel those that have used some, then the others. */
-export function leftOf({ budget, scope, scopes }: CallBudget): string {
-  const note = ' (the service has refused a further one)'
-  const refused = ({ spentAt }: CallBudget['scopes'][number]) => (spentAt === null ? '' : note)
-  const account = scopes.find((each) => each.scope === 'account')
-  if (scope === 'account') return account ? `${account.left} of ${budget}${refused(account)}` : `${budget} of ${budget}`
-  const named = scopes.filter((each) => each !== account)
-  const parts = named.map((each) => `${each.scope} ${each.left} of ${budget}${refused(each)}`)
-  const others = [`${named.length === 0 ? 'each' : 'each other'} channel ${account?.left ?? budget}`]
-  return [...parts, ...others].join(', ')
 }
 
 /** Lines for a file of settings: a value is within quotes where a character would otherwise mean something. */

@@ -4,8 +4,7 @@ import { findStale, readHealth } from '../app/read-health.ts'
 import { rangeOfChannels } from '../app/settings.ts'
 import { readDatabaseSettings, readSettings, readV1Budget } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
-import { exitCodes } from './failure.ts'
-import { readAge } from './flags.ts'
+import { exitCodes, type Refuse } from './failure.ts'
 import { printResult } from './format.ts'
 import { describeStale, describeStatus, statusObject } from './status/report.ts'
 import { defineCommand } from './usage.ts'
@@ -25,7 +24,7 @@ Tables of more than 50,000 rows are estimated (~). Channels that are no longer c
 livehouse status --max-age 26h > /dev/null || echo 'the export is late'
 livehouse status --json | jq '.streams.visitors.last_landed_at'`,
   },
-  ({ values }, refuse) => ({ ...values, maxAgeMs: readAge('--max-age', values['max-age'], refuse) }),
+  ({ values }, refuse) => ({ ...values, maxAgeMs: readAge(values['max-age'], refuse) }),
   async (context, { json: isJson, 'max-age': maxAge = '', maxAgeMs }) => {
     const { budget, channels, settings } = readSettings(context.environment, (source) => ({
       budget: readV1Budget(source),
@@ -43,3 +42,17 @@ livehouse status --json | jq '.streams.visitors.last_landed_at'`,
     return exitCodes[stale === undefined || stale.length === 0 ? 'ok' : 'partial']
   },
 )
+
+const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+/** An age such as `90m`, `26h` or `2d`, in milliseconds. */
+function readAge(given: string | undefined, refuse: Refuse): number | undefined {
+  if (given === undefined) return undefined
+  const [, count, unit = ''] = /^([1-9]\d{0,5})([mhd])$/.exec(given) ?? []
+  const ms = Number(count) * (unitsMs[unit] ?? Number.NaN)
+  if (ms > 0) return ms
+  refuse(
+    `--max-age is ${JSON.stringify(given)}; it should be a number of minutes, hours or days, such as 90m, 26h or 2d`,
+  )
+  return undefined
+}

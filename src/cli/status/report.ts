@@ -5,7 +5,8 @@ import { judgeStreams, type StreamHealth } from '../../app/judge-health.ts'
 import { boundsOf } from '../../app/outcome.ts'
 import type { Health } from '../../app/read-health.ts'
 import { acceptanceObject, describeAcceptance, isStanding } from '../accept/report.ts'
-import { formatAge, formatDuration, formatProofs, formatTable, leftOf, minuteIn, snakeCased } from '../format.ts'
+import { formatAge, formatDuration, formatProofs, formatTable, minuteIn, snakeCased } from '../format.ts'
+import type { CallBudget } from '../../ledger/call-budget.ts'
 import type { LedgerUnit } from '../../ledger/latest-readings.ts'
 import type { OpenReading } from '../../ledger/open-readings.ts'
 import type { QuarantineGroup } from '../../ledger/quarantine/quarantine-reasons.ts'
@@ -73,6 +74,18 @@ const toMinute = (at: WallTime) => formatWallTime(at).slice(0, 16)
 function coverageOf(least: LedgerUnit | undefined): string {
   if (least === undefined) return 'whole list'
   return least.until === null ? `nothing of ${least.leastCovered}` : toMinute(least.until)
+}
+
+/** What is left of the day's calls: `7 of 10`; by channel those that have used some, then the others. */
+function leftOf({ budget, scope, scopes }: CallBudget): string {
+  const note = ' (the service has refused a further one)'
+  const refused = ({ spentAt }: CallBudget['scopes'][number]) => (spentAt === null ? '' : note)
+  const account = scopes.find((each) => each.scope === 'account')
+  if (scope === 'account') return account ? `${account.left} of ${budget}${refused(account)}` : `${budget} of ${budget}`
+  const named = scopes.filter((each) => each !== account)
+  const parts = named.map((each) => `${each.scope} ${each.left} of ${budget}${refused(each)}`)
+  const others = [`${named.length === 0 ? 'each' : 'each other'} channel ${account?.left ?? budget}`]
+  return [...parts, ...others].join(', ')
 }
 
 /** Channels that the service no longer knows. */
