@@ -2,26 +2,26 @@ import { allStreams } from '../../../src/streams/registry.ts'
 
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
-  app: 2915,
-  bi: 3990,
-  cli: 3400,
-  config: 582,
-  core: 1258,
-  emulator: 1727 + 60 * allStreams.length,
+  app: 2866,
+  bi: 3942,
+  cli: 3382,
+  config: 563,
+  core: 1248,
+  emulator: 1671 + 60 * allStreams.length,
   ledger: 3450,
   log: 73,
-  scheduler: 1330,
+  scheduler: 1329,
   service: 1740,
   store: 2760,
   streams: 101 + 68 * allStreams.length,
   sync: 5370,
   transform: 246,
-  web: 2835,
+  web: 2810,
   // The files beside the folders.
-  '': 394,
+  '': 392,
 }
 /** SQL that is written as such, or sent without the builder, beside the load path and the views for analysts. */
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 32_080 + 128 * allStreams.length, test: 24_000 }
+export const MOST_LINES = { src: 31_857 + 128 * allStreams.length, test: 24_000 }
