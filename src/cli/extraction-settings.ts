@@ -21,10 +21,9 @@ export function readExtractionSettings(
   const settings = readSettings(environment, (source) => {
     const service = readServiceSettings(source)
     const historyFrom = readHistoryFrom(source)
+    const expected = 'it should be a day in the past: from it on everything is read'
     if (isFarAhead(historyFrom, clock.now(), service.timeZone))
-      source.refuse(
-        `LIVEHOUSE_HISTORY_FROM is "${formatWallDate(historyFrom)}"; it should be a day in the past: from it on everything is read`,
-      )
+      source.refuse(`LIVEHOUSE_HISTORY_FROM is "${formatWallDate(historyFrom)}"; ${expected}`)
     return {
       service,
       database: readDatabaseSettings(source),
