@@ -74,7 +74,6 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
   await using stranger = await createTestRole()
   await using server = await createTestDatabase({ isMigrated: false })
   await using emulator = await startEmulator({ channels: 2, viewers: 60, days: 10 })
-  await sql.raw(`alter database ${server.name} set statement_timeout = '50ms'`).execute(server.db)
   const onServer = { ...environmentOf(emulator, server), LIVEHOUSE_DATA_DIR: folder }
   const environment = { ...onServer, DATABASE_URL: 'embedded' }
   const tooEarly = await runVerb(db, ['copy', '--to', server.url], { environment })
