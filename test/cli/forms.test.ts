@@ -139,9 +139,14 @@ test('what cannot be done is said: unknown, in several channels, not read yet, n
   expect(await problem('publish', 'unread')).toContain('livehouse sync --streams signups reads them')
   expect(await problem('clear', 'q', '2', '--channel', '9')).toContain('there is no question 2: questionnaire q has 1')
   expect(await problem('unpublish', 'q', '--channel', '9')).toContain('is not published')
-  expect(await run('publish', 'q', '--channel', '9')).toMatchObject({ code: 0 })
-  expect(await run('publish', 'q', '--channel', '10')).toMatchObject({ code: 0 })
+  for (const channel of ['9', '10']) await run('publish', 'q', '--channel', channel)
   expect((await run()).printed.join('\n')).toMatch(/livehouse_forms.form_q_2[^]*livehouse_forms.form_q /)
+  const tooMany = expect.stringMatching(/^The view livehouse_forms.form_q is not up to date: .* can have at most \d+ /)
+  const many = Array.from({ length: 1700 }, (_, at) => String(at))
+  await setHeaders(database.db, '9', 'q', many)
+  expect(await run()).toMatchObject({ code: 0, remarked: expect.arrayContaining([tooMany]) })
+  expect(await run('unpublish', 'q', '--channel', '9')).toMatchObject({ code: 0 })
+  expect((await run('publish', 'q', '--channel', '9')).error).toMatchObject({ code: 'db.refused', message: tooMany })
 })
 
 test('a user who may not make the views is told what a DBA does, and nothing is kept', async () => {

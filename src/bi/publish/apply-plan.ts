@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { hasCode } from '../../core/errors.ts'
+import { codeOf, hasCode, messageOf } from '../../core/errors.ts'
 import type { Db } from '../../store/database.ts'
 import { withMigrationLock } from '../../store/migration-lock.ts'
 
@@ -37,6 +37,8 @@ export async function applyPlan(
       const next = 'Keep its definition (pg_get_viewdef), drop it, run `livehouse migrate up`, create it again'
       return { status: 'blocked', reason: `${dependents} depends on a view that has to be replaced. ${next}` }
     }
+    // Class 54: a limit of Postgres, such as that of the columns of a view.
+    if (/^54...$/.test(codeOf(error))) return { status: 'blocked', reason: messageOf(error) }
     if (!hasCode(error, 'db.refused')) throw error
     const { sqlState, reason } = error.details
     if (sqlState === LOCK_NOT_AVAILABLE) return { status: 'blocked', reason }
