@@ -3,7 +3,6 @@ import { openWarehouse } from '../app/open-warehouse.ts'
 import { readDatabaseSettings, readSettings } from '../config.ts'
 import { readTable, readTextFile } from '../config/read-csv.ts'
 import { show } from '../config/values.ts'
-import { cleanText } from '../core/text.ts'
 import { type GiftLabel, readGiftLabels, writeGiftLabels } from '../ledger/gift-labels.ts'
 import { counted } from './format.ts'
 import { defineCommand, refuseWords } from './usage.ts'
@@ -56,9 +55,8 @@ function readLabelsCsv(text: string | undefined, file: string, refuse: Refuse): 
   const seen = new Map<string, number>()
   const columns = { needed: ['gift_id', 'label'], optional: ['gift_type', 'gift_group'] }
   const rows = text === undefined ? [] : readTable(text, file, columns, refuse)
-  return (rows ?? []).map(({ line, cell: cellOf }) => {
+  return (rows ?? []).map(({ line, cell }) => {
     const problem = (sentence: string): void => refuse(`${file} line ${line}: ${sentence}`)
-    const cell = (name: string): string => cleanText(cellOf(name))
     const given = cell('gift_type').toLowerCase()
     if (!['', 'cash', 'prop'].includes(given))
       problem(`gift_type is ${show(given)}; it should be cash, prop or empty (prop)`)

@@ -9,7 +9,10 @@ import { show } from './values.ts'
  */
 export function readTextFile(path: string, expected: string, refuse: (problem: string) => void): string | undefined {
   try {
-    return decodeText(readFileSync(path))
+    const text = decodeText(readFileSync(path))
+    // Postgres can hold none.
+    if (text.includes('\0')) throw new TypeError('a NUL')
+    return text
   } catch (error) {
     const reason = error instanceof TypeError ? 'it is not text in UTF-8, UTF-16 or GBK' : reasonOf(error)
     refuse(`the file ${path} cannot be read (${reason}); ${expected}`)

@@ -70,6 +70,7 @@ test.each([
   ['channel_id,label\n9,"a\n', 'is not CSV'],
   ['channel_id,label\n,a\n', 'line 2: an id is empty'],
   ['id;name\n9;a\n', 'has the header "id,name"; it should have channel_id and optionally label, group, from, '],
+  ['channel_id,label\n9,a\0\n', 'it is not text in UTF-8, UTF-16 or GBK'],
   [new Uint8Array([0x39, 0xff]), 'it is not text in UTF-8, UTF-16 or GBK'],
 ])('a problem is told with its place in a file: %j', (content, problem) => {
   expect(problemsOf(channelsFile(content))).toEqual([expect.stringContaining(problem)])

@@ -5,13 +5,6 @@ import { createTemporaryFile } from '../helpers/temporary-folder.ts'
 
 const temporaryFile = (content: string) => createTemporaryFile('token', content)
 
-test('a value from a file is read without its last line feed', () => {
-  const source = createSettingSource({ TOKEN_FILE: temporaryFile('from-file\n') })
-  expect(source.value('TOKEN')).toBe('from-file')
-  expect(source.isSet('TOKEN')).toBe(true)
-  expect(source.problems()).toEqual([])
-})
-
 test.each([
   ['/nowhere/token', 'TOKEN_FILE names /nowhere/token, which cannot be read (there is no such file); it should hold'],
   ['/', 'TOKEN_FILE names /, which cannot be read (it is a folder)'],
@@ -23,7 +16,9 @@ test.each([
   expect(source.problems()).toEqual([expect.stringContaining(problem)])
 })
 
-test('a value and a file of it are one too many, and blank is not set', () => {
+test('a value may come from a file, without its last line feed, but not from both; and blank is not set', () => {
+  const source = createSettingSource({ TOKEN_FILE: temporaryFile('from-file\n') })
+  expect([source.value('TOKEN'), source.problems()]).toEqual(['from-file', []])
   const both = createSettingSource({ TOKEN: 'a', TOKEN_FILE: temporaryFile('b') })
   expect(both.value('TOKEN')).toBeUndefined()
   expect(both.problems()).toEqual(['TOKEN and TOKEN_FILE are both set; it should be one of them'])
