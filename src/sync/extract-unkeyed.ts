@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Cell, ColumnType, Row } from '../core/column.ts'
 import type { Page } from '../core/page.ts'
 import type { RowIdentity, Stream } from '../core/stream.ts'
-import { cleanText, itemText, jsonText } from '../core/text.ts'
+import { exactJson, itemText, jsonText } from '../core/text.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { type Extraction, isConclusive, judgeWalk, MOST_READINGS, MOST_WALKS, type Verdict } from './judge-walk.ts'
@@ -216,5 +216,5 @@ function valuesOf(cell: Cell, type: ColumnType | undefined): readonly Cell[] {
 
 /** Headers as JSON text that Postgres takes; a header that is no text as its JSON. */
 export function headersText(title: readonly unknown[]): string {
-  return JSON.stringify(title.map((header) => cleanText(typeof header === 'string' ? header : jsonText(header))))
+  return exactJson(title.map((header) => (header === null || typeof header === 'string' ? header : jsonText(header))))
 }

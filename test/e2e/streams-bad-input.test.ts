@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
+import { readForms } from '../../src/bi/publish/publish-forms.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import type { Row } from '../../src/core/column.ts'
@@ -100,17 +101,20 @@ test('what is too long for an index is no key: quarantine; a visit whose viewer 
 test('headers, cells and answers are free text: NUL, lone surrogates, emoji, ten megabytes', async () => {
   await using pipeline = await start()
   const { channel, form, signup } = firstRows(pipeline.emulator)
-  const questions = ['\u0000', '\ud800?', '👍'.repeat(100), '手机号', '']
+  const questions = ['\u0000', '\ud800?', '👍'.repeat(100), '手机号', '', ...JSON.parse('[null, 5]')]
   const long = 'x'.repeat(10_000_000)
-  const signups = createRowList<Signup>([{ ...signup, answers: ['a\u0000b', '\udfff', '"\n||', long, ''] }])
+  const signups = createRowList<Signup>([{ ...signup, answers: ['a\u0000b', '\udfff', '"\n||', long, '', '', ''] }])
   channel.questionnaires.replace(form, { ...form, questions, signups })
   const asked = { streams: ['questionnaires', 'signups'] }
   for (let run = 0; run < 2; run++) expect(await pipeline.sync(asked)).toMatchObject({ status: 'ok', errors: [] })
   const { rows } = await sql<{ question: string; answer: string }>`
     select question, answer from livehouse.signup_answers where question_id = ${form.questionId}
     order by question_no`.execute(pipeline.database.db)
-  expect(rows.map(({ question }) => question)).toEqual([null, '\ufffd?', '👍'.repeat(100), '手机号', null])
-  expect(rows.map(({ answer }) => answer)).toEqual(['ab', '\ufffd', '"\n||', long, null])
+  const headers = [null, '\ufffd?', '👍'.repeat(100), '手机号', null, null, '5']
+  expect(rows.map(({ question }) => question)).toEqual(headers)
+  const known = (await readForms(pipeline.database.db)).find(({ questionId }) => questionId === form.questionId)
+  expect(known?.questions).toEqual(headers)
+  expect(rows.map(({ answer }) => answer)).toEqual(['ab', '\ufffd', '"\n||', long, null, null, null])
 })
 
 const nestedObjects = (levels: number): unknown => JSON.parse(`${'{"a":['.repeat(levels)}1${']}'.repeat(levels)}`)
