@@ -23,7 +23,7 @@ export async function openBackfill(db: Db, wanted: BackfillArguments, startedAt:
     const fresh = await ops(trx)
       .insertInto('backfills')
       .values({ arguments: argumentsJson(wanted), status: 'open', startedAt })
-      .onConflict((conflict) => conflict.column('arguments').where('status', '=', 'open').doNothing())
+      .onConflict((conflict) => conflict.doNothing())
       .returning(['backfillId', 'startedAt'])
       .executeTakeFirst()
     const open = fresh ?? (await openOf(trx, wanted).executeTakeFirstOrThrow())

@@ -28,10 +28,8 @@ test.each(['0.0.0.0:8787', '[::]:8787', '10.0.0.7:8787'])('%s, which others can 
   const problem = `LIVEHOUSE_HTTP_TOKEN is not set, but LIVEHOUSE_HTTP is "${given}", which others can reach`
   expect(read({ LIVEHOUSE_HTTP: given }).problems).toEqual([expect.stringContaining(problem)])
   const [, host, port] = /^\[?(.*?)\]?:(\d+)$/.exec(given) ?? []
-  expect(read({ LIVEHOUSE_HTTP: given, ...TOKEN })).toMatchObject({
-    listen: { host, port: Number(port) },
-    problems: [],
-  })
+  const listen = { host, port: Number(port) }
+  expect(read({ LIVEHOUSE_HTTP: given, ...TOKEN })).toMatchObject({ listen, problems: [] })
 })
 
 test.each(['two words of sixteen', 'fifteen-letters'])('the token "%s" is refused, and never shown', (given) => {

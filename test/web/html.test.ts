@@ -31,8 +31,7 @@ test('no template has a value in an attribute without quotes', () => {
 })
 
 test.each([
-  ['user_id is "张三", and a row needs it', 'user_id is …, and a row needs it'],
-  ['record_id is "a\\"b", not a number', 'record_id is …, not a number'],
+  ['record_id is "张\\"三", not a number', 'record_id is …, not a number'],
   // Cut in the middle of a value.
   ['the item is {"nick":"张三","phone":"1381…, not an object', 'the item is {…:…,…:…'],
   ['id is 13812345678', 'id is …'],

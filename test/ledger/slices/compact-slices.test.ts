@@ -1,4 +1,5 @@
 import * as fc from 'fast-check'
+import { randomUUID } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { sync } from '../../../src/cli/sync.ts'
@@ -44,7 +45,9 @@ function rangeOf(from: number, length: number): string {
 
 async function setUp(db: Kysely<Database>) {
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: NOW })
-  const asked = { from: '2026-01-01', to: '2026-01-02', streams: [], channels: [], onlyGaps: false }
+  // More than an entry of a sorted index holds.
+  const channels = Array.from({ length: 1000 }, () => randomUUID())
+  const asked = { from: '2026-01-01', to: '2026-01-02', streams: [], channels, onlyGaps: false }
   const { backfillId: open } = await openBackfill(db, asked, NOW, false)
   const { backfillId: finished } = await openBackfill(db, { ...asked, onlyGaps: true }, NOW, false)
   await sql`update livehouse_ops.backfills set status = 'finished' where backfill_id = ${finished}`.execute(db)
