@@ -25,8 +25,8 @@ export async function rememberUnknownFields(
   return fresh.map(({ field }) => field)
 }
 
-/** The unknown fields that first came after an instant, in order. */
+/** The unknown fields that first came after an instant, in order: as many as one statement writes alerts of. */
 export async function readUnknownFields(db: Db, after: Date): Promise<readonly { stream: string; field: string }[]> {
   const found = ops(db).selectFrom('unknown_fields').select(['stream', 'field']).where('firstSeenAt', '>', after)
-  return await found.orderBy('stream').orderBy('field').execute()
+  return await found.orderBy('stream').orderBy('field').limit(ROWS_A_STATEMENT).execute()
 }

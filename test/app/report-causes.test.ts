@@ -86,19 +86,21 @@ test.each<[string, object, boolean]>([
   expect(await readCauses(database.db, new Date())).toMatchObject(isOver ? [] : [{ kind: 'run', name: command }])
 })
 
-test('what never came to its end, and a new field, are told without a number or an address of somebody', async () => {
+test('what never came to its end, and a new field, are told without a number or an address of somebody, however many come', async () => {
   await using database = await createTestDatabase()
   const error = `it was begun 5 times; 13800001234 or a.b@example.com ${'y'.repeat(300)}`
   await sql`insert into livehouse_ops.job_runs (job, is_repeat, status, outcome, attempts, worker, error, started_at, finished_at)
     values ('nightly', false, 'ended', 'failed', 1, 'host:1', ${error}, now(), now())`.execute(database.db)
   const fields = ['13800000001', '13800000002'].map((number) => `${number}${'f'.repeat(58)}🎁`)
   await rememberUnknownFields(database.db, 'gifts', fields, '1', new Date())
+  await sql`insert into livehouse_ops.unknown_fields (stream, field, first_seen_at, run_id)
+    select 'visitors', 'f' || to_hex(n), now(), 1 from generate_series(1, 30000) n`.execute(database.db)
   await recordCauses(database.db, new Date(), readCauses)
-  const alerts = await database.db.selectFrom('livehouse_ops.alerts').select('facts').orderBy('alert_id').execute()
+  const { rows } = await sql`select facts from livehouse_ops.alerts order by alert_id limit 2`.execute(database.db)
   const reason = expect.stringMatching(/^it was begun 5 times; … or … y+$/)
   const field = `…${'f'.repeat(58)}\ufffd`
-  expect(alerts).toMatchObject([{ facts: { runId: null, problems: [], reason } }, { facts: { field } }])
-  expect(JSON.stringify(alerts[0]).length).toBeLessThan(320)
+  expect(rows).toMatchObject([{ facts: { runId: null, problems: [], reason } }, { facts: { field } }])
+  expect(JSON.stringify(rows[0]).length).toBeLessThan(320)
 })
 
 test('serve tells within a minute what no run has told', async () => {

