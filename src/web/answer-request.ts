@@ -44,8 +44,10 @@ export async function answerRequest(
   response: ServerResponse,
 ): Promise<void> {
   const isHead = request.method === 'HEAD'
-  const url = URL.parse(request.url ?? '', 'http://localhost')
-  if (url === null || !(request.url ?? '').startsWith('/'))
+  const { url: given = '' } = request
+  const url = URL.parse(given, 'http://localhost')
+  // Postgres takes no NUL as a value.
+  if (url === null || !given.startsWith('/') || given.includes('%00'))
     return send(response, textReply(400, 'no such address'), isHead)
   const asked = readAsked(answering, request, url)
   try {
