@@ -43,7 +43,7 @@ LIVEHOUSE_CHANNELS=10001589 livehouse capture --out captured --streams gifts`,
     const { answers, failures } = await captureAnswers(context, { service, database, streams: chosen, channel })
     for (const { file, text, status } of answers) {
       // Never over an existing file: somebody may already have reviewed it.
-      await writeFile(join(out, file), text, { flag: 'wx', mode: 0o600 })
+      await writeFile(join(out, file), context.redact(text), { flag: 'wx', mode: 0o600 })
       context.print(`${join(out, file)}  HTTP ${status}`)
     }
     for (const message of failures) context.print(`✗ ${message}`)

@@ -25,9 +25,9 @@ const files = streams
 
 async function captureOf(emulator: Emulator, ...flags: readonly string[]) {
   const out = join(createTemporaryFolder('capture'), 'out')
-  const environment = environmentOf(emulator, { url: '' })
-  const clock = createFakeClock({ isAutomatic: true })
-  const run = async () => await runVerb(capture, ['--out', out, ...flags], { environment, clock })
+  const given = { environment: environmentOf(emulator, { url: '' }), clock: createFakeClock({ isAutomatic: true }) }
+  const redact = (text: string) => text.replaceAll('open-sesame', '…')
+  const run = async () => await runVerb(capture, ['--out', out, ...flags], { ...given, redact })
   const { code, printed } = await run()
   const texts = readdirSync(out)
     .sort()
@@ -86,12 +86,12 @@ test('a folder with anything in it is refused, and so is version 1', async () =>
 test('an error of the service is captured too, what is no JSON is only described, and a service out of reach is an error', async () => {
   await using service = await startEmulatedService()
   const { emulator } = service
-  emulator.faults.push({ effect: refusal(403002), endpoint: 'visitorList' })
+  emulator.faults.push({ effect: refusal(403002, 'not open-sesame'), endpoint: 'visitorList' })
   emulator.faults.push({ effect: html(200), endpoint: 'managers' })
   const { code, texts, printed } = await captureOf(emulator, '--streams', 'visitors,managers')
   expect(code).toBe(0)
   const [visitors, managers] = texts.map(([, text]) => capturedSchema.parse(parseExact(text)))
-  expect(visitors).toMatchObject({ answer: { status: 403, body: { errors: { code: 403002 } } } })
+  expect(visitors).toMatchObject({ answer: { status: 403, body: { errors: { code: 403002, message: 'not …' } } } })
   expect(managers).toMatchObject({ answer: { body_withheld: expect.stringContaining('no JSON') } })
   expect(managers?.answer).not.toHaveProperty('body')
   expect(printed).toHaveLength(2)
