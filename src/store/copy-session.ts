@@ -27,7 +27,7 @@ export async function openSession(url: string, setting: string, signal: AbortSig
     await client.connect()
     await client.query(
       `set timezone to 'UTC'; set datestyle to iso, ymd; set extra_float_digits to 1; set bytea_output to hex;
-        set statement_timeout to 0; set lock_timeout to 0`,
+        set statement_timeout to 0; set lock_timeout to 0; set search_path to pg_catalog`,
     )
   } catch (error) {
     await close()

@@ -8,9 +8,9 @@ const size = { channels: 1, viewers: 40 }
 
 test('a table that holds fewer rows than the emulator has fails the demo and is named', async () => {
   await using database = await createTestDatabase()
-  await sql`create function lose() returns trigger language plpgsql as 'begin return null; end'`.execute(database.db)
-  await sql`create trigger lose before insert on livehouse.visitors for each row when (new.user_id like '%1')
-    execute function lose()`.execute(database.db)
+  await sql`create function public.lose() returns trigger language plpgsql as 'begin return null; end';
+    create trigger lose before insert on livehouse.visitors for each row when (new.user_id like '%1')
+    execute function public.lose()`.execute(database.db)
 
   const { outcome, tables } = await fillDemo(createTestContext().context, database.db, size)
   expect(outcome.status).toBe('failed')

@@ -18,12 +18,9 @@ function problemsOf(value: string): readonly string[] {
   return source.problems()
 }
 
-test('channels are read from a list', () => {
+test('channels are read from a list, or from CSV with a header in any order, quotes, comments and a byte order mark', () => {
   expect(read(' 9, 10 ,a-b_c')).toEqual(['9', '10', 'a-b_c'].map((channelId) => ({ channelId, ...plain })))
   expect(readSettings({}, readChannelsIfAny)).toEqual([])
-})
-
-test('or from CSV with a header in any order, quotes, comments and a byte order mark', () => {
   const file = channelsFile(
     '\ufeff# ours\nlabel,channel_id,until,from,is_test,group\n"大会, ""春""",9,2026-02-01,2026-01-01,true,A#1\n\n,10,,,,\n',
   )

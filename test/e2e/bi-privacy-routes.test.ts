@@ -7,6 +7,7 @@ import { groupPersons } from '../../src/bi/publish/group-persons.ts'
 import { keepFigures } from '../../src/bi/publish/keep-figures.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import { migrateUp } from '../../src/store/migrate.ts'
+import { openSession } from '../../src/store/copy-session.ts'
 import { runQuery } from '../../src/store/pool.ts'
 import { openAs } from '../helpers/open-as.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
@@ -147,7 +148,7 @@ test('nothing in the catalogs that an analyst may read holds personal data or th
   expect(definitions.filter(({ text }) => text.includes(keys[0]?.hex ?? ''))).toEqual([])
 })
 
-test('functions that anybody may create before the views are made are not those of the views', async () => {
+test('functions that anybody may create are those of no statement, and of no view', async () => {
   await using hostile = await createTestDatabase({ isMigrated: false })
   const { db } = hostile
   // Each would be a better match for arguments that the views give.
@@ -156,8 +157,13 @@ test('functions that anybody may create before the views are made are not those 
     `create function public.convert_to(text, text) returns bytea language sql as $$ select 'caught'::bytea $$;
     create function public.encode(bytea, varchar) returns text language sql as $$ select 'caught' $$;
     create function public.concat(uuid, uuid, uuid) returns text language sql as $$ select 'caught' $$;
-    create function public.regexp_replace(text, text, text, varchar) returns text language sql as $$ select 'caught' $$`,
+    create function public.regexp_replace(text, text, text, varchar) returns text language sql as $$ select 'caught' $$;
+    create function public.lower(tsrange) returns timestamp language sql as $$ select 'infinity'::timestamp $$`,
   )
+  // A statement of livehouse would call it with all its rights.
+  const [lower, right] = [`select lower('[2026-01-01,)'::tsrange)::text`, [{ lower: '2026-01-01 00:00:00' }]]
+  await using session = await openSession(hostile.url, 'DATABASE_URL', new AbortController().signal)
+  expect([await runQuery(db, lower), await session.query(lower)]).toEqual([right, right])
   await migrateUp(db)
   await publishBi(db)
   const used = `select distinct p.oid::regprocedure::text as name from pg_depend d

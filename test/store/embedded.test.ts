@@ -54,7 +54,7 @@ test('several first starts at once end up with one server and one database', asy
   expect(server.port).toBeLessThan(32_768)
   await Promise.all([1, 2, 3].map(() => createDatabaseIfMissing(server.url('postgres'), 'livehouse', never)))
   await using db = await openDatabase(server.url('livehouse'))
-  await sql`create table kept as select 1 as one`.execute(db)
+  await sql`create table public.kept as select 1 as one`.execute(db)
   expect((await readdir(dataDir)).filter((name) => !name.startsWith('postgresql-'))).toEqual(['postgres', 'private'])
 })
 
@@ -77,7 +77,7 @@ test('stopped and started again it keeps its port and its data', async () => {
   const after = await start()
   expect(after.port).toBe(before.port)
   await using db = await openDatabase(after.url('livehouse'))
-  expect((await sql`select one from kept`.execute(db)).rows).toEqual([{ one: 1 }])
+  expect((await sql`select one from public.kept`.execute(db)).rows).toEqual([{ one: 1 }])
 })
 
 test('one that was killed, gone or a zombie, is started again, by one of the next starters; one that was stopped is not', async () => {
@@ -88,7 +88,7 @@ test('one that was killed, gone or a zombie, is started again, by one of the nex
   // One started it while the others waited: else two would work on the same data for a moment, and end each other.
   expect(await readFile(join(dataDir, 'postgres', 'server.log'), 'utf8')).not.toContain('lock file')
   await using db = await openDatabase(servers[0].url('livehouse'))
-  expect((await sql`select one from kept`.execute(db)).rows).toEqual([{ one: 1 }])
+  expect((await sql`select one from public.kept`.execute(db)).rows).toEqual([{ one: 1 }])
   await db.destroy()
   process.kill(await readPid(), 'SIGKILL')
   await restartEmbedded(dataDir, systemClock, never)
