@@ -10,7 +10,7 @@ import { clientFor, connectionOptions, pgTypes, translatingPool } from './driver
 const OLDEST_SERVER = 14
 const IDLE_TIMEOUT_MS = 30_000
 
-/** A login may have others: unreadable times, "null" for NULL, seconds of JIT, escapes, deadlines, others' functions. */
+/** A login may have others: unreadable times, "null" for NULL, slow JIT, escapes, deadlines, others' functions. */
 const SESSION = `set datestyle = 'ISO, YMD'; set array_nulls = on; set jit = off; set standard_conforming_strings = on;
   set statement_timeout = 0; set lock_timeout = 0; set search_path = pg_catalog;
   set default_transaction_isolation = 'read committed'`
