@@ -43,13 +43,13 @@ export function fanOut(queue: Queue): RunPhases {
       stop: (why) => fatal.abort(new Error(why)),
       unreached: MOST_UNREACHED,
     }
-    for (const phase of phases) {
-      if (run.deps.signal.aborted) break
+    for await (const phase of phases) {
       const plans = await phase()
       const here = plans.filter(({ stream }) => stream.isBudgeted)
       if (here.length > 0) run.tally.addResult(await runPhases(streams, [async () => here], run.deps, options))
       const queued = plans.filter(({ stream, slices }) => !stream.isBudgeted && slices.length > 0)
       await runQueued(queued, run)
+      if (run.deps.signal.aborted) break
     }
     return run.tally.result(run.deps.signal.reason)
   }

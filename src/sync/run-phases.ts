@@ -38,25 +38,20 @@ const LEASE_POLL_MS = 1000
  * Extracts slices side by side, phase after phase: whole lists first, then windows by time, whatever their partition.
  * Every slice runs under the lease of its partition, which is taken with its first slice and released with its last.
  * A failed slice does not stop the others. An error that all would meet (credentials refused, service or database out
- * of reach) or an interruption ends the run: slices in flight end, no other begins. Partitions that another run holds
- * come last. All phases are planned once more where another server of the database has taken the place of the first.
+ * of reach) or an interruption ends the run: slices in flight end, no other begins. What other runs hold comes last.
  */
 export async function runPhases(
   streams: readonly Stream[],
-  phases: readonly Phase[],
+  phases: Iterable<Phase> | AsyncIterable<Phase>,
   deps: RunDeps,
   options: RunOptions,
 ): Promise<RunResult> {
   const run: PhasedRun = { ...createEndableRun(deps), options, tally: createTally(streams), spent: new Set() }
   const { signal } = run.deps
-  let isAgain = false
-  do {
-    for (const phase of phases) {
-      if (signal.aborted) break
-      await runPhase(await resumeOpenFirst(deps.db, await phase(), deps.clock.now()), run, isAgain)
-    }
-    isAgain = true
-  } while (!signal.aborted && (await options.leases.isServerReplaced()))
+  for await (const phase of phases) {
+    await runPhase(await resumeOpenFirst(deps.db, await phase(), deps.clock.now()), run)
+    if (signal.aborted) break
+  }
   return run.tally.result(signal.reason)
 }
 
@@ -82,8 +77,7 @@ interface PhasedRun extends EndableRun {
   readonly spent: Set<string>
 }
 
-/** @param isAgain whether this run has read them before: then only what is left of them is read */
-async function runPhase(plans: Plans, run: PhasedRun, isAgain = false): Promise<void> {
+async function runPhase(plans: Plans, run: PhasedRun): Promise<void> {
   const { deps, tally } = run
   const counts = new Map<string, number>()
   for (const { stream, slices } of plans) counts.set(stream.name, (counts.get(stream.name) ?? 0) + slices.length)
@@ -91,7 +85,7 @@ async function runPhase(plans: Plans, run: PhasedRun, isAgain = false): Promise<
 
   const since = deps.clock.now()
   const isOver = () => deps.signal.aborted || isPastStop(run) || deps.clock.now() - since > LONGEST_WAIT_MS
-  const open = plans.map((plan) => openPartition(plan, isAgain))
+  const open = plans.map((plan) => openPartition(plan))
   let blocked = await runPartitions(open, run)
   if (blocked.length > 0) deps.log.info('partition.waiting', { partitions: blocked.map(leaseOf).slice(0, 9) })
   while (blocked.length > 0 && !isOver()) {

@@ -28,7 +28,8 @@ function takeTurns(plans: Plans, { clock, wallTimeAt }: RunDeps): Plans {
 
 /**
  * Runs streams in their order: first those that stand on their own, then those that are read questionnaire by
- * questionnaire, then again those questionnaires whose headers have changed, and last those with few calls a day.
+ * questionnaire, then again those questionnaires whose headers have changed, and last those with few calls a day. What
+ * is left of all of them is read once more where another server of the database has taken the place of the first.
  * @param run in this process when not given
  */
 export async function runStreams(
@@ -88,7 +89,14 @@ export async function runStreams(
     },
     async () => takeTurns(await planStreams(streams.filter(isBudgeted), () => []), deps),
   ]
-  return await run(streams, phases, deps, {
+  const planLeft = async (plans: Plans): Promise<Plans> =>
+    await Array.fromAsync(plans, async (plan) => ({ ...plan, slices: await options.planAgain(plan) }))
+  async function* untilServerStays() {
+    yield* phases
+    while (await options.leases.isServerReplaced())
+      for (const phase of phases) yield async () => await planLeft(await phase())
+  }
+  return await run(streams, untilServerStays(), deps, {
     ...options,
     onEnd: ({ stream, partition }, { proof, counts, found }) => {
       // With items in quarantine the list is not complete: one of them may be a listed questionnaire.

@@ -4,7 +4,6 @@ import { sync } from '../../src/cli/sync.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import type { FetchPage } from '../../src/core/page.ts'
 import type { FaultEffect } from '../../src/emulator/faults.ts'
-import { openDatabase } from '../../src/store/pool.ts'
 import {
   changedRows,
   changingTotal,
@@ -22,7 +21,6 @@ import { ofTest } from '../helpers/of-file.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
 import { environmentOf, runVerb } from '../helpers/run-verb.ts'
 import { startPipeline, type TestPipeline } from '../helpers/start-pipeline.ts'
-import { withParameters } from '../helpers/with-parameters.ts'
 
 const DAY_MS = 86_400_000
 
@@ -49,28 +47,6 @@ test('a lookback that fails is read again, also when newer ranges have landed si
       tsrange(hour - interval '2 hours', hour - interval '1 hour') as newest`.execute(pipeline.database.db)
   expect(await pipeline.sync({ streams: ['watch_records'] })).toMatchObject({ status: 'ok' })
   await pipeline.expectTruth(['watch_records'])
-})
-
-test('what another server lacks that takes the place of the first in a run is read again by that run, and nothing else', async () => {
-  const { db, url } = pipeline.database
-  const server = 'create table public.server as select now() as start; create function pg_postmaster_start_time()'
-  await sql.raw(`${server} returns timestamptz stable begin atomic select start from public.server; end`).execute(db)
-  await using warehouse = await openDatabase(withParameters(url, { options: '-c search_path=public,pg_catalog' }))
-  const replaceServer = async () => {
-    await sql`update public.server set start = now()`.execute(db)
-    await sql`truncate livehouse.visitors, livehouse.watch_records`.execute(db)
-    await sql`delete from livehouse_ops.slices where stream in ('visitors', 'watch_records')`.execute(db)
-  }
-  for (let run = 0; run < 2; run++) await pipeline.sync({ streams: ['watch_records'] })
-  let replaced: Promise<void> | undefined
-  const fetchPage: FetchPage = async (request, context) => {
-    if (request.list.stream.name === 'signups') await (replaced ??= replaceServer())
-    return await pipeline.fetchPage(request, context)
-  }
-  expect(await pipeline.sync({ fetchPage }, warehouse)).toMatchObject({ status: 'ok' })
-  await pipeline.expectTruth()
-  const countCalls = (name: string) => pipeline.emulator.calls.filter(({ endpoint }) => endpoint === name).length
-  expect([countCalls('visitorList'), countCalls('giftRunning')]).toEqual([4, 12])
 })
 
 test('a service that ignores the time filter of a large list is asked no more, not in thousands of slices', async () => {

@@ -52,9 +52,9 @@ export async function startQueueAccount(given?: TestDatabase) {
       await untilRow(database.db, jobs)
     },
     /** Does something at the first list that is answered, which then tells what was there before. */
-    atFirstList: async (act: () => void): Promise<void> =>
+    atFirstList: async (act: () => void, of: { readonly endpoint?: string } = {}): Promise<void> =>
       await new Promise((resolve) => {
-        emulator.faults.push({ effect: atFirstList(() => resolve(act())) })
+        emulator.faults.push({ effect: atFirstList(() => resolve(act())), ...of })
       }),
     /** A service whose lists never arrive, until it is let go. @returns resolves when one is asked for */
     holdLists: (): { readonly asked: Promise<void>; readonly letGo: () => void } => {

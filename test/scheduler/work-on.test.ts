@@ -3,16 +3,21 @@ import { workOn, type WorkOptions } from '../../src/scheduler/work-on.ts'
 import { silentLog } from '../helpers/silent-log.ts'
 
 /** Eight side by side. @returns how many jobs each look asked for, until none is left, and how many were given back */
-async function looksFor(jobs: number, does: Pick<WorkOptions, 'keepWanted'>) {
+async function looksFor(jobs: number, does: Pick<WorkOptions, 'keepWanted'> & { readonly isAwayAtFirst?: boolean }) {
   const asked: number[] = []
   const over = new AbortController()
   let left = jobs
   let givenBack = 0
+  let wake = () => {}
   const ignore = async () => {}
   const queue: WorkOptions['queue'] = {
-    onSent: () => {},
+    onSent: (_, wakeUp) => void (wake = wakeUp),
     take: async (_, most) => {
       asked.push(most)
+      if (does.isAwayAtFirst && asked.length === 1) {
+        setImmediate(wake)
+        throw new Error('away')
+      }
       const count = Math.min(most, left)
       left -= count
       if (left === 0) setImmediate(() => over.abort())
@@ -41,4 +46,8 @@ test.each([
 test('what was taken while the warehouse was away is given back', async () => {
   const keepWanted = async () => await Promise.reject(new Error('away'))
   expect(await looksFor(1, { keepWanted })).toEqual({ asked: [1], givenBack: 1 })
+})
+
+test('a queue that is away is asked again', async () => {
+  expect((await looksFor(1, { isAwayAtFirst: true })).asked.slice(0, 2)).toEqual([1, 1])
 })
