@@ -163,7 +163,8 @@ function judge({ runs, units, causes }: Facts, judged: readonly JudgedUnit[]): V
   const failedRun = last && runId !== null && !isSaid ? { runId, command: last.command } : undefined
   const isComplete =
     findings.length === 0 && failedRun === undefined && units.some(({ stream }) => !isOnlyWhenNamed(stream))
-  const status = isRunning && last === undefined ? 'first' : isComplete ? 'complete' : 'incomplete'
+  const isFirst = isRunning ? last === undefined : findings.length === 0 && !runs.some(hasEnded)
+  const status = isFirst ? 'first' : isComplete ? 'complete' : 'incomplete'
   return { status, findings, failedRun, isRunning }
 }
 

@@ -103,7 +103,7 @@ test('a database that goes away is told of by page, readiness and metrics, and a
   await using leases = new Leases(db)
   const runId = await openRun(db, { command: 'sync', settings: {}, startedAt: new Date(clock.nowMs) }, leases)
   await sql`insert into livehouse.channels (channel_id, state, run_id) values ('9', 'active', ${runId})`.execute(db)
-  expect(await status.text('/')).toContain('The first sync is under way')
+  expect(await status.text('/')).toContain('The first sync has not ended')
   expect(JSON.parse(await status.text('/healthz'))).toEqual({ status: 'alive' })
   expect(JSON.parse(await status.text('/readyz'))).toEqual({ status: 'ready', database: 'ok', pending_migrations: [] })
 

@@ -26,7 +26,7 @@ export const sentences = {
   verdict: {
     complete: ['Last night is complete', '昨晚的数据已完整'],
     incomplete: ['Last night is not complete', '昨晚的数据不完整'],
-    first: ['The first sync is under way', '首次同步正在进行'],
+    first: ['The first sync has not ended', '首次同步尚未完成'],
     empty: ['Nothing has run yet', '尚未运行过'],
     unreachable: ['The database cannot be read', '无法读取数据库'],
     completeText: [
