@@ -21,7 +21,7 @@ export interface WorkOptions {
 /** How often to look for jobs; after one has ended, the next look follows at once. */
 const POLL_MS = 1000
 const RENEW_MS = 3000
-/** A process that gets no token takes no jobs for so long: others may have one that the service accepts. */
+/** A process without a token that the service accepts, or too old for the database, takes no jobs for so long. */
 const REST_MS = 20_000
 /** How often a lost database is tried again. */
 const DATABASE_POLL_MS = 5000
@@ -46,7 +46,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
     const end = await handlers.handle(attempt, AbortSignal.any([signal, lost.signal])).then(
       (output) => () => queue.complete(name, attempt, output),
       (error: unknown) => {
-        if (hasCode(error, 'api.noToken')) rest(error.message)
+        if (hasCode(error, 'api.noToken') || hasCode(error, 'db.newer')) rest(error.message)
         return () => (signal.aborted ? queue.giveBack(name, attempt) : queue.fail(name, attempt, messageOf(error)))
       },
     )

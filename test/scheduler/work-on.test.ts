@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
+import { LivehouseError } from '../../src/core/errors.ts'
 import { workOn, type WorkOptions } from '../../src/scheduler/work-on.ts'
 import { silentLog } from '../helpers/silent-log.ts'
 
 /** Eight side by side. @returns how many jobs each look asked for, until none is left, and how many were given back */
-async function looksFor(jobs: number, does: Pick<WorkOptions, 'keepWanted'> & { readonly isAwayAtFirst?: boolean }) {
+async function looksFor(
+  jobs: number,
+  does: Partial<Pick<WorkOptions, 'keepWanted' | 'handle'>> & { readonly isAwayAtFirst?: boolean },
+) {
   const asked: number[] = []
   const over = new AbortController()
   let left = jobs
@@ -30,7 +34,8 @@ async function looksFor(jobs: number, does: Pick<WorkOptions, 'keepWanted'> & { 
     cancel: ignore,
   }
   const work = { queue, name: 'partitions' as const, concurrency: 8, handle: async () => ({}), ...does }
-  await workOn({ ...work, log: silentLog, signal: over.signal })
+  const warn = (event: string) => event === 'worker.rests' && over.abort()
+  await workOn({ ...work, log: { ...silentLog, warn }, signal: over.signal })
   return { asked, givenBack }
 }
 
@@ -50,4 +55,9 @@ test('what was taken while the warehouse was away is given back', async () => {
 
 test('a queue that is away is asked again', async () => {
   expect((await looksFor(1, { isAwayAtFirst: true })).asked.slice(0, 2)).toEqual([1, 1])
+})
+
+test('a process that is older than the database takes no more jobs', async () => {
+  const handle = async () => await Promise.reject(new LivehouseError('db.newer', 'a newer one migrated it', {}))
+  expect((await looksFor(9, { handle })).asked).toEqual([1])
 })
