@@ -9,6 +9,7 @@ import { Leases, thisProcess } from '../ledger/leases/leases.ts'
 import { readEarlierAttempts } from '../ledger/slices/slices-of-runs.ts'
 import { hasSliceAfter } from '../ledger/slices/slices.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
+import { checkSource } from '../ledger/source.ts'
 import type { Db } from '../store/database.ts'
 import { readPending } from '../store/migrate.ts'
 import { findStream } from '../streams/registry.ts'
@@ -94,8 +95,9 @@ function createPartitionHandler(
     const { runId, begunAtMs, afterSlice, stream: name, partition, slices, ...asked } = jobOf(attempt)
     const stream = findStream(name)
     if (stream === undefined) throw new Error(`there is no stream ${name}: update livehouse on every machine`)
-    // A newer livehouse may have migrated the database since this process opened it.
+    // Since this process opened it, a newer livehouse may have migrated the database, or the service have moved.
     await readPending(db)
+    await checkSource(db, service)
     await serviceClock.refresh(signal).catch(() => {})
     const begunAt = new Date(begunAtMs)
     const ends: EndedSlice[] = []

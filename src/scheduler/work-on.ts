@@ -1,5 +1,5 @@
 import { systemClock } from '../core/clock.ts'
-import { hasCode, LivehouseError, messageOf } from '../core/errors.ts'
+import { LivehouseError, messageOf } from '../core/errors.ts'
 import type { Log } from '../core/log.ts'
 import { thisProcess } from '../ledger/leases/leases.ts'
 import type { Attempt, Queue, QueueName } from './queue.ts'
@@ -21,7 +21,8 @@ export interface WorkOptions {
 /** How often to look for jobs; after one has ended, the next look follows at once. */
 const POLL_MS = 1000
 const RENEW_MS = 3000
-/** A process without a token that the service accepts, or too old for the database, takes no jobs for so long. */
+/** What is wrong with this process alone: it takes no jobs for so long, and leaves them to others. */
+const RESTS_AFTER: ReadonlySet<string> = new Set(['api.noToken', 'db.newer', 'db.otherSource'])
 const REST_MS = 20_000
 /** How often a lost database is tried again. */
 const DATABASE_POLL_MS = 5000
@@ -46,7 +47,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
     const end = await handlers.handle(attempt, AbortSignal.any([signal, lost.signal])).then(
       (output) => () => queue.complete(name, attempt, output),
       (error: unknown) => {
-        if (hasCode(error, 'api.noToken') || hasCode(error, 'db.newer')) rest(error.message)
+        if (error instanceof LivehouseError && RESTS_AFTER.has(error.code)) rest(error.message)
         return () => (signal.aborted ? queue.giveBack(name, attempt) : queue.fail(name, attempt, messageOf(error)))
       },
     )

@@ -20,7 +20,6 @@ test('a night that is read, proven and fresh is complete until where its least p
   const facts = makeFacts()
   expect(judge(facts)).toMatchObject({ status: 'complete', findings: [], isRunning: false })
   expect(completeUntil(facts)).toBe(THIS_NIGHT)
-  // Nobody knows what a first sync that was killed has left out.
   expect(judge({ ...facts, runs: [makeRun({ status: 'interrupted' })] }).status).toBe('first')
 })
 

@@ -8,6 +8,8 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
+import { doctor } from '../../src/cli/doctor.ts'
+import { sync } from '../../src/cli/sync.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import { openQueue } from '../../src/scheduler/open-queue.ts'
 import { startEmbedded, stopEmbedded } from '../../src/store/embedded.ts'
@@ -82,14 +84,18 @@ test('a partition that no attempt got to the end of is an error of its run, one 
   await stop(worker)
 })
 
-test('a worker whose token is wrong leaves its partitions to others and takes none for a minute', async () => {
+test('a worker whose token is wrong, or whose service has moved, leaves its partitions to others and takes none for a while', async () => {
+  const before = { LIVEHOUSE_BASE_URL: account.emulator.baseUrl.replace('127.0.0.1', 'localhost') }
+  await account.run(sync, ['--streams', 'managers'], before)
+  const left = await account.startWorker(before)
+  await account.run(doctor, ['--confirm-source'])
   const wrong = await account.startWorker({ LIVEHOUSE_API_TOKEN: 'wrong' })
   const running = account.sync()
   expect(await wrong.hears('"worker.rests"')).toMatch(/check LIVEHOUSE_API_TOKEN \(\S+ process \d+\)/)
+  expect(await left.hears('"worker.rests"')).toMatch(/LIVEHOUSE_BASE_URL was http/)
   const right = await account.startWorker()
   expect((await running).code).toBe(0)
-  await stop(wrong)
-  await stop(right)
+  for (const worker of [left, wrong, right]) await stop(worker)
   expect((await wrong.ended).error.match(/"worker.rests"/g)).toHaveLength(1)
 })
 
@@ -146,8 +152,7 @@ test('what a stopped worker has in hand another reads, whatever locks a stranger
   await expectTruth(account)
   first.process.kill('SIGCONT')
   await first.hears('"job.lost"')
-  await stop(first)
-  await stop(second)
+  for (const worker of [first, second]) await stop(worker)
   await expectTruth(account)
 })
 
@@ -190,7 +195,6 @@ auth_type = scram-sha-256
 auth_file = ${users}
 pool_mode = transaction
 default_pool_size = 5
-max_client_conn = 100
 `,
   )
   const child = spawn(pgbouncer ?? '', [...(isRoot ? ['-u', 'nobody'] : []), file], {

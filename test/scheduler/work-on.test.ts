@@ -4,10 +4,7 @@ import { workOn, type WorkOptions } from '../../src/scheduler/work-on.ts'
 import { silentLog } from '../helpers/silent-log.ts'
 
 /** Eight side by side. @returns how many jobs each look asked for, until none is left, and how many were given back */
-async function looksFor(
-  jobs: number,
-  does: Partial<Pick<WorkOptions, 'keepWanted' | 'handle'>> & { readonly isAwayAtFirst?: boolean },
-) {
+async function looksFor(jobs: number, does: Partial<WorkOptions> & { readonly isAwayAtFirst?: boolean }) {
   const asked: number[] = []
   const over = new AbortController()
   let left = jobs
