@@ -92,7 +92,7 @@ export async function playMishaps(options: MishapOptions): Promise<Played> {
       }
       const goOn = strike(machine, kind)
       await pause(LONGEST_MS[kind] * random.next() ** 2)
-      // A machine that cannot reach the service for good makes a run partial, and rightly so.
+      // Where no machine can reach the service for good, a run is partial, and rightly so.
       if (isOver() && kind !== 'without the service') late.push(goOn)
       else goOn()
     }

@@ -73,8 +73,9 @@ export async function workOnPartitions(context: AppContext, deps: WorkerDeps): P
   await workOn({ queue, name: 'partitions', concurrency, log, signal, keepWanted, handle })
 }
 
-/** Errors of a process that has no token which the service accepts. */
-const NO_TOKEN: ReadonlySet<string> = new Set([
+/** What may be wrong with this process alone: it cannot reach the service, or has no token which that accepts. */
+const OF_THIS_PROCESS: ReadonlySet<string> = new Set([
+  'api.unreachable',
   'api.noToken',
   'api.credentialsRefused',
   'api.unauthorized',
@@ -122,11 +123,10 @@ function createPartitionHandler(
     if (result.status !== 'ok') signal.throwIfAborted()
     const ofDatabase = result.errors.find(({ code }) => code.startsWith('db.'))
     if (ofDatabase !== undefined && !attempt.isLast) throw new Error(ofDatabase.message)
-    const ofToken = result.errors.find(({ code }) => NO_TOKEN.has(code))
-    // Once: where no worker has one, the result ends the run.
-    if (ofToken !== undefined && attempt.number === 0) {
-      throw new LivehouseError('api.noToken', `${ofToken.message} (${thisProcess()})`, { call: name })
-    }
+    const ours = result.errors.find(({ code }) => OF_THIS_PROCESS.has(code))
+    // Once: where it is so with every worker, the result ends the run.
+    if (ours !== undefined && attempt.number === 0)
+      throw new LivehouseError('job.failed', `${ours.message} (${thisProcess()})`, {})
     const known = ends.length === 0 ? [] : ((await readQuestions(db)).get(partition.channel ?? '') ?? [])
     const sums = createTally([stream])
     for (const streams of [earlier && { [name]: earlier }, result.streams])

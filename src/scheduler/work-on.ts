@@ -22,7 +22,7 @@ export interface WorkOptions {
 const POLL_MS = 1000
 const RENEW_MS = 3000
 /** What is wrong with this process alone: it takes no jobs for so long, and leaves them to others. */
-const RESTS_AFTER: ReadonlySet<string> = new Set(['api.noToken', 'db.newer', 'db.otherSource'])
+const RESTS_AFTER: ReadonlySet<string> = new Set(['job.failed', 'db.newer', 'db.otherSource'])
 const REST_MS = 20_000
 /** How often a lost database is tried again. */
 const DATABASE_POLL_MS = 5000
@@ -39,8 +39,9 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
   queue.onSent(name, wakeUp)
   let restsUntilMs = 0
   const rest = (reason: string): void => {
-    log.warn('worker.rests', { seconds: REST_MS / 1000, reason })
-    restsUntilMs = systemClock.monotonicMs() + REST_MS
+    const now = systemClock.monotonicMs()
+    if (now >= restsUntilMs) log.warn('worker.rests', { seconds: REST_MS / 1000, reason })
+    restsUntilMs = now + REST_MS
   }
 
   const perform = async (attempt: Attempt, lost: AbortController): Promise<void> => {
