@@ -121,9 +121,11 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
   const [slice] = slices
   if (slice === undefined) return
   if (state !== 'completed') {
-    const reason = state === 'cancelled' ? 'its job was cancelled' : `no worker got to its end: ${describe(output)}`
-    const key = partitionKey(partition)
-    tally.add(slice, failedBy(new LivehouseError('job.failed', `${name} ${key}: ${reason}`, {})), false)
+    const { message, value } = Object(output)
+    const why = String(message ?? Object(value).message ?? 'it does not say why')
+    const reason = state === 'cancelled' ? 'its job was cancelled' : `no worker got to its end: ${why}`
+    const told = new LivehouseError('job.failed', `${name} ${partitionKey(partition)}: ${reason}`, {})
+    tally.add(slice, failedBy(told), false)
     return
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a worker gave the queue, as JSON
@@ -141,11 +143,6 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
   const [problem] = result.errors
   if (result.status !== 'failed' || problem === undefined) run.unreached = 0
   else if (!UNREACHED.has(problem.code) || ++run.unreached >= MOST_UNREACHED) run.stop(problem.message)
-}
-
-function describe(output: unknown): string {
-  const { message, value } = Object(output)
-  return String(message ?? Object(value).message ?? 'it does not say why')
 }
 
 /** The queue for a run with `--queue`, else undefined. pg-boss is loaded only then. @throws db.… codes */
