@@ -21,16 +21,13 @@ export interface WorkOptions {
 /** How often to look for jobs; after one has ended, the next look follows at once. */
 const POLL_MS = 1000
 const RENEW_MS = 3000
-/** What is wrong with this process alone: it takes no jobs for so long, and leaves them to others. */
+/** What may be wrong with this process alone. If it has completed no job meanwhile, it takes none for so long. */
 const RESTS_AFTER: ReadonlySet<string> = new Set(['job.failed', 'db.newer', 'db.otherSource'])
 const REST_MS = 20_000
 /** How often a lost database is tried again. */
 const DATABASE_POLL_MS = 5000
 
-/**
- * Works on the jobs of a queue until the signal aborts; jobs that this stops are given back. A lost database is waited
- * for. In real time, as heartbeats and attempts go by the database's clock.
- */
+/** Works on jobs until the signal aborts, and gives back those that this stops. In real time, as heartbeats are. */
 export async function workOn({ queue, name, concurrency, log, signal, ...handlers }: WorkOptions): Promise<void> {
   const active = new Map<Attempt, AbortController>()
   let wake = new AbortController()
@@ -38,6 +35,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
   signal.addEventListener('abort', wakeUp, { once: true })
   queue.onSent(name, wakeUp)
   let restsUntilMs = 0
+  let completed = 0
   const rest = (reason: string): void => {
     const now = systemClock.monotonicMs()
     if (now >= restsUntilMs) log.warn('worker.rests', { seconds: REST_MS / 1000, reason })
@@ -45,10 +43,14 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
   }
 
   const perform = async (attempt: Attempt, lost: AbortController): Promise<void> => {
+    const before = completed
     const end = await handlers.handle(attempt, AbortSignal.any([signal, lost.signal])).then(
-      (output) => () => queue.complete(name, attempt, output),
+      (output) => {
+        completed++
+        return () => queue.complete(name, attempt, output)
+      },
       (error: unknown) => {
-        if (error instanceof LivehouseError && RESTS_AFTER.has(error.code)) rest(error.message)
+        if (completed === before && error instanceof LivehouseError && RESTS_AFTER.has(error.code)) rest(error.message)
         return () => (signal.aborted ? queue.giveBack(name, attempt) : queue.fail(name, attempt, messageOf(error)))
       },
     )

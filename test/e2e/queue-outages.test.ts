@@ -195,9 +195,7 @@ pool_mode = transaction
 default_pool_size = 5
 `,
   )
-  const child = spawn(pgbouncer ?? '', [...(isRoot ? ['-u', 'nobody'] : []), file], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
+  const child = spawn(pgbouncer ?? '', [...(isRoot ? ['-u', 'nobody'] : []), file])
   onTestFinished(async () => {
     child.kill('SIGKILL')
     await rm(folder, { recursive: true, force: true })
