@@ -2,15 +2,7 @@ import type { Row } from '../core/column.ts'
 import type { Window } from '../core/slice.ts'
 import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { isDrop } from './judge-walk.ts'
-import {
-  askedOf,
-  countIn,
-  fetchUnlessRefused,
-  isOfRange,
-  isRefusal,
-  type PageReading,
-  type SliceReading,
-} from './page-reading.ts'
+import { askedOf, countIn, fetchUnlessRefused, isRefusal, type PageReading, type SliceReading } from './page-reading.ts'
 import type { Slice } from './slice-work.ts'
 import { cutTime, cutWindowAt, GAP, mayBeHalved, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
 
@@ -105,11 +97,7 @@ export async function countParts(
   const cuts = inOrder.slice(0, -1).flatMap((part) => (part.window ? [part.window.to + MINUTE / 2] : []))
   const ends = [...cuts, window.to]
   const ranges = ends.map((to, index) => ({ from: index === 0 ? window.from : (ends[index - 1] ?? 0) - 1, to }))
-  const counts = await Promise.all(ranges.map(async (range) => await countIn(range, pages))).catch((error: unknown) => {
-    if (!isRefusal(error)) throw error
-  })
-  // A service that refuses to count is not cut where a row could be in no part.
-  if (counts === undefined) return inAnyCase || stream.timeColumns.length < 2 ? parts : undefined
+  const counts = await Promise.all(ranges.map(async (range) => await countIn(range, pages)))
   const sum = counts.reduce((some, count) => some + count, 0)
   // Rows that have left the range meanwhile are in no part.
   if (sum < total && !inAnyCase && sum < (await countIn(window, pages))) return undefined
@@ -181,8 +169,7 @@ export async function findBound(
   if (sum > total) {
     // A live list may have grown since it was counted, and a total of a whole day, or of all, is that of any part.
     const isLive = sum <= (await countIn({ from, to }, pages))
-    const isOfMore = total === (await countIn({ from, to: from + MINUTE }, pages)) || !(await isOfRange(pages))
-    return isLive || isOfMore ? undefined : middle
+    return isLive || total === (await countIn({ from, to: from + MINUTE }, pages)) ? undefined : middle
   }
   const whole = ofNewer === total ? newer : ofOlder === total ? older : undefined
   return whole && (await findBound(whole, total, pages))
