@@ -43,9 +43,8 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       }
       const list = endsNow ? listUntil(request.list, latest) : request.list
       const page = await deps.fetchPage({ ...request, list }, context)
-      const { to } = list.window ?? { to: 0 }
-      if (to > latest && page.items.length > 0 && to > deps.wallTimeAt(deps.clock.now()))
-        deps.rangeEnds.set(stream.name, 'later')
+      const isToCome = list.window && list.window.to > deps.wallTimeAt(deps.clock.now())
+      if (isToCome && page.items.length > 0) deps.rangeEnds.set(stream.name, 'later')
       servedAtMs ??= page.serviceTimeMs
       return page
     },

@@ -91,7 +91,7 @@ export async function readBareList(
  * @param attempt from 1
  */
 export function sizeOfReading(served: number, attempt: number, fewest = 1): number {
-  return Math.max(Math.min(served, fewest), served - Math.ceil(served / 16) * (attempt - 1))
+  return Math.max(fewest, served - Math.ceil(served / 16) * (attempt - 1))
 }
 
 /** Items as text, in whatever order: some services put rows of one second in a new order each time. */

@@ -88,8 +88,8 @@ export function mayBeHalved(window: Window | undefined): boolean {
 }
 
 /** Whether a list tells no total, and so is read a second time. Few calls a day do not allow that. */
-export function isReadTwice({ isCounted, isTimeFiltered, isBudgeted }: Stream): boolean {
-  return isTimeFiltered && !isCounted && isBudgeted !== true
+export function isReadTwice({ isCounted, isBudgeted }: Stream): boolean {
+  return !isCounted && isBudgeted !== true
 }
 
 /** Whether rows belong to the day on which they were read: a later reading does not repair those of an earlier day. */
