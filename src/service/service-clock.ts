@@ -35,7 +35,7 @@ export function createServiceClock(
   let told: { readonly offsetMs: number; readonly elapsedMs: number; readonly ownMs: number } | undefined
 
   const learn = (answer: RawAnswer, leftAtMs: number): void => {
-    const servedMs = Date.parse(headerOf(answer, 'date') ?? '') + ageOf(headerOf(answer, 'age'))
+    const servedMs = Date.parse(headerOf(answer, 'date') ?? '')
     if (!(servedMs > CLOCK_NOT_SET_MS)) return
     const elapsedMs = elapsed()
     const ownMs = clock.now()
@@ -83,9 +83,4 @@ export function createServiceClock(
       },
     },
   }
-}
-
-/** Seconds that the answer has lain in a cache since its `Date` (RFC 9111, 5.1). */
-function ageOf(age = ''): number {
-  return /^\s*\d{1,9}\s*$/.test(age) ? Number(age) * 1000 : 0
 }
