@@ -80,11 +80,8 @@ export function fetchTokens(options: TokensOptions) {
   /** When a renewal that failed is tried again. */
   let renewAtMs = Number.NEGATIVE_INFINITY
 
-  /** A service may issue the same value again while it is valid: that is a new token, and is tried. */
-  const isRejected = ({ value, issuedAtMs }: AccessToken): boolean =>
-    rejected !== undefined && value === rejected.value && issuedAtMs <= rejected.issuedAtMs
   const isValid = (token: AccessToken | undefined, earlyMs = 0): token is AccessToken =>
-    token !== undefined && !isRejected(token) && clock.now() < token.expiresAtMs - earlyMs
+    token !== undefined && token.value !== rejected?.value && clock.now() < token.expiresAtMs - earlyMs
   const isUsable = (token: AccessToken | undefined): token is AccessToken =>
     token !== undefined && isValid(token, Math.min((token.expiresAtMs - token.issuedAtMs) / 4, LONGEST_EARLY_MS))
   /** @param isNew to fetch one even where a usable one is there */
