@@ -8,8 +8,7 @@ import { noCounts, noSlices } from '../../src/core/slice.ts'
 import type { Database } from '../../src/store/database.ts'
 import { migrateDown } from '../../src/store/migrate.ts'
 import { refusal } from '../helpers/fault-effects.ts'
-import { startAccount } from '../helpers/start-account.ts'
-import { startV1Account, V1_BACKFILL, type V1Account } from '../helpers/v1-account.ts'
+import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
 const RANGE = ['--from', '2026-10-20', '--to', '2026-11-10']
 
@@ -31,7 +30,7 @@ async function dump(db: Kysely<Database>): Promise<unknown> {
 }
 
 /** What is planned. */
-async function dryRunJson(account: Pick<V1Account, 'run'>, verb: Command, argv: readonly string[] = []) {
+async function dryRunJson(account: Pick<TestAccount, 'run'>, verb: Command, argv: readonly string[] = []) {
   const run = await account.run(verb, [...argv, '--dry-run', '--json'])
   expect(run).toMatchObject({ code: 0, error: undefined })
   expect(run.printed).toHaveLength(1)
@@ -83,10 +82,4 @@ test('of a backfill that was begun a dry run says what is left of it, and with -
   expect((await dryRunJson(account, backfill, [...argv, '--restart'])).watch_records.slices).toBe(2)
   await run(ledger, ['forget', ...argv])
   expect((await dryRunJson(account, backfill, [...argv, '--only-gaps'])).watch_records.slices).toBe(2)
-})
-
-test('a dry run spends none of the few calls of version 1', async () => {
-  await using v1 = await startV1Account()
-  expect((await dryRunJson(v1, backfill, V1_BACKFILL)).watch_records_v1.slices).toBe(2)
-  expect(v1.callsOn46()).toEqual([])
 })

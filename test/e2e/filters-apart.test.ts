@@ -26,7 +26,6 @@ const apartBy = (seconds: number): FaultEffect => ({
 })
 
 test.each([
-  ['an hour ahead', 60 * MINUTE],
   ['a quarter of an hour ahead', 15 * MINUTE],
   ['a quarter of an hour behind', -15 * MINUTE],
 ])('of a service that filters by a clock %s, nothing is taken for removed that is there', async (_, seconds) => {

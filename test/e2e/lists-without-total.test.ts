@@ -151,16 +151,6 @@ test.each([250, 150])(
   },
 )
 
-test('a list that does not fill its first page is asked for one page more', async () => {
-  addGifts(50)
-  await syncGifts()
-  await syncGifts(2)
-  const before = account.emulator.calls.length
-  expect(await syncGifts(24)).toMatchObject(nothingNew)
-  const calls = account.emulator.calls.slice(before)
-  expect(calls.flatMap(({ page, params }) => (params.type === example.type ? [page] : []))).toEqual([1, 2])
-})
-
 test.each([30, 930])('an ignored page parameter is an error, not %i equal gifts', async (count) => {
   addEqualGifts(count, 3600)
   breakGifts(ignoredPage())

@@ -52,15 +52,6 @@ async function expectGreen(expected: Readonly<Record<string, object>>): Promise<
 
 const meanwhileOf = (page: number, change: () => void) => breakList(meanwhile(change), { page })
 
-test('a visitor who jumps to the front between two pages is not lost, and who comes twice is no duplicate', async () => {
-  addVisitors(200)
-  const jump = meanwhile(() => jumpToFront('v160'))
-  breakList(jump, { page: 2, times: 1 })
-  await expectGreen({ slices: { verified: 1 } })
-  await pipeline.expectTruth(['visitors'])
-  expect(await readQuarantine()).toEqual([])
-})
-
 test('a list in which somebody comes and jumps in every walk is moving, also where it fails behind its end: all land', async () => {
   addVisitors(150)
   let walk = 0

@@ -100,7 +100,6 @@ test.each<[string, ListRequest, unknown, page?: number]>([
   ['a missing list although there is a total', visitorList, { total_num: 3 }],
   ['null on the last page that must hold rows', visitorList, { total_num: 21, page_size: 20, results: null }, 2],
   ['an object for the list', managerList, { page: { count: 0 }, data: {} }],
-  ['no total', visitorList, { results: [] }],
   ['a negative total', visitorList, { total_num: -1, results: [] }],
   ['a total that is no integer', visitorList, { total_num: '3.5', results: [] }],
   ['signups without title', signups, { total: 1, data: [['1']] }],
