@@ -161,7 +161,7 @@ export interface FullVerdict {
 interface Finding {
   readonly verdict: Verdict
   readonly found: Pick<Extraction['found'], 'count'>
-  readonly summary: Pick<Extraction['summary'], 'totals' | 'received' | 'distinct' | 'rejected'>
+  readonly summary: Pick<Extraction['summary'], 'totals' | 'distinct' | 'rejected'>
 }
 
 /** Fewer rows than this say nothing about a share. */
@@ -188,9 +188,8 @@ export async function compareWithEarlier(
   const { stream, partition, window } = slice
   if (verdict.isAtRest === false) return { ...verdict, isDrop: false }
   if (verdict.proof === 'short') {
-    const { totals, received, distinct, rejected } = summary
-    const announced = Math.max(totals?.largest ?? 0, received)
-    return { ...verdict, isDrop: false, missingRows: announced - distinct - rejected.length }
+    const missingRows = (summary.totals?.largest ?? 0) - accountedFor(summary)
+    return { ...verdict, isDrop: false, missingRows }
   }
   const part = { stream, partition, window, timeZone }
   const isCompared = window !== undefined || stream.marksRemoved

@@ -220,7 +220,7 @@ function halvesOf(slice: Slice): readonly Slice[] {
 
 async function judge(slice: Slice, { foundRows, keys }: OpenSlice, deps: RunDeps): Promise<FullVerdict> {
   const verdict = { proof: 'unverifiable', reason: undefined } as const
-  const summary = { totals: undefined, received: keys.size, distinct: keys.size, rejected: [] }
+  const summary = { totals: undefined, distinct: keys.size, rejected: [] }
   return await compareWithEarlier(slice, { verdict, found: { count: foundRows }, summary }, deps, undefined)
 }
 
