@@ -120,15 +120,13 @@ async function withoutNewRows(rows: readonly Row[], range: ComparedRange, { db, 
   const readAt = await readLastReading(db, placeOf(range), minutes)
   return rows.filter((row, index) => {
     const at = readAt[index]
-    const begun = existsBy(row, stream, timeZone)
-    return at !== undefined && !(begun !== undefined && begun > wallTimeAt(at.getTime()) - CLAIM_DELAY_SECONDS)
+    return at !== undefined && existsBy(row, stream, timeZone) <= wallTimeAt(at.getTime()) - CLAIM_DELAY_SECONDS
   })
 }
 
-/** By when a row existed at the latest; for a date, the end of the day. */
-function existsBy(row: Row, stream: Stream, timeZone: string): WallTime | undefined {
+/** By when a row existed at the latest; for a date, the end of the day. One without a time may have existed always. */
+function existsBy(row: Row, stream: Stream, timeZone: string): WallTime {
   const minutes = timesOf(stream).flatMap((name) => minuteOf(row[name], timeZone) ?? [])
-  if (minutes.length === 0) return undefined
   return Math.max(...minutes) + (stream.columns[stream.bornColumn ?? '']?.type === 'date' ? DAY : 0)
 }
 
