@@ -45,10 +45,7 @@ export async function recordAcceptance(db: Db, acceptance: NewAcceptance): Promi
     const sliceIds = shortfalls.map(({ sliceId }) => sliceId ?? '0')
     const accepted = ops(trx).updateTable('slices').where('sliceId', 'in', sliceIds)
     await accepted.set({ proof: 'accepted', acceptanceId }).execute()
-    await accepted
-      .where((eb) => eb.or([eb('isDrop', '=', true), eb.lit(isKeyed)]))
-      .set({ status: 'landed' })
-      .execute()
+    if (isKeyed) await accepted.set({ status: 'landed' }).execute()
     return acceptanceId
   })
 }
