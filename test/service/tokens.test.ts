@@ -17,19 +17,22 @@ interface TokenService {
   readonly refusal?: ScriptedAnswer
   readonly accepts?: (bearer: string) => boolean
   readonly denial?: ScriptedAnswer | undefined
+  readonly failsFirst?: boolean
 }
 
 /** A service that hands out token-1, token-2 … and accepts what `accepts` says. */
 async function setUp(
-  { expire_time = 7200, refusal, accepts = () => true, denial }: TokenService = {},
+  { expire_time = 7200, refusal, accepts = () => true, denial, failsFirst = false }: TokenService = {},
   overrides: Partial<ConnectOptions> = {},
 ) {
   const clock: FakeClock = createFakeClock({ isAutomatic: true })
   let issued = 0
   let refused = refusal
+  let failures = failsFirst ? 1 : 0
   const service = await startScriptedService((request) => {
     if (isTokenCall(request))
       return refused ?? { json: { errcode: 1000, access_token: `token-${(issued += 1)}`, expire_time } }
+    if (failures-- > 0) return { status: 503, text: '' }
     const bearer = request.headers.authorization?.replace('Bearer ', '') ?? String(request.query.token)
     if (!accepts(bearer))
       return denial ?? { status: 401, json: { errors: { code: 401001, message: `bad token ${bearer}` } } }
@@ -53,9 +56,9 @@ async function setUp(
 }
 
 test('a fetched token is renewed five minutes before the end of a long validity', async () => {
-  await using given = await setUp()
+  await using given = await setUp({ expire_time: '3600' })
   await given.ask()
-  await given.clock.sleep((7200 - 301) * 1000)
+  await given.clock.sleep((3600 - 301) * 1000)
   await given.ask()
   expect(given.fetched()).toBe(1)
   await given.clock.sleep(1000)
@@ -118,10 +121,10 @@ test.each<ScriptedAnswer | undefined>([
   { json: { errcode: 40001, msg: 'invalid access_token' } },
   { status: 403, json: { errors: { code: 403001, message: 'The access token has expired' } } },
   { json: { errcode: 7, msg: 'token已过期' } },
-])('401 renews the token once, in other words too: %o', async (denial) => {
-  await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1', denial })
+])('401 renews the token once, after a failure and in other words too: %o', async (denial) => {
+  await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1', denial, failsFirst: true })
   await given.ask()
-  expect(given.bearers()).toEqual(['Bearer token-1', 'Bearer token-2'])
+  expect(given.bearers()).toEqual(['token-1', 'token-1', 'token-2'].map((value) => `Bearer ${value}`))
   await given.ask()
   expect(given.fetched()).toBe(2)
 })
