@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { accept } from '../../src/cli/accept.ts'
 import { ledger } from '../../src/cli/ledger.ts'
 import { status } from '../../src/cli/status.ts'
-import { missingRow, noRows } from '../helpers/fault-effects.ts'
+import { missingRow, noRows, refusal, whereAsked } from '../helpers/fault-effects.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
 
@@ -91,6 +91,7 @@ test('an acceptance ends after its days: the range is read again, and is short',
 test('signups that did come land with the next sync, and what was accepted for one stream is not for another', async () => {
   await using account = await startShort('signups', 'signupRecord')
   const { run, place, database, emulator, channel } = account
+  emulator.faults.push({ effect: whereAsked(({ to = 2e9 }) => to < 1e9, refusal(400000)), endpoint: 'signupRecord' })
   expect(await syncStream(account, 'signups')).toMatchObject({ code: 3 })
   account.clock.passHours(24)
   expect(await syncStream(account, 'signups')).toMatchObject({ code: 3 })

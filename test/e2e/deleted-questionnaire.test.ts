@@ -4,6 +4,7 @@ import { audit } from '../../src/cli/audit.ts'
 import { status } from '../../src/cli/status.ts'
 import { systemClock } from '../../src/core/clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
+import type { FaultEffect } from '../../src/emulator/faults.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
 import { errcode, fieldValue, refusal, status as gone, whereAsked, withheldRows } from '../helpers/fault-effects.ts'
@@ -71,15 +72,17 @@ test('of a questionnaire that was deleted at the source nothing is late, and whe
 })
 
 test('a questionnaire whose id cannot be read in a list is not taken for deleted', async () => {
-  const askedFrom = (call: number) =>
-    new Set(account.emulator.calls.slice(call).flatMap(({ params }) => params.question_id ?? []))
-  expect((await account.sync()).code).toBe(0)
-  const before = account.emulator.calls.length
-
-  account.clock.passHours(24)
+  const readAsked = async () => {
+    account.emulator.calls.length = 0
+    expect((await account.sync()).code).toBe(0)
+    return new Set(account.emulator.calls.flatMap(({ params }) => params.question_id ?? []))
+  }
+  const asked = await readAsked()
   account.emulator.faults.push({ effect: fieldValue('question_id', null, 0), endpoint: 'getQuestionList' })
-  expect((await account.sync()).code).toBe(0)
-  expect(askedFrom(before)).toEqual(askedFrom(0))
+  for (const days of [1, 8]) {
+    account.clock.passHours(days * 24)
+    expect(await readAsked()).toEqual(asked)
+  }
 })
 
 /** They are closed: no longer listed, and served. */
@@ -148,9 +151,14 @@ test('a refusal that does not say that a questionnaire is unknown is no green: i
   account.clock.passHours(24)
   form.signups.add({ ...signup, userId: 'last', signedUpAt: account.hoursAgo(1) })
   leaveList((questionId) => questionId === form.questionId)
-  const effect = whereAsked(({ filters }) => filters?.questionId === form.questionId, errcode(5000, 'system busy'))
-  account.emulator.faults.push({ effect, endpoint: 'signupRecord' })
-  expect((await account.sync('questionnaires,signups')).code).toBe(3)
+  const codeWhere = async (said: FaultEffect) => {
+    const effect = whereAsked(({ filters }) => filters?.questionId === form.questionId, said)
+    account.emulator.faults.splice(1, 1, { effect, endpoint: 'signupRecord' })
+    return (await account.sync('questionnaires,signups')).code
+  }
+  expect(await codeWhere(errcode(5000, 'system busy'))).toBe(3)
+  const unknown = [refusal(404009), refusal(404002), refusal(403000), errcode(40401), errcode(7, 'no such question')]
+  for (const said of unknown) expect([said.name, await codeWhere(said)]).toEqual([said.name, 0])
   account.emulator.faults.pop()
   expect((await account.sync('questionnaires,signups')).code).toBe(0)
   await account.expectTruth(['signups'])

@@ -4,7 +4,7 @@ import { backfill } from '../../src/cli/backfill.ts'
 import { DAY } from '../../src/core/wall-clock.ts'
 import type { Answer } from '../../src/emulator/answer.ts'
 import type { ListQuery } from '../../src/emulator/params.ts'
-import { constantTotal, refusal } from '../helpers/fault-effects.ts'
+import { constantTotal, errcode, refusal } from '../helpers/fault-effects.ts'
 import { addRows, first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { readStreamTable } from '../helpers/read-table.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
@@ -66,7 +66,7 @@ async function startEvenings(evenings: number, rows: number): Promise<TestAccoun
   return account
 }
 
-const refused = refusal(400001)
+const [refused, coded] = [refusal(400001), errcode(40001)]
 
 test.each([
   ['newest', 20, '2026-10-06', 23],
@@ -101,7 +101,7 @@ test.each(['gives nothing of', 'refuses'])(
       isFuture = (asked.to ?? 0) > account.hoursAgo(0)
       return isFuture && how !== 'refuses' ? { ...asked, to: asked.from } : asked
     }
-    const answer = (given: Answer) => (isFuture && how === 'refuses' ? (refused.answer?.(given) ?? given) : given)
+    const answer = (given: Answer) => (isFuture && how === 'refuses' ? (coded.answer?.(given) ?? given) : given)
     account.emulator.faults.push({ effect: { name: 'now', query, answer } })
     for (let night = 0; night < 3; night++) {
       expect(await account.sync(wanted)).toMatchObject({ code: 0 })

@@ -45,6 +45,8 @@ test('two workers share a run, which is one run and tells what it did like any o
   expect(await account.readRuns()).toEqual(['sync ok'])
   for (const worker of workers) await stop(worker)
 
+  const spent = { settings: { LIVEHOUSE_V1_BUDGET: '0' } }
+  expect(await account.sync(['--streams', 'watch_records_v1'], spent)).toMatchObject({ code: 4 })
   // The same in one process finds nothing that is new, and says as much in the same words.
   const again = JSON.parse((await account.run(sync, ['--json'])).printed.join('\n'))
   expect(Object.keys(outcome)).toEqual(Object.keys(again))

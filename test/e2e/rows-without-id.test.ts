@@ -165,6 +165,20 @@ test('an old row that cannot be read at first and can be the next day lands, and
   expect((await readCounts()).waiting).toBe(0)
 })
 
+test('a gift that cannot be read stays in quarantine, also where it comes with a wider range than is planned', async () => {
+  const { channel, gift } = firstRows(account.emulator)
+  const withdrawn = { ...gift, giftId: 777_001, givenAt: account.hoursAgo(10) }
+  channel.gifts.add(withdrawn, { ...gift, giftId: 777_002, givenAt: account.hoursAgo(39) })
+  const broken = changedRows((item) => ({ ...Object(item), ...(Object(item).gift_id === 777_002 && { money: {} }) }))
+  account.emulator.faults.push({ effect: broken, endpoint: 'giftRunning' })
+  for (let reading = 0; reading < 5; reading++) {
+    if (reading === 3) channel.gifts.remove(withdrawn)
+    await readAfter(1 / 12, ['--streams', 'gifts'])
+  }
+  await readRange('2026-11-19', '2026-11-22')
+  expect(await readCounts()).toMatchObject({ waiting: 1 })
+})
+
 test('rows that cannot be read and differ in every answer keep no range from being read to rest', async () => {
   const { emulator, clock } = account
   const { channel, gift, record } = firstRows(emulator)

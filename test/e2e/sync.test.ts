@@ -147,11 +147,18 @@ test('where a deep page is refused and no cut shows all visits, the run says so'
 const account = ofFile(() => startAccount({ channels: 1, viewers: 50, days: 2 }))
 
 /** As the server answers when its disk is full while rows are written (SQLSTATE 53100). */
-const fillDisk = (table: string) => `
+const fillDisk = (table: string, isFull = '') => `
   create function public.disk_full() returns trigger language plpgsql as $$ begin
     raise exception 'could not extend file "base/1/2": No space left on device' using errcode = '53100';
   end $$;
-  create trigger disk_full before insert on ${table} execute function public.disk_full()`
+  create trigger disk_full before insert on ${table} ${isFull} execute function public.disk_full()`
+
+test('a list of which one batch cannot be written has not landed, though later ones can', async () => {
+  await using big = await startAccount({ channels: 1, viewers: 2100 })
+  const { userId } = first(firstChannel(big.emulator).visitors.rows.toSorted((a, b) => b.lastOnlineAt - a.lastOnlineAt))
+  await runQuery(big.database.db, fillDisk('livehouse.visitors', `for each row when (new.user_id = '${userId}')`))
+  expect(await big.sync('visitors')).toMatchObject({ code: 1, errors: [{ code: 'db.refused' }] })
+})
 
 test.each([
   // Signups are read when other streams have landed.

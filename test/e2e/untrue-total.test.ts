@@ -22,9 +22,9 @@ test('behind a total that is exceeded a refused page is the end, but where the p
 })
 
 test('where pages are refused, a reading that brings just the rows of an untrue total proves nothing', async () => {
-  await using account = await startLists(12, 2, ROWS, 9)
+  await using account = await startLists(14, 2, ROWS, 9)
   account.emulator.faults.push({ effect: refusal(400009), endpoint: 'visitorList', page: 3 })
-  // Of 12 rows, which are two full pages of the third reading, nothing else shows that there are more.
+  // Of 14 rows, which are two full pages of the third reading, nothing else shows that there are more.
   expect(await syncStreams(account, 'visitors')).toMatchObject({ code: 3, errors: [{ stream: 'visitors' }] })
   account.emulator.faults.pop()
   await syncVisitors(account)
