@@ -110,7 +110,6 @@ test('signups that did come land with the next sync, and what was accepted for o
   expect(rows.length).toBeGreaterThanOrEqual(signups.length - forms.size)
   expect(rows.some(isHere)).toBe(true)
 
-  // Two of each list are no more than was accepted of all of them together.
   withhold(account, 'signupRecord', forms.size)
   expect(await syncStream(account, 'signups')).toMatchObject({ code: 3 })
   account.emulator.faults.push({ effect: missingRow(0), endpoint: 'visitorList', channelId: channel })

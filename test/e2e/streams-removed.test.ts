@@ -198,8 +198,7 @@ describe('a surprise drop', () => {
 
 describe('a row that cannot be read', () => {
   const visitors = () => firstChannel(pipeline.emulator).visitors
-  const breakFirst = () => {
-    const { userId } = first(visitors().rows)
+  const breakFirst = ({ userId } = first(visitors().rows)) => {
     const effect = changedRows((item) => (Object(item).user_id === userId ? { ...Object(item), user_id: '' } : item))
     pipeline.emulator.faults.push({ effect, endpoint: 'visitorList' })
   }
@@ -216,10 +215,14 @@ describe('a row that cannot be read', () => {
   })
 
   test('may be one that is missed from then on, which is not marked while it is there', async () => {
-    breakFirst()
+    const row = first(visitors().rows)
+    visitors().remove(row)
+    expect(await marked()).toBe(0)
+    visitors().add(row)
+    breakFirst(row)
     expect([await marked(), await marked(), await marked()]).toEqual([0, 0, 0])
     mend()
-    visitors().remove(first(visitors().rows))
+    visitors().remove(row)
     expect([await marked(), await marked()]).toEqual([0, 1])
   })
 })
