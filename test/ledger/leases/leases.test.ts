@@ -17,10 +17,7 @@ const expire = async () => await sql`update livehouse_ops.leases set expires_at 
 const commit = async (leases: Leases) =>
   await database.db.transaction().execute(async (trx) => await leases.require(trx, 'a'))
 
-/**
- * A database behind a pooler in transaction mode: each transaction, and each statement outside of one, gets whatever real
- * connection is free.
- */
+/** Behind a pooler in transaction mode: each transaction, or statement outside of one, gets any free connection. */
 function openThroughTransactionPooler(url: string): Kysely<Database> {
   const servers = new Pool({ connectionString: url, max: 3 })
   const connect = async () => {
@@ -72,6 +69,7 @@ test('one that has expired is another’s: its holder writes nothing any more, a
   await using ours = new Leases(database.db)
   await ours.tryTake('a')
   await expire()
+  await expect(commit(ours), 'a migration may have come').rejects.toMatchObject({ code: 'lease.lost' })
   await using theirs = new Leases(database.db)
   expect(await theirs.tryTake('a')).toBeDefined()
   await theirs.release('a')
