@@ -157,7 +157,7 @@ test('a refusal that does not say that a questionnaire is unknown is no green: i
     return (await account.sync('questionnaires,signups')).code
   }
   expect(await codeWhere(errcode(5000, 'system busy'))).toBe(3)
-  const unknown = [refusal(404009), refusal(404002), refusal(403000), errcode(40401), errcode(7, 'no such question')]
+  const unknown = [gone(404), refusal(404002), refusal(403000), errcode(40401), errcode(7, 'no such question')]
   for (const said of unknown) expect([said.name, await codeWhere(said)]).toEqual([said.name, 0])
   account.emulator.faults.pop()
   expect((await account.sync('questionnaires,signups')).code).toBe(0)
