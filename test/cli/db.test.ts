@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { db } from '../../src/cli/db.ts'
 import { sync } from '../../src/cli/sync.ts'
+import { openSession } from '../../src/store/copy-session.ts'
 import { stopEmbedded } from '../../src/store/embedded.ts'
 import { openDatabase } from '../../src/store/pool.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
@@ -74,6 +75,9 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
   await using stranger = await createTestRole()
   await using server = await createTestDatabase({ isMigrated: false })
   await using emulator = await startEmulator({ channels: 2, viewers: 60, days: 10 })
+  await sql.raw(`alter database ${server.name} set statement_timeout = '9s'`).execute(server.db)
+  await using copying = await openSession(server.url, '--to', new AbortController().signal)
+  expect(await copying.query('show statement_timeout')).toEqual([{ statement_timeout: '0' }])
   const onServer = { ...environmentOf(emulator, server), LIVEHOUSE_DATA_DIR: folder }
   const environment = { ...onServer, DATABASE_URL: 'embedded' }
   const tooEarly = await runVerb(db, ['copy', '--to', server.url], { environment })

@@ -17,6 +17,7 @@ import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
 import { credentialsOf } from '../helpers/run-verb.ts'
 import { createTemporaryFolder } from '../helpers/temporary-folder.ts'
 import { createTestRole } from '../helpers/test-role.ts'
+import { withParameters } from '../helpers/with-parameters.ts'
 
 const launcher = join(import.meta.dirname, '..', '..', 'src', 'cli.ts')
 const service = ofTest(startEmulatedService)
@@ -195,11 +196,10 @@ test('a read-only server, a database of another source, and pending migrations w
 })
 
 test('a CockroachDB is refused by its name, and why', async () => {
-  await sql`create function public.version() returns text language sql
-    as $$ select 'CockroachDB CCL v24.3.1' $$`.execute(database.db)
-  const url = new URL(database.url)
-  url.searchParams.set('options', '-c search_path=public,pg_catalog')
-  const { byName } = await examine({ ...settings(), DATABASE_URL: url.href })
-  expect(byName.get('database')).toMatchObject({ result: 'failed' })
-  expect(byName.get('database')?.seen).toContain('is a CockroachDB, which has no range types')
+  await sql`set local allow_system_table_mods = on; alter function pg_catalog.version() rename to true_version;
+    create function pg_catalog.version() returns text return 'CockroachDB CCL v24.3.1'`.execute(database.db)
+  const DATABASE_URL = withParameters(database.url, { application_name: 'another' })
+  const { byName } = await examine({ ...settings(), DATABASE_URL })
+  const seen = expect.stringContaining('is a CockroachDB, which has no range types')
+  expect(byName.get('database')).toMatchObject({ result: 'failed', seen })
 })

@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { openSession } from '../../src/store/copy-session.ts'
 import { openDatabase, requireServerVersion } from '../../src/store/pool.ts'
 import { clientFor } from '../../src/store/driver.ts'
 import { errorOf } from '../helpers/connect-client.ts'
@@ -120,13 +119,6 @@ test('a connection that the administrator or a limit of time ends, or a table th
   const gone = sql`select from livehouse.gone`.execute(db)
   await expect(gone).rejects.toThrow(/refuses: .*gone.*restored.*Start livehouse again/)
   expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }])
-})
-
-test('a session that copies rows has no deadline', async () => {
-  const url = new URL(databaseUrl('postgres'))
-  url.searchParams.set('options', '-c statement_timeout=9s')
-  await using session = await openSession(url.href, 'DATABASE_URL', new AbortController().signal)
-  expect(await session.query('show statement_timeout')).toEqual([{ statement_timeout: '0' }])
 })
 
 test('a server older than 14 is refused by its version', () => {
