@@ -80,10 +80,10 @@ export async function rememberHeaders(trx: Db, headers: SeenHeaders): Promise<vo
   if (before !== undefined) await forgetPartition(trx, headers)
 }
 
-/** When the headers of each questionnaire were first seen as they are, by its partition; in milliseconds. */
-export async function readHeaderTimes(db: Db): Promise<ReadonlyMap<string, number>> {
-  const rows = await ops(db).selectFrom('headers').select(['partition', 'seenAt']).execute()
-  return new Map(rows.map(({ partition, seenAt }) => [partition, seenAt.getTime()]))
+/** When, and in which run, the headers of each questionnaire were first seen as they are: by its partition. */
+export async function readHeadersSeen(db: Db): Promise<ReadonlyMap<string, string>> {
+  const rows = await ops(db).selectFrom('headers').select(['partition', 'seenAt', 'runId']).execute()
+  return new Map(rows.map(({ partition, seenAt, runId }) => [partition, `${seenAt.getTime()} in ${runId}`]))
 }
 
 type FormId = Pick<Form, 'channelId' | 'questionId'>

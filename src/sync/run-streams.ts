@@ -2,7 +2,7 @@ import { hasCode } from '../core/errors.ts'
 import { parsePartition, type Partition, partitionKey } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY } from '../core/wall-clock.ts'
-import { readHeaderTimes, readQuestions, recordListing } from '../ledger/questionnaires.ts'
+import { readHeadersSeen, readQuestions, recordListing } from '../ledger/questionnaires.ts'
 import { readWalkBefore } from '../ledger/slices/slices.ts'
 import type { FoundRows } from './judge-walk.ts'
 import type { Plans, QuestionsOf } from './plan-slices.ts'
@@ -46,7 +46,7 @@ export async function runStreams(
   const independent = streams.filter((stream) => !isOfQuestions(stream) && !isBudgeted(stream))
 
   // Another run or worker may be the first to see headers changed: then this one would find its ranges covered no more.
-  const before = await readHeaderTimes(deps.db)
+  const before = await readHeadersSeen(deps.db)
   const served = new Map<string, boolean>()
   /**
    * A questionnaire that a proven list no longer has is asked for some days longer, as it may have been closed after
@@ -81,7 +81,7 @@ export async function runStreams(
     async () => await planStreams(independent, () => []),
     async () => await planStreams(dependent, await readQuestionsOf()),
     async () => {
-      const after = await readHeaderTimes(deps.db)
+      const after = await readHeadersSeen(deps.db)
       const changed = new Set([...before.keys()].filter((key) => after.get(key) !== before.get(key)))
       if (changed.size === 0) return []
       const plans = await planStreams(dependent, await readQuestionsOf())

@@ -44,7 +44,7 @@ async function readCounts() {
 
 test.each([
   ['noticed', 'array', 0, undefined],
-  ['noticed by another run first', 'array', 0, undefined],
+  ['noticed by another run first, whose clock shows when they were first seen', 'array', 0, undefined],
   ['asked for, once a run and questionnaire', 'missing', 1, undefined],
   ['asked for by a signup, where all times are no range', 'missing', 1, 4000],
 ] as const)('headers edited while nobody signs up are %s, and all get them', async (how, emptyLists, times, days) => {
@@ -60,7 +60,7 @@ test.each([
   emulator.calls.length = 0
   const partition = `channel=${id}/question=${form.questionId}`
   const title = JSON.stringify(['用户ID', '昵称', '手机号', ...questions, '报名时间'])
-  const seen = { stream: 'signups', partition, title, runId: '1', seenAt: new Date() }
+  const seen = { stream: 'signups', partition, title, runId: '7', seenAt: new Date(clock.now() - 49 * 3_600_000) }
   const effect = atFirstList(() => void rememberHeaders(database.db, seen))
   if (how.includes('other')) emulator.faults.push({ effect, endpoint: 'signupRecord' })
   const { signups } = (await account.sync(streams)).streams
