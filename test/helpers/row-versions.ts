@@ -2,12 +2,6 @@ import { type Kysely, sql } from 'kysely'
 import type { Database } from '../../src/store/database.ts'
 import { streams } from '../../src/streams/registry.ts'
 
-/** The tables that streams fill, their children and the channels. */
-export const filledTables: readonly string[] = [
-  'channels',
-  ...streams.flatMap(({ table, children }) => [table, ...(children ? [children.table] : [])]),
-]
-
 /** One row as it lies in the table. */
 export interface RowVersion {
   readonly table: string
@@ -21,9 +15,10 @@ export interface RowVersion {
   readonly version: string
 }
 
-/** Every row of every table. */
+/** Every row of the tables that streams fill, of their children and of the channels. */
 export async function readRowVersions(db: Kysely<Database>): Promise<readonly RowVersion[]> {
-  const tables = await Promise.all(filledTables.map((table) => readVersions(db, table)))
+  const filled = streams.flatMap(({ table, children }) => [table, ...(children ? [children.table] : [])])
+  const tables = await Promise.all(['channels', ...filled].map((table) => readVersions(db, table)))
   return tables.flat()
 }
 

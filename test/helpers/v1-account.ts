@@ -9,8 +9,6 @@ const TIME_ZONE = 'Asia/Shanghai'
 /** A backfill of the autumn of 2018 from version 1. */
 export const V1_BACKFILL = ['--from', '2018-09-01', '--to', '2018-12-01', '--streams', 'watch_records_v1'] as const
 
-export type V1Account = Awaited<ReturnType<typeof startV1Account>>
-
 /** Two channels with records of 2018, at a service whose days a test begins. */
 export async function startV1Account() {
   const endsAt = wallTimeAt(FIXED_NOW, TIME_ZONE)
