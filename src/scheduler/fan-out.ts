@@ -16,7 +16,7 @@ import { readNewestSlice } from '../ledger/slices/slices.ts'
 
 /** How often to look whether other processes have ended partitions; in real time, as the queue keeps to that. */
 const POLL_MS = 1000
-/** So many partitions in a row that cannot reach the service end the run. */
+/** So many partitions in a row that cannot reach the service, or of which no worker gets to the end, end the run. */
 const MOST_UNREACHED = 20
 /** What may be wrong with one machine alone. */
 const UNREACHED: ReadonlySet<string> = new Set(['api.unreachable', 'api.noToken'])
@@ -41,7 +41,8 @@ export function fanOut(queue: Queue): RunPhases {
       tally: createTally(streams),
       begunAtMs: deps.clock.now(),
       stop: (why) => fatal.abort(new Error(why)),
-      unreached: MOST_UNREACHED,
+      unreached: 0,
+      isReached: false,
     }
     for await (const phase of phases) {
       const plans = await phase()
@@ -62,8 +63,10 @@ interface FannedRun {
   readonly tally: Tally
   readonly begunAtMs: number
   readonly stop: (why: string) => void
-  /** Partitions in a row that did not reach the service. Starts at the limit: until one has, any failure is enough. */
+  /** Partitions in a row that did not reach the service, or whose jobs failed. */
   unreached: number
+  /** Whether one has reached it: until then, another that has not is enough. */
+  isReached: boolean
 }
 
 async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promise<void> {
@@ -126,6 +129,7 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
     const reason = state === 'cancelled' ? 'its job was cancelled' : `no worker got to its end: ${why}`
     const told = new LivehouseError('job.failed', `${name} ${partitionKey(partition)}: ${reason}`, {})
     tally.add(slice, failedBy(told), false)
+    if (state === 'failed' && ++run.unreached >= MOST_UNREACHED) run.stop(told.message)
     return
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a worker gave the queue, as JSON
@@ -141,8 +145,9 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
     options.onEnd?.(slice, { kind: 'ended', error: undefined, ...end, found: listed })
   }
   const [problem] = result.errors
-  if (result.status !== 'failed' || problem === undefined) run.unreached = 0
-  else if (!UNREACHED.has(problem.code) || ++run.unreached >= MOST_UNREACHED) run.stop(problem.message)
+  if (result.status !== 'failed' || problem === undefined) Object.assign(run, { unreached: 0, isReached: true })
+  else if (!UNREACHED.has(problem.code) || ++run.unreached >= MOST_UNREACHED || !run.isReached)
+    run.stop(problem.message)
 }
 
 /** The queue for a run with `--queue`, else undefined. pg-boss is loaded only then. @throws db.… codes */

@@ -97,11 +97,15 @@ test.each([
   for (const worker of [wrong, right]) await stop(worker)
 })
 
-test('where no worker has a token that is accepted the run ends and says so', async () => {
+test('where no worker gets to the end of partitions, or has a token that is accepted, the run ends and says so', async () => {
+  const settings = { LIVEHOUSE_CHANNELS: Array.from({ length: 21 }, (_, id) => id + 1).join() }
+  const running = account.sync(['--streams', 'visitors'], { settings })
+  await account.untilQueued('created', 21)
+  await sql`update pgboss.job set state = 'failed' where singleton_key not like '%=21'`.execute(account.database.db)
+  expect((await running).outcome.errors.at(-1).message).toMatch(/no worker got to its end/)
   const worker = await account.startWorker({ LIVEHOUSE_API_TOKEN: 'wrong' })
-  const { code, outcome } = await account.sync()
-  expect([code, outcome.status]).toEqual([1, 'failed'])
-  expect(outcome.errors[0].message).toMatch(/check LIVEHOUSE_API_TOKEN/)
+  const message = expect.stringContaining('check LIVEHOUSE_API_TOKEN')
+  expect(await account.sync()).toMatchObject({ code: 1, outcome: { status: 'failed', errors: [{ message }] } })
   await stop(worker)
 })
 
