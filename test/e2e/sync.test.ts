@@ -12,7 +12,7 @@ import { streams } from '../../src/streams/registry.ts'
 import { runQuery } from '../../src/store/pool.ts'
 import { migrate } from '../../src/cli/migrate.ts'
 import { sync } from '../../src/cli/sync.ts'
-import { foreignRow, refusal } from '../helpers/fault-effects.ts'
+import { fieldValue, foreignRow, refusal } from '../helpers/fault-effects.ts'
 import { first, firstChannel } from '../helpers/first-rows.ts'
 import { readRowVersions } from '../helpers/row-versions.ts'
 import { startAccount, type TestAccount } from '../helpers/start-account.ts'
@@ -25,7 +25,7 @@ import { expectKeptDays } from '../helpers/expect-kept-days.ts'
 
 const onlyVisits = ['--streams', 'watch_records']
 
-test('the first sync makes the tables equal to what the service has, value by value; a second one writes nothing', async () => {
+test('the first sync makes the tables equal to what the service has, value by value; a second one, without names of channels, writes nothing', async () => {
   await using pipeline = await startPipeline({ viewers: 250 })
   const statements: string[] = []
   subscribe('tracing:livehouse:database:start', (message) => statements.push(String(Object(message).doing)))
@@ -35,6 +35,7 @@ test('the first sync makes the tables equal to what the service has, value by va
   await pipeline.expectTruth()
 
   const before = await readRowVersions(pipeline.database.db)
+  pipeline.emulator.faults.push({ effect: fieldValue('name', null), endpoint: 'visitorList' })
   const result = await pipeline.sync()
   expect(await readRowVersions(pipeline.database.db)).toEqual(before)
   for (const { name, isTimeFiltered } of streams) {
