@@ -75,9 +75,11 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
   await using stranger = await createTestRole()
   await using server = await createTestDatabase({ isMigrated: false })
   await using emulator = await startEmulator({ channels: 2, viewers: 60, days: 10 })
-  await sql.raw(`alter database ${server.name} set statement_timeout = '9s'`).execute(server.db)
-  await using copying = await openSession(server.url, '--to', new AbortController().signal)
-  expect(await copying.query('show statement_timeout')).toEqual([{ statement_timeout: '0' }])
+  for (const deadline of ['statement_timeout', 'lock_timeout']) {
+    await sql.raw(`alter database ${server.name} set ${deadline} = '9s'`).execute(server.db)
+    await using copying = await openSession(server.url, '--to', new AbortController().signal)
+    expect(await copying.query(`show ${deadline}`)).toEqual([{ [deadline]: '0' }])
+  }
   const onServer = { ...environmentOf(emulator, server), LIVEHOUSE_DATA_DIR: folder }
   const environment = { ...onServer, DATABASE_URL: 'embedded' }
   const tooEarly = await runVerb(db, ['copy', '--to', server.url], { environment })
