@@ -24,16 +24,13 @@ function request(format: AlertStyle['format'], more: Partial<AlertStyle> = {}, n
   return { url: new URL(url), headers, body, json: Object(JSON.parse(body)) }
 }
 
-test.each(['en', 'zh'] as const)(
-  'every cause has its own sentence in %s, for its beginning and its end',
-  (language) => {
-    const texts = causes.flatMap((cause) =>
-      (['raised', 'cleared'] as const).map((event) => describeNotice({ event, cause, at }, language)),
-    )
-    expect(texts.every((text) => text.length >= 4)).toBe(true)
-    expect(new Set(texts).size).toBe(texts.length)
-  },
-)
+test.each(['en', 'zh'] as const)('every cause has its own sentence in %s, when it begins and ends', (language) => {
+  const texts = causes.flatMap((cause) =>
+    (['raised', 'cleared'] as const).map((event) => describeNotice({ event, cause, at }, language)),
+  )
+  expect(texts.every((text) => text.length >= 4)).toBe(true)
+  expect(new Set(texts).size).toBe(texts.length)
+})
 
 test('names from strangers cannot break out of a message', () => {
   const field = `a](http://evil)<at id=all>@all *x* \n# y`
