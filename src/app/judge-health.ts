@@ -163,7 +163,9 @@ function judge({ runs, units, causes }: Facts, judged: readonly JudgedUnit[]): V
   const failedRun = last && runId !== null && !isSaid ? { runId, command: last.command } : undefined
   const isComplete =
     findings.length === 0 && failedRun === undefined && units.some(({ stream }) => !isOnlyWhenNamed(stream))
-  const isFirst = isRunning ? last === undefined : findings.length === 0 && !runs.some(hasEnded)
+  // One that waits has left some for the next.
+  const isFirst =
+    (isRunning || findings.length === 0) && !lastReading(runs.filter(({ status }) => status !== 'waiting'))
   const status = isFirst ? 'first' : isComplete ? 'complete' : 'incomplete'
   return { status, findings, failedRun, isRunning }
 }

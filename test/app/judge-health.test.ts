@@ -20,7 +20,8 @@ test('a night that is read, proven and fresh is complete until where its least p
   const facts = makeFacts()
   expect(judge(facts)).toMatchObject({ status: 'complete', findings: [], isRunning: false })
   expect(completeUntil(facts)).toBe(THIS_NIGHT)
-  expect(judge({ ...facts, runs: [makeRun({ status: 'interrupted' })] }).status).toBe('first')
+  for (const status of ['interrupted', 'waiting'] as const)
+    expect(judge({ ...facts, runs: [makeRun({ status })] }).status).toBe('first')
 })
 
 test('what is older than a night and two hours is late, with the channels and since when', () => {
