@@ -140,8 +140,7 @@ export function parseExact(text: string): unknown {
  */
 function findExcess(text: string): string | undefined {
   // With so few brackets it is not too deep. Counting them is quicker than looking at every character.
-  const brackets = (open: string) => text.split(open).length - 1
-  if (text.length < LARGE_BODY && brackets('{') + brackets('[') <= DEEPEST) return undefined
+  if (text.length < LARGE_BODY && countIn(text, '{') + countIn(text, '[') <= DEEPEST) return undefined
   let values = 0
   let depth = 0
   for (let place = 0; place < text.length; place += 1) {
@@ -154,6 +153,12 @@ function findExcess(text: string): string | undefined {
     if (depth > DEEPEST) return `its values are nested deeper than ${DEEPEST} levels`
   }
   return undefined
+}
+
+function countIn(text: string, mark: string): number {
+  let count = 0
+  for (let place = text.indexOf(mark); place >= 0; place = text.indexOf(mark, place + 1)) count += 1
+  return count
 }
 
 /** Where the string that begins at `place` ends; the end of the text where it does not. */
