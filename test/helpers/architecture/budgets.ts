@@ -24,4 +24,4 @@ export const budgets: Readonly<Record<string, number>> = {
 export const MOST_RAW_SQL = 80
 
 /** Less than the folders may have together: they do not all grow at once. */
-export const MOST_LINES = { src: 31_900 + 128 * allStreams.length, test: 24_000 }
+export const MOST_LINES = { src: 31_855 + 128 * allStreams.length, test: 24_000 }
