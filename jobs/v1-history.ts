@@ -1,8 +1,8 @@
 import { defineJob } from 'livehouse'
 
 /**
- * The watch records of before December 2018, which only version 1 of the interface has: ten calls a day until all of them are
- * there. It begins when the day's calls are free again. `enabled: true` (or a copy of this file with it) switches it on.
+ * Reads the watch records of before December 2018, which only version 1 of the interface has: ten calls a day until all of
+ * them are there. It is due when the day's calls are free again. To turn it on, set `enabled: true`, here or in a copy.
  */
 export default defineJob({
   enabled: false,
