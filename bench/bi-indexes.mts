@@ -10,9 +10,9 @@ import { loadRows, prepareToLoad } from '../src/store/load/load.ts'
 import { withScratchDatabase } from './lib/scratch-database.mts'
 
 /**
- * What the analysts' indexes on watch records cost the loader, and the figures that are kept of days: the server's CPU time for
- * 100,000 records, without any, with each index, with all, with all and changed days noted, and with these worked out at the end,
- * in turns; the median of the rounds (7, or as many as the argument says): `npm run bench:bi-indexes`. Linux only.
+ * `npm run bench:bi-indexes` measures what the analysts' indexes on watch records, and the figures kept of days, cost the loader: the
+ * server's CPU time for 100,000 records, in turns without any, with each index, with all, with all and changed days noted, and with
+ * these computed at the end. Prints the median of the rounds (the argument, or 7). Linux only.
  */
 
 const ROUNDS = Number(process.argv[2] ?? 7)
@@ -36,7 +36,7 @@ const choices: readonly (readonly string[])[] = [
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
 
-/** Ten evenings of one of twenty channels, a hundred records each, as a slice of a backfill brings them; one of six lasts over midnight. */
+/** Ten evenings of one of twenty channels, a hundred records each, like a slice of a backfill; one in six lasts past midnight. */
 function batchOf(number: number): readonly Row[] {
   return Array.from({ length: BATCH }, (_, index) => {
     const n = number * BATCH + index

@@ -8,21 +8,21 @@ import { readTreeCpuUs } from './lib/process-tree.mts'
 import { withScratchDatabase } from './lib/scratch-database.mts'
 
 /**
- * How long the analysts' views take on ten million watch records (or as many as the argument says), as `livehouse_analyst`, beside
- * counting the table, all days and figures kept: CPU of the question's backend, without parallel workers, and wall. In an embedded
- * PostgreSQL of its own, which is removed at the end: `npm run bench:bi -- 10000000`; with `years` behind it those of years alone.
+ * `npm run bench:bi -- 10000000` measures how long the analysts' views take as `livehouse_analyst`, on that many watch records (default
+ * ten million), with all days and figures kept, compared with counting the table. Prints the CPU time of the query's backend, without
+ * parallel workers, and the wall time. Add `years` for the questions over years only. Its embedded PostgreSQL is removed at the end.
  */
 
 const RECORDS = Number(process.argv[2] ?? 10_000_000)
 const CHANNELS = 100
 const VIEWERS = RECORDS / 10
 const DAYS = 1000
-/** The last day is yesterday. */
+/** The first day; the last one is yesterday. */
 const START = new Date(systemClock.now() - DAYS * 86_400_000).toISOString().slice(0, 10)
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
 
-/** Evenings of each channel, day by day and in a day channel by channel, as nightly syncs leave them. */
+/** The evenings of each channel, ordered by day and then by channel, as nightly syncs leave them. */
 const fillings: readonly string[] = [
   `insert into livehouse.channels (channel_id, name, run_id) select c, 'channel ' || c, 1 from generate_series(1, ${CHANNELS}) c`,
   `insert into livehouse.watch_records (channel_id, record_id, user_id, nickname, address, phone, device, browser, access_source,
@@ -58,7 +58,7 @@ const fillings: readonly string[] = [
     generate_series(0, ${DAYS - 1}, 10) d, lateral (select tsrange(timestamp '${START}' + make_interval(days => d), timestamp '${START}' + make_interval(days => d + 10)) as r) x`,
 ]
 
-/** A night in which something has changed in each channel. */
+/** A night that changes something in each channel. */
 const night: readonly string[] = [
   `update livehouse.watch_records set run_id = 1, watch_seconds = watch_seconds - 1 where record_id >= ${RECORDS - CHANNELS}`,
   `update livehouse.visitors set watch_seconds = watch_seconds - 1 where user_id = 'u1'`,
@@ -66,7 +66,7 @@ const night: readonly string[] = [
 
 const month = 'day between current_date - 100 and current_date - 71'
 
-/** Quick over years: each of them within two seconds is the goal. */
+/** Questions over years. The goal is two seconds for each. */
 const yearly: readonly string[] = [
   'select * from livehouse_bi.fct_watch order by entered_at desc limit 100',
   'select day, count(*), sum(watch_hours) from livehouse_bi.fct_watch where day >= current_date - 30 group by day',
@@ -84,7 +84,7 @@ const yearly: readonly string[] = [
   'select * from livehouse_bi.reconciliation',
 ]
 
-/** What BI tools ask: all of it, a month, a channel and a month. */
+/** What BI tools ask for: everything, a month, a channel and a month. */
 const questions: readonly string[] = [
   ...yearly,
   ...[
@@ -133,7 +133,7 @@ interface Time {
   readonly wall: number
 }
 
-/** In ms, CPU to ten of them. A backend starts no process that ends while it is at work. */
+/** In milliseconds; CPU time in steps of ten. A backend starts no process that ends while it works. */
 async function timeOf(db: Kysely<Database>, question: string, role = 'livehouse_analyst'): Promise<Time> {
   stop.signal.throwIfAborted()
   return db.transaction().execute(async (transaction) => {
@@ -169,7 +169,7 @@ async function bench(db: Kysely<Database>): Promise<void> {
   const plain = 'select count(left_at) from livehouse.watch_records'
   say('  cpu ms  wall ms  times the plain count')
   for (const question of process.argv[3] === 'years' ? yearly : questions) {
-    // The plain count right before: the machine may be busier a minute later.
+    // Counts right before each question, because the machine may be busier a minute later.
     const { wall: plainMs } = await timeOf(db, plain, 'none')
     await timeOf(db, question)
     const { cpu, wall } = await timeOf(db, question)

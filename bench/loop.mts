@@ -3,8 +3,8 @@ import { Client } from 'pg'
 import { request } from 'undici'
 
 /**
- * What a team would write by hand: one page at a time, each row's fields turned into columns, each page one multi-row upsert.
- * No retry, no proof, no state. The bench holds livehouse against it.
+ * What a team would write by hand: one page at a time, each row's fields turned into columns, one multi-row upsert per page.
+ * No retry, no proof, no state. The bench compares livehouse with it.
  */
 
 const PAGE_SIZE = 100

@@ -21,8 +21,8 @@ import { startUp } from './scenarios/start-up.mts'
 import { year } from './scenarios/year.mts'
 
 /**
- * `npm run bench`: how fast, how polite and how flat livehouse is. Emulator, embedded PostgreSQL and the program as processes
- * of their own, on loopback. Figures are ratios within the run wherever there is something to hold them against.
+ * `npm run bench` measures how fast and polite livehouse is, and whether its memory and time per row stay flat. Emulator, embedded
+ * PostgreSQL and the program are separate processes on loopback. Figures are ratios within the run where something comparable exists.
  */
 
 const scenarios: readonly Scenario[] = [
@@ -38,20 +38,20 @@ const scenarios: readonly Scenario[] = [
   keptDays,
   machines,
 ]
-/** Of the rest they would take hours: only where they are named. */
+/** Scenarios that take hours: they run only if they are named. */
 const named: readonly Scenario[] = [chaos, year]
 
 const usage = `npm run bench -- [--only a,b] [--quick] [--rows N] [--rounds N] [--nights N] [--json]
 
 ${[...scenarios, ...named].map(({ letter, title }) => `  ${letter}  ${title}`).join('\n')}
 
-  --only a,b  these alone
-  --quick     small sizes, once each: whether everything works, not how fast
-  --rounds N  of chaos (default 10, about four minutes each)
-  --seed N    of the first round of chaos, the next ones have the next numbers (default: another one each time)
-  --rows N    the largest size (default 3000000); scenarios leave out what is larger
-  --nights N  nights of the simulated time (default 365)
-  --json      one JSON object in place of tables
+  --only a,b  runs only these scenarios
+  --quick     runs each once with small sizes, to see whether everything works
+  --rounds N  rounds of chaos (default 10, about four minutes each)
+  --seed N    seed of the first round of chaos; the next rounds count up from it (default: random)
+  --rows N    the largest size (default 3000000); scenarios leave out larger ones
+  --nights N  simulated nights (default 365)
+  --json      prints one JSON object instead of tables
 `
 
 const { values } = parseArgs({

@@ -8,8 +8,8 @@ import { addPublishedForm } from '../src/ledger/questionnaires.ts'
 import { withScratchDatabase } from './lib/scratch-database.mts'
 
 /**
- * How long the views of questionnaires take where one has 200 questions with headers of 200 characters and 20,000 signups (or as many
- * as the argument says), as `livehouse_analyst`, beside counting the answers: `npm run bench:signups`.
+ * `npm run bench:signups` measures how long the views of questionnaires take as `livehouse_analyst`, compared with counting the answers.
+ * One questionnaire has 200 questions, headers of 200 characters, and 20,000 signups (or as many as the argument says).
  */
 
 const SIGNUPS = Number(process.argv[2] ?? 20_000)
@@ -17,7 +17,7 @@ const QUESTIONS = 200
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
 
-/** 200 characters that differ in the last ones alone, as a name's 63 bytes do not show. */
+/** 200 characters that differ only at the end, beyond the 63 bytes of a name. */
 const header = `repeat('请您如实填写与本次培训有关的下列内容', 10) || '：第' || lpad(no::text, 3, '0') || '题，可多选，没有可不填写'`
 
 const fillings: readonly string[] = [
@@ -28,7 +28,7 @@ const fillings: readonly string[] = [
   from generate_series(1, ${QUESTIONS}) no`,
   `insert into livehouse.visitors (channel_id, user_id, phone, first_login_at, run_id)
   select '1', 'u' || n, '138' || lpad((n * 7919 % 100000000)::text, 8, '0'), now(), 1 from generate_series(1, ${SIGNUPS}) n`,
-  // Half of the signups name their viewer, the others only a phone; a year of them.
+  // A year of signups. Half of them name their viewer, the others only a phone.
   `insert into livehouse.signup_answers (channel_id, question_id, signup_key, question_no, question, answer, run_id)
   select '1', 'q', md5(n::text), no, ${header}, case no % 4 when 0 then null when 1 then '选项A||选项B' || n % 7 else '回答' || n * no % 1000 end, 1
   from generate_series(1, ${SIGNUPS}) n, generate_series(1, ${QUESTIONS}) no`,

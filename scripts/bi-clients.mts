@@ -15,10 +15,10 @@ import { FIXED_NOW } from '../test/helpers/emulated-service.ts'
 import { superuserUrl } from '../test/helpers/superuser-url.ts'
 
 /**
- * Real clients on the analysts' views, with a login that is granted `livehouse_analyst` and nothing else: each lists the views and
- * columns with their comments, runs every query of docs/queries.md, sees masked phones alone, and is refused the tables below. In an
- * embedded PostgreSQL of its own, which is removed at the end: `npm run bi-clients`. Clients that are not installed are named, and
- * left out. Exit 1 where one that is there saw anything else.
+ * `npm run bi-clients` tries real clients on the analysts' views, with a login that has only `livehouse_analyst`. Each lists the views
+ * and columns with their comments, runs every query of docs/queries.md, sees only masked phones, and is refused the tables below. They
+ * use an embedded PostgreSQL of their own, which is removed at the end. Clients that are not installed are named and skipped. Exits with
+ * 1 if an installed one saw anything else.
  */
 
 const LOGIN = 'bi_client'
@@ -27,7 +27,7 @@ const folder = join(import.meta.dirname, 'bi-clients')
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
 
-/** What a client saw, one `name value` a line. */
+/** What a client saw, one `name value` per line. */
 interface Seen {
   readonly views: string
   readonly described: string
@@ -40,15 +40,15 @@ interface Seen {
 
 interface Client {
   readonly name: string
-  /** Says its version, or fails where it is not there. */
+  /** Prints its version, or fails if it is not installed. */
   readonly probe: readonly string[]
-  /** What brings it, on Debian. */
+  /** The Debian packages that install it. */
   readonly packages: string
   readonly command: readonly string[]
 }
 
 const jar = process.env['POSTGRESQL_JAR'] ?? '/usr/share/java/postgresql.jar'
-/** Debian's packages are for Debian's interpreter, which need not be the first in PATH. */
+/** Debian's packages are for Debian's interpreter, which may not be the first in PATH. */
 const python = process.env['PYTHON'] ?? '/usr/bin/python3'
 
 const clients: readonly Client[] = [
@@ -103,7 +103,7 @@ async function run(command: readonly string[], environment: Readonly<Record<stri
   return texts.join('')
 }
 
-/** The queries as files that each client can read: whole, and one a line. */
+/** Writes the queries to files that each client can read: as they are, and one per line. */
 async function writeQueries(directory: string): Promise<number> {
   const text = await readFile(join(import.meta.dirname, '../docs/queries.md'), 'utf8')
   const queries = [...text.matchAll(/```sql\n([^]*?)\n```/g)].map(([, query = '']) => query)
@@ -116,7 +116,7 @@ async function writeQueries(directory: string): Promise<number> {
   return queries.length
 }
 
-/** A warehouse as a sync leaves it, at the clock of the answers in docs/queries.md. */
+/** Fills a warehouse as a sync does, at the time of the answers in docs/queries.md. */
 async function fill(url: string): Promise<void> {
   const clock = { now: () => FIXED_NOW, sleep: systemClock.sleep }
   await using emulator = await startEmulator({ channels: 3, viewers: 150, clock })

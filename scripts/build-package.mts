@@ -1,5 +1,5 @@
-// What `npm pack` and `npm publish` call first: writes the program without its types into dist, as Node removes none below
-// node_modules (docs/adr/0050). `--clean`, called after them, takes away what it has written.
+// `npm pack` and `npm publish` run this first. It writes the program without its types into dist, because Node removes no types
+// below node_modules (docs/adr/0050). Afterwards they run it with `--clean`, which removes dist again.
 import { spawnSync } from 'node:child_process'
 import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,14 +12,14 @@ const dist = join(root, 'dist')
 await rm(dist, { recursive: true, force: true })
 if (!process.argv.includes('--clean')) {
   await compile(['src/main.ts', 'src/core/define-job.ts'], true)
-  // They share nothing, and nobody steps through them.
+  // They share nothing, and nobody debugs them step by step.
   const migrations = await readdir(join(root, 'migrations'))
   await compile(['jobs/nightly.ts', ...migrations.map((file) => `migrations/${file}`)], false)
   declareTypes()
   await cp(join(root, 'src', 'web', 'assets'), join(dist, 'src', 'web', 'assets'), { recursive: true })
 }
 
-/** Entries lie in dist as their sources do in the checkout; what they share is in `dist/shared`. Dependencies stay packages. */
+/** Entries keep the paths of their sources below dist; `dist/shared` has what they share. Dependencies stay packages. */
 async function compile(sources: readonly string[], sourcemap: boolean): Promise<void> {
   await build({
     cwd: root,
@@ -30,7 +30,7 @@ async function compile(sources: readonly string[], sourcemap: boolean): Promise<
       /^livehouse$/,
       ...Object.keys(manifest.dependencies).map((name) => new RegExp(`^${name}(/|$)`)),
     ],
-    // Node 24 runs it as it is written.
+    // Node 24 runs this syntax unchanged.
     transform: { target: 'esnext' },
     tsconfig: false,
     output: {
@@ -39,14 +39,14 @@ async function compile(sources: readonly string[], sourcemap: boolean): Promise<
       sourcemap,
       entryFileNames: '[name].mjs',
       chunkFileNames: 'shared/[name]-[hash].mjs',
-      // Small files that nearly every verb loads.
+      // Merges small files that nearly every verb loads.
       codeSplitting: { groups: [{ name: 'core', test: /[\\/]src[\\/]core[\\/]/ }] },
     },
     logLevel: 'warn',
   })
 }
 
-/** What job files import. */
+/** Writes the types that job files import. */
 function declareTypes(): void {
   const options = ['--declaration', '--emitDeclarationOnly', '--strict', '--module', 'nodenext', '--target', 'es2024']
   const source = join('src', 'core', 'define-job.ts')

@@ -1,6 +1,6 @@
-// Packs livehouse, installs the package into an empty folder and uses it there as its users do: with Node 24 and, where this
-// machine has one, with an older Node; as root and, where it may, as another user. Needs no network where npm has the dependencies
-// in its cache. Ends with 1 at the first thing that is not so.
+// Packs livehouse, installs the package into an empty folder and uses it there as its users do: with Node 24 and, if this machine
+// has one, with an older Node; as root and, if it may, as another user. Needs no network if npm has the dependencies in its cache.
+// Exits with 1 at the first failure.
 import { strict as assert } from 'node:assert'
 import { type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
@@ -16,13 +16,13 @@ import { writeRelease } from './write-release.mts'
 
 const MOST_FILES = 300
 const MOST_BYTES = 2_000_000
-/** Whom root becomes: `nobody`, on most systems. */
+/** The user that root switches to: `nobody` on most systems. */
 const OTHER_USER = 65_534
 
 const root = join(import.meta.dirname, '..')
 const place = mkdtempSync(join(tmpdir(), 'livehouse-package-'))
 chmodSync(place, 0o755)
-/** Where npx keeps a package. */
+/** The folder in which npx keeps a package. */
 const folder = join(place, '_npx', 'package')
 mkdirSync(folder, { recursive: true })
 try {
@@ -52,7 +52,7 @@ function pack(): string {
   return join(folder, filename)
 }
 
-/** By a lock file with the versions of the checkout's, so that nothing has to be asked of the registry. */
+/** Installs with a lock file of the checkout's versions, so that npm does not have to ask the registry. */
 function install(tarball: string): void {
   const { dependencies, optionalDependencies, bin } = manifest
   const resolved = `file:${tarball}`
@@ -68,7 +68,7 @@ function install(tarball: string): void {
   run('npm', ['ci', '--prefer-offline', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder })
 }
 
-/** A job file of a user's is typed. */
+/** A user's job file gets types. */
 function checkTypes(): void {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   const file = join(folder, 'typed.mts')
@@ -82,7 +82,7 @@ function checkTypes(): void {
   assert.match(check(`{ cron: 3 }`).stdout, /Type 'number' is not assignable to type 'string'/)
 }
 
-/** Every file of the program loads: none lies elsewhere than it is looked for, and no dependency is missing. */
+/** Every file of the program loads: each is where it is looked for, and no dependency is missing. */
 function checkImports(): void {
   const program = join(folder, 'node_modules', 'livehouse', 'dist')
   const files = readdirSync(program, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.mjs'))
@@ -91,7 +91,7 @@ function checkImports(): void {
   run(process.execPath, ['--input-type=module', '--eval', code, ...urls], { cwd: folder })
 }
 
-/** The way of a new user: version, help, demo, a sync of an emulated service by the settings of `.env`, jobs of their own. */
+/** Does what a new user does: version, help, demo, a sync from an emulated service with the settings in `.env`, own jobs. */
 async function use(node: string, uid: number | undefined): Promise<void> {
   const home = mkdtempSync(join(tmpdir(), 'livehouse-user-'))
   const env = {
@@ -122,9 +122,9 @@ async function use(node: string, uid: number | undefined): Promise<void> {
     writeFileSync(join(home, '.env'), (said.match(/^[A-Z_]+=.*\n/gm) ?? []).join(''), { mode: 0o600 })
     if (uid !== undefined) chownSync(join(home, '.env'), uid, uid)
     assert.equal(JSON.parse(livehouse('sync', '--json')).status, 'ok')
-    // With an input that is empty it asks for the views as an analyst, and ends.
+    // With empty input it checks that it can read the views as an analyst, and exits.
     assert.equal(livehouse('mcp'), '')
-    // A folder of that name that holds none.
+    // An empty folder of that name.
     mkdirSync(join(home, 'jobs'))
     assert.match(livehouse('jobs'), /nightly/, 'the job that the package brings along')
     const typed = `import { defineJob } from 'livehouse'\nconst cron: string = '0 3 * * *'\nexport default defineJob({ cron })\n`
@@ -144,7 +144,7 @@ async function use(node: string, uid: number | undefined): Promise<void> {
   }
 }
 
-/** A process that goes on until it is disposed of. */
+/** A process that runs until it is disposed of. */
 function startChild(node: string, args: readonly string[], options: SpawnOptions) {
   const child = spawn(node, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })
   const said = { text: '' }
@@ -157,7 +157,7 @@ function startChild(node: string, args: readonly string[], options: SpawnOptions
   }
   child.on('exit', () => news.emit('text'))
   return {
-    /** All that it has said, once that matches. @throws when it ends before */
+    /** Waits until its output matches, and returns it. @throws if it exits before */
     hear: async (pattern: RegExp): Promise<string> => {
       while (!pattern.test(said.text)) {
         assert.equal(child.exitCode, null, said.text)

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 
 /**
- * Prints the provinces and cities of a migration like 0063, from the unpacked package @vant/area-data (MIT):
+ * Prints the provinces and cities for a migration like 0063, from the unpacked package @vant/area-data (MIT):
  * `npm pack @vant/area-data && tar xzf vant-area-data-*.tgz && node scripts/place-names.mts package`.
  */
 interface AreaList {
@@ -16,13 +16,13 @@ const { province_list: provinces, city_list: cities, county_list: counties } = a
 
 const LONGEST_LINE = 100
 
-/** Cities, and the counties that belong to no city: the third and fourth digit of their codes are 90. */
+/** Cities, and counties that belong to no city (the third and fourth digits of their codes are 90). */
 const places = [...Object.entries(cities), ...Object.entries(counties).filter(([code]) => code.slice(2, 4) === '90')]
 
 for (const [code, name] of Object.entries(provinces)) {
   const short = name.replace(/(?:维吾尔自治区|壮族自治区|回族自治区|自治区|特别行政区|省|市)$/, '')
   const within = places.filter(([place]) => place.slice(0, 2) === code.slice(0, 2)).map(([, place]) => place)
-  // What is one city itself has no cities, and 省直辖县 and the like are no places.
+  // A province that is a city itself has no cities, and 省直辖县 and the like are not places.
   const isCity = /市$|特别行政区$/.test(name)
   const named = isCity ? [] : within.filter((place) => !/直辖|^县$/.test(place))
   const lines = ['']

@@ -1,5 +1,5 @@
-// Everything that a release needs, without publishing it: `npm run release`. Ends with 1 at the first thing that is not in order.
-// Leaves in the folder `release` what write-release.mts says.
+// `npm run release` makes everything that a release needs, without publishing it. Exits with 1 at the first failure. The folder
+// `release` then has what write-release.mts describes.
 import { strict as assert } from 'node:assert'
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'

@@ -15,21 +15,21 @@ import { type TestStatusServer, startTestStatusServer } from '../test/helpers/st
 import { superuserUrl } from '../test/helpers/superuser-url.ts'
 
 /**
- * The pictures of docs/images: twelve nights of a made-up account in an embedded PostgreSQL of their own, one of them short,
- * seen in Chromium (CHROMIUM_PATH, or one of the usual places): `npm run screenshots`.
+ * `npm run screenshots` takes the pictures of docs/images in Chromium (CHROMIUM_PATH, or one of the usual places): twelve nights of a
+ * made-up account, one of them short, in an embedded PostgreSQL of their own.
  */
 
 const NIGHTS = 12
 const DAY_MS = 86_400_000
-/** 02:15 in Shanghai, of a day that is always the same. */
+/** 02:15 in Shanghai, always on the same day. */
 const LAST_NIGHT_MS = Date.UTC(2026, 10, 19, 18, 15)
-/** When the pictures are taken: 08:40. */
+/** The time of the pictures: 08:40. */
 const MORNING_MS = Date.UTC(2026, 10, 20, 0, 40)
 const folder = join(import.meta.dirname, '../docs/images')
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(name)))
 
-/** Goes on by itself, a little with each look. */
+/** A clock that advances a little with each look. */
 const time = { nowMs: MORNING_MS }
 const clock = {
   now: () => (time.nowMs += 2),
@@ -42,7 +42,7 @@ async function runNights(emulator: Emulator, url: string): Promise<void> {
     stop.signal.throwIfAborted()
     time.nowMs = LAST_NIGHT_MS - ago * DAY_MS
     emulator.faults.length = 0
-    // No 429: the pace goes by the clock of the database, of which this one knows nothing.
+    // No 429, because the pace uses the clock of the database, which does not know this one.
     emulator.faults.push({ effect: refusal(500_001), times: ago % 4 === 1 ? 6 : 1 })
     if (ago === 5) emulator.faults.push({ effect: missingRow(), endpoint: 'visitorList', channelId: first })
     if (ago === 0)

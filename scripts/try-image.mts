@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { run } from './run.mts'
 
 const MOST_BYTES = 250_000_000
-/** `node` of the image. */
+/** The user `node` of the image. */
 const USER = 1000
 
 /**
- * Tries without a container engine what the Dockerfile makes of an installed package: by its own command a folder is filled with what
- * its empty image gets, must be small enough, and is `/` of a demo that may write its data alone. As root on Linux only.
+ * Tries the Dockerfile without a container engine. The Dockerfile's own command fills a folder with what the empty image gets. The
+ * folder must be small enough, and becomes the `/` of a demo that may write only its data. Runs only as root on Linux.
  */
 export function tryImage(modules: string, place: string): void {
   if (process.getuid?.() !== 0 || spawnSync('unshare', ['--mount', 'true']).status !== 0) {

@@ -6,7 +6,7 @@ import manifest from '../package.json' with { type: 'json' }
 import lock from '../package-lock.json' with { type: 'json' }
 import { run } from './run.mts'
 
-/** Those that ask for no more than to be named. */
+/** Licences that require only to be named. */
 const licences = new Set([
   'MIT',
   'ISC',
@@ -21,7 +21,7 @@ const licences = new Set([
 const root = join(import.meta.dirname, '..')
 const { version } = manifest
 
-/** What `npm pack --json` says of a package. */
+/** The output of `npm pack --json` for a package. */
 interface Packed {
   readonly filename: string
   readonly size: number
@@ -29,10 +29,10 @@ interface Packed {
 }
 
 /**
- * Writes into a folder what a release consists of: the package, its bill of materials (CycloneDX), and the licences of its
- * dependencies. Of the checkout it needs what development needs.
+ * Writes the parts of a release into a folder: the package, its bill of materials (CycloneDX), and the licences of its
+ * dependencies. Needs a checkout with its development dependencies.
  *
- * @throws when one of them may not be shipped, or the version is not that of the changelog and of the lock file
+ * @throws if a licence forbids shipping, or the version differs from the changelog's or the lock file's
  */
 export function writeRelease(folder: string): Packed {
   const changes = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
@@ -44,7 +44,7 @@ export function writeRelease(folder: string): Packed {
   return packed
 }
 
-/** A line for each package that is installed with livehouse: name, version, licence. */
+/** Lists each package that is installed with livehouse: name, version, licence. */
 function listLicences(): string {
   const lines = Object.entries(lock.packages).flatMap(([path, entry]) => {
     if (path === '' || 'dev' in entry) return []
@@ -59,8 +59,8 @@ function listLicences(): string {
 }
 
 /**
- * The same as CycloneDX, by npm from the lock file without development: `--omit=dev` would also leave out what both need, undici and
- * zod among it. npm names what the bill is of after the folder.
+ * Lists the same as CycloneDX. npm makes it from the lock file without development packages: `--omit=dev` would also leave out those
+ * that both need, such as undici and zod. npm names the subject of the bill after the folder.
  */
 function listMaterials(): string {
   const place = join(mkdtempSync(join(tmpdir(), 'livehouse-release-')), manifest.name)
