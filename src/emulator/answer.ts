@@ -1,4 +1,4 @@
-/** An answer as it is sent; faults change it before that. */
+/** An HTTP answer, which faults may change before it is sent. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -11,28 +11,28 @@ type Body =
   | { readonly kind: 'text'; readonly contentType: string; readonly text: string | Uint8Array }
   | ListBody
 
-/** One page of a list: its rows are built only when no cached copy of the page is at hand. */
+/** One page of a list. Its items are built only if the page is not cached. */
 export interface ListBody {
   readonly kind: 'list'
   readonly items: () => readonly unknown[]
   readonly total: number
   readonly envelope: (items: readonly unknown[], total: number) => unknown
-  /** What the body depends on; undefined when it must not be kept. */
+  /** Everything that the body depends on; undefined for a body that must not be cached. */
   readonly cacheKey: string | undefined
 }
 
 export type Delivery =
   | { readonly kind: 'whole' }
-  /** The promised length, but only this share of the bytes, then the end of the connection. */
+  /** Sends the full `content-length` but only this share of the body, then closes the connection. */
   | { readonly kind: 'cut'; readonly share: number }
   | { readonly kind: 'reset' }
   /** Never answers. */
   | { readonly kind: 'hang' }
 
-/** `errors`: `{"errors": {code, message}}` with a matching status; `errcode`: `{errcode, msg}` (API 7.1). */
+/** The two forms of an error: `{"errors": {code, message}}` with a matching status, and `{errcode, msg}` (API 7.1). */
 export type ErrorFamily = 'errors' | 'errcode'
 
-/** A reason to refuse; the first three digits of the code are the HTTP status. */
+/** An error of the service. The first three digits of its code are the HTTP status. */
 export interface Refusal {
   readonly code: number
   readonly message: string
@@ -58,7 +58,7 @@ export function jsonAnswer(value: unknown, status = 200): Answer {
   return answerWith({ kind: 'json', value }, status)
 }
 
-/** @param errcodeStatus whether an errcode comes with 200 or with its own status; 401 and 429 keep theirs. */
+/** Makes an error answer. @param errcodeStatus `ok`: errcodes other than 401 and 429 are sent with status 200 */
 export function refuse(family: ErrorFamily, { code, message }: Refusal, errcodeStatus: 'ok' | 'matching'): Answer {
   const status = Math.floor(code / 1000)
   if (family === 'errors') return jsonAnswer({ errors: { code, message } }, status)

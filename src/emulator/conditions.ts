@@ -7,23 +7,23 @@ export type Conditions = typeof defaultConditions
 
 export const defaultConditions = {
   latencyMs: 0,
-  /** By how much that differs at most from call to call, either way. */
+  /** The latency of a call varies by up to this much, either way. */
   jitterMs: 0,
-  /** How much longer each page takes than the one before it: a real service walks to a deep page row by row. */
+  /** Added for each page before the requested one, as real services scan all the rows before a deep page. */
   deepPageMs: 0,
-  /** More calls a second are refused with 429 and 429001; undefined for no limit. */
+  /** Calls beyond this rate are refused with 429 and code 429001; undefined for no limit. */
   callsPerSecond: oneOf<number | undefined>(undefined),
-  /** Sent as `Retry-After` with such a refusal; without it the header is missing. */
+  /** The `Retry-After` header of these refusals; undefined for none. */
   retryAfterSeconds: oneOf<number | undefined>(undefined),
-  /** How far its clock is ahead of the one that it was given. */
+  /** How far the emulator's clock is ahead of the clock in its options. */
   clockAheadMs: 0,
-  /** How old the answer of `/` is, as if it came from a cache that sends no `Age`. */
+  /** How old the `Date` header of `/` is, as if a cache that sends no `Age` had answered. */
   frontPageAgeMs: 0,
-  /** Whether answers say what its clock shows, in the header `Date`. */
+  /** Whether answers have a `Date` header, by the emulator's clock. */
   tellsTime: true,
 }
 
-/** @returns whether one more call may pass: a token bucket of one second's calls. Without a rate every call may. */
+/** A token bucket that holds one second's calls. @returns whether the next call may pass; always, without a rate */
 export function createRateLimit(conditions: Readonly<Conditions>, clock: Clock): () => boolean {
   let tokens = Number.POSITIVE_INFINITY
   let filledAt = clock.now()
@@ -41,7 +41,7 @@ export function createRateLimit(conditions: Readonly<Conditions>, clock: Clock):
 
 const V1_CALLS_PER_DAY = 10
 
-/** @returns whether `scope` has a call left on this day of the service's zone, and takes it (API 4.6). */
+/** Ten calls for each scope and day of the service (API 4.6). @returns whether a call was left, which it then takes */
 export function createDayBudget(clock: Clock, timeZone: string): (scope: string) => boolean {
   const used = new Map<string, number>()
   return (scope) => {

@@ -2,16 +2,16 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
 import type { Switches } from './switches.ts'
 
-/** What the emulated service knows of its one client. */
+/** The only client of the emulated service. */
 export interface ClientSettings {
   readonly appId: string
   readonly appSecret: string
-  /** The bearer of the account console, which never expires. */
+  /** The fixed bearer token of the account console, which never expires. */
   readonly apiToken: string
   readonly tokenSeconds: number
 }
 
-/** Tokens with their expiry, and the outer ids that have had a ticket (API 3.1). */
+/** The tokens that were issued, and the outer ids that were given a ticket (API 3.1). */
 export type Credentials = ReturnType<typeof createCredentials>
 
 export function createCredentials(
@@ -23,7 +23,7 @@ export function createCredentials(
   const isLiveToken = (token: string): boolean => (tokens.get(token) ?? 0) > clock.now()
   return {
     isLiveToken,
-    /** Whether the bearer opens 4.3 to 4.12. */
+    /** Whether the endpoints 4.3 to 4.12 accept a bearer token. */
     isBearer: (token: string): boolean => (switches.bearers !== 'fetched' && token === apiToken) || isLiveToken(token),
     issueToken: (): string => {
       if (switches.newTokenEndsOld) tokens.clear()

@@ -9,16 +9,16 @@ import { answerChangeMenu, answerCreateMenu, answerTicket, answerToken } from '.
 import type { Params } from './params.ts'
 import type { Switches } from './switches.ts'
 
-/** The authorization endpoints lie below this, so that a client that mixes up the two addresses is noticed. */
+/** The path prefix of the authorization endpoints, so that a client that mixes up the two base URLs gets a 404. */
 export const AUTH_PREFIX = '/auth'
 
 interface Endpoint {
   readonly name: string
   readonly method: 'GET' | 'POST' | 'PUT'
-  /** Groups: channel id, menu id. */
+  /** Captures the channel id and the menu id. */
   readonly path: RegExp
   readonly family: ErrorFamily
-  /** Below `AUTH_PREFIX`, without a bearer. */
+  /** Below `AUTH_PREFIX`; needs no bearer token. */
   readonly isOfAuth?: boolean
   readonly isOfAccount?: boolean
   readonly answer: (asked: Asked, service: Service) => Answer
@@ -46,8 +46,8 @@ function pathOf(pattern: string): RegExp {
 }
 
 /**
- * Answers one request: the gateway's checks, the endpoint, and the faults of the call.
- * @returns the answer and what is to be remembered of its call
+ * Answers one request: makes the gateway's checks, calls the endpoint, and applies the faults that match the call.
+ * @returns the answer, and the call to record
  */
 export function dispatch(
   incoming: Incoming,
@@ -102,7 +102,7 @@ function refuseAtGate({ family }: Endpoint, refusal: Refusal, { switches, condit
   return { ...answer, headers: { 'retry-after': String(retryAfterSeconds) } }
 }
 
-/** Undefined for a body that is no JSON object. Auth endpoints read the query, others the body (4.8, 4.9 by switch). */
+/** Auth endpoints read the query, others a JSON object (4.8, 4.9: by switch); undefined if the body is none. */
 function readParams(
   { isOfAuth, isOfAccount }: Endpoint,
   { query, text }: Incoming,

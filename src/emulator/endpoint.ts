@@ -7,7 +7,7 @@ import type { ListQuery, ParamReader, Params } from './params.ts'
 import type { Switches } from './switches.ts'
 import type { Channel, World } from './world/world.ts'
 
-/** Puts the items of a page into the answer's shape, with the page and size that it names. */
+/** Wraps the items of a page in the endpoint's answer. `echo`: the page and page size that the answer reports. */
 export type Envelope = (
   items: readonly unknown[],
   total: number,
@@ -15,12 +15,12 @@ export type Envelope = (
   switches: Readonly<Switches>,
 ) => unknown
 
-/** All rows that an endpoint has for a query; `items` builds those of a page. */
+/** All rows that match a query. `items` builds those of a page, `to` exclusive. */
 export interface Served {
   readonly count: number
   readonly items: (from: number, to: number) => readonly unknown[]
   readonly envelope: Envelope
-  /** Of the list that they come from. */
+  /** The version of the list that the rows come from. */
   readonly version: number
 }
 
@@ -35,13 +35,13 @@ export interface ListEndpoint {
   readonly pageParam: 'p' | 'page_index'
   readonly sizeParam: 'perPage' | 'page_size'
   readonly readFilters: (reader: ParamReader) => Partial<ListQuery>
-  /** Undefined without a channel where it needs one, and for a questionnaire that the channel does not have. */
+  /** Undefined if the endpoint needs a channel and there is none, or if the channel has no such questionnaire. */
   readonly serve: (query: ListQuery, service: Service, channel: Channel | undefined) => Served | undefined
 }
 
-/** What an endpoint is asked with. */
+/** A call as its endpoint sees it. */
 export interface Asked {
-  /** The last word of its path; `createMenu` and `changeMenu` for the two menu calls, which share it. */
+  /** The last segment of its path; `createMenu` and `changeMenu` for the two menu calls, which share one. */
   readonly name: string
   readonly params: Params
   readonly channel: Channel | undefined
@@ -49,20 +49,20 @@ export interface Asked {
   readonly effects: readonly FaultEffect[]
 }
 
-/** One call as it was answered. */
+/** A call that the emulator received, and how it answered. */
 export interface RecordedCall {
   readonly endpoint: string | undefined
   readonly channelId: string | undefined
   readonly page: number | undefined
   readonly size: number | undefined
   readonly params: Params
-  /** 0 where nothing was answered. */
+  /** 0 if no answer was sent. */
   readonly status: number
   /** Milliseconds since 1970 by the emulator's clock. */
   readonly at: number
 }
 
-/** The state of a running emulator: the world, switches, conditions and faults may be changed at any time. */
+/** The state of a running emulator. Its world, switches, conditions and faults may be changed at any time. */
 export interface Service extends ClientSettings {
   readonly world: World
   readonly switches: Switches

@@ -2,7 +2,7 @@ import type { Answer } from './answer.ts'
 import type { ListQuery } from './params.ts'
 
 /**
- * What a fault does: to the query before it is served, to the answer before it goes out, or both. A function may also
+ * What a fault changes: the query before it is served, the answer before it is sent, or both. A function may also
  * change the world, so that a list moves between two pages.
  */
 export interface FaultEffect {
@@ -11,21 +11,21 @@ export interface FaultEffect {
   readonly answer?: (answer: Answer) => Answer
 }
 
-/** An effect and the calls that it happens to: those that match every property that is given. */
+/** An effect and the calls that it applies to: those that match every property given here. */
 export interface Fault {
   readonly effect: FaultEffect
-  /** The last word of its path. */
+  /** The last segment of the call's path. */
   readonly endpoint?: string
   readonly channelId?: string
   readonly page?: number
-  /** How many more calls it happens to; at 0 it is removed. All when not given. */
+  /** How many more calls it applies to; at 0 it is removed. Undefined for every call. */
   times?: number
 }
 
-/** The call that faults are matched with, of which some may not be known. */
+/** The call that faults are matched against. */
 type FaultTarget = { readonly [Part in 'endpoint' | 'channelId' | 'page']: Fault[Part] | undefined }
 
-/** The effects on this call, in the order of the queue; counts them down and removes those that are used up. */
+/** Takes the effects on this call, in the order of `faults`; counts their faults down and removes those used up. */
 export function takeEffects(faults: Fault[], target: FaultTarget): readonly FaultEffect[] {
   const parts = ['endpoint', 'channelId', 'page'] as const
   const due = faults.filter((fault) => parts.every((part) => fault[part] === undefined || fault[part] === target[part]))

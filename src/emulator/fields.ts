@@ -5,9 +5,9 @@ import { wireDuration, wireInteger } from './wire.ts'
 import type { Gift, Manager, Questionnaire, Viewer, Visitor, WatchRecord } from './world/world.ts'
 
 /**
- * The form of a value in the world, on the wire and in the warehouse. `text`: empty is NULL. `id`: digits, a number on
- * the wire. `duration`: seconds, `HH:MM:SS`. `second` and `minute`: readings of the wall clock; none is empty text.
- * `flag`: 0 or 1 on the wire. `decimal`: a number, text in the warehouse. `same`: the same everywhere.
+ * How a value is written. `text`: NULL in the warehouse if empty. `id`: decimal digits, a number on the wire.
+ * `duration`: seconds, `HH:MM:SS` on the wire. `second`, `minute`: a wall-clock time, sent to that unit; `second` sends
+ * null as empty text. `flag`: 0 or 1 on the wire. `decimal`: a number, text in the warehouse. `same`: unchanged.
  */
 type Kind = 'text' | 'same' | 'id' | 'duration' | 'second' | 'minute' | 'flag' | 'decimal'
 
@@ -54,7 +54,7 @@ export const recordFields: readonly Field<WatchRecord>[] = [
   ['leftAt', 'last_online_time', 'left_at', 'minute'],
 ]
 
-/** Columns of watch records that version 1 does not know (API 4.6). */
+/** Columns of watch records that version 1 does not deliver (API 4.6). */
 export const unknownToV1: readonly string[] = ['assign_id', 'outer_id', 'live_seconds', 'vod_seconds']
 export const oldRecordFields = recordFields.filter(([, , column]) => !unknownToV1.includes(column))
 
@@ -92,14 +92,14 @@ export const managerFields: readonly Field<Manager>[] = [
   ['payType', 'pay_type', 'pay_type', 'same'],
 ]
 
-/** API 4.10; `isOpen` and `createdAt` are not here, as switches and the zone decide how they are sent. */
+/** API 4.10, without `isOpen` and `createdAt`: how they are sent depends on a switch and on the time zone. */
 export const questionnaireFields: readonly Field<Questionnaire>[] = [
   ['questionId', 'question_id', 'question_id', 'same'],
   ['name', 'name', 'name', 'text'],
   ['position', 'position', 'position', 'same'],
 ]
 
-/** API 4.12; who gave it is not on every row. */
+/** API 4.12, without the giver, whom not every row names. */
 export const giftFields: readonly Field<Gift>[] = [
   ['giftId', 'gift_id', 'gift_id', 'decimal'],
   ['phone', 'phone', 'phone', 'text'],
@@ -111,12 +111,12 @@ export const giverFields: readonly Field<Gift>[] = [
   ['visitorName', 'name', 'visitor_name', 'text'],
 ]
 
-/** Whether a gift's row says who gave it. */
+/** Whether the row of a gift names its giver. */
 export function showsGiver({ showsVisitor }: Gift, { giftVisitor }: Readonly<Switches>): boolean {
   return giftVisitor === 'always' || (giftVisitor === 'some' && showsVisitor)
 }
 
-/** A value as it is sent, and as the warehouse must hold it; `second` writes an instant. */
+/** Converts a value for the wire, and to what the warehouse must hold; `second` formats an instant. */
 const kinds: Readonly<Record<Kind, { readonly wire: (value: Cell) => unknown; readonly truth: ToTruth }>> = {
   text: { wire: (value) => value, truth: (value) => (value === '' ? null : value) },
   same: { wire: (value) => value, truth: (value) => value },
@@ -135,14 +135,14 @@ const kinds: Readonly<Record<Kind, { readonly wire: (value: Cell) => unknown; re
 }
 type ToTruth = (value: Cell, second: (time: WallTime) => string) => Cell
 
-/** A row as it is sent. */
+/** Makes the item that the service sends for a row. */
 export function wireRow<Row>(fields: readonly Field<Row>[], row: Row): Record<string, unknown> {
   const wired: Record<string, unknown> = {}
   for (const [property, field, , kind] of fields) wired[field] = kinds[kind].wire(cellOf(row[property]))
   return wired
 }
 
-/** A row as the warehouse must hold it. @param second writes an instant */
+/** Makes the row that the warehouse must hold. @param second formats an instant */
 export function truthRow<Row>(
   fields: readonly Field<Row>[],
   row: Row,

@@ -5,7 +5,7 @@ import type { Answer } from './answer.ts'
 /** The parts of a request that endpoints read. */
 export type Incoming = Awaited<ReturnType<typeof readRequest>>
 
-/** Reads a request; one that comes by a proxy names the whole address (RFC 9112, 3.2.2). */
+/** Reads a request. Through a proxy, its target is a whole URL (RFC 9112, 3.2.2). */
 export async function readRequest(request: IncomingMessage) {
   const body = await text(request)
   const [path = '', query = ''] = (request.url ?? '').replace(/^http:\/\/[^/]*/, '').split('?', 2)
@@ -19,7 +19,7 @@ export async function readRequest(request: IncomingMessage) {
   }
 }
 
-/** Sends an answer in the way that its delivery says. */
+/** Sends an answer, or fails to, as its `delivery` says. */
 export function respond(response: ServerResponse, answer: Answer, pages: PageCache): void {
   const { delivery } = answer
   if (delivery.kind === 'hang') return
@@ -52,5 +52,5 @@ function renderBody({ body }: Answer, pages: PageCache): Buffer {
   }
 }
 
-/** The body that was kept under this key, or what `render` returns. Without a key, none is kept. */
+/** Returns the body that is cached under this key, or else what `render` returns. Without a key, nothing is cached. */
 export type PageCache = (key: string | undefined, render: () => Buffer) => Buffer

@@ -33,7 +33,7 @@ function managerList(shown: readonly fields.Field<Manager>[], envelope: Envelope
 
 type ServeChannel = (query: ListQuery, service: Service, channel: Channel) => Served | undefined
 
-/** The properties of most lists of a channel; the others override some. */
+/** Properties that the lists of a channel share; some override a few of them. */
 function ofChannel(serve: ServeChannel) {
   const channelServe: ListEndpoint['serve'] = (query, service, channel) => channel && serve(query, service, channel)
   return { ...byPages, method: 'POST', scope: 'channel', serve: channelServe } as const
@@ -104,7 +104,7 @@ const serveSignups: ServeChannel = (query, { switches }, { questionnaires }) => 
   const form = questionnaires.rows.find((row) => row.questionId === query.filters?.questionId)
   if (!form) return undefined
   const title = ['用户ID', '昵称', '手机号', ...form.questions, '报名时间']
-  // Without rows the headers are there only where empty lists are arrays.
+  // A list without rows has headers only if empty lists are sent as arrays.
   const emptyTitle = listField('title', switches.emptyLists === 'array' ? title : [], switches)
   return serveRows(form.signups, query, switches, {
     time: (row) => row.signedUpAt,
@@ -129,7 +129,7 @@ const serveGifts: ServeChannel = (query, { switches }, { gifts }) =>
     envelope: bareEnvelope,
   })
 
-/** API 4.5 to 4.12; the budget of ten calls a day of 4.6 is kept by the dispatcher. */
+/** API 4.5 to 4.12, by the last segment of the path. The dispatcher enforces the ten calls a day of 4.6. */
 export const listEndpoints: Readonly<Record<string, ListEndpoint>> = {
   userRecordList: recordList('v2', ({ records }) => records, fields.recordFields, resultsEnvelope),
   userRecords: recordList('v1', ({ oldRecords }) => oldRecords, fields.oldRecordFields, bareEnvelope),

@@ -6,7 +6,7 @@ import type { Switches } from './switches.ts'
 import { hashText } from './world/random.ts'
 import type { RowList } from './world/row-list.ts'
 
-/** The properties of most lists. */
+/** Properties that most lists share. */
 export const byPages = {
   family: 'errors',
   defaultPageSize: 20,
@@ -16,7 +16,7 @@ export const byPages = {
   readFilters: () => ({}),
 } as const
 
-/** Reads the parameters of a list endpoint and serves the page, or the one that faults put in its place. */
+/** Answers a call of a list endpoint with the requested page, or with the one that faults put in its place. */
 export function answerList(list: ListEndpoint, { name, params, channel, effects }: Asked, service: Service): Answer {
   const { switches } = service
   const reader = createParamReader(params)
@@ -26,7 +26,7 @@ export function answerList(list: ListEndpoint, { name, params, channel, effects 
   const query = effects.reduce((before, effect) => effect.query?.(before) ?? before, asked)
   const served = list.serve(query, service, channel)
   if (served === undefined) return refuse(list.family, refusals.notFound('question'), switches.errcodeStatus)
-  // All that the body depends on.
+  // Everything that the body depends on.
   const { id, name: title, adminId, questionnaires } = channel ?? {}
   const key = [name, id, title, adminId, questionnaires?.version, served.version, query, switches]
   return servePage(list, query, switches, served, JSON.stringify(key))
@@ -34,12 +34,12 @@ export function answerList(list: ListEndpoint, { name, params, channel, effects 
 
 function readQuery(list: ListEndpoint, reader: ParamReader): ListQuery {
   const page = reader.count(list.pageParam) ?? 1
-  // A larger size than the maximum is the maximum.
+  // A size above the maximum counts as the maximum.
   const pageSize = Math.min(reader.count(list.sizeParam) ?? list.defaultPageSize, list.maxPageSize)
   return { page, pageSize, echoPage: page, echoPageSize: pageSize, ...list.readFilters(reader) }
 }
 
-/** Whether the time filter, if the list has one, is too long; an end that is missing makes it endless. */
+/** Whether the time range of the query, if its list has one, covers more days than allowed; without an end it does. */
 function isTooLong(query: ListQuery, { longestWindowDays = Number.POSITIVE_INFINITY }: Readonly<Switches>): boolean {
   if (!('from' in query)) return false
   return (query.to ?? Number.POSITIVE_INFINITY) - (query.from ?? 0) > longestWindowDays * DAY
@@ -75,19 +75,19 @@ function servePage(
 
 interface Wanted<Row> {
   readonly keep?: (row: Row) => boolean
-  /** The time that the range of the query filters by; without it there is no range. */
+  /** The time that the query's range applies to; undefined for a list without a time filter. */
   readonly time?: (row: Row) => WallTime
-  /** The time that the order sorts by, if it is not `time`. */
+  /** The value that the list is ordered by, if it is not `time`. */
   readonly rank?: (row: Row) => number | string
-  /** That of the switch if not given. */
+  /** The switch `rowOrder` if not given. */
   readonly order?: Switches['rowOrder']
-  /** Text that tells rows apart, for the shuffled order. */
+  /** Text that tells rows apart; its hash shuffles them. */
   readonly identity: (row: Row) => string
   readonly toWire: (row: Row) => unknown
   readonly envelope: Envelope
 }
 
-/** Selects and sorts once for each query and version of the list; a page costs its own rows. */
+/** Selects and sorts the rows once for each query and version of the list, so that a page costs only its own rows. */
 export function serveRows<Row extends object>(
   list: RowList<Row>,
   query: ListQuery,
@@ -112,7 +112,7 @@ export function serveRows<Row extends object>(
     const found = list.rows.filter((row) => keep(row) && (time === undefined || isWithin(time(row)))).sort(compare)
     return direction < 0 ? found.reverse() : found
   })
-  /** Rows that are equal in the order come differently for each page, as from a database. */
+  /** Shuffles the rows that sort equal anew for each page, as a database may. */
   const shuffleTies = (start: number, end: number): readonly Row[] => {
     const rankOf = (row: Row) => hashText(`${identity(row)} ${start} ${end}`)
     return order.startsWith('time') ? rows.toSorted((a, b) => direction * compare(a, b) || rankOf(a) - rankOf(b)) : rows
@@ -122,7 +122,7 @@ export function serveRows<Row extends object>(
   return { count: rows.length, items, envelope, version: list.version }
 }
 
-/** The list as the envelope carries it: an empty one may be null or missing. */
+/** The field of an envelope that holds the list. An empty list may be null, or the field missing. */
 export function listField(name: string, items: readonly unknown[], { emptyLists }: Readonly<Switches>): object {
   if (items.length > 0 || emptyLists === 'array') return { [name]: items }
   return emptyLists === 'null' ? { [name]: null } : {}
@@ -132,7 +132,7 @@ function totalField(total: number, { totals }: Readonly<Switches>): number | str
   return totals === 'text' ? String(total) : total
 }
 
-/** Of 4.5 and 4.7. */
+/** The envelope of 4.5 and 4.7. */
 export const resultsEnvelope: Envelope = (items, total, { page, pageSize }, switches) => ({
   total_num: totalField(total, switches),
   total_page: Math.ceil(total / pageSize),
@@ -141,11 +141,11 @@ export const resultsEnvelope: Envelope = (items, total, { page, pageSize }, swit
   ...listField('results', items, switches),
 })
 
-/** Of 4.6 and 4.12. */
+/** The bare array of 4.6 and 4.12. */
 export const bareEnvelope: Envelope = (items, _total, _echo, { emptyLists }) =>
   items.length === 0 && emptyLists === 'null' ? null : items
 
-/** Of 4.8 and 4.9, which echoes `perPage` as text. */
+/** The envelope of 4.8 and 4.9. `sizeOf`: how `perPage` is echoed, which is text in 4.9. */
 export function accountEnvelope(sizeOf: (pageSize: number) => number | string): Envelope {
   return (items, total, { page, pageSize }, switches) => ({
     page: { p: page, perPage: sizeOf(pageSize), count: totalField(total, switches) },
@@ -153,7 +153,7 @@ export function accountEnvelope(sizeOf: (pageSize: number) => number | string): 
   })
 }
 
-/** Of 4.10 and 4.11, whose list has a name of its own. */
+/** The envelope of 4.10 and 4.11. `name`: the field of the list. */
 export function errcodeEnvelope(name: string): Envelope {
   return (items, total, { page, pageSize }, switches) => ({
     errcode: 1000,

@@ -74,7 +74,7 @@ function saveMenu({ params, channel }: Asked, before: Menu | undefined, { videoI
     richText: reader.text('rich_text') ?? before.richText,
     videoIds: params['videos'] === undefined ? before.videoIds : readVideos(reader, params['videos'], videoIds),
   }
-  // At most 4 Chinese or 8 narrow characters.
+  // At most 4 Chinese or 8 Latin characters.
   if (widthOf(name, /[\u0100-\u{10ffff}]/u, 2) > MAX_NAME_UNITS) reader.refuse(refusals.invalid('name'))
   if (type > 4) reader.refuse(refusals.invalid('type'))
   const hasOtherChat = [...channel.menus.values()].some((other) => other.type === CHAT && other.menuId !== menuId)
@@ -95,7 +95,7 @@ function readVideos(reader: ParamReader, videos: unknown, known: ReadonlySet<num
   })
 }
 
-/** How wide a text is, where a wide character counts as several narrow ones. */
+/** The width of a text: a character that matches `wide` counts as `units`, any other as one. */
 function widthOf(text: string, wide: RegExp, units: number): number {
   return Array.from(text).reduce((width, character) => width + (wide.test(character) ? units : 1), 0)
 }

@@ -1,10 +1,10 @@
 import { parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import { refusals, type Refusal } from './answer.ts'
 
-/** Parameters by name: of a JSON body, or texts of a query string. */
+/** Parameters by name, from a JSON body or, as text, from a query string. */
 export type Params = Readonly<Record<string, unknown>>
 
-/** What a list endpoint was asked for. A fault may serve another page than the echo names. */
+/** A query of a list endpoint. Faults may serve another page than the one that the answer echoes. */
 export interface ListQuery {
   readonly page: number
   readonly pageSize: number
@@ -12,7 +12,7 @@ export interface ListQuery {
   readonly echoPageSize: number
   readonly from?: WallTime | undefined
   readonly to?: WallTime | undefined
-  /** Without those who did not watch (4.5, 4.6), or less than a minute (4.7). */
+  /** Whether to leave out those who did not watch (4.5, 4.6), or watched for less than a minute (4.7). */
   readonly isFiltered?: boolean
   /** Filters that only some endpoints have. */
   readonly filters?: Readonly<Record<string, string | undefined>>
@@ -20,13 +20,13 @@ export interface ListQuery {
 
 const REQUEST_TIME = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/
 
-/** Reads parameters; numbers may be text. `refusal` is for the first that is wrong. */
+/** Creates a reader of parameters, which takes numbers as text too. `refusal`: the first error, if there is one. */
 export function createParamReader(params: Params) {
   let refusal: Refusal | undefined
   const refuse = (next: Refusal) => {
     refusal ??= next
   }
-  /** Undefined for a parameter that is not given, or that `read` cannot read. */
+  /** Undefined for a parameter that is missing, or that `read` cannot read, which is an error. */
   const readWith = <Value>(name: string, read: (value: unknown) => Value | undefined): Value | undefined => {
     const given = params[name] ?? undefined
     const value = given === undefined ? undefined : read(given)
@@ -45,7 +45,7 @@ export function createParamReader(params: Params) {
       if (value === '') refuse(refusals.missing(name))
       return value
     },
-    /** A whole number from 1. */
+    /** A whole number of at least 1. */
     count: (name: string) =>
       readWith(name, (value) => {
         const number = /^\d{1,15}$/.test(textOf(value) ?? '') ? Number(value) : value

@@ -16,23 +16,23 @@ import type { World } from './world/world.ts'
 
 type Optional<Options> = { readonly [Name in keyof Options]?: Options[Name] | undefined }
 
-/** The world is the same for the same seed, numbers and minute of the clock. */
+/** Options of the emulator. The same seed, counts and minute of the clock give the same world. */
 export interface EmulatorOptions extends Optional<ClientSettings & Omit<WorldOptions, 'endsAt'>> {
-  /** On the loopback interface; 0, the default, takes a free one. */
+  /** A port of the loopback interface; 0, the default, takes a free one. */
   readonly port?: number | undefined
   readonly conditions?: Partial<Conditions> | undefined
   readonly switches?: Partial<Switches> | undefined
   readonly clock?: Clock | undefined
-  /** Keeps rendered pages, for benchmarks; by default none are kept. */
+  /** Caches rendered pages, for benchmarks; by default nothing is cached. */
   readonly pages?: PageCache | undefined
-  /** In place of a generated one. */
+  /** Served in place of a generated world. */
   readonly world?: World | undefined
 }
 
-/** A running emulator. Disposing of it closes its connections, also those without an answer. */
+/** A running emulator. Disposing of it closes its connections, including those that still wait for an answer. */
 export type Emulator = Awaited<ReturnType<typeof startEmulator>>
 
-/** Longer than any client keeps an idle connection: else one may be closed while a call is on its way. */
+/** Longer than clients keep idle connections, so that the server closes none while a call is on its way. */
 const KEEP_ALIVE_MS = 120_000
 
 /**
@@ -63,7 +63,7 @@ export async function startEmulator(options: EmulatorOptions = {}) {
   }
   const ended = new AbortController()
   const random = createRandom(seed, 'jitter')
-  /** @param signal aborts when the client has gone or the emulator stops */
+  /** @param signal aborts when the client disconnects or the emulator stops */
   const answerRequest = async (request: IncomingMessage, response: ServerResponse, signal: AbortSignal) => {
     const wait = async (ms: number) => {
       if (ms > 0) await clock.sleep(ms, signal)
@@ -74,7 +74,7 @@ export async function startEmulator(options: EmulatorOptions = {}) {
     const { answer, call } = dispatch(incoming, service)
     if (answer.body.kind === 'list') await wait(((call.page ?? 1) - 1) * conditions.deepPageMs)
     const isSilent = answer.delivery.kind === 'hang' || answer.delivery.kind === 'reset'
-    // `/` is asked only for the time.
+    // Clients request `/` only for its `Date` header: it is not recorded as a call.
     const isFrontPage = incoming.path === '/'
     if (!isFrontPage) service.calls.push({ ...call, status: isSilent ? 0 : answer.status, at: clock.now() })
     response.sendDate = conditions.tellsTime
@@ -94,7 +94,7 @@ export async function startEmulator(options: EmulatorOptions = {}) {
     baseUrl,
     authUrl: baseUrl + AUTH_PREFIX,
     channelIds: [...world.channels.keys()],
-    /** What the warehouse must hold of the world as it is now. */
+    /** What the warehouse must hold after a sync with the world as it is now. */
     truth: (): Truth => readTruth(world, switches, wallTimeAt(clock.now(), timeZone)),
     [Symbol.asyncDispose]: async () => {
       if (!server.listening) return

@@ -5,24 +5,24 @@ import type { Switches } from './switches.ts'
 import { createInstantReader } from './wire.ts'
 import type { Channel, Questionnaire, Signup, WatchRecord, World } from './world/world.ts'
 
-/** One row that the warehouse must hold; `answers` is the value of the jsonb column. */
+/** A row that the warehouse must hold; `answers` is the value of its jsonb column. */
 export type TruthRow = Readonly<Record<string, Cell | readonly Record<'question' | 'answer', string | null>[]>>
 
 /**
- * What the warehouse must hold of this world, by table, with its column names: durations in
- * seconds, money and bigint as text, times as `YYYY-MM-DDTHH:MM:SSZ`, dates as `YYYY-MM-DD`, null for empty.
- * `watch_records_v1` is what only version 1 delivers. Signup answers name their parent by `user_id`, `signed_up_at` and
- * `occurrence`.
+ * The rows that the warehouse must hold, by table and with its column names: durations in seconds, money and bigint as
+ * text, times as `YYYY-MM-DDTHH:MM:SSZ`, dates as `YYYY-MM-DD`, null for empty text.
+ * `watch_records_v1` has those that only version 1 delivers. Signup answers refer to their parent by `user_id`,
+ * `signed_up_at` and `occurrence`.
  */
 export type Truth = Readonly<ReturnType<typeof readTruth> & Record<string, readonly TruthRow[]>>
 
 type Second = (time: WallTime) => string
 
-/** @param now the service's wall clock, for `snapshot_date`. */
+/** Computes what the warehouse must hold of a world. @param now the service's time, for `snapshot_date` */
 export function readTruth(world: World, switches: Readonly<Switches>, now: WallTime) {
   const toInstant = createInstantReader(world.timeZone)
   const second: Second = (time) => `${new Date(toInstant(time) * 1000).toISOString().slice(0, 19)}Z`
-  /** These rows of all channels, with the channel's id. */
+  /** The rows of all channels, each with its channel's id. */
   const each = (rowsOf: (channel: Channel) => readonly TruthRow[]): readonly TruthRow[] =>
     [...world.channels.values()].flatMap((channel) =>
       rowsOf(channel).map((row) => ({ channel_id: channel.id, ...row })),
@@ -31,7 +31,7 @@ export function readTruth(world: World, switches: Readonly<Switches>, now: WallT
   const unknown = Object.fromEntries(fields.unknownToV1.map((column) => [column, null]))
   const record = (row: WatchRecord) => fields.truthRow(fields.recordFields, row, second)
   return {
-    // Only visitors carry the channel's name and administrator (API 2.5).
+    // Only items of visitors have the channel's name and administrator (API 2.5).
     channels: each(({ name, adminId, visitors }) => [
       visitors.rows.length > 0 ? { name: text(name), admin_id: adminId } : { name: null, admin_id: null },
     ]),
@@ -111,8 +111,8 @@ function text(value: string): string | null {
 type Cells = readonly (Cell | undefined)[]
 
 /**
- * Numbers rows without an id, 1, 2 … among those of equal identity: ordered by their remaining values, null before any
- * text, texts by code unit.
+ * Numbers the rows of equal identity 1, 2 … in the order of their remaining values: null before any text, texts by
+ * code unit.
  */
 function numberOccurrences<Item extends object>(
   rows: readonly Item[],

@@ -1,6 +1,6 @@
 import { DAY, formatWallTime, wallTimeAt, type WallTime } from '../core/wall-clock.ts'
 
-/** An id that the spec calls an integer: exact also beyond 2^53. */
+/** An id as a JSON number, exact even beyond 2^53. */
 export function wireInteger(digits: string): number | object {
   const number = Number(digits)
   return Number.isSafeInteger(number) ? number : JSON.rawJSON(digits)
@@ -20,9 +20,8 @@ export function wireOffset(time: WallTime, timeZone: string): string {
 }
 
 /**
- * Turns readings of a zone's wall clock into instants, in seconds since 1970, by the rules of Postgres: of two instants
- * with one reading the later one (standard time), and a reading that daylight saving skips counts with the offset
- * before it.
+ * Converts wall-clock times of a zone to instants, in seconds since 1970, as Postgres does: a time that occurs twice is
+ * the later instant (standard time), and a time that daylight saving skips has the offset from before the change.
  */
 export function createInstantReader(timeZone: string): (wallTime: WallTime) => number {
   const clock = (instantMs: number) => wallTimeAt(instantMs, timeZone)

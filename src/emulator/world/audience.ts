@@ -17,10 +17,10 @@ type Visit = Omit<WatchRecord, 'recordId'>
 
 const FIRST_RECORD_ID = 100_000_000
 const RECORD_IDS_PER_CHANNEL = 50_000_000
-/** 2^53 + 1: no double holds it. */
+/** 2^53 + 1, which no double can represent. */
 const RECORD_ID_BEYOND_DOUBLES = '9007199254740993'
 
-/** The viewers of one channel with their visits; each visitor's figures are the sums of the visits. */
+/** Creates the viewers of one channel and their visits; the figures of a visitor are sums over the visits. */
 export function createAudience(options: AudienceOptions): {
   readonly visitors: Visitor[]
   readonly records: WatchRecord[]
@@ -62,7 +62,7 @@ function createPerson(random: Random, group: number, index: number): Person {
   }
 }
 
-/** Opaque text of three shapes, unique within a channel through the viewer's number in the group. */
+/** An opaque id in one of three formats, unique within a channel because each contains the viewer's index. */
 function createUserId(random: Random, group: number, index: number): string {
   const shape = random.next()
   if (shape < 0.4) return String(group * 10_000_000 + index * 7 + random.between(0, 6))
@@ -122,7 +122,7 @@ export interface Session {
   readonly endsAt: WallTime
 }
 
-/** A stay of one viewer, to the second. */
+/** When one viewer was there, and for how long the viewer watched. */
 type Stay = Pick<WatchRecord, 'enteredAt' | 'leftAt' | 'liveSeconds' | 'vodSeconds'>
 
 /** Broadcasts between `from` and `to`, about two a week; the last one ends just before `to` or is still on. */
@@ -144,8 +144,8 @@ export function chooseSessions(
 }
 
 /**
- * One visit: most come early in a broadcast, stay for an exponential time or to the end; some watch the recording
- * afterwards, some never press play.
+ * One visit. Most viewers come early in a broadcast and stay for an exponentially distributed time or to the end; some
+ * watch the recording afterwards, some never press play.
  */
 function chooseStay(random: Random, session: Session, to: WallTime): Stay {
   const replayAt = Math.floor(session.endsAt + 600 + random.exponential(1.5 * DAY))
@@ -166,7 +166,7 @@ function chooseStay(random: Random, session: Session, to: WallTime): Stay {
   return { enteredAt, leftAt, liveSeconds, vodSeconds: random.chance(0.3) ? Math.floor(after * 0.8) : 0 }
 }
 
-/** A page left open for days: durations beyond 24 hours, where the history is long enough for one. */
+/** A page left open for more than a day, so that durations exceed 24 hours; undefined if the history is too short. */
 function chooseLongStay(random: Random, from: WallTime, to: WallTime): Stay | undefined {
   const seconds = random.pick([125 * HOUR + 189, 125 * HOUR + 189, 26 * HOUR + 61, 49 * HOUR])
   const enteredAt = to - seconds - random.between(2, 20) * HOUR

@@ -11,7 +11,7 @@ export interface WorldOptions {
   readonly channels: number
   /** Per channel. */
   readonly viewers: number
-  /** How far the history goes back. */
+  /** The length of the history. */
   readonly days: number
   /** Where the history ends, on the service's wall clock. */
   readonly endsAt: WallTime
@@ -22,10 +22,10 @@ const MAIN_ACCOUNT_ID = '1013377'
 const MANAGERS = 25
 const FIRST_CHANNEL_ID = 10_001_589
 const OLD_VIEWERS = 12
-/** 2018-12-01. Only version 1 of the watch records has earlier visits. */
+/** 2018-12-01. Only version 1 of the watch records delivers earlier visits. */
 const VERSION_2_BEGINS = 17_866 * DAY
 
-/** The same options give the same world. */
+/** Creates a world; the same options give the same one. */
 export function createWorld(options: WorldOptions): World {
   const { seed, endsAt, timeZone } = options
   const channels = Array.from({ length: options.channels }, (_, index) => createChannel(options, index))
@@ -47,7 +47,7 @@ function createChannel({ seed, viewers, days, endsAt }: WorldOptions, index: num
   const from = endsAt - days * DAY
   const sessions = chooseSessions(random, from, endsAt, index % 3 === 0)
   const { visitors, records } = createAudience({ seed, channelIndex: index, viewers, sessions, from, to: endsAt })
-  // Every new channel has a chat menu (API 4.3: it is why a second one is refused).
+  // Every new channel has a chat menu, which is why API 4.3 refuses a second one.
   const menuId = 240_415 + index
   return {
     id: String(FIRST_CHANNEL_ID + index * 37),
@@ -63,7 +63,7 @@ function createChannel({ seed, viewers, days, endsAt }: WorldOptions, index: num
   }
 }
 
-/** A few dozen visits of the autumn of 2018. */
+/** A few dozen visits in the autumn of 2018. */
 function createOldRecords(seed: number, index: number) {
   const random = createRandom(seed, 'old', index)
   const from = VERSION_2_BEGINS - 60 * DAY
@@ -81,7 +81,7 @@ const CASH_GIFT_ID = 27
 
 const PROP_PRICES = ['0.00', '0.10', '1.00', '5.20', '6.66', '66.00', '520.00'] as const
 
-/** Rewards given while a channel was live, with some equal ones within one second. */
+/** Gifts given while a channel was live, some of them equal and in the same second. */
 function createGifts(random: Random, visitors: readonly Visitor[], sessions: readonly [Session, ...Session[]]): Gift[] {
   const gifts: Gift[] = []
   for (const visitor of visitors) {
@@ -113,7 +113,7 @@ function giverOf(random: Random, visitor: Visitor): Pick<Gift, 'visitorId' | 'vi
 
 const USERNAMES = ['009', 'admin', '0x1F', '华东分部', 'live_ops', '1e3', '运营-小王'] as const
 
-/** A sub-account of the main one: empty times, digits as names, limits that contradict their kind. */
+/** A sub-account as odd as real ones: empty times, digits as names, limits that contradict their kind. */
 function createManager(random: Random, index: number, channels: number, to: WallTime): Manager {
   const limitType = random.chance(0.7) ? 1 : 2
   const isNew = index === 0 || random.chance(0.3)

@@ -32,7 +32,7 @@ const REGIONS: readonly [readonly [string, Choices], ...(readonly [string, Choic
   ['未知地区', ['']],
 ]
 
-/** Where a viewer is, and what an anonymous one from there is called. */
+/** Where a viewer is, and the nickname of an anonymous viewer from there. */
 export function choosePlace(random: Random) {
   const [province, cities] = random.pick(REGIONS)
   return { addr: random.pick(cities), anonymousNick: `${province}网友` }
@@ -53,7 +53,7 @@ export function choosePhone(random: Random): string {
   return `1${prefix}${String(random.between(0, 99_999_999)).padStart(8, '0')}`
 }
 
-/** Mostly IPv4; some IPv6 in its shortest form. */
+/** Mostly IPv4, sometimes IPv6 in its shortest form. */
 export function chooseIp(random: Random): string {
   if (random.chance(0.06))
     return `2408:8409:${random.between(0x1000, 0xffff).toString(16)}::${random.between(1, 0xffff).toString(16)}`

@@ -6,7 +6,7 @@ import type { Questionnaire, Signup, Visitor } from './world.ts'
 
 const PLAIN_QUESTIONS = ['公司', '职位', '您从哪里得知本次活动？', '感兴趣的话题'] as const
 
-/** What operators really type: duplicates, quotes, line breaks, nothing at all, the name of a fixed column. */
+/** What operators do type: duplicates, quotes, line breaks, nothing at all, the name of a fixed column. */
 const ODD_QUESTIONS = [
   '公司',
   '公司',
@@ -30,7 +30,7 @@ const ANSWERS = [
   '＂全角＂',
 ] as const
 
-/** A signup form before the watch page, a survey in it, one without answers; every fifth channel has none. */
+/** A signup form before the watch page, a survey on it, and a form without signups; every fifth channel has none. */
 export function createQuestionnaires(
   random: Random,
   channelIndex: number,
@@ -46,7 +46,7 @@ export function createQuestionnaires(
     answers: questions.map(() => chooseAnswer(random)),
     signedUpAt: Math.max(from, Math.min(to - 1, visitor.firstLoginAt - random.between(-60, 7200))),
   })
-  /** Of this share of the visitors; a few come twice, with equal or other answers. */
+  /** Signs up this share of the visitors, a few of them twice, with equal or different answers. */
   const createSignups = (questions: readonly string[], share: number): Signup[] => {
     const signups = visitors.flatMap((visitor) => {
       if (!random.chance(share)) return []
@@ -73,7 +73,7 @@ export function createQuestionnaires(
   ]
 }
 
-/** Free text, nothing, or several choices joined as the service does. */
+/** Free text, nothing, or several choices, joined as the service joins them. */
 function chooseAnswer(random: Random): string {
   if (random.chance(0.2)) return ''
   if (random.chance(0.3)) return CHOICES.slice(0, random.between(1, CHOICES.length)).join('||')

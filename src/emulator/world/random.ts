@@ -1,4 +1,4 @@
-/** A small seeded generator (mulberry32): the same seed and labels give the same numbers on every machine. */
+/** A small seeded generator (mulberry32): the same labels give the same numbers on every machine. */
 export type Random = ReturnType<typeof createRandom>
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789'

@@ -1,9 +1,9 @@
-/** Rows of the world that tests may change at any time; rows themselves are never altered, only replaced. */
+/** Rows of the world, which tests may add, replace and remove at any time; a row itself never changes. */
 export type RowList<Item extends object> = ReturnType<typeof createRowList<Item>>
 
 const MAX_SELECTIONS = 64
 
-/** Keeps and changes the array that it is given. */
+/** Creates a list that keeps its rows in the given array, which it changes. */
 export function createRowList<Item extends object>(rows: Item[] = []) {
   const selections = new Map<string, readonly Item[]>()
   let version = 0
@@ -37,7 +37,7 @@ export function createRowList<Item extends object>(rows: Item[] = []) {
       rows.splice(indexOf(row), 1)
       changed()
     },
-    /** What `select` returns, which may be kept under this name until the list changes. */
+    /** Returns what `select` returns, cached under this name until the list changes. */
     kept: (name: string, select: () => readonly Item[]): readonly Item[] => {
       const selection = selections.get(name) ?? select()
       if (selections.size >= MAX_SELECTIONS) selections.clear()

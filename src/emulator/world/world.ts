@@ -59,7 +59,7 @@ export interface WatchRecord extends Viewer {
   /** Decimal digits, also beyond 2^53. */
   readonly recordId: string
   readonly origin: string
-  /** To the second here; the service shows minutes. */
+  /** In seconds; the service sends times to the minute. */
   readonly enteredAt: WallTime
   readonly leftAt: WallTime
 }
@@ -73,7 +73,7 @@ export interface Gift {
   /** Decimal text with two decimals. */
   readonly money: string
   readonly givenAt: WallTime
-  /** Whether the row carries visitor_id and name where the service sends them on some rows only. */
+  /** Whether the row has visitor_id and name when the switch `giftVisitor` is `some`. */
   readonly showsVisitor: boolean
 }
 
@@ -96,7 +96,7 @@ export interface Signup {
   readonly signedUpAt: WallTime
 }
 
-/** One account of the listing and of the usage listing (API 2.6 and 2.7). */
+/** An account as the lists of managers and of their usage show it (API 2.6 and 2.7). */
 export interface Manager {
   readonly id: string
   readonly username: string
