@@ -102,7 +102,7 @@ function refuseAtGate({ family }: Endpoint, refusal: Refusal, { switches, condit
   return { ...answer, headers: { 'retry-after': String(retryAfterSeconds) } }
 }
 
-/** Auth endpoints read the query, others a JSON object (4.8, 4.9: by switch); undefined if the body is none. */
+/** Auth endpoints read the query, others a JSON object (4.8, 4.9: by switch); undefined for any other body. */
 function readParams(
   { isOfAuth, isOfAccount }: Endpoint,
   { query, text }: Incoming,

@@ -5,7 +5,7 @@ import { isLoopback } from '../core/loopback.ts'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type Reply, redirectReply, textReply } from './reply.ts'
 
-/** Who may see the page. */
+/** Decides who may see the page and act from it. */
 export type Access = ReturnType<typeof createAccess>
 
 const MOST_WRONG = 10
@@ -13,42 +13,42 @@ const MINUTE_MS = 60_000
 
 const SESSION_COOKIE = 'livehouse_session'
 
-/** @param token `LIVEHOUSE_HTTP_TOKEN`; undefined for a page on loopback alone, which needs none */
+/** @param token `LIVEHOUSE_HTTP_TOKEN`; may be undefined only for a server that listens on loopback alone */
 export function createAccess(token: string | undefined, { clock, log }: { clock: Clock; log: Log }) {
   const wrong = { form: new Array<number>(), bearer: new Array<number>() }
   const recent = (by: keyof typeof wrong) => wrong[by].filter((atMs) => clock.now() - atMs < MINUTE_MS)
-  // The cookie does not reveal the token, and is worthless once the token has changed.
+  // So the cookie does not reveal the token, and becomes invalid when the token changes.
   const keyedBy = (purpose: string) =>
     token === undefined ? undefined : createHmac('sha256', token).update(`livehouse ${purpose}`).digest('hex')
   const [session, csrf] = [keyedBy('session'), keyedBy('form')]
   return {
     /**
-     * False for a host name that is not loopback, by which another site may reach this page from a browser (DNS
-     * rebinding). With a token such a site gains nothing, and reverse proxies pass on names of their own.
+     * Whether the page answers to the host of a request. Without a token only to loopback: another site could read the
+     * page by pointing its own name here (DNS rebinding). With a token to any, since reverse proxies have other names.
      */
     isHostKnown: (host: string | undefined): boolean =>
       token !== undefined || isLoopback((host ?? '').replace(/:\d+$/, '')),
-    /** Whether a request carries the token or the cookie; true where there is no token. */
+    /** Whether a request has the token or the session cookie; always, without a token. */
     isAllowed: (authorization: string | undefined, cookies: ReadonlyMap<string, string>): boolean =>
       token === undefined ||
       isEqual(/^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? '', token) ||
       isEqual(cookies.get(SESSION_COOKIE) ?? '', session ?? ''),
     isToken: (given: string): boolean => token !== undefined && isEqual(given, token),
-    /** Notes and logs a wrong token. `from`: the address that it came from */
+    /** Counts and logs a wrong token. `from`: the address of the client */
     refuse: (from: string | undefined, by: keyof typeof wrong): void => {
       const before = recent(by)
-      // Not thousands of lines.
+      // A client that keeps guessing must not fill the log.
       if (before.length >= MOST_WRONG) return
       wrong[by] = [...before, clock.now()]
       log.warn('http.tokenRefused', { from, wrongWithinMinute: wrong[by].length })
     },
-    /** Whether the form takes no token for now: too many wrong ones came by it within a minute. */
+    /** Whether the login form accepts no token for now, because it got too many wrong ones within a minute. */
     isExhausted: (): boolean => recent('form').length >= MOST_WRONG,
-    /** What a browser keeps in place of the token. */
+    /** The value of the session cookie; undefined without a token. */
     session,
-    /** A secret that forms carry, so that no other site can send them; undefined without a token: nothing acts then. */
+    /** The secret that forms carry, so that no other site can send them; without a token there are no such forms. */
     csrf,
-    /** Whether a form carries that secret, and the browser does not say that another site sent it. */
+    /** Whether a form carries that secret and, as far as the browser tells, was sent from this site. */
     isOurForm: (headers: IncomingHttpHeaders, given: string): boolean => {
       const isOwnSite = [undefined, 'same-origin', 'none'].includes(headers['sec-fetch-site'])
       return isOwnSite && csrf !== undefined && isEqual(given, csrf)
@@ -56,7 +56,7 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
   }
 }
 
-/** Compares in constant time, so that its duration tells nothing of the right text. */
+/** Compares in constant time, so that timing reveals nothing about `wanted`; false if that is empty. */
 function isEqual(given: string, wanted: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(wanted)) && wanted !== ''
@@ -74,7 +74,7 @@ export function readCookies(header: string | undefined): ReadonlyMap<string, str
 const MOST_BYTES = 4096
 const MONTH_SECONDS = 30 * 86_400
 
-/** Takes the token of the form and answers with the cookie, or with the form again (`again`). */
+/** Checks the token of the login form: sets the session cookie, or shows the form once more (`again`). */
 export async function answerLogin(
   access: Access,
   request: IncomingMessage,
@@ -89,21 +89,21 @@ export async function answerLogin(
     access.refuse(request.socket.remoteAddress, 'form')
     return again(next)
   }
-  // Behind a proxy with TLS the cookie is never sent without it.
+  // Behind a TLS proxy, browsers must never send the cookie without TLS.
   const isSecure = request.headers['x-forwarded-proto'] === 'https'
   const attributes = `Path=/; Max-Age=${MONTH_SECONDS}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`
   return redirectReply(next, { 'set-cookie': `${SESSION_COOKIE}=${access.session}; ${attributes}` })
 }
 
-/** A path of this site: `//host` and `/\host` would lead to another one. */
+/** Returns the path if it stays on this site, else `/`: browsers take `//host` and `/\host` for another site. */
 function safePath(path: string): string {
   const url = URL.parse(path, 'http://localhost')
-  // `/.//host` becomes a path that begins with two slashes.
+  // `/.//host` is normalized to a path that begins with two slashes.
   const isOurs = path.startsWith('/') && url?.host === 'localhost' && !url.pathname.startsWith('//')
   return isOurs && url.pathname !== '/login' ? url.pathname + url.search : '/'
 }
 
-/** The fields of a form; undefined for what is too large to be one of ours. */
+/** Reads the fields of a form; undefined if the body is larger than any form of the page. */
 export async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
   const chunks: Buffer[] = []
   let length = 0

@@ -7,7 +7,7 @@ import { type Access, readForm } from './access.ts'
 import { fill, type Messages } from './messages.ts'
 import { redirectReply, type Reply } from './reply.ts'
 
-/** What actions need; `problem` makes a page that says why nothing was done. */
+/** What actions need. `problem` makes a page that says why nothing was done. */
 interface ActionDeps {
   readonly access: Access
   readonly actions: OperatorActions
@@ -15,7 +15,7 @@ interface ActionDeps {
   readonly problem: (status: number, text: string) => Reply
 }
 
-/** Does what a form of the page asks for, and leads to the record of it. Undefined where there is no such action. */
+/** Performs the action of a form and redirects to the run that records it; undefined for a path that is no action. */
 export async function answerAction(
   { access, actions, messages, problem }: ActionDeps,
   request: IncomingMessage,
@@ -50,7 +50,7 @@ function runPath(runId: string | null): string {
   return runId === null ? '/runs' : `/runs/${runId}`
 }
 
-/** Whole days, both of them included; undefined for what is none, and for streams that are not filtered by time. */
+/** A range of whole days, the last included; undefined if a field is invalid or the stream has no time filter. */
 function rangeOf(form: URLSearchParams): Forgotten | undefined {
   const stream = streamNames.find((name) => name === form.get('stream'))
   const channelId = form.get('channel') ?? ''

@@ -11,15 +11,15 @@ import { layout, loginPage, problemPage } from './render/layout.ts'
 import { jsonReply, type Reply, send, textReply } from './reply.ts'
 import { messagesOf, chooseLanguage, languageOf } from './messages.ts'
 
-/** What requests are answered with. */
+/** What the server needs to answer requests. */
 export interface Answering {
   readonly access: Access
   readonly assets: Assets
-  /** `LIVEHOUSE_LANG`; undefined for that of the browser. */
+  /** `LIVEHOUSE_LANG`; undefined for the browser's language. */
   readonly language: Language | undefined
   readonly version: string
   readonly log: Log
-  /** Undefined where nothing can be done from the page. */
+  /** Undefined if the page offers no actions. */
   readonly actions?: OperatorActions
   readonly makePage: (request: PageRequest) => Promise<PageContent>
   readonly readReadiness: () => Promise<Readiness>
@@ -33,11 +33,11 @@ interface Asked extends Omit<PageRequest, 'csrf'> {
 
 const LANGUAGE_COOKIE = 'livehouse_lang'
 const YEAR_SECONDS = 31_536_000
-/** How often the script asks for the page again; the database is read less often (`facts.ts`). */
+/** How often the script requests the page again; the database is read less often (`facts.ts`). */
 const RENEW_SECONDS = 10
 const RENEW_BUSY_SECONDS = 2
 
-/** Answers one request. GET and HEAD only read; POST signs in and, behind the token, does what a form asks for. */
+/** Answers one request. GET and HEAD only read; POST signs in and, behind the token, performs actions. */
 export async function answerRequest(
   answering: Answering,
   request: IncomingMessage,
@@ -46,7 +46,7 @@ export async function answerRequest(
   const isHead = request.method === 'HEAD'
   const { url: given = '' } = request
   const url = URL.parse(given, 'http://localhost')
-  // Postgres takes no NUL as a value.
+  // Text of Postgres cannot contain NUL.
   if (url === null || !given.startsWith('/') || given.includes('%00'))
     return send(response, textReply(400, 'no such address'), isHead)
   const asked = readAsked(answering, request, url)
@@ -111,7 +111,7 @@ async function replyToForm(answering: Answering, asked: Asked): Promise<Reply | 
   return await answerAction({ access, actions, messages, problem }, request, path)
 }
 
-/** Why this request sees nothing; undefined where it may. */
+/** The reply to a request that may not see the page; undefined for one that may. */
 function refusal(answering: Answering, asked: Asked): Reply | undefined {
   const { request, path } = asked
   const { host, authorization } = request.headers
@@ -147,7 +147,7 @@ function framed({ assets, version }: Answering, asked: Asked, page: PageContent)
   }
 }
 
-/** A language that is asked for is kept in a cookie. */
+/** Keeps the language of the parameter `lang` in a cookie. */
 function withLanguage({ parameters }: Asked, reply: Reply): Reply {
   const language = languageOf(parameters.get('lang') ?? '')
   if (language === undefined) return reply

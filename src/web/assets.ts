@@ -4,13 +4,13 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { programFolder } from '../core/program-files.ts'
 
-/** The files by the path under which they are served, and these paths by name. */
+/** The files by the path at which they are served, and these paths by name. */
 export type Assets = Awaited<ReturnType<typeof readAssets>>
 
-/** Reads the page's own files and the chart library. Paths change with the contents, so browsers may keep them. */
+/** Reads the page's own files and the chart library. Paths contain a hash, so browsers may cache them for ever. */
 export async function readAssets() {
   const folder = join(programFolder, 'src', 'web', 'assets')
-  // The library names no path to this file; it lies beside its main one.
+  // The package does not export this file; it lies beside the main one.
   const library = dirname(createRequire(import.meta.url).resolve('chart.js'))
   const byPath = new Map<string, { readonly contentType: string; readonly body: Buffer }>()
   const add = async (name: string, file: string, contentType: string): Promise<string> => {

@@ -16,10 +16,10 @@ export interface JobView extends KeepingJob, Pick<Job, 'name' | 'cron' | 'timeZo
   readonly last: { readonly startedAt: Date; readonly status: RunReport['status'] } | undefined
 }
 
-/** The overview counts no more items in quarantine. */
+/** The overview counts at most this many items in quarantine. */
 export const MOST_QUARANTINED = 100_000
 
-/** Everything that the overview shows, read at one time. */
+/** Everything that the overview shows, read in one snapshot of the database. */
 export type Facts = Awaited<ReturnType<typeof collectFacts>>
 
 export interface FactsDeps extends Pick<HealthQuestion, 'budget' | 'rangeOf'>, Pick<AppContext, 'clock' | 'log'> {
@@ -27,7 +27,7 @@ export interface FactsDeps extends Pick<HealthQuestion, 'budget' | 'rangeOf'>, P
   readonly readJobs: () => Promise<readonly JobView[]>
 }
 
-/** How long a request for a part of a page, for readiness or metrics waits for the database. */
+/** How long readiness, metrics and the pages that query the database themselves wait for it. */
 export const LONGEST_ANSWER_MS = 3000
 
 /** Days that charts and timelines show, today included. */
@@ -36,12 +36,12 @@ export const TIMELINE_DAYS = 30
 export const CHART_HOURS = 24
 
 const DAY_MS = 86_400_000
-/** A statement that takes longer is cancelled. */
+/** Longer statements are cancelled. */
 const LONGEST_STATEMENT_MS = 20_000
 
 /**
- * Reads everything that pages show, in one snapshot of the database. Its cost grows with partitions and the slices of a
- * day, never with all slices or the rows of the warehouse.
+ * Reads the facts. The cost grows with the number of partitions and with the slices of a day, never with all slices or
+ * with the rows of the warehouse.
  * @throws db.… codes
  */
 async function collectFacts({ db, clock, readJobs, budget, rangeOf }: FactsDeps) {
@@ -54,36 +54,36 @@ async function collectFacts({ db, clock, readJobs, budget, rangeOf }: FactsDeps)
       ...health,
       activity: await readDailyActivity(snapshot, since, health.timeZone),
       hourly: await readHourlyCalls(snapshot, new Date(nowMs - DAY_MS), health.timeZone),
-      // Undefined for too many records to add up.
+      // Undefined if there are too many records to add up.
       watched: await readWatchedDays(snapshot, health, since),
       jobs,
     }
   })
 }
 
-/** What is known at the moment. */
+/** The latest facts, and whether reading newer ones failed. */
 export interface Known {
-  /** Undefined before the first reading that succeeded. */
+  /** Undefined before the first successful reading. */
   readonly facts: Facts | undefined
-  /** Why the last reading failed, or that it still goes on; undefined where it did not. */
+  /** Why the last reading failed or did not end in time; undefined if it succeeded. */
   readonly failure: ReadFailure | undefined
 }
 
 export interface ReadFailure {
   readonly error: unknown
-  /** When the first of the readings that failed in a row was begun. */
+  /** When the first of the consecutive failed readings began. */
   readonly sinceMs: number
 }
 
-/** The facts for many requests, from one reading at a time. Never throws; waits for `longestMs` (10 s) at most. */
+/** Returns the facts; concurrent requests share one reading. Never throws; waits `longestMs` (10 s) at most. */
 export type ReadFacts = (longestMs?: number) => Promise<Known>
 
-/** A reading is kept for this many times its duration, at least three seconds; a failure for three seconds. */
+/** Facts are reused for this many times the duration of their reading, at least 3 seconds; a failure for 3 seconds. */
 const REST = 20
 const SHORTEST_MS = 3000
 const LONGEST_WAIT_MS = 10_000
 
-/** Reads facts when they are asked for, but spends at most a twentieth of the time on it. */
+/** Reads facts on demand, but spends at most a twentieth of the time on reading. */
 export function createFactsSource(deps: FactsDeps): ReadFacts {
   const { clock, log } = deps
   let known: Known = { facts: undefined, failure: undefined }
@@ -95,7 +95,7 @@ export function createFactsSource(deps: FactsDeps): ReadFacts {
       known = { facts: await collectFacts(deps), failure: undefined }
       keptUntilMs = clock.now() + Math.max(SHORTEST_MS, REST * (clock.now() - startedAtMs))
     } catch (error) {
-      // Logged once in an outage.
+      // Log an outage once, not at every attempt.
       if (known.failure === undefined) log.warn('page.unread', { err: error })
       known = { facts: known.facts, failure: { error, sinceMs: known.failure?.sinceMs ?? startedAtMs } }
       keptUntilMs = clock.now() + SHORTEST_MS

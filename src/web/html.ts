@@ -1,4 +1,4 @@
-/** Markup that is safe to send. Only the `html` tag makes it: there is no way to pass text for markup. */
+/** Markup that is safe to send. Only the `html` tag creates it, so text cannot be mistaken for markup. */
 export class Html {
   readonly #markup: string
 
@@ -16,12 +16,12 @@ export class Html {
   }
 }
 
-/** What may stand in a template: text is escaped, markup goes in as it is; null, undefined and `false` are left out. */
+/** A value in a template: text is escaped, markup is inserted as it is; null, undefined and `false` are left out. */
 export type Content = Html | string | number | false | null | undefined | readonly Content[]
 
 /**
- * A template whose values cannot become markup: a name that holds markup is shown as text. In tags,
- * values stand only inside double quotes: `` html`<a href="${path}">${name}</a>` ``.
+ * Creates markup from a template whose values are escaped. Inside a tag, values are safe only in double quotes:
+ * `` html`<a href="${path}">${name}</a>` ``.
  */
 export const html = Html.of
 
@@ -34,34 +34,34 @@ function markupOf(value: Content): string {
   return escape(String(value))
 }
 
-/** Marks of writing direction: in a name they would reorder the text beside it. */
+/** Bidirectional control characters: in a name, they would reorder the text beside it. */
 const TURNING = /[\u202a-\u202e\u2066-\u2069]/g
 
-/** Control characters, which HTML forbids, and marks of direction are removed; what HTML reads becomes entities. */
+/** Escapes markup, replaces control characters, which HTML forbids, by U+FFFD, and removes bidirectional controls. */
 function escape(text: string): string {
   // oxlint-disable-next-line eslint/no-control-regex
   const plain = text.toWellFormed().replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '\ufffd')
   return plain.replaceAll(TURNING, '').replaceAll(/[&<>"']/g, (mark) => `&${entities[mark] ?? ''};`)
 }
 
-/** Text of others (names, labels, errors), isolated so that right-to-left letters reorder nothing beside it. */
+/** Text from outside (names, labels, errors), cut, and isolated so that right-to-left letters reorder nothing else. */
 export function untrusted(text: string, longest = 120): Html {
   const pieces = cutText(text, longest).replaceAll(PLACE_TO_BREAK, '$&\u0000').split('\u0000')
   return html`<bdi>${pieces.map((piece, index) => html`${index > 0 && html`<wbr>`}${piece}`)}</bdi>`
 }
 
-/** Where a line may end: after slashes of a path, and within 30 characters without a space. Ids are not broken. */
+/** Where a line may break: after a slash or equals sign, and after 30 characters without a space (ids are shorter). */
 const PLACE_TO_BREAK = /[/=](?=.)|[^\s/=]{30}(?=.)/gu
 
-/** The same where no markup is possible: cut to a readable length. */
+/** Cuts a text to `longest` characters, the last of them an ellipsis. */
 export function cutText(text: string, longest: number): string {
-  // Not in the middle of a surrogate pair.
+  // Never split a surrogate pair.
   return text.length > longest ? `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…` : text
 }
 
 /**
- * A message without the values that it quotes, for a page that shows nobody's data: what stands in quotes and long
- * numbers become `…`. A number that follows the word channel or code stays.
+ * Masks the values in a message, since the page shows no personal data: quoted text and numbers of five or more digits
+ * become `…`, except numbers after the word channel or code.
  */
 export function maskValues(message: string): string {
   return message
@@ -69,14 +69,14 @@ export function maskValues(message: string): string {
     .replaceAll(/(channel[ =]|code )?\d{5,}/g, (number, word?: string) => (word === undefined ? '…' : number))
 }
 
-/** A message in English as a page shows it: without values. */
+/** A message in English with its values masked. */
 export function maskedText(message: string, longest = 300): Html {
   return html`<span lang="en">${untrusted(maskValues(message), longest)}</span>`
 }
 
 /**
- * JSON text that shows the shape of its values and none of them: digits become 0, letters x. Names of fields stay where
- * they are written as the interface writes its own. The text may be cut before its end.
+ * Masks the values of JSON text, which may be truncated, but keeps their shape: digits become 0, letters x. Names of
+ * fields stay if they look like those of the interface.
  */
 export function maskJson(json: string): string {
   const masked = json.replaceAll(/"(?:[^"\\]|\\.)*("|$)(\s*:)?|[^"]+/gs, (part, _, colon?: string) => {

@@ -9,16 +9,16 @@ type Chosen<Table> = {
   readonly [Key in keyof Table]: Table[Key] extends readonly [string, string] ? string : Chosen<Table[Key]>
 }
 
-/** Every word of the page, with how its language writes numbers and times. */
+/** All texts of the page in one language, and how that language writes numbers and times. */
 export interface Messages extends Chosen<typeof labels>, Chosen<typeof sentences> {
   readonly language: Language
-  /** In HTML. */
+  /** The value of `lang` in HTML. */
   readonly languageTag: string
   readonly streams: Readonly<Record<string, string>>
   readonly formats: ReturnType<typeof formatsOf>
 }
 
-/** The words of a language. */
+/** Returns the texts of a language. */
 export function messagesOf(language: Language): Messages {
   const streams = allStreams.map(({ name, label }) => [name, label[language]])
   const languageTag = language === 'en' ? 'en' : 'zh-CN'
@@ -35,26 +35,26 @@ function choose<Table extends object>(table: Table, index: 0 | 1): Chosen<Table>
   return Object.fromEntries(entries) as Chosen<Table>
 }
 
-/** A sentence with its values in place of `{name}`. */
+/** Replaces each `{name}` in a sentence by its value. */
 export function fill(sentence: string, values: Readonly<Record<string, string | number>>): string {
   return sentence.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values[name] ?? assert.fail(`no ${name}`)))
 }
 
 /**
- * The first of some tags that is a language of ours, the most wanted first; each may be a list as a browser sends it
- * (`zh-CN,zh;q=0.9,en;q=0.8`). English where there is none.
+ * Chooses the first language that the page has, or else English. Wishes come in order of preference; each may be a list
+ * as a browser sends it (`zh-CN,zh;q=0.9,en;q=0.8`).
  */
 export function chooseLanguage(...wishes: readonly (string | null | undefined)[]): Language {
   return wishes.flatMap((wish) => (wish ?? '').split(',')).flatMap((tag) => languageOf(tag) ?? [])[0] ?? 'en'
 }
 
-/** Any kind of Chinese or English counts as ours. */
+/** The page's language for a tag, by its primary subtag alone: `zh-TW` is `zh`. */
 export function languageOf(tag: string): Language | undefined {
   const [primary = ''] = tag.trim().toLowerCase().split(/[-;]/)
   return (['en', 'zh'] as const).find((language) => language === primary)
 }
 
-/** How a language writes numbers and times. Wall clock readings are those of the service, whatever its zone. */
+/** Formats numbers and times for a language. Wall-clock times need no zone: they are the service's already. */
 function formatsOf(language: Language) {
   const locale = language === 'en' ? 'en-GB' : 'zh-CN'
   const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
@@ -66,7 +66,7 @@ function formatsOf(language: Language) {
     new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: 'long' }).format(value)
   return {
     number: (value: number): string => whole.format(value),
-    /** `20 Nov 2026, 02:10`, of the service's wall clock. */
+    /** `20 Nov 2026, 02:10`. */
     wallTime: (wallTime: number): string => time.format(wallTime * 1000),
     /** `20 Nov`. */
     wallDay: (wallTime: number): string => day.format(wallTime * 1000),

@@ -6,19 +6,19 @@ import { lastReading } from '../app/judge-health.ts'
 import type { Facts } from './facts.ts'
 
 interface ShownMetrics {
-  /** Undefined while nothing is known. */
+  /** Undefined before the first successful reading. */
   readonly facts: Facts | undefined
   readonly isDatabaseUp: boolean
   readonly nowMs: number
 }
 
-/** Metrics in a registry of their own, so that two servers in one process share none. */
+/** Creates the metrics in a registry of their own, so that two servers in one process share none. */
 export function createStatusMetrics(version: string) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const metrics = defineMetrics(registry)
   metrics.info.set({ version }, 1)
-  // The library begins at 0, which would mean that the budget is spent and the night not complete.
+  // Gauges start at 0, which would say that the budget is spent and last night is not complete.
   for (const unknown of [metrics.isComplete, metrics.budgetLeft, metrics.factsAge]) unknown.remove()
   return {
     onCall: (({ endpoint, outcome, elapsedMs }) => {
@@ -35,8 +35,8 @@ export function createStatusMetrics(version: string) {
 }
 
 /**
- * Every metric of livehouse. Labels are of bounded sets only: streams, endpoints, proofs, outcomes, jobs; never a
- * channel, a viewer or a message.
+ * Defines every metric of livehouse. The values of labels come from bounded sets only: streams, endpoints, proofs,
+ * outcomes, jobs; never channels, viewers or messages.
  */
 function defineMetrics(registry: Registry) {
   const registers = [registry]
@@ -84,7 +84,7 @@ type Metrics = ReturnType<typeof defineMetrics>
 
 const outcomes = ['inserted', 'updated', 'unchanged', 'removed', 'quarantined', 'degraded'] as const
 
-/** Sets the gauges to what is known at `nowMs`. What is no longer there loses its labels. */
+/** Sets the gauges from the facts; series without a value any more are dropped. */
 function showFacts(metrics: Metrics, facts: Facts, nowMs: number): void {
   const { lastRunStatus, lastRunRows, lastRunSlices, sinceVerified, behind, gaps, problems } = metrics
   const { quarantined, channels, jobNext } = metrics

@@ -32,30 +32,30 @@ export interface PageRequest {
   readonly messages: Messages
   readonly path: string
   readonly parameters: URLSearchParams
-  /** What forms of the page have to carry; undefined where nothing can be done from it. */
+  /** The secret that forms must carry; undefined if the page offers no actions. */
   readonly csrf: string | undefined
 }
 
-/** The content of a page, to be framed. */
+/** The content of a page, without its header and footer. */
 export interface PageContent {
   readonly status: number
-  /** That of the project where it is not given. */
+  /** The project's name if not given. */
   readonly title?: string
   readonly content: Html
-  /** Undefined where the page shows no data. */
+  /** Undefined if the page shows no data. */
   readonly facts?: Facts | undefined
-  /** Whether something goes on, and the page is to be renewed soon. */
+  /** Whether a run is under way, so that the script renews the page more often. */
   readonly isBusy?: boolean
 }
 
 const MOST_ERRORS = 50
-/** Of runs, slices and rows in quarantine. */
+/** How many runs, slices or rows in quarantine a page lists. */
 const PAGE_SIZE = 30
-/** Characters of a row in quarantine. */
+/** How many characters of a row in quarantine are shown. */
 const RAW_LENGTH = 1500
 const TOO_LATE = `it was not read within ${LONGEST_ANSWER_MS / 1000} s`
 
-/** Makes the page of a path; one that is not there is a page too. */
+/** Makes the page of a path; for an unknown path, a page that says so. */
 export async function makePage(deps: PagesDeps, request: PageRequest): Promise<PageContent> {
   const { messages, path, parameters, csrf } = request
   const { facts, failure } = await deps.readFacts()
@@ -79,7 +79,7 @@ export async function makePage(deps: PagesDeps, request: PageRequest): Promise<P
     return { ...around, status: 404, title: notFound, content: problemPage(messages, notFound) }
   }
   if (!(part instanceof Error)) return { ...around, status: 200, ...part }
-  // If reading the facts failed, the log has it already.
+  // If reading the facts failed too, the log has that already.
   if (failure === undefined && !hasCode(part, 'db.unreachable')) deps.log.warn('page.unread', { path, err: part })
   const away = failure ?? { error: part, sinceMs: nowMs }
   return { ...around, status: 503, content: unreachableSection(messages, away, nowMs, { timeZone: facts.timeZone }) }
@@ -87,10 +87,10 @@ export async function makePage(deps: PagesDeps, request: PageRequest): Promise<P
 
 type Part = Omit<PageContent, 'status' | 'facts'>
 
-/** Reads it; undefined where there is nothing of its name. @throws db.… codes */
+/** Reads the content of a page; undefined if the run or channel does not exist. @throws db.… codes */
 type ReadPart = (db: Db) => Promise<Part | undefined>
 
-/** The error, where it is the database's. */
+/** Reads a part; returns an error of the database instead of throwing it. */
 async function readPart({ db }: PagesDeps, read: ReadPart): Promise<Part | undefined | Error> {
   try {
     return await readOnly(db, LONGEST_ANSWER_MS, read)
@@ -141,7 +141,7 @@ async function oneRun(db: Db, view: View, runId: string, page: number): Promise<
   return { title: fill(view.messages.run.title, { runId }), content, isBusy: run.status === 'running' }
 }
 
-/** The rows of the page that is asked for; one more is read to see whether there are others. */
+/** Reads the requested page of a list, with one more row to see whether another page follows. */
 async function onePage<Row>(
   parameters: URLSearchParams,
   read: (part: { readonly count: number; readonly skip: number }) => Promise<readonly Row[]>,

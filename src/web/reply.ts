@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 
-/** The headers of every answer: pages load nothing from other sites, send nothing to them, and cannot be framed. */
+/** The headers of every reply: pages load nothing from other sites, send nothing to them, and cannot be framed. */
 const safeHeaders: OutgoingHttpHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
@@ -12,7 +12,7 @@ const safeHeaders: OutgoingHttpHeaders = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
-/** An answer with its body. */
+/** An HTTP reply with its body. */
 export interface Reply {
   readonly status: number
   readonly contentType: string
@@ -28,12 +28,12 @@ export function jsonReply(status: number, value: unknown): Reply {
   return { status, contentType: 'application/json; charset=utf-8', body: `${JSON.stringify(value)}\n` }
 }
 
-/** To another page of ours. */
+/** Redirects to another page of this site. */
 export function redirectReply(location: string, headers: OutgoingHttpHeaders = {}): Reply {
   return textReply(303, location, { ...headers, location })
 }
 
-/** Sends it; without the body where only the head was asked for. */
+/** Sends a reply, without its body for a HEAD request. */
 export function send(response: ServerResponse, { status, contentType, body, headers }: Reply, isHead: boolean): void {
   const bytes = Buffer.from(body)
   response.writeHead(status, {

@@ -15,11 +15,11 @@ import type { Db } from '../store/database.ts'
 
 /** What the status server shows, and to whom. */
 export interface StatusServerOptions extends FactsDeps, Pick<Answering, 'language' | 'version'> {
-  /** `LIVEHOUSE_HTTP`; port 0 takes a free one. */
+  /** `LIVEHOUSE_HTTP`; port 0 for any free port. */
   readonly listen: { readonly host: string; readonly port: number }
-  /** `LIVEHOUSE_HTTP_TOKEN`; undefined on loopback alone. */
+  /** `LIVEHOUSE_HTTP_TOKEN`; may be undefined only on loopback. */
   readonly token: string | undefined
-  /** What can be done from the page, behind the token; nothing when not given. */
+  /** The actions that the page offers behind the token; none if not given. */
   readonly actions?: OperatorActions
 }
 
@@ -27,12 +27,12 @@ export interface StatusServerOptions extends FactsDeps, Pick<Answering, 'languag
 export type StatusServer = Awaited<ReturnType<typeof startStatusServer>>
 
 const MOST_CONNECTIONS = 500
-/** A connection that has not sent its whole request by then is closed: 500 idle ones would shut out health checks. */
+/** A connection that takes longer to send its request is closed: 500 idle ones would shut out health checks. */
 const LONGEST_REQUEST_MS = 3000
 
 /**
  * Serves the status page, `/healthz`, `/readyz` and `/metrics`.
- * @throws LivehouseError `config.invalid` where it cannot listen
+ * @throws LivehouseError `config.invalid` if it cannot listen
  */
 export async function startStatusServer(options: StatusServerOptions) {
   const { clock, log } = options
@@ -48,7 +48,7 @@ export async function startStatusServer(options: StatusServerOptions) {
     readReadiness: askReadiness,
     renderMetrics: async () => {
       const [{ facts }, { database }] = await Promise.all([readFacts(LONGEST_ANSWER_MS), askReadiness()])
-      // A large ledger may take longer to read although the database answers.
+      // Readiness decides, not the facts: a large ledger may take longer to read although the database answers.
       return await metrics.render({ facts, isDatabaseUp: database !== 'unreachable', nowMs: clock.now() })
     },
   }
@@ -60,9 +60,9 @@ export async function startStatusServer(options: StatusServerOptions) {
   const url = await listen(server, options.listen)
   log.info('http.listening', { url })
   return {
-    /** With the port that it has. */
+    /** The server's address, with the port that it listens on. */
     url,
-    /** To be called for each call that this process makes to the service. */
+    /** Counts a call that this process made to the service. */
     onCall: metrics.onCall,
     [Symbol.asyncDispose]: async () => {
       if (!server.listening) return
@@ -74,10 +74,10 @@ export async function startStatusServer(options: StatusServerOptions) {
   }
 }
 
-/** A state of the database is kept for so long, as the path is open to all. */
+/** How long an answer of `/readyz` is reused, as anyone may request it. */
 const KEPT_MS = 1000
 
-/** Asks the database each time, but no more than once a second, and gives it 3 seconds. Never throws. */
+/** Asks the database for its state, at most once a second, and waits 3 seconds for the answer. Never throws. */
 function createReadiness({ db, clock }: { readonly db: Db; readonly clock: Clock }): () => Promise<Readiness> {
   let last: { readonly answer: Promise<Readiness>; readonly atMs: number } | undefined
   return async () => {

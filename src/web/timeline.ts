@@ -6,26 +6,26 @@ import type { RangeOf } from '../app/judge-health.ts'
 import { TIMELINE_DAYS } from './facts.ts'
 
 /**
- * A day of a stream at a glance, the gravest first: `problem` (short or failed), `gap`, `accepted`, `partial` (some of
- * it is not read yet), `complete`, `none`.
+ * The state of one day of a stream. The first that applies: `problem` (short or failed), `gap`, `none` (nothing is
+ * read), `accepted`, `complete`, `partial` (some of it is not read yet).
  */
 type DayState = 'problem' | 'gap' | 'accepted' | 'partial' | 'complete' | 'none'
 
 export type TimelineDay = ReturnType<typeof timelineOf>[number]
 
-/** What the days of a timeline are made from: all of one stream, or of one stream of a channel. */
+/** What the ledger holds of one stream, in all channels or in one. */
 export interface TimelineFacts {
   readonly now: WallTime
   readonly units: readonly LedgerUnit[]
   readonly open: readonly OpenReading[]
   readonly rangeOf: RangeOf
-  /** How many channels should be read, where that is more than are known. */
+  /** How many channels should be read, if that is more than the ledger knows. */
   readonly outOf?: number
 }
 
 /**
- * The last days of a stream that is read by time, today last. Whole lists have no days. `share`, from 0 to 1: how much
- * of the day, over all channels, has been read; `faulty`: how much of it its state is about, 0 where that is no fault.
+ * The last days of a stream that is read by ranges of time, today last. `share`, from 0 to 1: how much of the day, over
+ * all channels, has been read; `faulty`: how much of it has the problem, gap or shortfall of `state`, if it is one.
  */
 export function timelineOf({ now, units, open, rangeOf, outOf = 0 }: TimelineFacts) {
   const windowed = units.filter(({ isWindowed }) => isWindowed)
@@ -41,7 +41,7 @@ export function timelineOf({ now, units, open, rangeOf, outOf = 0 }: TimelineFac
     const share = wanted === 0 ? 0 : Math.min(1, Math.max(0, (read - missing) / wanted))
     const state = stateOf(marks, share)
     const ofState = marks.filter(({ kind }) => kind === state)
-    // Parts of one channel, such as its types of gifts, count once.
+    // Partitions of one channel, such as its two types of gifts, count once.
     const byChannel = [...Map.groupBy(ofState, ({ channelId }) => channelId).values()]
     const longest = byChannel.map((alike) => Math.max(...alike.map(({ length }) => length)))
     const faulty = wanted === 0 ? 0 : longest.reduce((sum, each) => sum + each, 0) / wanted
@@ -49,7 +49,7 @@ export function timelineOf({ now, units, open, rangeOf, outOf = 0 }: TimelineFac
   })
 }
 
-/** When the last days or hours began, the current one last. */
+/** When the last `count` days or hours (`length`, in seconds) began, the current one last. */
 export function lastOnes(now: WallTime, length: number, count: number): readonly WallTime[] {
   const last = Math.floor(now / length) * length
   return Array.from({ length: count }, (_, index) => last - (count - 1 - index) * length)
@@ -60,7 +60,7 @@ function overlap(from: WallTime | null, to: WallTime | null, span: Window): numb
   return Math.max(0, Math.min(to, span.to) - Math.max(from, span.from))
 }
 
-/** How much of a span should be read: nothing of days outside of a channel's range. */
+/** How many seconds of a span should be read: those within the channel's range, and any that have been read anyway. */
 function wantedOf({ channelId, since, until }: LedgerUnit, span: Window, rangeOf: RangeOf): number {
   const range = channelId === null ? {} : rangeOf(channelId)
   const from = Math.min(range.from ?? span.from, since ?? Infinity)

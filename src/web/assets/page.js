@@ -1,16 +1,15 @@
-// What the page does beyond its markup: draws the charts from their tables, and renews itself.
-// Without it everything can be read all the same.
+// Draws the charts from their tables, and renews the page. Without this script everything can still be read.
 ;(() => {
   const charts = new Map()
 
   const numberOf = (cell) => Number(cell.dataset.value)
-  /** What a custom property is in the scheme of the moment. */
+  /** The value of a colour property in the current colour scheme. */
   const colorOf = (name, element) => {
     element.style.color = `var(${name})`
     return getComputedStyle(element).color
   }
 
-  /** The numbers of a table: the names of its rows, and of each further column its head and its values. */
+  /** Reads a table: the names of its rows, and the heading and values of each further column. */
   function readTable(table) {
     const heads = [...table.tHead.rows[0].cells].slice(1).map((cell) => cell.textContent)
     const rows = [...table.tBodies[0].rows]
@@ -79,7 +78,7 @@
     for (const figure of document.querySelectorAll('figure.chart')) drawChart(figure)
   }
 
-  /** Puts a part of a new page in place of the old one. @returns whether it has charts; undefined where it is in use */
+  /** Replaces a part by its new version. @returns whether it has charts; undefined if the focus is in the old part */
   function renewPart(fresh) {
     const old = document.getElementById(fresh.id)
     if (!old || old.contains(document.activeElement)) return undefined
@@ -97,7 +96,7 @@
   let isRenewing = false
   const known = new Map()
 
-  /** Asks for the page again and renews the parts that are different now. */
+  /** Requests the page again and renews the parts that have changed. */
   async function renew() {
     if (isRenewing || document.hidden) return
     isRenewing = true
@@ -115,10 +114,10 @@
         hasCharts ||= renewed
       }
       if (hasCharts) drawCharts()
-      // An answer of a proxy, while the server starts again, has none.
+      // The error page of a proxy, while the server restarts, has no such value.
       document.body.dataset.renewSeconds = page.body.dataset.renewSeconds ?? document.body.dataset.renewSeconds
     } catch {
-      // The server is away; the next time may do.
+      // The server cannot be reached; the next attempt may succeed.
     } finally {
       isRenewing = false
     }

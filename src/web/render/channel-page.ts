@@ -10,7 +10,7 @@ import { isOnlyWhenNamed } from '../../streams/registry.ts'
 import { type Column, tableSection } from './table.ts'
 import { actionForm, sectionLinks, mark, proofMarks, section, streamName, type View } from './view.ts'
 
-/** One channel: each of its streams, what of them is open, and a form to have a range read again. */
+/** The page of one channel: its streams, their open points, and a form to have a range read again. */
 export function channelPage(outer: View, channel: ListedChannel, readings: OpenReadings): Html {
   const view = { ...outer, facts: { ...outer.facts, ...readings } }
   const { messages } = view
@@ -66,7 +66,7 @@ function openPoints(view: View): Html | false {
   })
 }
 
-/** Whole days of the service, both of them included. */
+/** A form for a range of whole days of the service, the last included. */
 function reopenSection(view: View, channelId: string, units: readonly JudgedUnit[]): Html | false {
   const { messages } = view
   const { actions, columns } = messages

@@ -5,10 +5,10 @@ import { lastRead, completeUntil } from './streams-section.ts'
 import { type Column, filterForm, pagination, tableSection } from './table.ts'
 import { mark, type View } from './view.ts'
 
-/** What the list is filtered by; empty text for no filter. */
+/** The filter of the list; empty text for none. */
 interface ChannelFilter {
   readonly q: string
-  /** `open`: only channels with open points. */
+  /** `open` for only the channels with open points. */
   readonly show: string
   readonly page: number
 }
@@ -17,7 +17,7 @@ const PAGE_SIZE = 50
 
 type ChannelRow = ReturnType<typeof rowsOf>[number]
 
-/** The channels, filtered and a page at a time: those with open points first. */
+/** One page of the channels that match a filter. */
 export function channelsPage(view: View, filter: ChannelFilter): Html {
   const { messages, facts } = view
   const { formats, filter: words } = messages
@@ -35,13 +35,13 @@ ${tableSection(view, 'channels', shown, columnsOf(view), {
 })}`
 }
 
-/** Channels with open points first, else by id, numbers as numbers. */
+/** Channels with open points first, those no longer active last; else by id, with numbers in numeric order. */
 function rowsOf({ facts }: View) {
   const units = Map.groupBy(facts.judged, ({ channelId }) => channelId)
   const problems = Map.groupBy(facts.problems, ({ channelId }) => channelId)
   const rows = facts.channels.map((channel) => {
     const own = units.get(channel.channelId) ?? []
-    // Readings that fell short or failed, gaps, and streams that are late or unread.
+    // Readings that fell short or failed, gaps, and streams that are late or were never read.
     const counts = {
       problems: (problems.get(channel.channelId) ?? []).reduce((sum, each) => sum + each.readings, 0),
       gaps: own.reduce((sum, { gaps }) => sum + gaps, 0),

@@ -6,7 +6,7 @@ import { lastOnes } from '../timeline.ts'
 import { section, streamName, type View } from './view.ts'
 
 interface Point {
-  /** The day or hour, as `Slots` name it. */
+  /** The day or hour: `at` of one of the slots. */
   readonly at: string
   readonly series: string
   readonly value: number
@@ -17,7 +17,7 @@ interface Slots {
   readonly all: readonly { readonly at: string; readonly name: string }[]
 }
 
-/** Rows by stream, hours watched and calls by day, calls by hour: numbers in tables, which the script draws. */
+/** Rows by stream, hours watched and calls by day, and calls by hour, as tables, from which the script draws charts. */
 export function chartsSection(view: View): Html {
   const { messages, facts } = view
   const { charts, columns, empty, formats } = messages

@@ -5,7 +5,7 @@ import type { JobView } from '../facts.ts'
 import { type Column, tableSection } from './table.ts'
 import { actionForm, lockedNote, mark, moment, stateMark, type View } from './view.ts'
 
-/** When each job is due next, how it ended last, and a button to run it now. */
+/** The jobs: when each is next due, how it last ended, and a button to run it now. */
 export function jobsSection(view: View): Html | false {
   const { messages, facts, csrf } = view
   const columns: readonly Column<JobView>[] = [
@@ -34,7 +34,7 @@ function runButton(view: View, { name }: JobView): Html | false {
   return actionForm(view, 'run', button, html`<input type="hidden" name="job" value="${name}">`)
 }
 
-/** Empty for an expression that the library does not know. */
+/** Describes a cron expression; empty if the library cannot read it. */
 function inWords(cron: string, language: Language): string {
   try {
     const locale = language === 'en' ? 'en' : 'zh_CN'

@@ -12,9 +12,9 @@ interface Frame {
   readonly path: string
   readonly parameters: Readonly<Record<string, string>>
   readonly version: string
-  /** Undefined where the page shows no data. */
+  /** Undefined if the page shows no data. */
   readonly asOf: { readonly atMs: number; readonly timeZone: string } | undefined
-  /** How often the script asks anew, in seconds; 0 for a page that does not change. */
+  /** How often the script requests the page again, in seconds; 0 for a page that does not change. */
   readonly renewSeconds: number
 }
 
@@ -83,7 +83,7 @@ ${isWrong && html`<p class="wrong" role="alert">${login.wrong}</p>`}
 </form></section>`
 }
 
-/** A page that says what went wrong, and leads back. */
+/** A page that says what went wrong, with a link to the overview. */
 export function problemPage({ problems }: Messages, text: string): Html {
   return html`<section class="problem"><h1>${text}</h1><p><a href="/">${problems.back}</a></p></section>`
 }

@@ -11,10 +11,10 @@ import { MOST_QUARANTINED } from '../facts.ts'
 import { reasonsSection } from './quarantine-page.ts'
 import { runsSection } from './runs-page.ts'
 
-/** A phone shows each of them as a block. */
+/** Few, because a phone shows each run as a block. */
 const LAST_RUNS = 5
 
-/** The first page: `answer`, then what it rests on. */
+/** The first page: `answer` (the verdict), then the facts that it rests on. */
 export function overviewPage(view: View, answer: Html): Html {
   const { messages, facts } = view
   return html`${answer}
@@ -65,7 +65,7 @@ ${gone > 0 && html`<small>${fill(words.goneChannels, { count: formats.number(gon
   return figureList(view, shown)
 }
 
-/** Names and values at the head of a page. */
+/** The key figures at the top of a page. */
 export function figureList({ messages }: View, shown: readonly (readonly [string, Content])[]): Html {
   const entries = shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)
   return html`<section id="figures" aria-label="${messages.figures.label}" data-renew>

@@ -6,8 +6,8 @@ import { choice, type Column, filterForm, type ListPage, pagination, tableSectio
 import { actionForm, link, moment, streamName, type View } from './view.ts'
 
 /**
- * Each row that could not be read, masked, with its reason; and a button to try them all again.
- * @param stream the only one shown; empty for all
+ * The rows that could not be read, masked and with their reasons, and a button to retry all of them.
+ * @param stream the only stream shown; empty for all
  */
 export function quarantinePage(view: View, stream: string, found: ListPage<ShownItem>): Html {
   const { messages } = view
@@ -36,7 +36,7 @@ ${tableSection(view, 'quarantine', found.rows, columns, {
 
 const MOST_REASONS = 40
 
-/** Why rows are in quarantine, and how many. */
+/** The reasons why rows are in quarantine, with the number of rows. */
 export function reasonsSection(view: View): Html | false {
   const largest = view.facts.quarantine.toSorted((a, b) => b.items - a.items).slice(0, MOST_REASONS)
   return tableSection<QuarantineGroup>(view, 'quarantine', largest, [
@@ -47,7 +47,7 @@ export function reasonsSection(view: View): Html | false {
   ])
 }
 
-/** In the language of the page where that is known, without values. */
+/** A reason with its values masked, in Chinese on a Chinese page if there is a translation. */
 function reasonText({ messages }: View, reason: string): Html {
   const translated = messages.language === 'en' ? undefined : reasonInChinese(maskValues(reason))
   return translated === undefined ? maskedText(reason) : untrusted(translated, 300)

@@ -28,7 +28,7 @@ interface ShownDetails extends Omit<RunDetails, 'slices'> {
   readonly slices: ListPage<RunDetails['slices'][number]>
 }
 
-/** One run: what was asked for, what it did to each stream, errors, alerts, slices, and how far it has come. */
+/** The page of one run: its settings, progress, what it did to each stream, errors, alerts and slices. */
 export function runPage(view: View, run: RunReport, details: ShownDetails): Html {
   const { messages } = view
   const { columns } = messages
@@ -81,7 +81,7 @@ function errors(view: View, run: RunReport, found: readonly RunError[]): Html | 
 
 function alerts(view: View, { runId, command, status }: RunReport, raised: RunDetails['alerts']): Html | false {
   const textOf = ({ cause, raisedAt: at }: RunDetails['alerts'][number]) => {
-    // While an alert stands, its facts are those of the last run; here it is about this one.
+    // A standing alert describes the latest run of its command; on this page it must describe this run.
     const isOfLater = cause.kind === 'run' && cause.name === command && cause.runId !== runId
     const how = status === 'failed' ? status : 'partial'
     const here = isOfLater ? ({ ...cause, runId, status: how, problems: [] } as const) : cause
@@ -107,7 +107,7 @@ function slices(view: View, { runId }: RunReport, { slices: found }: ShownDetail
   return tableSection(view, 'slices', found.rows, columns, { more: pagination(view, `/runs/${runId}`, {}, found) })
 }
 
-/** A range of the service's wall clock; for none, that it is a whole list. */
+/** A range in the service's time; for undefined, the words for a whole list. */
 export function rangeText({ messages }: View, window: Window | undefined): Html | string {
   if (window === undefined) return messages.open.wholeList
   const bound = (time: number) => html`<span class="bound">${formatWallMinute(time)}</span>`
@@ -138,7 +138,7 @@ function workers(view: View, { runId }: RunReport, held: RunDetails['held']): Ht
   })
 }
 
-/** The settings of the run, and who asked for it where that is known. */
+/** The settings of the run, and who started it if that is known. */
 function asked({ messages }: View, settings: Readonly<Record<string, unknown>>): Html | false {
   const given = Object.entries(settings).filter(([, value]) => value !== null)
   const entries = given.map(([name, value]) => {

@@ -9,7 +9,7 @@ import { moment, proofMarks, stateMark, type View } from './view.ts'
 /** The states of a run. */
 export const runStates = ['ok', 'partial', 'waiting', 'failed', 'running', 'interrupted'] as const
 
-/** All runs on record, a page at a time; an empty filter takes all. `queued`: a job that has just been queued. */
+/** One page of the runs on record; an empty filter matches all. `queued`: a job that has just been queued. */
 export function runsPage(
   view: View,
   { command, status }: { readonly command: string; readonly status: string },
@@ -34,7 +34,7 @@ ${filterForm(view, '/runs', choices)}
 ${runsSection(view, found.rows, pagination(view, '/runs', { command, status }, found))}`
 }
 
-/** Some runs with their rows and proofs, and what follows them. */
+/** A table of runs with their rows and proofs, and `more` below it. */
 export function runsSection(view: View, runs: readonly RunReport[], more: Html | false): Html | false {
   const { messages } = view
   const rows = runs.map((run) => ({ ...run, ...totalOf(run) }))
@@ -52,7 +52,7 @@ export function runsSection(view: View, runs: readonly RunReport[], more: Html |
   return tableSection(view, 'runs', rows, columns, { more })
 }
 
-/** What became of a run's rows is known only when it has ended. */
+/** A count of what became of a run's rows, or a dash: it is known only when the run has ended. */
 export function atEnd({ messages }: View, run: RunReport, count: number): number | string {
   return hasEnded(run) ? count : messages.notKnown
 }
@@ -67,7 +67,7 @@ function slicesOf({ streams }: RunReport): Readonly<Partial<Record<Proof, number
   )
 }
 
-/** What a run took; a dash while it goes on. */
+/** How long a run or slice took; a dash while it is under way. */
 export function took(
   { messages }: View,
   { startedAt, finishedAt }: Pick<RunReport, 'startedAt' | 'finishedAt'>,

@@ -11,8 +11,8 @@ import { channelLinks, icon, moment, proofMarks, section, streamName, type View 
 type StreamRow = ReturnType<typeof streamsOf>[number]
 
 /**
- * The streams that are read or have rows, in the order of the registry; only those of a channel if one is given.
- * `outOf`: for a stream that is read only when named, the number of active channels; else 0.
+ * The streams that are read or have rows, in the order of the registry, of all channels or of one. `outOf`: for a
+ * stream that is read only when named, the number of active channels, as the ledger may know fewer; else 0.
  */
 export function streamsOf({ facts }: View, channelId?: string) {
   const ofChannel = (unit: LedgerUnit) => channelId === undefined || unit.channelId === channelId
@@ -26,7 +26,7 @@ export function streamsOf({ facts }: View, channelId?: string) {
   })
 }
 
-/** How fresh and how proven each stream is. */
+/** A table of how fresh and how well proven each stream is. */
 export function streamsSection(view: View): Html | false {
   return tableSection<StreamRow>(view, 'streams', streamsOf(view), [
     ['stream', ({ stream }) => html`${streamName(view, stream)} <code>${stream}</code>`],
@@ -37,7 +37,7 @@ export function streamsSection(view: View): Html | false {
   ])
 }
 
-/** The rows of some streams; where one of them is an estimate, as text with "about" and three digits. */
+/** The number of rows of some streams; if one of them is an estimate, text with "about" and three digits. */
 export function rowCount({ messages, facts }: View, streams: readonly string[]): number | string {
   const sizes = streams.flatMap((stream) => facts.sizes.get(stream) ?? [])
   if (sizes.length === 0) return messages.notKnown
@@ -46,7 +46,7 @@ export function rowCount({ messages, facts }: View, streams: readonly string[]):
   return fill(messages.about, { number: messages.formats.number(Number(rows.toPrecision(3))) })
 }
 
-/** When a part of it was last read to its end. */
+/** When any of these parts was last read to its end. */
 export function lastRead(view: View, units: readonly LedgerUnit[]): Content {
   const at = lastLanding(units)
   if (at !== undefined) return moment(view, new Date(at))
@@ -58,7 +58,7 @@ function lastLanding(units: readonly LedgerUnit[]): number | undefined {
   return times.length === 0 ? undefined : Math.max(...times)
 }
 
-/** Until when some parts have been read; where that holds for some channels only, how many, and which are left. */
+/** Until when these parts are complete; if only some channels are, how many, and which are not. */
 export function completeUntil(view: View, units: readonly JudgedUnit[], outOf = 0): Content {
   const { messages, facts } = view
   const { until, all: known, behind } = readProgressOf(units)
@@ -95,7 +95,7 @@ ${lanes}</tbody>
   return section(messages, 'coverage', html`${timelinePatterns}${table}${timelineLegend(messages)}${unmarked(view)}`)
 }
 
-/** The bars of a stream and until when it has been read; for whole lists, when that was. */
+/** The bars of a stream and until when it is complete; for whole lists, when they were last read. */
 function lane(view: View, { stream, units, outOf }: StreamRow): Html {
   const { messages, facts } = view
   const { completeUntil: words, formats } = messages
@@ -113,7 +113,7 @@ function lane(view: View, { stream, units, outOf }: StreamRow): Html {
   return html`${strip}<p class="days">${until}${completeUntil(view, units, outOf)}</p>`
 }
 
-/** A note where there are more open points than timelines mark. */
+/** A note if there are more open points than the timelines mark. */
 function unmarked({ messages: { open: words, formats }, facts: { open, openCounts } }: View): Html | false {
   const all = openCounts.problem + openCounts.gap + openCounts.accepted
   const numbers = { marked: formats.number(open.length), all: formats.number(all) }

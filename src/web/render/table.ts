@@ -2,22 +2,22 @@ import { type Content, type Html, html } from '../html.ts'
 import { fill, type Messages } from '../messages.ts'
 import { link, section, type View } from './view.ts'
 
-/** A column of a table: its heading, and what stands in it. A number is written as the language does, to the right. */
+/** A column of a table: its heading and its cells. Numbers are formatted in the page's language and aligned right. */
 export type Column<Row> = readonly [head: keyof Messages['columns'], cell: (row: Row) => Content]
 
 interface TableOptions {
   readonly className?: string
-  /** In place of the usual note. */
+  /** Replaces the section's usual note. */
   readonly note?: string
-  /** Rows that are left out at its end. */
+  /** How many rows are left out at the end. */
   readonly left?: number
   readonly more?: Content
 }
 
 /**
- * A part of a page that is a table, its first column the names of the rows. Without rows it says so where there are
- * words for that, else it is hidden until the script finds some. On a phone rows become blocks, in which each cell
- * carries the name of its column; the roles keep it a table for screen readers.
+ * A section with a table, whose first column names the rows. Without rows it says so or, if there are no words for
+ * that, is hidden until the script finds some. On a phone, rows become blocks in which each cell shows the name of its
+ * column; the roles keep it a table for screen readers.
  */
 export function tableSection<Row>(
   { messages }: View,
@@ -60,7 +60,7 @@ ${body}</tbody>
   return section(messages, name, html`${table}${leftOut}${more}`, note)
 }
 
-/** A part of a long list. */
+/** One page of a long list. */
 export interface ListPage<Row> {
   readonly rows: readonly Row[]
   /** From 1. */
@@ -68,7 +68,7 @@ export interface ListPage<Row> {
   readonly hasMore: boolean
 }
 
-/** To the pages before and after one of a list, with its filter; nothing where there are none. */
+/** Links to the previous and the next page of a filtered list; nothing if there is only one page. */
 export function pagination(
   { messages: { filter: words, formats } }: View,
   path: string,
@@ -92,7 +92,7 @@ ${fields}
 </form>`
 }
 
-/** A choice of a filter. `all`: what stands for no choice. */
+/** A select field of a filter, whose first option stands for no choice. */
 export function choice(
   { messages }: View,
   name: string,

@@ -4,12 +4,12 @@ import { fill, type Messages } from '../messages.ts'
 
 const WIDTH = 10
 const HEIGHT = 24
-/** The least height of what is missing. */
+/** The minimum height of the faulty part. */
 const LEAST_CAP = 4
-/** Days from one date below the bars to the next: they stand in rows of 10, 15 or 30. */
+/** Every fifth bar has its date below it, as bars stand in rows of 10, 15 or 30. */
 const DATE_EVERY = 5
 
-/** Patterns that show without colours what is missing; once on each page that has bars. */
+/** Patterns that show without colours what is missing; needed once on a page with bars. */
 export const timelinePatterns: Html = html`<svg class="unseen" width="0" height="0" aria-hidden="true"
  focusable="false"><defs>
 <pattern id="hatch" width="4" height="4" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
@@ -23,7 +23,7 @@ export function timelineStrip(messages: Messages, name: string, days: readonly T
   const { timeline, formats, days: words } = messages
   const bars = days.map((day, index) => {
     const date = formats.wallDay(day.day)
-    // Not rounded up to 100 %: an incomplete day must not look complete.
+    // Never round up to 100 %: an incomplete day must not look complete.
     const percent = day.state === 'complete' ? 100 : Math.min(99.9, Math.floor(day.share * 1000) / 10)
     const read = fill(timeline.cell, { day: date, percent: `${percent} %` })
     const label = `${read}${messages.separator}${words[day.state]}`
@@ -34,7 +34,7 @@ export function timelineStrip(messages: Messages, name: string, days: readonly T
   return html`<ol class="strip" aria-label="${name}">${bars}</ol>`
 }
 
-/** From below: as much as is read, then what is faulty, then what is not read yet. */
+/** One bar. From the bottom: what is read, then what is faulty, then what is not read yet. */
 function box({ state, share, faulty }: Omit<TimelineDay, 'day'>): Html {
   const hasCap = state === 'problem' || state === 'gap' || state === 'accepted'
   const read = Math.min(Math.round(share * HEIGHT), hasCap ? HEIGHT - LEAST_CAP : HEIGHT)
@@ -46,7 +46,7 @@ function box({ state, share, faulty }: Omit<TimelineDay, 'day'>): Html {
 ${shape('none', 0, left)}${shape(state, left, cap)}${shape('complete', HEIGHT - read, read)}</svg>`
 }
 
-/** What the bars mean. */
+/** The legend of the bars. */
 export function timelineLegend({ days, timeline }: Messages): Html {
   const states = ['complete', 'partial', 'problem', 'gap', 'accepted', 'none'] as const
   const entries = states.map((state) => {

@@ -16,7 +16,7 @@ const tones: Readonly<Record<Verdict['status'], Tone>> = {
   empty: 'calm',
 }
 
-/** The answer that the page begins with. */
+/** Says whether last night is complete, and what is missing if it is not. */
 export function verdictSection(view: View): Html {
   const { messages } = view
   const { verdict } = view.facts
@@ -35,7 +35,7 @@ ${verdict.isRunning && status !== 'first' && html`<p>${words.runningText}</p>`}`
   )
 }
 
-/** Says that the database cannot be read: why, since when, and from when the data shown below are. */
+/** Says that the database cannot be read: why, since when, and how old the data below are. */
 export function unreachableSection(messages: Messages, failed: ReadFailure, now: number, facts?: Partial<Facts>): Html {
   const { verdict: words, formats, ago } = messages
   const { timeZone, readAtMs } = facts ?? {}
@@ -48,7 +48,7 @@ export function unreachableSection(messages: Messages, failed: ReadFailure, now:
   return answer('bad', words.unreachable, html`<p>${since} ${reason}</p><p>${shown}</p>`)
 }
 
-/** What went wrong: `shown`, or the message without values; in English, with a few words before it in Chinese. */
+/** An error in English: `shown`, or the masked message; on a Chinese page after a few words of Chinese. */
 export function errorText({ language }: Messages, message: string, code = '', shown = maskedText(message, 400)): Html {
   const cause = language === 'en' ? undefined : causeInChinese(code, message)
   return html`${cause && html`<b>${cause}</b> `}${shown}`
@@ -86,7 +86,7 @@ function findingText(view: View, { kind, streams, channels, since }: Finding): H
   return html`${text}${channelLinks(view, channels)}`
 }
 
-/** How far runs under way have come, in all processes; without any an empty section, which the script renews. */
+/** The progress of all runs under way, in any process; without any, an empty section for the script to renew. */
 export function progressSection(view: View, runs: readonly RunReport[]): Html {
   const { sections } = view.messages
   const running = runs.filter(({ status }) => status === 'running')

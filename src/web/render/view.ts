@@ -5,12 +5,12 @@ import type { Proof } from '../../core/slice.ts'
 import type { RunReport } from '../../ledger/runs/run-reports.ts'
 import { fill, type Messages } from '../messages.ts'
 
-/** What a part of a page is made from. */
+/** What the parts of a page are rendered from. */
 export interface View {
   readonly messages: Messages
   readonly facts: Facts
   readonly nowMs: number
-  /** What a form has to send along for something to be done; undefined where nothing can be done from the page. */
+  /** The secret that forms must carry; undefined if the page offers no actions. */
   readonly csrf: string | undefined
 }
 
@@ -20,12 +20,12 @@ export function link(path: string, parameters: Readonly<Record<string, string | 
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`
 }
 
-/** A stream as the page calls it. */
+/** The name of a stream in the page's language. */
 export function streamName({ messages }: View, stream: string): string {
   return messages.streams[stream] ?? stream
 }
 
-/** A time for people: how long ago or ahead, and below it what the clock of `timeZone` shows. */
+/** A time: how long ago or ahead it is, and below it the local time in `timeZone`. */
 export function moment(view: View, at: Date, timeZone: string = view.facts.timeZone): Html {
   const { messages, nowMs } = view
   const distance = at.getTime() - nowMs
@@ -37,7 +37,7 @@ export function moment(view: View, at: Date, timeZone: string = view.facts.timeZ
 
 const MOST_CHANNELS = 3
 
-/** Links to some channels, and to the list where there are more. Null is the account, which has no page. */
+/** Links to the first few channels, and to the list if there are more. Null is the account, which has no page. */
 export function channelLinks({ messages, facts }: View, ids: readonly (string | null)[]): Html {
   const links = ids.slice(0, MOST_CHANNELS).map((id) => {
     if (id === null) return messages.completeUntil.account
@@ -50,19 +50,19 @@ export function channelLinks({ messages, facts }: View, ids: readonly (string | 
   return html`${all.map((one, at) => html`<span class="bound">${one}${all[at + 1] && messages.separator}</span><wbr>`)}`
 }
 
-/** A button with the fields of its form; where the page may not act, the command that does the same. */
+/** A form with its button or, if the page offers no actions, the command that does the same. */
 export function actionForm(view: View, path: string, button: Content, fields: Content, command = ''): Html | false {
   if (view.csrf === undefined) return command !== '' && lockedNote(view, command)
   return html`<form class="action" method="post" action="/actions/${path}">
 <input type="hidden" name="csrf" value="${view.csrf}">${fields}<button type="submit">${button}</button></form>`
 }
 
-/** Where the page may not act: how to do the same from a terminal. */
+/** If the page offers no actions: how to do the same from a terminal. */
 export function lockedNote({ csrf, messages }: View, command: string): Html | false {
   return csrf === undefined && html`<p class="note">${fill(messages.actions.locked, { command })}</p>`
 }
 
-/** A part of a page under its heading. The script renews it whole, by its id. `note`: in place of the usual one. */
+/** A part of a page under its heading. The script renews it as a whole, by its id. `note` replaces the usual one. */
 export function section(messages: Messages, name: keyof Messages['sections'], content: Content, note?: string): Html {
   const notes: Readonly<Partial<Record<string, string>>> = messages.notes
   const shown = note ?? notes[name] ?? ''
@@ -90,7 +90,7 @@ const icons: Readonly<Record<Tone, Html>> = {
   calm: html`<path d="M3.5 8h9"/>`,
 }
 
-/** The sign of a tone; hidden from screen readers, as words stand beside it. */
+/** The sign of a tone; hidden from screen readers, as there are always words beside it. */
 export function icon(tone: Tone): Html {
   return html`<svg class="icon ${tone}" viewBox="0 0 16 16" aria-hidden="true" focusable="false">${icons[tone]}</svg>`
 }
@@ -109,7 +109,7 @@ const toneOfState: Readonly<Record<RunReport['status'], Tone>> = {
   interrupted: 'warn',
 }
 
-/** How a run ended. */
+/** The status of a run. */
 export function stateMark(messages: Messages, state: RunReport['status']): Html {
   return mark(toneOfState[state], messages.states[state])
 }
@@ -124,12 +124,12 @@ const toneOfProof: Readonly<Record<Proof, Tone>> = {
   failed: 'bad',
 }
 
-/** How a slice ended. */
+/** The proof of a slice. */
 export function proofMark(messages: Messages, proof: Proof): Html {
   return mark(toneOfProof[proof], messages.proofs[proof])
 }
 
-/** How many slices or partitions ended with each proof, those that are not green first. */
+/** How many slices or partitions ended with each proof, the gravest first. */
 export function proofMarks(messages: Messages, counts: Readonly<Partial<Record<Proof, number>>>): Html {
   const order = ['failed', 'short', 'accepted', 'moving', 'verified', 'agreed', 'unverifiable'] as const
   const marks = order.flatMap((proof) => {

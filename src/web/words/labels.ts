@@ -1,4 +1,4 @@
-/** The single words of the page, each in English and in simplified Chinese. */
+/** The headings, labels and notes of the page, each in English and in simplified Chinese. */
 export const labels = {
   proofs: {
     verified: ['verified', '已核对'],

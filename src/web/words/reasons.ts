@@ -1,4 +1,4 @@
-/** Reasons of rows in quarantine, which are kept in English, without values: in Chinese; the first that fits counts. */
+/** Translations of the masked reasons of rows in quarantine, which are stored in English; the first match wins. */
 const inChinese: readonly (readonly [RegExp, string])[] = [
   [/^the item is (.+?)(, not an object)?$/s, '该项是 $1，不是对象'],
   [/^the row is (.+?)(, not an array of cells)?$/s, '该行是 $1，不是单元格数组'],
@@ -10,13 +10,13 @@ const inChinese: readonly (readonly [RegExp, string])[] = [
   [/^(\S+) is (.+?)(, and a row needs it)?$/s, '$1 是 $2，没有它就不能成行'],
 ]
 
-/** Such a reason in Chinese; undefined for one that is not known. */
+/** Translates a masked reason; undefined if it is not known. */
 export function reasonInChinese(reason: string): string | undefined {
   const [pattern, words] = inChinese.find(([each]) => each.test(reason)) ?? []
   return pattern && words && reason.replace(pattern, words)
 }
 
-/** What codes and messages of ours stand for, in a few words of Chinese; the first that fits counts. */
+/** What error codes and messages mean, in a few words of Chinese; the first match wins. */
 const causes: readonly (readonly [RegExp, string])[] = [
   [/^it was not read within /, '没有及时读完'],
   [/^(usage|config|api)\.invalid/, '设置或用法有误'],
@@ -42,7 +42,7 @@ const causes: readonly (readonly [RegExp, string])[] = [
   [/^internal/, '程序内部错误'],
 ]
 
-/** What went wrong, in a few words of Chinese, by its code, else by its message; undefined where it is not known. */
+/** Says in a few words of Chinese what went wrong, by its code or else its message; undefined if neither is known. */
 export function causeInChinese(code: string, message = ''): string | undefined {
   const find = (text: string) => causes.find(([each]) => each.test(text))?.[1]
   return code === 'internal' ? (find(message) ?? find(code)) : (find(code) ?? find(message))

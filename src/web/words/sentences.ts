@@ -1,4 +1,4 @@
-/** The sentences of the page, each in English and in simplified Chinese. `{name}` stands for a value: see `fill`. */
+/** The other texts of the page, each in English and in simplified Chinese. `fill` replaces `{name}` by a value. */
 export const sentences = {
   languageName: ['English', '中文'],
   title: ['livehouse', 'livehouse'],
@@ -50,7 +50,7 @@ export const sentences = {
     ],
     runningText: ['A run is under way.', '有任务正在运行。'],
   },
-  /** `where`: `inChannels`, or nothing for a stream of the account. */
+  /** `where`: the text `inChannels`, or nothing for a stream of the account. */
   findings: {
     problem: ['{streams}: short or failed{where}', '{streams}：缺数据或失败{where}'],
     unread: ['{streams}: not read to the end yet{where}', '{streams}：尚未读完{where}'],
