@@ -1,6 +1,6 @@
 import { isObject } from '../core/text.ts'
 import { type Answer, type ErrorFamily, type Refusal, refusals, refuse } from './answer.ts'
-import type { Asked, RecordedCall, Service } from './endpoint.ts'
+import type { Call, RecordedCall, Service } from './endpoint.ts'
 import { takeEffects } from './faults.ts'
 import type { Incoming } from './http.ts'
 import { listEndpoints } from './list-endpoints.ts'
@@ -19,25 +19,25 @@ interface Endpoint {
   readonly path: RegExp
   readonly family: ErrorFamily
   /** Below `AUTH_PREFIX`; needs no bearer token. */
-  readonly isOfAuth?: boolean
-  readonly isOfAccount?: boolean
-  readonly answer: (asked: Asked, service: Service) => Answer
+  readonly isAuth?: boolean
+  readonly isAccount?: boolean
+  readonly answer: (call: Call, service: Service) => Answer
 }
 
-const ofAuth = { method: 'GET', family: 'errcode', isOfAuth: true } as const
+const authDefaults = { method: 'GET', family: 'errcode', isAuth: true } as const
 const menu = '/v1/activities/([^/]+)/saveMenu'
 
 const endpoints: readonly Endpoint[] = [
-  { ...ofAuth, name: 'token', path: pathOf(`${AUTH_PREFIX}/v2/oauth2/token`), answer: answerToken },
-  { ...ofAuth, name: 'ticket', path: pathOf(`${AUTH_PREFIX}/v2/oauth2/ticket`), answer: answerTicket },
+  { ...authDefaults, name: 'token', path: pathOf(`${AUTH_PREFIX}/v2/oauth2/token`), answer: answerToken },
+  { ...authDefaults, name: 'ticket', path: pathOf(`${AUTH_PREFIX}/v2/oauth2/ticket`), answer: answerTicket },
   { name: 'createMenu', method: 'POST', path: pathOf(menu), family: 'errors', answer: answerCreateMenu },
   { name: 'changeMenu', method: 'PUT', path: pathOf(`${menu}/([^/]+)`), family: 'errors', answer: answerChangeMenu },
   ...Object.entries(listEndpoints).map(([name, list]): Endpoint => {
     const { method, version, scope, family } = list
-    const isOfAccount = scope === 'account'
-    const path = pathOf(`/${version}/${isOfAccount ? 'account' : 'activities/([^/]+)'}/${name}`)
-    const answer: Endpoint['answer'] = (asked, service) => answerList(list, asked, service)
-    return { name, method, path, family, isOfAccount, answer }
+    const isAccount = scope === 'account'
+    const path = pathOf(`/${version}/${isAccount ? 'account' : 'activities/([^/]+)'}/${name}`)
+    const answer: Endpoint['answer'] = (call, service) => answerList(list, call, service)
+    return { name, method, path, family, isAccount, answer }
   }),
 ]
 
@@ -79,14 +79,14 @@ export function dispatch(
 
 /** Why the gateway refuses a call before it reaches the endpoint. */
 function refusalOf(
-  { name, isOfAuth }: Endpoint,
+  { name, isAuth }: Endpoint,
   { authorization, contentType }: Incoming,
   params: Params | undefined,
   channelId: string | undefined,
   { world, switches, credentials, admitsCall, admitsV1Call }: Service,
 ): Refusal | undefined {
   if (!admitsCall()) return refusals.rateLimited
-  if (isOfAuth === true) return undefined
+  if (isAuth === true) return undefined
   if (!credentials.isBearer(/^Bearer (.+)$/.exec(authorization)?.[1] ?? '')) return refusals.unauthorized
   const budgetScope = switches.v1BudgetScope === 'account' ? 'account' : `channel=${channelId}`
   if (name === 'userRecords' && !admitsV1Call(budgetScope)) return refusals.rateLimited
@@ -104,11 +104,11 @@ function refuseAtGate({ family }: Endpoint, refusal: Refusal, { switches, condit
 
 /** Auth endpoints read the query, others a JSON object (4.8, 4.9: by switch); undefined for any other body. */
 function readParams(
-  { isOfAuth, isOfAccount }: Endpoint,
+  { isAuth, isAccount }: Endpoint,
   { query, text }: Incoming,
   { listParams }: Readonly<Switches>,
 ): Params | undefined {
-  if (isOfAuth === true || (isOfAccount === true && listParams === 'query')) return query
+  if (isAuth === true || (isAccount === true && listParams === 'query')) return query
   if (text === '') return {}
   try {
     const value: unknown = JSON.parse(text)

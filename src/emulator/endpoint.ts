@@ -16,7 +16,7 @@ export type Envelope = (
 ) => unknown
 
 /** All rows that match a query. `items` builds those of a page, `to` exclusive. */
-export interface Served {
+export interface QueryResult {
   readonly count: number
   readonly items: (from: number, to: number) => readonly unknown[]
   readonly envelope: Envelope
@@ -36,11 +36,11 @@ export interface ListEndpoint {
   readonly sizeParam: 'perPage' | 'page_size'
   readonly readFilters: (reader: ParamReader) => Partial<ListQuery>
   /** Undefined if the endpoint needs a channel and there is none, or if the channel has no such questionnaire. */
-  readonly serve: (query: ListQuery, service: Service, channel: Channel | undefined) => Served | undefined
+  readonly serve: (query: ListQuery, service: Service, channel: Channel | undefined) => QueryResult | undefined
 }
 
 /** A call as its endpoint sees it. */
-export interface Asked {
+export interface Call {
   /** The last segment of its path; `createMenu` and `changeMenu` for the two menu calls, which share one. */
   readonly name: string
   readonly params: Params

@@ -55,8 +55,8 @@ export const recordFields: readonly Field<WatchRecord>[] = [
 ]
 
 /** Columns of watch records that version 1 does not deliver (API 4.6). */
-export const unknownToV1: readonly string[] = ['assign_id', 'outer_id', 'live_seconds', 'vod_seconds']
-export const oldRecordFields = recordFields.filter(([, , column]) => !unknownToV1.includes(column))
+export const columnsNotInV1: readonly string[] = ['assign_id', 'outer_id', 'live_seconds', 'vod_seconds']
+export const oldRecordFields = recordFields.filter(([, , column]) => !columnsNotInV1.includes(column))
 
 const accountFields: readonly Field<Manager>[] = [
   ['id', 'id', 'manager_id', 'id'],
@@ -137,9 +137,9 @@ type ToTruth = (value: Cell, second: (time: WallTime) => string) => Cell
 
 /** Makes the item that the service sends for a row. */
 export function wireRow<Row>(fields: readonly Field<Row>[], row: Row): Record<string, unknown> {
-  const wired: Record<string, unknown> = {}
-  for (const [property, field, , kind] of fields) wired[field] = kinds[kind].wire(cellOf(row[property]))
-  return wired
+  const item: Record<string, unknown> = {}
+  for (const [property, field, , kind] of fields) item[field] = kinds[kind].wire(cellOf(row[property]))
+  return item
 }
 
 /** Makes the row that the warehouse must hold. @param second formats an instant */

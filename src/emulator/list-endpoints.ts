@@ -1,11 +1,11 @@
 import { formatWallTime } from '../core/wall-clock.ts'
 import { refusals } from './answer.ts'
-import type { Envelope, ListEndpoint, Served, Service } from './endpoint.ts'
+import type { Envelope, ListEndpoint, QueryResult, Service } from './endpoint.ts'
 import type { ListQuery, ParamReader } from './params.ts'
 import {
   accountEnvelope,
   bareEnvelope,
-  byPages,
+  listDefaults,
   errcodeEnvelope,
   listField,
   resultsEnvelope,
@@ -18,7 +18,7 @@ import { hashText } from './world/random.ts'
 import type { RowList } from './world/row-list.ts'
 import type { Channel, Manager, Visitor, WatchRecord } from './world/world.ts'
 
-const byIndex = { family: 'errcode', version: 'v1', pageParam: 'page_index', sizeParam: 'page_size' } as const
+const errcodeDefaults = { family: 'errcode', version: 'v1', pageParam: 'page_index', sizeParam: 'page_size' } as const
 
 function managerList(shown: readonly fields.Field<Manager>[], envelope: Envelope) {
   const serve: ListEndpoint['serve'] = (query, { world, switches }) =>
@@ -28,15 +28,15 @@ function managerList(shown: readonly fields.Field<Manager>[], envelope: Envelope
       toWire: (row) => fields.wireRow(shown, row),
       envelope,
     })
-  return { ...byPages, method: 'GET', version: 'v1', scope: 'account', serve } as const
+  return { ...listDefaults, method: 'GET', version: 'v1', scope: 'account', serve } as const
 }
 
-type ServeChannel = (query: ListQuery, service: Service, channel: Channel) => Served | undefined
+type ServeChannel = (query: ListQuery, service: Service, channel: Channel) => QueryResult | undefined
 
 /** Properties that the lists of a channel share; some override a few of them. */
-function ofChannel(serve: ServeChannel) {
+function channelList(serve: ServeChannel) {
   const channelServe: ListEndpoint['serve'] = (query, service, channel) => channel && serve(query, service, channel)
-  return { ...byPages, method: 'POST', scope: 'channel', serve: channelServe } as const
+  return { ...listDefaults, method: 'POST', scope: 'channel', serve: channelServe } as const
 }
 
 function recordList(
@@ -61,7 +61,7 @@ function recordList(
       toWire: (row) => fields.wireRow(shown, row),
       envelope,
     })
-  return { ...ofChannel(serve), version, readFilters }
+  return { ...channelList(serve), version, readFilters }
 }
 
 const visitorRanks: Readonly<Record<Switches['visitorOrder'], (row: Visitor) => number | string>> = {
@@ -134,7 +134,7 @@ export const listEndpoints: Readonly<Record<string, ListEndpoint>> = {
   userRecordList: recordList('v2', ({ records }) => records, fields.recordFields, resultsEnvelope),
   userRecords: recordList('v1', ({ oldRecords }) => oldRecords, fields.oldRecordFields, bareEnvelope),
   visitorList: {
-    ...ofChannel(serveVisitors),
+    ...channelList(serveVisitors),
     version: 'v2',
     readFilters: (reader) => ({
       isFiltered: reader.flag('filter', false),
@@ -148,10 +148,10 @@ export const listEndpoints: Readonly<Record<string, ListEndpoint>> = {
     readFilters: (reader) => ({ filters: { username: reader.text('username') } }),
   },
   managers: managerList(fields.managerFields, accountEnvelope(String)),
-  getQuestionList: { ...ofChannel(serveQuestionnaires), ...byIndex, method: 'GET' },
+  getQuestionList: { ...channelList(serveQuestionnaires), ...errcodeDefaults, method: 'GET' },
   signupRecord: {
-    ...ofChannel(serveSignups),
-    ...byIndex,
+    ...channelList(serveSignups),
+    ...errcodeDefaults,
     defaultPageSize: 10,
     maxPageSize: 50,
     readFilters: (reader) => ({
@@ -161,7 +161,7 @@ export const listEndpoints: Readonly<Record<string, ListEndpoint>> = {
     }),
   },
   giftRunning: {
-    ...ofChannel(serveGifts),
+    ...channelList(serveGifts),
     version: 'v1',
     readFilters: (reader) => {
       const type = reader.choice('type', ['cash', 'prop'])

@@ -1,13 +1,13 @@
 import { DAY, type WallTime } from '../core/wall-clock.ts'
 import { type Answer, answerWith, refusals, refuse } from './answer.ts'
-import type { Asked, Envelope, ListEndpoint, Served, Service } from './endpoint.ts'
+import type { Call, Envelope, ListEndpoint, QueryResult, Service } from './endpoint.ts'
 import { createParamReader, type ListQuery, type ParamReader } from './params.ts'
 import type { Switches } from './switches.ts'
 import { hashText } from './world/random.ts'
 import type { RowList } from './world/row-list.ts'
 
 /** Properties that most lists share. */
-export const byPages = {
+export const listDefaults = {
   family: 'errors',
   defaultPageSize: 20,
   maxPageSize: 100,
@@ -17,19 +17,19 @@ export const byPages = {
 } as const
 
 /** Answers a call of a list endpoint with the requested page, or with the one that faults put in its place. */
-export function answerList(list: ListEndpoint, { name, params, channel, effects }: Asked, service: Service): Answer {
+export function answerList(list: ListEndpoint, { name, params, channel, effects }: Call, service: Service): Answer {
   const { switches } = service
   const reader = createParamReader(params)
-  const asked = readQuery(list, reader)
+  const requested = readQuery(list, reader)
   if (reader.refusal) return refuse(list.family, reader.refusal, switches.errcodeStatus)
-  if (isTooLong(asked, switches)) return refuse(list.family, refusals.invalid('time range'), switches.errcodeStatus)
-  const query = effects.reduce((before, effect) => effect.query?.(before) ?? before, asked)
-  const served = list.serve(query, service, channel)
-  if (served === undefined) return refuse(list.family, refusals.notFound('question'), switches.errcodeStatus)
+  if (isTooLong(requested, switches)) return refuse(list.family, refusals.invalid('time range'), switches.errcodeStatus)
+  const query = effects.reduce((before, effect) => effect.query?.(before) ?? before, requested)
+  const result = list.serve(query, service, channel)
+  if (result === undefined) return refuse(list.family, refusals.notFound('question'), switches.errcodeStatus)
   // Everything that the body depends on.
   const { id, name: title, adminId, questionnaires } = channel ?? {}
-  const key = [name, id, title, adminId, questionnaires?.version, served.version, query, switches]
-  return servePage(list, query, switches, served, JSON.stringify(key))
+  const key = [name, id, title, adminId, questionnaires?.version, result.version, query, switches]
+  return servePage(list, query, switches, result, JSON.stringify(key))
 }
 
 function readQuery(list: ListEndpoint, reader: ParamReader): ListQuery {
@@ -49,31 +49,31 @@ function servePage(
   { family }: ListEndpoint,
   query: ListQuery,
   switches: Readonly<Switches>,
-  { count: found, items, envelope }: Served,
+  { count: allRows, items, envelope }: QueryResult,
   cacheKey: string,
 ): Answer {
   const { pageSize } = query
-  const counted = Math.min(found, switches.largestTotal ?? found)
-  const count = switches.hidesBehindTotal ? counted : found
+  const total = Math.min(allRows, switches.largestTotal ?? allRows)
+  const count = switches.hidesBehindTotal ? total : allRows
   const lastPage = Math.max(1, Math.ceil(count / pageSize))
   const isBeyond = query.page > lastPage
   if (isBeyond && switches.beyondLastPage === 'error') {
     return refuse(family, refusals.invalid('page'), switches.errcodeStatus)
   }
-  const repeated = { empty: undefined, error: undefined, 'repeat-first': 1, 'repeat-last': lastPage }
-  const served = isBeyond ? repeated[switches.beyondLastPage] : undefined
-  const page = served ?? query.page
-  const echo = { page: served ?? query.echoPage, pageSize: query.echoPageSize }
+  const repeats = { empty: undefined, error: undefined, 'repeat-first': 1, 'repeat-last': lastPage }
+  const repeatedPage = isBeyond ? repeats[switches.beyondLastPage] : undefined
+  const page = repeatedPage ?? query.page
+  const echo = { page: repeatedPage ?? query.echoPage, pageSize: query.echoPageSize }
   return answerWith({
     kind: 'list',
     items: () => items((page - 1) * pageSize, Math.min(count, page * pageSize)),
-    total: counted,
-    envelope: (shown, total) => envelope(shown, total, echo, switches),
+    total,
+    envelope: (pageItems, sentTotal) => envelope(pageItems, sentTotal, echo, switches),
     cacheKey,
   })
 }
 
-interface Wanted<Row> {
+interface ListRules<Row> {
   readonly keep?: (row: Row) => boolean
   /** The time that the query's range applies to; undefined for a list without a time filter. */
   readonly time?: (row: Row) => WallTime
@@ -92,14 +92,14 @@ export function serveRows<Row extends object>(
   list: RowList<Row>,
   query: ListQuery,
   switches: Readonly<Switches>,
-  wanted: Wanted<Row>,
-): Served {
-  const { keep = () => true, time, order = switches.rowOrder, identity, toWire, envelope } = wanted
+  rules: ListRules<Row>,
+): QueryResult {
+  const { keep = () => true, time, order = switches.rowOrder, identity, toWire, envelope } = rules
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY } = query
   const { filterEnds } = switches
   const isWithin = (at: WallTime): boolean =>
     (at > from || (at === from && filterEnds !== 'exclusive')) && (at < to || (at === to && filterEnds === 'inclusive'))
-  const byTime = wanted.rank ?? time ?? (() => 0)
+  const byTime = rules.rank ?? time ?? (() => 0)
   const rank =
     order === 'shuffled' ? (row: Row) => hashText(identity(row)) : order.startsWith('time') ? byTime : () => 0
   const direction = order.endsWith('-desc') ? -1 : 1
@@ -107,10 +107,10 @@ export function serveRows<Row extends object>(
     const [left, right] = [rank(a), rank(b)]
     return left < right ? -1 : left > right ? 1 : 0
   }
-  const whole = { ...query, page: 0, pageSize: 0, echoPage: 0, echoPageSize: 0 }
-  const rows = list.kept(JSON.stringify([whole, switches]), () => {
-    const found = list.rows.filter((row) => keep(row) && (time === undefined || isWithin(time(row)))).sort(compare)
-    return direction < 0 ? found.reverse() : found
+  const anyPage = { ...query, page: 0, pageSize: 0, echoPage: 0, echoPageSize: 0 }
+  const rows = list.memoize(JSON.stringify([anyPage, switches]), () => {
+    const matches = list.rows.filter((row) => keep(row) && (time === undefined || isWithin(time(row)))).sort(compare)
+    return direction < 0 ? matches.reverse() : matches
   })
   /** Shuffles the rows that sort equal anew for each page, as a database may. */
   const shuffleTies = (start: number, end: number): readonly Row[] => {

@@ -1,4 +1,4 @@
-import type { Asked, Service } from './endpoint.ts'
+import type { Call, Service } from './endpoint.ts'
 import { randomBytes } from 'node:crypto'
 import { type Answer, jsonAnswer, refusals, refuse } from './answer.ts'
 import { createParamReader, type ParamReader } from './params.ts'
@@ -9,12 +9,12 @@ const TITLES = ['emcee', 'guest', 'assistant']
 const MAX_OUTER_ID_UNITS = 32
 
 /** API 4.1. */
-export function answerToken({ params }: Asked, service: Service): Answer {
+export function answerToken({ params }: Call, service: Service): Answer {
   const { appId, appSecret, tokenSeconds, credentials, switches } = service
   const reader = createParamReader(params)
-  const given = ['grant_type', 'appid', 'secret'].map((name) => reader.requiredText(name))
-  if (given[0] !== 'client_credential') reader.refuse(refusals.invalid('grant_type'))
-  if (given[1] !== appId || given[2] !== appSecret) {
+  const [grantType, client, secret] = ['grant_type', 'appid', 'secret'].map((name) => reader.requiredText(name))
+  if (grantType !== 'client_credential') reader.refuse(refusals.invalid('grant_type'))
+  if (client !== appId || secret !== appSecret) {
     reader.refuse({ code: 401001, message: 'Unauthorized user: appid or secret is wrong' })
   }
   if (reader.refusal) return refuse('errcode', reader.refusal, switches.errcodeStatus)
@@ -22,7 +22,7 @@ export function answerToken({ params }: Asked, service: Service): Answer {
 }
 
 /** API 4.2. */
-export function answerTicket({ params }: Asked, { appId, credentials, world, switches }: Service): Answer {
+export function answerTicket({ params }: Call, { appId, credentials, world, switches }: Service): Answer {
   const reader = createParamReader(params)
   const { requiredText, text, choice, refuse: refuseParam } = reader
   const client = requiredText('appid')
@@ -50,18 +50,18 @@ const CHAT = 1
 const VIDEO = 3
 
 /** API 4.3: adds a menu. */
-export function answerCreateMenu(asked: Asked, { world }: Service): Answer {
+export function answerCreateMenu(call: Call, { world }: Service): Answer {
   const ids = [...world.channels.values()].flatMap((channel) => [...channel.menus.keys()])
   const blank: Menu = { menuId: Math.max(0, ...ids) + 1, name: '菜单名称', type: VIDEO, richText: '', videoIds: [] }
-  return saveMenu(asked, blank, world)
+  return saveMenu(call, blank, world)
 }
 
 /** API 4.4: changes what is given and leaves the rest. */
-export function answerChangeMenu(asked: Asked, { world }: Service): Answer {
-  return saveMenu(asked, asked.channel?.menus.get(Number(asked.menuId)), world)
+export function answerChangeMenu(call: Call, { world }: Service): Answer {
+  return saveMenu(call, call.channel?.menus.get(Number(call.menuId)), world)
 }
 
-function saveMenu({ params, channel }: Asked, before: Menu | undefined, { videoIds }: World): Answer {
+function saveMenu({ params, channel }: Call, before: Menu | undefined, { videoIds }: World): Answer {
   if (channel === undefined || before === undefined) return refuse('errors', refusals.notFound('menu'), 'matching')
   const reader = createParamReader(params)
   const { menuId } = before

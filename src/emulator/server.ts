@@ -42,10 +42,10 @@ const KEEP_ALIVE_MS = 120_000
 export async function startEmulator(options: EmulatorOptions = {}) {
   const { seed = 1, channels = 10, viewers = 1000, days = 30, timeZone = 'Asia/Shanghai' } = options
   const { appId = 'emulator-app', appSecret = 'emulator-secret', apiToken = 'emulator-token' } = options
-  const { clock: given = systemClock, tokenSeconds = 7200, pages = (_key, render) => render() } = options
+  const { clock: baseClock = systemClock, tokenSeconds = 7200, pages = (_key, render) => render() } = options
   const conditions: Conditions = { ...defaultConditions, ...options.conditions }
   const switches: Switches = { ...defaultSwitches, ...options.switches }
-  const clock: Clock = { now: () => given.now() + conditions.clockAheadMs, sleep: given.sleep }
+  const clock: Clock = { now: () => baseClock.now() + conditions.clockAheadMs, sleep: baseClock.sleep }
   const endsAt = floorToMinute(wallTimeAt(clock.now(), timeZone))
   const { world = createWorld({ seed, channels, viewers, days, endsAt, timeZone }) } = options
   const client = { appId, appSecret, apiToken, tokenSeconds }
@@ -61,7 +61,7 @@ export async function startEmulator(options: EmulatorOptions = {}) {
     faults: [],
     calls: [],
   }
-  const ended = new AbortController()
+  const stop = new AbortController()
   const random = createRandom(seed, 'jitter')
   /** @param signal aborts when the client disconnects or the emulator stops */
   const answerRequest = async (request: IncomingMessage, response: ServerResponse, signal: AbortSignal) => {
@@ -83,9 +83,9 @@ export async function startEmulator(options: EmulatorOptions = {}) {
     respond(response, answer, pages)
   }
   const server = createServer((request, response) => {
-    const gone = new AbortController()
-    response.once('close', () => void (response.writableFinished || gone.abort()))
-    void answerRequest(request, response, AbortSignal.any([gone.signal, ended.signal])).catch(() => response.destroy())
+    const left = new AbortController()
+    response.once('close', () => void (response.writableFinished || left.abort()))
+    void answerRequest(request, response, AbortSignal.any([left.signal, stop.signal])).catch(() => response.destroy())
   })
   server.keepAliveTimeout = KEEP_ALIVE_MS
   const baseUrl = await listen(server, options.port ?? 0)
@@ -98,7 +98,7 @@ export async function startEmulator(options: EmulatorOptions = {}) {
     truth: (): Truth => readTruth(world, switches, wallTimeAt(clock.now(), timeZone)),
     [Symbol.asyncDispose]: async () => {
       if (!server.listening) return
-      ended.abort()
+      stop.abort()
       const closed = once(server, 'close')
       server.close()
       server.closeAllConnections()

@@ -23,25 +23,27 @@ export function readTruth(world: World, switches: Readonly<Switches>, now: WallT
   const toInstant = createInstantReader(world.timeZone)
   const second: Second = (time) => `${new Date(toInstant(time) * 1000).toISOString().slice(0, 19)}Z`
   /** The rows of all channels, each with its channel's id. */
-  const each = (rowsOf: (channel: Channel) => readonly TruthRow[]): readonly TruthRow[] =>
+  const ofChannels = (rowsOf: (channel: Channel) => readonly TruthRow[]): readonly TruthRow[] =>
     [...world.channels.values()].flatMap((channel) =>
       rowsOf(channel).map((row) => ({ channel_id: channel.id, ...row })),
     )
   const signups = [...world.channels.values()].flatMap((channel) => signupRows(channel, second))
-  const unknown = Object.fromEntries(fields.unknownToV1.map((column) => [column, null]))
-  const record = (row: WatchRecord) => fields.truthRow(fields.recordFields, row, second)
+  const notInV1 = Object.fromEntries(fields.columnsNotInV1.map((column) => [column, null]))
+  const recordRow = (row: WatchRecord) => fields.truthRow(fields.recordFields, row, second)
   return {
     // Only items of visitors have the channel's name and administrator (API 2.5).
-    channels: each(({ name, adminId, visitors }) => [
+    channels: ofChannels(({ name, adminId, visitors }) => [
       visitors.rows.length > 0 ? { name: text(name), admin_id: adminId } : { name: null, admin_id: null },
     ]),
-    visitors: each(({ visitors }) => visitors.rows.map((row) => fields.truthRow(fields.visitorFields, row, second))),
-    watch_records: each(({ records }) => records.rows.map((row) => ({ ...record(row), api_version: 2 }))),
-    watch_records_v1: each(({ oldRecords }) =>
-      oldRecords.rows.map((row) => ({ ...record(row), ...unknown, api_version: 1 })),
+    visitors: ofChannels(({ visitors }) =>
+      visitors.rows.map((row) => fields.truthRow(fields.visitorFields, row, second)),
     ),
-    gifts: each((channel) => giftRows(channel, switches, second)),
-    questionnaires: each(({ questionnaires }) =>
+    watch_records: ofChannels(({ records }) => records.rows.map((row) => ({ ...recordRow(row), api_version: 2 }))),
+    watch_records_v1: ofChannels(({ oldRecords }) =>
+      oldRecords.rows.map((row) => ({ ...recordRow(row), ...notInV1, api_version: 1 })),
+    ),
+    gifts: ofChannels((channel) => giftRows(channel, switches, second)),
+    questionnaires: ofChannels(({ questionnaires }) =>
       questionnaires.rows.map((row) => {
         const own = fields.truthRow(fields.questionnaireFields, row, second)
         return { ...own, is_open: row.isOpen, created_at: second(row.createdAt) }

@@ -35,9 +35,9 @@ export function createAudience(options: AudienceOptions): {
       index < viewers / 10
         ? createPerson(createRandom(seed, 'regular', index), 1, index)
         : createPerson(random, channelIndex + 2, index)
-    const own = createVisits(random, options, person, index)
-    visitors.push(sumUp(random, person, own))
-    for (const visit of own) visits.push(visit)
+    const ownVisits = createVisits(random, options, person, index)
+    visitors.push(createVisitor(random, person, ownVisits))
+    for (const visit of ownVisits) visits.push(visit)
   }
   visits.sort((a, b) => a.enteredAt - b.enteredAt)
   const firstId = FIRST_RECORD_ID + channelIndex * RECORD_IDS_PER_CHANNEL
@@ -76,10 +76,10 @@ function createVisits(
   person: Person,
   index: number,
 ): [Visit, ...Visit[]] {
-  const usual = chooseEquipment(random)
+  const usualEquipment = chooseEquipment(random)
   const toVisit = (stay: Stay): Visit => ({
     ...person,
-    ...(random.chance(0.15) ? chooseEquipment(random) : usual),
+    ...(random.chance(0.15) ? chooseEquipment(random) : usualEquipment),
     ...stay,
     onlineSeconds: stay.leftAt - stay.enteredAt,
     watchSeconds: stay.liveSeconds + stay.vodSeconds,
@@ -93,7 +93,7 @@ function createVisits(
   return visits
 }
 
-function sumUp(random: Random, person: Person, visits: readonly [Visit, ...Visit[]]): Visitor {
+function createVisitor(random: Random, person: Person, visits: readonly [Visit, ...Visit[]]): Visitor {
   const sum = (field: 'watchSeconds' | 'liveSeconds' | 'vodSeconds' | 'onlineSeconds') =>
     visits.reduce((total, visit) => total + visit[field], 0)
   const { device, browser, origin, leftAt } = visits.reduce((a, b) => (b.leftAt >= a.leftAt ? b : a))

@@ -7,7 +7,7 @@ const MAX_SELECTIONS = 64
 export function createRowList<Item extends object>(rows: Item[] = []) {
   const selections = new Map<string, readonly Item[]>()
   let version = 0
-  const changed = () => {
+  const noteChange = () => {
     version += 1
     selections.clear()
   }
@@ -25,20 +25,20 @@ export function createRowList<Item extends object>(rows: Item[] = []) {
     get version() {
       return version
     },
-    add: (...added: readonly Item[]): void => {
-      for (const row of added) rows.push(row)
-      changed()
+    add: (...newRows: readonly Item[]): void => {
+      for (const row of newRows) rows.push(row)
+      noteChange()
     },
     replace: (row: Item, next: Item): void => {
       rows[indexOf(row)] = next
-      changed()
+      noteChange()
     },
     remove: (row: Item): void => {
       rows.splice(indexOf(row), 1)
-      changed()
+      noteChange()
     },
     /** Returns what `select` returns, cached under this name until the list changes. */
-    kept: (name: string, select: () => readonly Item[]): readonly Item[] => {
+    memoize: (name: string, select: () => readonly Item[]): readonly Item[] => {
       const selection = selections.get(name) ?? select()
       if (selections.size >= MAX_SELECTIONS) selections.clear()
       selections.set(name, selection)
