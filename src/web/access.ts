@@ -8,23 +8,25 @@ import { type Reply, redirectReply, textReply } from './reply.ts'
 /** Decides who may see the page and act from it. */
 export type Access = ReturnType<typeof createAccess>
 
-const MOST_WRONG = 10
+const MAX_WRONG_PER_MINUTE = 10
 const MINUTE_MS = 60_000
-
 const SESSION_COOKIE = 'livehouse_session'
+
+/** Where a token came from: the login form, or an `Authorization` header. */
+type TokenSource = 'form' | 'bearer'
 
 /** @param token `LIVEHOUSE_HTTP_TOKEN`; may be undefined only for a server that listens on loopback alone */
 export function createAccess(token: string | undefined, { clock, log }: { clock: Clock; log: Log }) {
-  const wrong = { form: new Array<number>(), bearer: new Array<number>() }
-  const recent = (by: keyof typeof wrong) => wrong[by].filter((atMs) => clock.now() - atMs < MINUTE_MS)
-  // So the cookie does not reveal the token, and becomes invalid when the token changes.
-  const keyedBy = (purpose: string) =>
+  const wrongTimes: Record<TokenSource, number[]> = { form: [], bearer: [] }
+  const recentTimes = (source: TokenSource) => wrongTimes[source].filter((atMs) => clock.now() - atMs < MINUTE_MS)
+  // A hash keyed by the token: the cookie does not reveal the token, and becomes invalid when the token changes.
+  const derive = (purpose: string) =>
     token === undefined ? undefined : createHmac('sha256', token).update(`livehouse ${purpose}`).digest('hex')
-  const [session, csrf] = [keyedBy('session'), keyedBy('form')]
+  const [session, csrf] = [derive('session'), derive('form')]
   return {
     /**
-     * Whether the page answers to the host of a request. Without a token only to loopback: another site could read the
-     * page by pointing its own name here (DNS rebinding). With a token to any, since reverse proxies have other names.
+     * Whether requests for this host are answered. Without a token only for loopback, as another site could point its
+     * own name here to read the page (DNS rebinding); with a token for any, as reverse proxies pass on other names.
      */
     isHostKnown: (host: string | undefined): boolean =>
       token !== undefined || isLoopback((host ?? '').replace(/:\d+$/, '')),
@@ -35,15 +37,15 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
       isEqual(cookies.get(SESSION_COOKIE) ?? '', session ?? ''),
     isToken: (given: string): boolean => token !== undefined && isEqual(given, token),
     /** Counts and logs a wrong token. `from`: the address of the client */
-    refuse: (from: string | undefined, by: keyof typeof wrong): void => {
-      const before = recent(by)
+    recordWrongToken: (from: string | undefined, source: TokenSource): void => {
+      const before = recentTimes(source)
       // A client that keeps guessing must not fill the log.
-      if (before.length >= MOST_WRONG) return
-      wrong[by] = [...before, clock.now()]
-      log.warn('http.tokenRefused', { from, wrongWithinMinute: wrong[by].length })
+      if (before.length >= MAX_WRONG_PER_MINUTE) return
+      wrongTimes[source] = [...before, clock.now()]
+      log.warn('http.tokenRefused', { from, wrongWithinMinute: wrongTimes[source].length })
     },
     /** Whether the login form accepts no token for now, because it got too many wrong ones within a minute. */
-    isExhausted: (): boolean => recent('form').length >= MOST_WRONG,
+    isFormBlocked: (): boolean => recentTimes('form').length >= MAX_WRONG_PER_MINUTE,
     /** The value of the session cookie; undefined without a token. */
     session,
     /** The secret that forms carry, so that no other site can send them; without a token there are no such forms. */
@@ -56,10 +58,10 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
   }
 }
 
-/** Compares in constant time, so that timing reveals nothing about `wanted`; false if that is empty. */
-function isEqual(given: string, wanted: string): boolean {
+/** Compares in constant time, so that timing reveals nothing about `expected`; false if that is empty. */
+function isEqual(given: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(given), digest(wanted)) && wanted !== ''
+  return timingSafeEqual(digest(given), digest(expected)) && expected !== ''
 }
 
 /** Cookies by name, as a browser sends them (RFC 6265, 4.2.1). */
@@ -71,7 +73,7 @@ export function readCookies(header: string | undefined): ReadonlyMap<string, str
   return new Map(pairs)
 }
 
-const MOST_BYTES = 4096
+const MAX_FORM_BYTES = 4096
 const MONTH_SECONDS = 30 * 86_400
 
 /** Checks the token of the login form: sets the session cookie, or shows the form once more (`again`). */
@@ -80,13 +82,13 @@ export async function answerLogin(
   request: IncomingMessage,
   again: (next: string) => Reply,
 ): Promise<Reply> {
-  if (access.isExhausted())
+  if (access.isFormBlocked())
     return textReply(429, 'too many wrong tokens came within a minute; wait for one', { 'retry-after': '60' })
   const form = await readForm(request)
   if (form === undefined) return textReply(413, 'this is not the form')
   const next = safePath(form.get('next') ?? '/')
   if (!access.isToken(form.get('token')?.trim() ?? '')) {
-    access.refuse(request.socket.remoteAddress, 'form')
+    access.recordWrongToken(request.socket.remoteAddress, 'form')
     return again(next)
   }
   // Behind a TLS proxy, browsers must never send the cookie without TLS.
@@ -110,7 +112,7 @@ export async function readForm(request: IncomingMessage): Promise<URLSearchParam
   const body: AsyncIterable<Buffer> = request
   for await (const chunk of body) {
     length += chunk.byteLength
-    if (length > MOST_BYTES) return undefined
+    if (length > MAX_FORM_BYTES) return undefined
     chunks.push(chunk)
   }
   return new URLSearchParams(Buffer.concat(chunks).toString('utf8'))

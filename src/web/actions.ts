@@ -30,9 +30,9 @@ export async function answerAction(
   const askedBy = `status page, from ${request.socket.remoteAddress}`
   if (name === 'run') {
     const job = form.get('job') ?? ''
-    const found = await actions.runJob(job, askedBy)
-    if (found === 'queued') return redirectReply(`/runs?queued=${encodeURIComponent(job)}`)
-    const [status, reason] = found === 'none' ? [404, words.noJob] : [409, words.jobRunning]
+    const result = await actions.runJob(job, askedBy)
+    if (result === 'queued') return redirectReply(`/runs?queued=${encodeURIComponent(job)}`)
+    const [status, reason] = result === 'none' ? [404, words.noJob] : [409, words.jobRunning]
     return problem(status, fill(words.refused, { reason: fill(reason, { job }) }))
   }
   if (name === 'cancel') {
@@ -41,7 +41,7 @@ export async function answerAction(
     return isCancelled ? redirectReply(runPath(runId)) : problem(409, fill(words.refused, { reason: words.isOver }))
   }
   if (name === 'retry') return redirectReply(runPath(await actions.retryQuarantine(askedBy)))
-  const range = rangeOf(form)
+  const range = readRange(form)
   if (range === undefined) return problem(400, fill(words.refused, { reason: words.badRange }))
   return redirectReply(runPath(await actions.reopen(range, askedBy)))
 }
@@ -50,8 +50,8 @@ function runPath(runId: string | null): string {
   return runId === null ? '/runs' : `/runs/${runId}`
 }
 
-/** A range of whole days, the last included; undefined if a field is invalid or the stream has no time filter. */
-function rangeOf(form: URLSearchParams): Forgotten | undefined {
+/** Reads a range of whole days, the last included; undefined if a field is invalid or the stream has no time filter. */
+function readRange(form: URLSearchParams): Forgotten | undefined {
   const stream = streamNames.find((name) => name === form.get('stream'))
   const channelId = form.get('channel') ?? ''
   const [from, last] = [form.get('from') ?? '', form.get('to') ?? ''].map((text) =>

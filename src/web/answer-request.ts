@@ -12,7 +12,7 @@ import { jsonReply, type Reply, send, textReply } from './reply.ts'
 import { messagesOf, chooseLanguage, languageOf } from './messages.ts'
 
 /** What the server needs to answer requests. */
-export interface Answering {
+export interface AnswerDeps {
   readonly access: Access
   readonly assets: Assets
   /** `LIVEHOUSE_LANG`; undefined for the browser's language. */
@@ -26,7 +26,7 @@ export interface Answering {
   readonly renderMetrics: () => Promise<{ readonly contentType: string; readonly text: string }>
 }
 
-interface Asked extends Omit<PageRequest, 'csrf'> {
+interface RequestContext extends Omit<PageRequest, 'csrf'> {
   readonly request: IncomingMessage
   readonly cookies: ReadonlyMap<string, string>
 }
@@ -39,7 +39,7 @@ const RENEW_BUSY_SECONDS = 2
 
 /** Answers one request. GET and HEAD only read; POST signs in and, behind the token, performs actions. */
 export async function answerRequest(
-  answering: Answering,
+  deps: AnswerDeps,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -49,19 +49,19 @@ export async function answerRequest(
   // Text of Postgres cannot contain NUL.
   if (url === null || !given.startsWith('/') || given.includes('%00'))
     return send(response, textReply(400, 'no such address'), isHead)
-  const asked = readAsked(answering, request, url)
+  const context = readContext(deps, request, url)
   try {
-    send(response, withLanguage(asked, await replyTo(answering, asked)), isHead)
+    send(response, keepLanguage(context, await replyTo(deps, context)), isHead)
   } catch (error) {
-    answering.log.error('http.failed', { path: url.pathname, err: error })
-    const { messages } = asked
+    deps.log.error('http.failed', { path: url.pathname, err: error })
+    const { messages } = context
     if (response.headersSent) return void response.destroy()
     const content = problemPage(messages, messages.problems.broken)
-    send(response, framed(answering, asked, { status: 500, content }), isHead)
+    send(response, pageReply(deps, context, { status: 500, content }), isHead)
   }
 }
 
-function readAsked({ language }: Answering, request: IncomingMessage, url: URL): Asked {
+function readContext({ language }: AnswerDeps, request: IncomingMessage, url: URL): RequestContext {
   const { pathname: path, searchParams: parameters } = url
   const cookies = readCookies(request.headers.cookie)
   const accepted = request.headers['accept-language']
@@ -69,74 +69,74 @@ function readAsked({ language }: Answering, request: IncomingMessage, url: URL):
   return { request, path, parameters, cookies, messages: messagesOf(chosen) }
 }
 
-async function replyTo(answering: Answering, asked: Asked): Promise<Reply> {
-  const { path, request } = asked
+async function replyTo(deps: AnswerDeps, context: RequestContext): Promise<Reply> {
+  const { path, request } = context
   const { method = '' } = request
-  const isLogin = path === '/login' && answering.access.session !== undefined
+  const isLogin = path === '/login' && deps.access.session !== undefined
   if (method === 'POST' && isLogin)
-    return await answerLogin(answering.access, request, (next) => loginReply(answering, asked, next, true))
+    return await answerLogin(deps.access, request, (next) => loginReply(deps, context, next, true))
   if (method === 'POST') {
-    const done = await replyToForm(answering, asked)
-    if (done !== undefined) return done
+    const reply = await replyToForm(deps, context)
+    if (reply !== undefined) return reply
   }
   if (method !== 'GET' && method !== 'HEAD')
     return textReply(405, 'this path is only read', { allow: isLogin ? 'GET, HEAD, POST' : 'GET, HEAD' })
   if (path === '/healthz') return jsonReply(200, { status: 'alive' })
   if (path === '/readyz') {
-    const readiness = await answering.readReadiness()
+    const readiness = await deps.readReadiness()
     return jsonReply(readiness.status === 'ready' ? 200 : 503, readiness)
   }
-  const asset = answering.assets.byPath.get(path)
+  const asset = deps.assets.byPath.get(path)
   if (asset !== undefined)
     return { status: 200, ...asset, headers: { 'cache-control': `public, max-age=${YEAR_SECONDS}, immutable` } }
-  const refused = refusal(answering, asked)
+  const refused = refusal(deps, context)
   if (refused !== undefined) return refused
-  if (isLogin) return loginReply(answering, asked, '/', false)
+  if (isLogin) return loginReply(deps, context, '/', false)
   if (path === '/metrics') {
-    const { contentType, text } = await answering.renderMetrics()
+    const { contentType, text } = await deps.renderMetrics()
     return { status: 200, contentType, body: text }
   }
-  const page = await answering.makePage({ ...asked, csrf: answering.actions && answering.access.csrf })
-  return framed(answering, asked, page)
+  const page = await deps.makePage({ ...context, csrf: deps.actions && deps.access.csrf })
+  return pageReply(deps, context, page)
 }
 
-async function replyToForm(answering: Answering, asked: Asked): Promise<Reply | undefined> {
-  const { access, actions } = answering
+async function replyToForm(deps: AnswerDeps, context: RequestContext): Promise<Reply | undefined> {
+  const { access, actions } = deps
   if (actions === undefined || access.csrf === undefined) return undefined
-  const refused = refusal(answering, asked)
+  const refused = refusal(deps, context)
   if (refused !== undefined) return refused
-  const { messages, request, path } = asked
+  const { messages, request, path } = context
   const problem = (status: number, text: string) =>
-    framed(answering, asked, { status, content: problemPage(messages, text) })
+    pageReply(deps, context, { status, content: problemPage(messages, text) })
   return await answerAction({ access, actions, messages, problem }, request, path)
 }
 
 /** The reply to a request that may not see the page; undefined for one that may. */
-function refusal(answering: Answering, asked: Asked): Reply | undefined {
-  const { request, path } = asked
+function refusal(deps: AnswerDeps, context: RequestContext): Reply | undefined {
+  const { request, path } = context
   const { host, authorization } = request.headers
-  if (!answering.access.isHostKnown(host)) {
+  if (!deps.access.isHostKnown(host)) {
     const known = 'without LIVEHOUSE_HTTP_TOKEN this page answers only as localhost, 127.0.0.1 or [::1]'
     return textReply(403, `${known}; set the token to reach it by another name`)
   }
-  if (path === '/login' || answering.access.isAllowed(authorization, asked.cookies)) return undefined
-  if (authorization !== undefined) answering.access.refuse(request.socket.remoteAddress, 'bearer')
+  if (path === '/login' || deps.access.isAllowed(authorization, context.cookies)) return undefined
+  if (authorization !== undefined) deps.access.recordWrongToken(request.socket.remoteAddress, 'bearer')
   if (path === '/metrics') {
     const hint = 'send the value of LIVEHOUSE_HTTP_TOKEN as Authorization: Bearer'
     return textReply(401, hint, { 'www-authenticate': 'Bearer realm="livehouse"' })
   }
-  return loginReply(answering, asked, request.url ?? '/', false)
+  return loginReply(deps, context, request.url ?? '/', false)
 }
 
-function loginReply(answering: Answering, asked: Asked, next: string, isWrong: boolean): Reply {
-  return framed(answering, asked, { status: 401, content: loginPage(asked.messages, { isWrong, next }) })
+function loginReply(deps: AnswerDeps, context: RequestContext, next: string, isWrong: boolean): Reply {
+  return pageReply(deps, context, { status: 401, content: loginPage(context.messages, { isWrong, next }) })
 }
 
-function framed({ assets, version }: Answering, asked: Asked, page: PageContent): Reply {
-  const { messages, path } = asked
+function pageReply({ assets, version }: AnswerDeps, context: RequestContext, page: PageContent): Reply {
+  const { messages, path } = context
   const { facts, isBusy = false, title = messages.title, content, status } = page
   const renewSeconds = status >= 400 && status < 500 ? 0 : isBusy ? RENEW_BUSY_SECONDS : RENEW_SECONDS
-  const parameters = Object.fromEntries([...asked.parameters].filter(([name]) => name !== 'lang'))
+  const parameters = Object.fromEntries([...context.parameters].filter(([name]) => name !== 'lang'))
   const asOf = facts && { atMs: facts.readAtMs, timeZone: facts.timeZone }
   const frame = { messages, assets: assets.paths, path, parameters, version, asOf, renewSeconds }
   return {
@@ -148,7 +148,7 @@ function framed({ assets, version }: Answering, asked: Asked, page: PageContent)
 }
 
 /** Keeps the language of the parameter `lang` in a cookie. */
-function withLanguage({ parameters }: Asked, reply: Reply): Reply {
+function keepLanguage({ parameters }: RequestContext, reply: Reply): Reply {
   const language = languageOf(parameters.get('lang') ?? '')
   if (language === undefined) return reply
   const cookie = `${LANGUAGE_COOKIE}=${language}; Path=/; Max-Age=${YEAR_SECONDS}; HttpOnly; SameSite=Strict`

@@ -17,7 +17,7 @@ export interface JobView extends KeepingJob, Pick<Job, 'name' | 'cron' | 'timeZo
 }
 
 /** The overview counts at most this many items in quarantine. */
-export const MOST_QUARANTINED = 100_000
+export const MAX_QUARANTINED = 100_000
 
 /** Everything that the overview shows, read in one snapshot of the database. */
 export type Facts = Awaited<ReturnType<typeof collectFacts>>
@@ -28,7 +28,7 @@ export interface FactsDeps extends Pick<HealthQuestion, 'budget' | 'rangeOf'>, P
 }
 
 /** How long readiness, metrics and the pages that query the database themselves wait for it. */
-export const LONGEST_ANSWER_MS = 3000
+export const ANSWER_TIMEOUT_MS = 3000
 
 /** Days that charts and timelines show, today included. */
 export const TIMELINE_DAYS = 30
@@ -37,7 +37,7 @@ export const CHART_HOURS = 24
 
 const DAY_MS = 86_400_000
 /** Longer statements are cancelled. */
-const LONGEST_STATEMENT_MS = 20_000
+const STATEMENT_TIMEOUT_MS = 20_000
 
 /**
  * Reads the facts. The cost grows with the number of partitions and with the slices of a day, never with all slices or
@@ -46,10 +46,10 @@ const LONGEST_STATEMENT_MS = 20_000
  */
 async function collectFacts({ db, clock, readJobs, budget, rangeOf }: FactsDeps) {
   const jobs = await readJobs()
-  return await readOnly(db, LONGEST_STATEMENT_MS, async (snapshot) => {
+  return await readOnly(db, STATEMENT_TIMEOUT_MS, async (snapshot) => {
     const nowMs = clock.now()
     const since = new Date(nowMs - TIMELINE_DAYS * DAY_MS)
-    const health = await readHealth(snapshot, { nowMs, budget, jobs, rangeOf, mostQuarantined: MOST_QUARANTINED + 1 })
+    const health = await readHealth(snapshot, { nowMs, budget, jobs, rangeOf, mostQuarantined: MAX_QUARANTINED + 1 })
     return {
       ...health,
       activity: await readDailyActivity(snapshot, since, health.timeZone),
@@ -61,8 +61,8 @@ async function collectFacts({ db, clock, readJobs, budget, rangeOf }: FactsDeps)
   })
 }
 
-/** The latest facts, and whether reading newer ones failed. */
-export interface Known {
+/** The latest facts, and whether the last attempt to read them failed. */
+export interface FactsState {
   /** Undefined before the first successful reading. */
   readonly facts: Facts | undefined
   /** Why the last reading failed or did not end in time; undefined if it succeeded. */
@@ -75,39 +75,39 @@ export interface ReadFailure {
   readonly sinceMs: number
 }
 
-/** Returns the facts; concurrent requests share one reading. Never throws; waits `longestMs` (10 s) at most. */
-export type ReadFacts = (longestMs?: number) => Promise<Known>
+/** Returns the facts; concurrent requests share one reading. Never throws; waits `timeoutMs` (10 s) at most. */
+export type ReadFacts = (timeoutMs?: number) => Promise<FactsState>
 
 /** Facts are reused for this many times the duration of their reading, at least 3 seconds; a failure for 3 seconds. */
-const REST = 20
-const SHORTEST_MS = 3000
-const LONGEST_WAIT_MS = 10_000
+const REUSE_FACTOR = 20
+const MIN_REUSE_MS = 3000
+const FACTS_TIMEOUT_MS = 10_000
 
 /** Reads facts on demand, but spends at most a twentieth of the time on reading. */
 export function createFactsSource(deps: FactsDeps): ReadFacts {
   const { clock, log } = deps
-  let known: Known = { facts: undefined, failure: undefined }
+  let state: FactsState = { facts: undefined, failure: undefined }
   let reading: Promise<true> | undefined
-  let [startedAtMs, keptUntilMs] = [0, -Infinity]
+  let [startedAtMs, reuseUntilMs] = [0, -Infinity]
   const read = async (): Promise<true> => {
     startedAtMs = clock.now()
     try {
-      known = { facts: await collectFacts(deps), failure: undefined }
-      keptUntilMs = clock.now() + Math.max(SHORTEST_MS, REST * (clock.now() - startedAtMs))
+      state = { facts: await collectFacts(deps), failure: undefined }
+      reuseUntilMs = clock.now() + Math.max(MIN_REUSE_MS, REUSE_FACTOR * (clock.now() - startedAtMs))
     } catch (error) {
       // Log an outage once, not at every attempt.
-      if (known.failure === undefined) log.warn('page.unread', { err: error })
-      known = { facts: known.facts, failure: { error, sinceMs: known.failure?.sinceMs ?? startedAtMs } }
-      keptUntilMs = clock.now() + SHORTEST_MS
+      if (state.failure === undefined) log.warn('page.unread', { err: error })
+      state = { facts: state.facts, failure: { error, sinceMs: state.failure?.sinceMs ?? startedAtMs } }
+      reuseUntilMs = clock.now() + MIN_REUSE_MS
     }
     reading = undefined
     return true
   }
-  return async (longestMs = LONGEST_WAIT_MS) => {
-    if (reading === undefined && clock.now() < keptUntilMs) return known
+  return async (timeoutMs = FACTS_TIMEOUT_MS) => {
+    if (reading === undefined && clock.now() < reuseUntilMs) return state
     reading ??= read()
-    if (await within(clock, longestMs, reading, false)) return known
-    const error = new Error(`it was not read within ${longestMs / 1000} s`)
-    return { facts: known.facts, failure: known.failure ?? { error, sinceMs: startedAtMs } }
+    if (await within(clock, timeoutMs, reading, false)) return state
+    const error = new Error(`it was not read within ${timeoutMs / 1000} s`)
+    return { facts: state.facts, failure: state.failure ?? { error, sinceMs: startedAtMs } }
   }
 }

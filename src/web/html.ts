@@ -35,23 +35,23 @@ function markupOf(value: Content): string {
 }
 
 /** Bidirectional control characters: in a name, they would reorder the text beside it. */
-const TURNING = /[\u202a-\u202e\u2066-\u2069]/g
+const BIDI_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/g
 
 /** Escapes markup, replaces control characters, which HTML forbids, by U+FFFD, and removes bidirectional controls. */
 function escape(text: string): string {
   // oxlint-disable-next-line eslint/no-control-regex
   const plain = text.toWellFormed().replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '\ufffd')
-  return plain.replaceAll(TURNING, '').replaceAll(/[&<>"']/g, (mark) => `&${entities[mark] ?? ''};`)
+  return plain.replaceAll(BIDI_CONTROLS, '').replaceAll(/[&<>"']/g, (mark) => `&${entities[mark] ?? ''};`)
 }
 
 /** Text from outside (names, labels, errors), cut, and isolated so that right-to-left letters reorder nothing else. */
-export function untrusted(text: string, longest = 120): Html {
-  const pieces = cutText(text, longest).replaceAll(PLACE_TO_BREAK, '$&\u0000').split('\u0000')
+export function isolate(text: string, longest = 120): Html {
+  const pieces = cutText(text, longest).replaceAll(LINE_BREAK_PLACES, '$&\u0000').split('\u0000')
   return html`<bdi>${pieces.map((piece, index) => html`${index > 0 && html`<wbr>`}${piece}`)}</bdi>`
 }
 
 /** Where a line may break: after a slash or equals sign, and after 30 characters without a space (ids are shorter). */
-const PLACE_TO_BREAK = /[/=](?=.)|[^\s/=]{30}(?=.)/gu
+const LINE_BREAK_PLACES = /[/=](?=.)|[^\s/=]{30}(?=.)/gu
 
 /** Cuts a text to `longest` characters, the last of them an ellipsis. */
 export function cutText(text: string, longest: number): string {
@@ -70,8 +70,8 @@ export function maskValues(message: string): string {
 }
 
 /** A message in English with its values masked. */
-export function maskedText(message: string, longest = 300): Html {
-  return html`<span lang="en">${untrusted(maskValues(message), longest)}</span>`
+export function maskMessage(message: string, longest = 300): Html {
+  return html`<span lang="en">${isolate(maskValues(message), longest)}</span>`
 }
 
 /**

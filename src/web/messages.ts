@@ -5,12 +5,12 @@ import { allStreams } from '../streams/registry.ts'
 import { labels } from './words/labels.ts'
 import { sentences } from './words/sentences.ts'
 
-type Chosen<Table> = {
-  readonly [Key in keyof Table]: Table[Key] extends readonly [string, string] ? string : Chosen<Table[Key]>
+type InOneLanguage<Table> = {
+  readonly [Key in keyof Table]: Table[Key] extends readonly [string, string] ? string : InOneLanguage<Table[Key]>
 }
 
 /** All texts of the page in one language, and how that language writes numbers and times. */
-export interface Messages extends Chosen<typeof labels>, Chosen<typeof sentences> {
+export interface Messages extends InOneLanguage<typeof labels>, InOneLanguage<typeof sentences> {
   readonly language: Language
   /** The value of `lang` in HTML. */
   readonly languageTag: string
@@ -26,13 +26,13 @@ export function messagesOf(language: Language): Messages {
   return { ...words, language, streams: Object.fromEntries(streams), languageTag, formats: formatsOf(language) }
 }
 
-function choose<Table extends object>(table: Table, index: 0 | 1): Chosen<Table> {
+function choose<Table extends object>(table: Table, index: 0 | 1): InOneLanguage<Table> {
   const entries = Object.entries(table).map(([key, value]) => [
     key,
     Array.isArray(value) ? value[index] : choose(value, index),
   ])
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the same keys, each with one of its two texts
-  return Object.fromEntries(entries) as Chosen<Table>
+  return Object.fromEntries(entries) as InOneLanguage<Table>
 }
 
 /** Replaces each `{name}` in a sentence by its value. */

@@ -5,7 +5,7 @@ import { fewestCallsLeft } from '../ledger/call-budget.ts'
 import { lastReading } from '../app/judge-health.ts'
 import type { Facts } from './facts.ts'
 
-interface ShownMetrics {
+interface MetricsInput {
   /** Undefined before the first successful reading. */
   readonly facts: Facts | undefined
   readonly isDatabaseUp: boolean
@@ -19,14 +19,14 @@ export function createStatusMetrics(version: string) {
   const metrics = defineMetrics(registry)
   metrics.info.set({ version }, 1)
   // Gauges start at 0, which would say that the budget is spent and last night is not complete.
-  for (const unknown of [metrics.isComplete, metrics.budgetLeft, metrics.factsAge]) unknown.remove()
+  for (const gauge of [metrics.isComplete, metrics.budgetLeft, metrics.factsAge]) gauge.remove()
   return {
     onCall: (({ endpoint, outcome, elapsedMs }) => {
       metrics.calls.inc({ endpoint, outcome })
       if (outcome === 'api.rateLimited') metrics.refusals.inc({ endpoint })
       if (outcome === 'ok') metrics.callSeconds.observe({ endpoint }, elapsedMs / 1000)
     }) satisfies OnCall,
-    render: async ({ facts, isDatabaseUp, nowMs }: ShownMetrics) => {
+    render: async ({ facts, isDatabaseUp, nowMs }: MetricsInput) => {
       metrics.databaseUp.set(isDatabaseUp ? 1 : 0)
       if (facts !== undefined) showFacts(metrics, facts, nowMs)
       return { contentType: registry.contentType, text: await registry.metrics() }

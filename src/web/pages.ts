@@ -20,7 +20,7 @@ import type { ListPage } from './render/table.ts'
 import { runsPage, runStates } from './render/runs-page.ts'
 import { unreachableSection, verdictSection } from './render/verdict-section.ts'
 import type { View } from './render/view.ts'
-import { type Facts, type FactsDeps, LONGEST_ANSWER_MS, type ReadFacts } from './facts.ts'
+import { type Facts, type FactsDeps, ANSWER_TIMEOUT_MS, type ReadFacts } from './facts.ts'
 import { fill, type Messages } from './messages.ts'
 
 interface PagesDeps extends Pick<FactsDeps, 'db' | 'clock' | 'log'> {
@@ -48,12 +48,12 @@ export interface PageContent {
   readonly isBusy?: boolean
 }
 
-const MOST_ERRORS = 50
+const MAX_ERRORS = 50
 /** How many runs, slices or rows in quarantine a page lists. */
 const PAGE_SIZE = 30
 /** How many characters of a row in quarantine are shown. */
 const RAW_LENGTH = 1500
-const TOO_LATE = `it was not read within ${LONGEST_ANSWER_MS / 1000} s`
+const TOO_LATE = `it was not read within ${ANSWER_TIMEOUT_MS / 1000} s`
 
 /** Makes the page of a path; for an unknown path, a page that says so. */
 export async function makePage(deps: PagesDeps, request: PageRequest): Promise<PageContent> {
@@ -62,27 +62,27 @@ export async function makePage(deps: PagesDeps, request: PageRequest): Promise<P
   const nowMs = deps.clock.now()
   const banner = failure && unreachableSection(messages, failure, nowMs, facts)
   if (facts === undefined) return { status: 503, content: html`${banner}` }
-  const around = { status: failure === undefined ? 200 : 503, facts }
+  const common = { status: failure === undefined ? 200 : 503, facts }
   const view = { messages, facts, nowMs, csrf }
   if (path === '/') {
-    return { ...around, content: overviewPage(view, banner ?? verdictSection(view)), isBusy: facts.verdict.isRunning }
+    return { ...common, content: overviewPage(view, banner ?? verdictSection(view)), isBusy: facts.verdict.isRunning }
   }
   if (path === '/channels') {
     const [q, show] = [parameters.get('q') ?? '', parameters.get('show') ?? '']
     const list = channelsPage(view, { q, show, page: pageNumber(parameters) })
-    return { ...around, title: messages.pages.channels, content: html`${banner}${list}` }
+    return { ...common, title: messages.pages.channels, content: html`${banner}${list}` }
   }
-  const read = readerOf(view, request)
-  const part = await (read && within(deps.clock, LONGEST_ANSWER_MS, readPart(deps, read), new Error(TOO_LATE)))
+  const read = findReader(view, request)
+  const part = await (read && within(deps.clock, ANSWER_TIMEOUT_MS, readPart(deps, read), new Error(TOO_LATE)))
   if (part === undefined) {
     const { notFound } = messages.problems
-    return { ...around, status: 404, title: notFound, content: problemPage(messages, notFound) }
+    return { ...common, status: 404, title: notFound, content: problemPage(messages, notFound) }
   }
-  if (!(part instanceof Error)) return { ...around, status: 200, ...part }
+  if (!(part instanceof Error)) return { ...common, status: 200, ...part }
   // If reading the facts failed too, the log has that already.
   if (failure === undefined && !hasCode(part, 'db.unreachable')) deps.log.warn('page.unread', { path, err: part })
-  const away = failure ?? { error: part, sinceMs: nowMs }
-  return { ...around, status: 503, content: unreachableSection(messages, away, nowMs, { timeZone: facts.timeZone }) }
+  const outage = failure ?? { error: part, sinceMs: nowMs }
+  return { ...common, status: 503, content: unreachableSection(messages, outage, nowMs, { timeZone: facts.timeZone }) }
 }
 
 type Part = Omit<PageContent, 'status' | 'facts'>
@@ -93,64 +93,64 @@ type ReadPart = (db: Db) => Promise<Part | undefined>
 /** Reads a part; returns an error of the database instead of throwing it. */
 async function readPart({ db }: PagesDeps, read: ReadPart): Promise<Part | undefined | Error> {
   try {
-    return await readOnly(db, LONGEST_ANSWER_MS, read)
+    return await readOnly(db, ANSWER_TIMEOUT_MS, read)
   } catch (error) {
     if (error instanceof LivehouseError && error.code.startsWith('db.')) return error
     throw error
   }
 }
 
-function readerOf(view: View, { path, parameters }: PageRequest): ReadPart | undefined {
-  if (path === '/runs') return (db) => runList(db, view, parameters)
-  if (path === '/quarantine') return (db) => quarantineList(db, view, parameters)
+function findReader(view: View, { path, parameters }: PageRequest): ReadPart | undefined {
+  if (path === '/runs') return (db) => readRuns(db, view, parameters)
+  if (path === '/quarantine') return (db) => readQuarantine(db, view, parameters)
   const [, kind, encoded = ''] = /^\/(channels|runs)\/([^/]+)$/.exec(path) ?? []
   const id = decodePercent(encoded) ?? ''
-  if (kind === 'runs') return /^\d{1,18}$/.test(id) ? (db) => oneRun(db, view, id, pageNumber(parameters)) : undefined
+  if (kind === 'runs') return /^\d{1,18}$/.test(id) ? (db) => readRun(db, view, id, pageNumber(parameters)) : undefined
   const channel = kind && view.facts.channels.find(({ channelId }) => channelId === id)
-  return channel ? (db) => oneChannel(db, view, channel) : undefined
+  return channel ? (db) => readChannel(db, view, channel) : undefined
 }
 
-async function runList(db: Db, view: View, parameters: URLSearchParams): Promise<Part> {
+async function readRuns(db: Db, view: View, parameters: URLSearchParams): Promise<Part> {
   const [command, status] = [parameters.get('command') ?? '', parameters.get('status') ?? '']
-  const wishes = { command: command || undefined, status: runStates.find((state) => state === status) }
-  const found = await onePage(parameters, (part) => readRunReports(db, { ...part, ...wishes }))
+  const filter = { command: command || undefined, status: runStates.find((state) => state === status) }
+  const found = await readListPage(parameters, (part) => readRunReports(db, { ...part, ...filter }))
   const content = runsPage(view, { command, status }, found, await readCommands(db), parameters.get('queued'))
   return { title: view.messages.pages.runs, content }
 }
 
-async function quarantineList(db: Db, view: View, parameters: URLSearchParams): Promise<Part> {
+async function readQuarantine(db: Db, view: View, parameters: URLSearchParams): Promise<Part> {
   const stream = parameters.get('stream') ?? ''
-  const found = await onePage(parameters, (part) =>
+  const found = await readListPage(parameters, (part) =>
     readQuarantinedItems(db, { ...part, stream: stream || undefined, rawLength: RAW_LENGTH }),
   )
   return { title: view.messages.pages.quarantine, content: quarantinePage(view, stream, found) }
 }
 
-async function oneChannel(db: Db, view: View, channel: ListedChannel): Promise<Part> {
+async function readChannel(db: Db, view: View, channel: ListedChannel): Promise<Part> {
   const { channelId, label, name } = channel
   const readings = await readOpenReadings(db, MOST_OPEN, channelId)
   return { title: label ?? name ?? channelId, content: channelPage(view, channel, readings) }
 }
 
-async function oneRun(db: Db, view: View, runId: string, page: number): Promise<Part | undefined> {
+async function readRun(db: Db, view: View, runId: string, page: number): Promise<Part | undefined> {
   const [run] = await readRunReports(db, { runId, count: 1 })
   if (run === undefined) return undefined
   const details = await readRunDetails(db, runId, { most: PAGE_SIZE + 1, skip: (page - 1) * PAGE_SIZE })
-  const errors = await readRunErrors(db, runId, MOST_ERRORS)
-  const content = runPage(view, run, { ...details, slices: listPage(details.slices, page), errors })
+  const errors = await readRunErrors(db, runId, MAX_ERRORS)
+  const content = runPage(view, run, { ...details, slices: toListPage(details.slices, page), errors })
   return { title: fill(view.messages.run.title, { runId }), content, isBusy: run.status === 'running' }
 }
 
 /** Reads the requested page of a list, with one more row to see whether another page follows. */
-async function onePage<Row>(
+async function readListPage<Row>(
   parameters: URLSearchParams,
   read: (part: { readonly count: number; readonly skip: number }) => Promise<readonly Row[]>,
 ): Promise<ListPage<Row>> {
   const page = pageNumber(parameters)
-  return listPage(await read({ count: PAGE_SIZE + 1, skip: (page - 1) * PAGE_SIZE }), page)
+  return toListPage(await read({ count: PAGE_SIZE + 1, skip: (page - 1) * PAGE_SIZE }), page)
 }
 
-function listPage<Row>(rows: readonly Row[], page: number): ListPage<Row> {
+function toListPage<Row>(rows: readonly Row[], page: number): ListPage<Row> {
   return { rows: rows.slice(0, PAGE_SIZE), page, hasMore: rows.length > PAGE_SIZE }
 }
 

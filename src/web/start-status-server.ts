@@ -4,17 +4,17 @@ import { isIPv6 } from 'node:net'
 import { type Clock, within } from '../core/clock.ts'
 import { LivehouseError, messageOf } from '../core/errors.ts'
 import { createAccess } from './access.ts'
-import { type Answering, answerRequest } from './answer-request.ts'
+import { type AnswerDeps, answerRequest } from './answer-request.ts'
 import { readAssets } from './assets.ts'
 import { createStatusMetrics } from './metrics.ts'
 import { makePage } from './pages.ts'
-import { createFactsSource, type FactsDeps, LONGEST_ANSWER_MS } from './facts.ts'
+import { createFactsSource, type FactsDeps, ANSWER_TIMEOUT_MS } from './facts.ts'
 import type { OperatorActions } from '../app/operator-actions.ts'
 import { notReady, type Readiness, readReadiness } from '../app/read-health.ts'
 import type { Db } from '../store/database.ts'
 
 /** What the status server shows, and to whom. */
-export interface StatusServerOptions extends FactsDeps, Pick<Answering, 'language' | 'version'> {
+export interface StatusServerOptions extends FactsDeps, Pick<AnswerDeps, 'language' | 'version'> {
   /** `LIVEHOUSE_HTTP`; port 0 for any free port. */
   readonly listen: { readonly host: string; readonly port: number }
   /** `LIVEHOUSE_HTTP_TOKEN`; may be undefined only on loopback. */
@@ -26,9 +26,9 @@ export interface StatusServerOptions extends FactsDeps, Pick<Answering, 'languag
 /** A running status server; disposing of it ends its connections. */
 export type StatusServer = Awaited<ReturnType<typeof startStatusServer>>
 
-const MOST_CONNECTIONS = 500
+const MAX_CONNECTIONS = 500
 /** A connection that takes longer to send its request is closed: 500 idle ones would shut out health checks. */
-const LONGEST_REQUEST_MS = 3000
+const REQUEST_TIMEOUT_MS = 3000
 
 /**
  * Serves the status page, `/healthz`, `/readyz` and `/metrics`.
@@ -40,23 +40,23 @@ export async function startStatusServer(options: StatusServerOptions) {
   const metrics = createStatusMetrics(options.version)
   const readFacts = createFactsSource(options)
   const askReadiness = createReadiness(options)
-  const answering = {
+  const deps = {
     ...options,
     access: createAccess(options.token, options),
     assets,
     makePage: makePage.bind(undefined, { ...options, readFacts }),
     readReadiness: askReadiness,
     renderMetrics: async () => {
-      const [{ facts }, { database }] = await Promise.all([readFacts(LONGEST_ANSWER_MS), askReadiness()])
+      const [{ facts }, { database }] = await Promise.all([readFacts(ANSWER_TIMEOUT_MS), askReadiness()])
       // Readiness decides, not the facts: a large ledger may take longer to read although the database answers.
       return await metrics.render({ facts, isDatabaseUp: database !== 'unreachable', nowMs: clock.now() })
     },
   }
-  const limits = { requestTimeout: LONGEST_REQUEST_MS, connectionsCheckingInterval: LONGEST_REQUEST_MS / 6 }
+  const limits = { requestTimeout: REQUEST_TIMEOUT_MS, connectionsCheckingInterval: REQUEST_TIMEOUT_MS / 6 }
   const server = createServer(limits, (request, response) => {
-    void answerRequest(answering, request, response).catch(() => response.destroy())
+    void answerRequest(deps, request, response).catch(() => response.destroy())
   })
-  server.maxConnections = MOST_CONNECTIONS
+  server.maxConnections = MAX_CONNECTIONS
   const url = await listen(server, options.listen)
   log.info('http.listening', { url })
   return {
@@ -75,15 +75,15 @@ export async function startStatusServer(options: StatusServerOptions) {
 }
 
 /** How long an answer of `/readyz` is reused, as anyone may request it. */
-const KEPT_MS = 1000
+const READINESS_REUSE_MS = 1000
 
 /** Asks the database for its state, at most once a second, and waits 3 seconds for the answer. Never throws. */
 function createReadiness({ db, clock }: { readonly db: Db; readonly clock: Clock }): () => Promise<Readiness> {
   let last: { readonly answer: Promise<Readiness>; readonly atMs: number } | undefined
   return async () => {
     const now = clock.now()
-    if (last === undefined || now - last.atMs >= KEPT_MS)
-      last = { answer: within(clock, LONGEST_ANSWER_MS, readReadiness(db), notReady), atMs: now }
+    if (last === undefined || now - last.atMs >= READINESS_REUSE_MS)
+      last = { answer: within(clock, ANSWER_TIMEOUT_MS, readReadiness(db), notReady), atMs: now }
     return await last.answer
   }
 }

@@ -29,28 +29,29 @@ export interface TimelineFacts {
  */
 export function timelineOf({ now, units, open, rangeOf, outOf = 0 }: TimelineFacts) {
   const windowed = units.filter(({ isWindowed }) => isWindowed)
-  const known = new Set(windowed.map(({ channelId }) => channelId)).size
-  return lastOnes(now, DAY, TIMELINE_DAYS).map((day) => {
+  const channels = new Set(windowed.map(({ channelId }) => channelId)).size
+  return lastPeriodStarts(now, DAY, TIMELINE_DAYS).map((day) => {
     const span = { from: day, to: Math.min(day + DAY, now) }
-    const marks = open
+    const faults = open
       .map(({ window, ...each }) => ({ ...each, length: window ? overlap(window.from, window.to, span) : 0 }))
       .filter(({ length }) => length > 0)
     const read = windowed.reduce((sum, unit) => sum + overlap(unit.since, unit.until, span), 0)
-    const missing = marks.reduce((sum, { kind, length }) => (kind === 'gap' ? sum + length : sum), 0)
-    const wanted = windowed.reduce((sum, unit) => sum + wantedOf(unit, span, rangeOf), 0) * Math.max(1, outOf / known)
+    const missing = faults.reduce((sum, { kind, length }) => (kind === 'gap' ? sum + length : sum), 0)
+    const ofKnown = windowed.reduce((sum, unit) => sum + wantedOf(unit, span, rangeOf), 0)
+    const wanted = ofKnown * Math.max(1, outOf / channels)
     const share = wanted === 0 ? 0 : Math.min(1, Math.max(0, (read - missing) / wanted))
-    const state = stateOf(marks, share)
-    const ofState = marks.filter(({ kind }) => kind === state)
+    const state = stateOf(faults, share)
+    const ofState = faults.filter(({ kind }) => kind === state)
     // Partitions of one channel, such as its two types of gifts, count once.
     const byChannel = [...Map.groupBy(ofState, ({ channelId }) => channelId).values()]
-    const longest = byChannel.map((alike) => Math.max(...alike.map(({ length }) => length)))
+    const longest = byChannel.map((ofOne) => Math.max(...ofOne.map(({ length }) => length)))
     const faulty = wanted === 0 ? 0 : longest.reduce((sum, each) => sum + each, 0) / wanted
     return { day, share, faulty, state }
   })
 }
 
 /** When the last `count` days or hours (`length`, in seconds) began, the current one last. */
-export function lastOnes(now: WallTime, length: number, count: number): readonly WallTime[] {
+export function lastPeriodStarts(now: WallTime, length: number, count: number): readonly WallTime[] {
   const last = Math.floor(now / length) * length
   return Array.from({ length: count }, (_, index) => last - (count - 1 - index) * length)
 }
@@ -68,10 +69,11 @@ function wantedOf({ channelId, since, until }: LedgerUnit, span: Window, rangeOf
   return overlap(from, to, span)
 }
 
-function stateOf(marks: readonly Pick<OpenReading, 'kind'>[], share: number): DayState {
-  if (marks.some(({ kind }) => kind === 'problem')) return 'problem'
-  if (marks.some(({ kind }) => kind === 'gap')) return 'gap'
+function stateOf(faults: readonly Pick<OpenReading, 'kind'>[], share: number): DayState {
+  const has = (kind: OpenReading['kind']) => faults.some((each) => each.kind === kind)
+  if (has('problem')) return 'problem'
+  if (has('gap')) return 'gap'
   if (share === 0) return 'none'
-  if (marks.some(({ kind }) => kind === 'accepted')) return 'accepted'
+  if (has('accepted')) return 'accepted'
   return share > 0.999 ? 'complete' : 'partial'
 }

@@ -1,7 +1,7 @@
 import type { ListedChannel } from '../../ledger/channels.ts'
 import { countProofs } from '../../ledger/latest-readings.ts'
 import type { OpenReading, OpenReadings } from '../../ledger/open-readings.ts'
-import { untrusted, type Html, html } from '../html.ts'
+import { isolate, type Html, html } from '../html.ts'
 import { type JudgedUnit, readProgressOf } from '../../app/judge-health.ts'
 import { rangeText } from './run-page.ts'
 import { coverageSection, lastRead, completeUntil, streamsOf } from './streams-section.ts'
@@ -20,25 +20,25 @@ export function channelPage(outer: View, channel: ListedChannel, readings: OpenR
   const isComplete = readProgressOf(units).behind.length === 0
   const tone = channel.state === 'active' && isComplete ? 'good' : 'calm'
   const title = channel.label ?? channel.name ?? channelId
-  const known = [channelId, channel.name].filter((each) => each !== title)
-  const facets = [...known, channel.group, channel.isTest ? messages.channel.test : null].map(
-    (each) => each !== null && html`· ${untrusted(each, 60)} `,
+  const otherNames = [channelId, channel.name].filter((each) => each !== title)
+  const facets = [...otherNames, channel.group, channel.isTest ? messages.channel.test : null].map(
+    (each) => each !== null && html`· ${isolate(each, 60)} `,
   )
   const parts = [
-    ['streams', streams(view, units)],
+    ['streams', streamsTable(view, units)],
     ['coverage', units.length > 0 && coverageSection(view, rows)],
-    ['open', openPoints(view)],
+    ['open', openSection(view)],
     ['reopen', reopenSection(view, channelId, units)],
   ] as const
   const names = parts.flatMap(([name, part]) => (part === false ? [] : name))
-  return html`<h1>${untrusted(title, 60)}</h1>
+  return html`<h1>${isolate(title, 60)}</h1>
 <p class="facets">${mark(tone, messages.channelStates[channel.state])}
 ${facets}</p>
 ${sectionLinks(view, names)}
 ${parts.map(([, part]) => part)}`
 }
 
-function streams(view: View, units: readonly JudgedUnit[]): Html | false {
+function streamsTable(view: View, units: readonly JudgedUnit[]): Html | false {
   const columns: readonly Column<JudgedUnit>[] = [
     ['stream', ({ stream }) => streamName(view, stream)],
     ['lastRead', (unit) => lastRead(view, [unit])],
@@ -48,14 +48,14 @@ function streams(view: View, units: readonly JudgedUnit[]): Html | false {
   return tableSection(view, 'streams', units, columns, { note: '' })
 }
 
-function openPoints(view: View): Html | false {
+function openSection(view: View): Html | false {
   const { messages, facts } = view
   const { open, openCounts } = facts
   const columns: readonly Column<OpenReading>[] = [
     ['stream', ({ stream }) => streamName(view, stream)],
     ['kind', (reading) => kindOf(view, reading)],
     ['range', ({ window }) => rangeText(view, window)],
-    ['partition', ({ partition }) => untrusted(partition, 60)],
+    ['partition', ({ partition }) => isolate(partition, 60)],
     ['reason', ({ reason }) => (reason === null ? messages.notKnown : errorText(messages, reason))],
   ]
   const hasOnlyWhenNamed = open.some(({ stream, kind }) => isOnlyWhenNamed(stream) && kind !== 'accepted')

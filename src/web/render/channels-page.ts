@@ -1,5 +1,5 @@
 import type { ListedChannel } from '../../ledger/channels.ts'
-import { untrusted, type Html, html } from '../html.ts'
+import { isolate, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { lastRead, completeUntil } from './streams-section.ts'
 import { type Column, filterForm, pagination, tableSection } from './table.ts'
@@ -21,17 +21,17 @@ type ChannelRow = ReturnType<typeof rowsOf>[number]
 export function channelsPage(view: View, filter: ChannelFilter): Html {
   const { messages, facts } = view
   const { formats, filter: words } = messages
-  const { page: asked, ...wishes } = filter
-  const found = rowsOf(view).filter((row) => matches(row, filter))
-  const pages = Math.max(1, Math.ceil(found.length / PAGE_SIZE))
-  const page = Math.min(Math.max(1, asked), pages)
-  const shown = found.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
-  const count = { count: formats.number(found.length), all: formats.number(facts.channels.length) }
+  const { page: requestedPage, ...parameters } = filter
+  const matching = rowsOf(view).filter((row) => matches(row, filter))
+  const pages = Math.max(1, Math.ceil(matching.length / PAGE_SIZE))
+  const page = Math.min(Math.max(1, requestedPage), pages)
+  const shown = matching.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
+  const count = { count: formats.number(matching.length), all: formats.number(facts.channels.length) }
   return html`<h1>${messages.pages.channels}</h1>
-${filterOf(view, filter)}
+${channelFilter(view, filter)}
 <p class="count">${fill(words.found, count)}</p>
 ${tableSection(view, 'channels', shown, columnsOf(view), {
-  more: pagination(view, '/channels', wishes, { rows: shown, page, hasMore: page < pages }),
+  more: pagination(view, '/channels', parameters, { rows: shown, page, hasMore: page < pages }),
 })}`
 }
 
@@ -40,16 +40,16 @@ function rowsOf({ facts }: View) {
   const units = Map.groupBy(facts.judged, ({ channelId }) => channelId)
   const problems = Map.groupBy(facts.problems, ({ channelId }) => channelId)
   const rows = facts.channels.map((channel) => {
-    const own = units.get(channel.channelId) ?? []
+    const ownUnits = units.get(channel.channelId) ?? []
     // Readings that fell short or failed, gaps, and streams that are late or were never read.
     const counts = {
       problems: (problems.get(channel.channelId) ?? []).reduce((sum, each) => sum + each.readings, 0),
-      gaps: own.reduce((sum, { gaps }) => sum + gaps, 0),
-      late: own.filter(({ fault }) => fault === 'late' || fault === 'unread').length,
+      gaps: ownUnits.reduce((sum, { gaps }) => sum + gaps, 0),
+      late: ownUnits.filter(({ fault }) => fault === 'late' || fault === 'unread').length,
     }
     const isOpen = counts.problems + counts.gaps + counts.late > 0
     const rank = channel.state !== 'active' ? 2 : isOpen ? 0 : 1
-    return { channel, units: own, counts, isOpen, rank }
+    return { channel, units: ownUnits, counts, isOpen, rank }
   })
   const byId = new Intl.Collator('en', { numeric: true })
   return rows.toSorted((a, b) => a.rank - b.rank || byId.compare(a.channel.channelId, b.channel.channelId))
@@ -61,7 +61,7 @@ function matches(row: ChannelRow, { q, show }: ChannelFilter): boolean {
   return text.includes(q.trim().toLowerCase()) && (show !== 'open' || row.isOpen)
 }
 
-function filterOf(view: View, { q, show }: ChannelFilter): Html {
+function channelFilter(view: View, { q, show }: ChannelFilter): Html {
   const words = view.messages.filter
   const fields = html`<label>${words.search}<input type="search" name="q" value="${q}" maxlength="100"></label>
 <label class="check"><input type="checkbox" name="show" value="open"${show === 'open' && html` checked`}>
@@ -81,10 +81,10 @@ function columnsOf(view: View): readonly Column<ChannelRow>[] {
 
 function channelName(view: View, { channelId, name, label, group, isTest }: ListedChannel): Html {
   const others = [label === null ? null : name, group, isTest ? view.messages.channel.test : null]
-  const more = others.map((each) => each !== null && html` · ${untrusted(each, 60)}`)
+  const more = others.map((each) => each !== null && html` · ${isolate(each, 60)}`)
   const path = `/channels/${encodeURIComponent(channelId)}`
-  const link = html`<a href="${path}">${untrusted(label ?? name ?? channelId)}</a>`
-  return html`${link} <small>${untrusted(channelId)}${more}</small>`
+  const link = html`<a href="${path}">${isolate(label ?? name ?? channelId)}</a>`
+  return html`${link} <small>${isolate(channelId)}${more}</small>`
 }
 
 function stateOf({ messages }: View, row: ChannelRow): Html {
@@ -92,7 +92,7 @@ function stateOf({ messages }: View, row: ChannelRow): Html {
   if (channel.state !== 'active') return mark('calm', messages.channelStates[channel.state])
   if (!isOpen) return mark('good', messages.channelStates.active)
   const { number } = messages.formats
-  const found = (['problems', 'gaps', 'late'] as const).filter((name) => counts[name] > 0)
-  const marks = found.map((name) => mark('bad', fill(messages.channel[name], { count: number(counts[name]) })))
+  const faults = (['problems', 'gaps', 'late'] as const).filter((name) => counts[name] > 0)
+  const marks = faults.map((name) => mark('bad', fill(messages.channel[name], { count: number(counts[name]) })))
   return html`<span class="marks">${marks}</span>`
 }

@@ -2,7 +2,7 @@ import { DAY, formatWallDate, formatWallTime, HOUR } from '../../core/wall-clock
 import { streamNames } from '../../streams/registry.ts'
 import { CHART_HOURS, TIMELINE_DAYS } from '../facts.ts'
 import { type Html, html } from '../html.ts'
-import { lastOnes } from '../timeline.ts'
+import { lastPeriodStarts } from '../timeline.ts'
 import { section, streamName, type View } from './view.ts'
 
 interface Point {
@@ -21,9 +21,9 @@ interface Slots {
 export function chartsSection(view: View): Html {
   const { messages, facts } = view
   const { charts, columns, empty, formats } = messages
-  const lastDays = lastOnes(facts.now, DAY, TIMELINE_DAYS)
+  const lastDays = lastPeriodStarts(facts.now, DAY, TIMELINE_DAYS)
   const days = { head: columns.day, all: lastDays.map((at) => ({ at: formatWallDate(at), name: formats.wallDay(at) })) }
-  const lastHours = lastOnes(facts.now, HOUR, CHART_HOURS).map(formatWallTime)
+  const lastHours = lastPeriodStarts(facts.now, HOUR, CHART_HOURS).map(formatWallTime)
   const hours = { head: columns.hour, all: lastHours.map((at) => ({ at, name: at.slice(11, 16) })) }
   // In the order of the registry.
   const written = streamNames.flatMap((stream) => {

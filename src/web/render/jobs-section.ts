@@ -1,6 +1,6 @@
 import cronstrue from 'cronstrue/i18n.js'
 import type { Language } from '../../core/column.ts'
-import { untrusted, type Html, html } from '../html.ts'
+import { isolate, type Html, html } from '../html.ts'
 import type { JobView } from '../facts.ts'
 import { type Column, tableSection } from './table.ts'
 import { actionForm, lockedNote, mark, moment, stateMark, type View } from './view.ts'
@@ -9,7 +9,7 @@ import { actionForm, lockedNote, mark, moment, stateMark, type View } from './vi
 export function jobsSection(view: View): Html | false {
   const { messages, facts, csrf } = view
   const columns: readonly Column<JobView>[] = [
-    ['job', ({ name }) => untrusted(name)],
+    ['job', ({ name }) => isolate(name)],
     [
       'schedule',
       ({ cron, timeZone }) => html`${inWords(cron, messages.language)} <small><code>${cron}</code> ${timeZone}</small>`,

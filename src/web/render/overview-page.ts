@@ -7,17 +7,17 @@ import { jobsSection } from './jobs-section.ts'
 import { coverageSection, rowCount, completeUntil, streamsOf, streamsSection } from './streams-section.ts'
 import { progressSection } from './verdict-section.ts'
 import { sectionLinks, moment, type View, stateMark } from './view.ts'
-import { MOST_QUARANTINED } from '../facts.ts'
+import { MAX_QUARANTINED } from '../facts.ts'
 import { reasonsSection } from './quarantine-page.ts'
 import { runsSection } from './runs-page.ts'
 
 /** Few, because a phone shows each run as a block. */
 const LAST_RUNS = 5
 
-/** The first page: `answer` (the verdict), then the facts that it rests on. */
-export function overviewPage(view: View, answer: Html): Html {
+/** The first page: the verdict, then the facts that it rests on. */
+export function overviewPage(view: View, verdict: Html): Html {
   const { messages, facts } = view
-  return html`${answer}
+  return html`${verdict}
 ${sectionLinks(view, ['streams', 'coverage', 'charts', 'runs', 'jobs', 'quarantine'])}
 ${figures(view)}
 ${progressSection(view, facts.runs)}
@@ -58,7 +58,7 @@ ${gone > 0 && html`<small>${fill(words.goneChannels, { count: formats.number(gon
     [words.rows, html`${typeof rows === 'number' ? formats.number(rows) : rows} <small>${words.rowsOf}</small>`],
     [
       messages.sections.quarantine,
-      html`<a href="/quarantine">${formats.number(quarantined)}${quarantined > MOST_QUARANTINED && '+'}</a>`,
+      html`<a href="/quarantine">${formats.number(quarantined)}${quarantined > MAX_QUARANTINED && '+'}</a>`,
     ],
     [words.budget, fill(words.budgetLeft, left)],
   ]

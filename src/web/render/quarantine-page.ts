@@ -1,5 +1,5 @@
 import type { QuarantineGroup, ShownItem } from '../../ledger/quarantine/quarantine-reasons.ts'
-import { untrusted, type Html, html, maskedText, maskJson, maskValues } from '../html.ts'
+import { isolate, type Html, html, maskMessage, maskJson, maskValues } from '../html.ts'
 import { reasonInChinese } from '../words/reasons.ts'
 import { streamNames } from '../../streams/registry.ts'
 import { choice, type Column, filterForm, type ListPage, pagination, tableSection } from './table.ts'
@@ -9,14 +9,14 @@ import { actionForm, link, moment, streamName, type View } from './view.ts'
  * The rows that could not be read, masked and with their reasons, and a button to retry all of them.
  * @param stream the only stream shown; empty for all
  */
-export function quarantinePage(view: View, stream: string, found: ListPage<ShownItem>): Html {
+export function quarantinePage(view: View, stream: string, list: ListPage<ShownItem>): Html {
   const { messages } = view
   const { actions, columns: words } = messages
   const streams = streamNames.map((name) => [name, streamName(view, name)] as const)
   const columns: readonly Column<ShownItem>[] = [
     ['reason', ({ reason, path }) => html`${reasonText(view, reason)}${path && html` <code>${path}</code>`}`],
     ['stream', (item) => streamName(view, item.stream)],
-    ['partition', ({ partition }) => untrusted(partition, 60)],
+    ['partition', ({ partition }) => isolate(partition, 60)],
     [
       'row',
       ({ raw }) => html`<details><summary>${messages.filter.apply}</summary>
@@ -27,18 +27,18 @@ export function quarantinePage(view: View, stream: string, found: ListPage<Shown
   const note = html`<p class="note">${actions.retryNote}</p>`
   return html`<h1>${messages.pages.quarantine}</h1>
 ${filterForm(view, '/quarantine', choice(view, 'stream', words.stream, stream, streams))}
-${found.rows.length > 0 && actionForm(view, 'retry', actions.retry, note, 'livehouse quarantine retry')}
-${tableSection(view, 'quarantine', found.rows, columns, {
+${list.rows.length > 0 && actionForm(view, 'retry', actions.retry, note, 'livehouse quarantine retry')}
+${tableSection(view, 'quarantine', list.rows, columns, {
   className: 'worded',
-  more: pagination(view, '/quarantine', { stream }, found),
+  more: pagination(view, '/quarantine', { stream }, list),
 })}`
 }
 
-const MOST_REASONS = 40
+const MAX_REASONS = 40
 
 /** The reasons why rows are in quarantine, with the number of rows. */
 export function reasonsSection(view: View): Html | false {
-  const largest = view.facts.quarantine.toSorted((a, b) => b.items - a.items).slice(0, MOST_REASONS)
+  const largest = view.facts.quarantine.toSorted((a, b) => b.items - a.items).slice(0, MAX_REASONS)
   return tableSection<QuarantineGroup>(view, 'quarantine', largest, [
     ['reason', ({ reason }) => reasonText(view, reason)],
     ['stream', ({ stream }) => html`<a href="${link('/quarantine', { stream })}">${streamName(view, stream)}</a>`],
@@ -50,5 +50,5 @@ export function reasonsSection(view: View): Html | false {
 /** A reason with its values masked, in Chinese on a Chinese page if there is a translation. */
 function reasonText({ messages }: View, reason: string): Html {
   const translated = messages.language === 'en' ? undefined : reasonInChinese(maskValues(reason))
-  return translated === undefined ? maskedText(reason) : untrusted(translated, 300)
+  return translated === undefined ? maskMessage(reason) : isolate(translated, 300)
 }

@@ -4,10 +4,10 @@ import type { Window } from '../../core/slice.ts'
 import { type RunDetails } from '../../ledger/slices/run-details.ts'
 import type { RunReport, RunError } from '../../ledger/runs/run-reports.ts'
 import { rankOf } from '../../streams/registry.ts'
-import { untrusted, type Html, html } from '../html.ts'
+import { isolate, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { figureList } from './overview-page.ts'
-import { atEnd, took } from './runs-page.ts'
+import { countAtEnd, duration } from './runs-page.ts'
 import { errorText, progressSection } from './verdict-section.ts'
 import { type Column, type ListPage, pagination, tableSection } from './table.ts'
 import {
@@ -33,34 +33,34 @@ export function runPage(view: View, run: RunReport, details: ShownDetails): Html
   const { messages } = view
   const { columns } = messages
   const isRunning = run.status === 'running'
-  const found = { ...details, slices: details.slices.rows, asked: Object.keys(details.asked) }
-  const parts = (['errors', 'alerts', 'slices', 'asked'] as const).filter((part) => found[part].length > 0)
+  const lists = { ...details, slices: details.slices.rows, asked: Object.keys(details.asked) }
+  const parts = (['errors', 'alerts', 'slices', 'asked'] as const).filter((part) => lists[part].length > 0)
   return html`<h1>${fill(messages.run.title, { runId: run.runId })}</h1>
 ${sectionLinks(view, ['streams', ...(isRunning ? (['workers'] as const) : []), ...parts])}
 ${figureList(view, [
-  [columns.command, untrusted(run.command)],
+  [columns.command, isolate(run.command)],
   [columns.status, stateMark(messages, run.status)],
   [columns.started, moment(view, run.startedAt)],
-  [columns.took, took(view, run)],
+  [columns.took, duration(view, run)],
 ])}
 ${progressSection(view, [run])}
-${streams(view, run)}
-${isRunning ? workers(view, run, details.held) : html`<section id="workers" data-renew hidden></section>`}
-${errors(view, run, details.errors)}
-${alerts(view, run, details.alerts)}
-${slices(view, run, details)}
-${asked(view, details.asked)}`
+${streamsTable(view, run)}
+${isRunning ? workersTable(view, run, details.held) : html`<section id="workers" data-renew hidden></section>`}
+${errorsTable(view, run, details.errors)}
+${alertsTable(view, run, details.alerts)}
+${slicesTable(view, run, details)}
+${settingsSection(view, details.asked)}`
 }
 
-function streams(view: View, run: RunReport): Html | false {
+function streamsTable(view: View, run: RunReport): Html | false {
   const rows = run.streams.toSorted((a, b) => rankOf(a.stream) - rankOf(b.stream))
   const columns: readonly Column<StreamReport>[] = [
     ['stream', ({ stream }) => streamName(view, stream)],
     ['read', ({ counts }) => counts.extracted],
-    ['new', ({ counts }) => atEnd(view, run, counts.inserted)],
-    ['changed', ({ counts }) => atEnd(view, run, counts.updated)],
-    ['unchanged', ({ counts }) => atEnd(view, run, counts.unchanged)],
-    ['removed', ({ counts }) => atEnd(view, run, counts.removed)],
+    ['new', ({ counts }) => countAtEnd(view, run, counts.inserted)],
+    ['changed', ({ counts }) => countAtEnd(view, run, counts.updated)],
+    ['unchanged', ({ counts }) => countAtEnd(view, run, counts.unchanged)],
+    ['removed', ({ counts }) => countAtEnd(view, run, counts.removed)],
     ['quarantined', ({ counts }) => counts.quarantined],
     ['calls', ({ counts }) => counts.calls],
     ['slices', ({ slices }) => proofMarks(view.messages, slices)],
@@ -68,43 +68,43 @@ function streams(view: View, run: RunReport): Html | false {
   return tableSection(view, 'streams', rows, columns, { note: '' })
 }
 
-function errors(view: View, run: RunReport, found: readonly RunError[]): Html | false {
+function errorsTable(view: View, run: RunReport, errors: readonly RunError[]): Html | false {
   const { notKnown } = view.messages
   const columns: readonly Column<RunError>[] = [
     ['code', ({ code }) => html`<code>${code}</code>`],
     ['stream', ({ stream }) => (stream === null ? notKnown : streamName(view, stream))],
-    ['partition', ({ partition }) => (partition === null ? notKnown : untrusted(partition, 60))],
+    ['partition', ({ partition }) => (partition === null ? notKnown : isolate(partition, 60))],
     ['message', ({ message, code }) => errorText(view.messages, message, code)],
   ]
-  return tableSection(view, 'errors', found, columns, { className: 'worded', left: run.errorCount - found.length })
+  return tableSection(view, 'errors', errors, columns, { className: 'worded', left: run.errorCount - errors.length })
 }
 
-function alerts(view: View, { runId, command, status }: RunReport, raised: RunDetails['alerts']): Html | false {
+function alertsTable(view: View, { runId, command, status }: RunReport, alerts: RunDetails['alerts']): Html | false {
   const textOf = ({ cause, raisedAt: at }: RunDetails['alerts'][number]) => {
     // A standing alert describes the latest run of its command; on this page it must describe this run.
-    const isOfLater = cause.kind === 'run' && cause.name === command && cause.runId !== runId
-    const how = status === 'failed' ? status : 'partial'
-    const here = isOfLater ? ({ ...cause, runId, status: how, problems: [] } as const) : cause
-    return describeNotice({ event: 'raised', cause: here, at }, view.messages.language)
+    const isOfLaterRun = cause.kind === 'run' && cause.name === command && cause.runId !== runId
+    const ownStatus = status === 'failed' ? status : 'partial'
+    const ownCause = isOfLaterRun ? ({ ...cause, runId, status: ownStatus, problems: [] } as const) : cause
+    return describeNotice({ event: 'raised', cause: ownCause, at }, view.messages.language)
   }
   const columns: readonly Column<RunDetails['alerts'][number]>[] = [
-    ['message', (alert) => untrusted(textOf(alert), 400)],
+    ['message', (alert) => isolate(textOf(alert), 400)],
     ['raised', ({ raisedAt }) => moment(view, raisedAt)],
   ]
-  return tableSection(view, 'alerts', raised, columns, { className: 'worded' })
+  return tableSection(view, 'alerts', alerts, columns, { className: 'worded' })
 }
 
-function slices(view: View, { runId }: RunReport, { slices: found }: ShownDetails): Html | false {
+function slicesTable(view: View, { runId }: RunReport, { slices }: ShownDetails): Html | false {
   const columns: readonly Column<RunDetails['slices'][number]>[] = [
     ['stream', ({ stream }) => streamName(view, stream)],
-    ['partition', ({ partition }) => untrusted(partition, 60)],
+    ['partition', ({ partition }) => isolate(partition, 60)],
     ['range', ({ window }) => rangeText(view, window)],
     ['proof', ({ proof }) => proofMark(view.messages, proof)],
     ['rows', ({ rows }) => rows],
     ['calls', ({ calls }) => calls],
-    ['took', (slice) => took(view, slice)],
+    ['took', (slice) => duration(view, slice)],
   ]
-  return tableSection(view, 'slices', found.rows, columns, { more: pagination(view, `/runs/${runId}`, {}, found) })
+  return tableSection(view, 'slices', slices.rows, columns, { more: pagination(view, `/runs/${runId}`, {}, slices) })
 }
 
 /** A range in the service's time; for undefined, the words for a whole list. */
@@ -114,16 +114,16 @@ export function rangeText({ messages }: View, window: Window | undefined): Html 
   return html`${bound(window.from)} – ${bound(window.to)}`
 }
 
-const MOST_HELD = 100
+const MAX_HELD = 100
 
-function workers(view: View, { runId }: RunReport, held: RunDetails['held']): Html | false {
+function workersTable(view: View, { runId }: RunReport, held: RunDetails['held']): Html | false {
   const { actions, formats, notes } = view.messages
   const columns: readonly Column<RunDetails['held'][number]>[] = [
     [
       'partition',
-      ({ stream, partition }) => html`${streamName(view, stream)} <small>${untrusted(partition, 80)}</small>`,
+      ({ stream, partition }) => html`${streamName(view, stream)} <small>${isolate(partition, 80)}</small>`,
     ],
-    ['worker', ({ holder }) => untrusted(holder, 80)],
+    ['worker', ({ holder }) => isolate(holder, 80)],
     ['since', ({ since }) => moment(view, since)],
     ['slices', ({ slices }) => slices],
     ['rows', ({ rows }) => rows],
@@ -131,19 +131,19 @@ function workers(view: View, { runId }: RunReport, held: RunDetails['held']): Ht
   const processes = new Set(held.map(({ holder }) => holder)).size
   const count = { parts: formats.number(held.length), processes: formats.number(processes) }
   const run = html`<input type="hidden" name="run" value="${runId}">`
-  return tableSection(view, 'workers', held.slice(0, MOST_HELD), columns, {
+  return tableSection(view, 'workers', held.slice(0, MAX_HELD), columns, {
     note: held.length === 0 ? '' : fill(notes.workers, count),
-    left: held.length - MOST_HELD,
+    left: held.length - MAX_HELD,
     more: actionForm(view, 'cancel', actions.cancel, run, `livehouse run --cancel ${runId}`),
   })
 }
 
 /** The settings of the run, and who started it if that is known. */
-function asked({ messages }: View, settings: Readonly<Record<string, unknown>>): Html | false {
+function settingsSection({ messages }: View, settings: Readonly<Record<string, unknown>>): Html | false {
   const given = Object.entries(settings).filter(([, value]) => value !== null)
   const entries = given.map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value, undefined, 1)
-    return html`<div><dt><code>${name}</code></dt><dd>${untrusted(text, 200)}</dd></div>`
+    return html`<div><dt><code>${name}</code></dt><dd>${isolate(text, 200)}</dd></div>`
   })
   return entries.length > 0 && section(messages, 'asked', html`<dl class="pairs">${entries}</dl>`)
 }

@@ -1,7 +1,7 @@
 import { addCounts, type Counts, noCounts, type Proof, proofs } from '../../core/slice.ts'
 import type { RunReport } from '../../ledger/runs/run-reports.ts'
 import { hasEnded } from '../../ledger/runs/runs.ts'
-import { untrusted, type Html, html } from '../html.ts'
+import { isolate, type Html, html } from '../html.ts'
 import { fill } from '../messages.ts'
 import { choice, type Column, filterForm, type ListPage, pagination, tableSection } from './table.ts'
 import { moment, proofMarks, stateMark, type View } from './view.ts'
@@ -13,7 +13,7 @@ export const runStates = ['ok', 'partial', 'waiting', 'failed', 'running', 'inte
 export function runsPage(
   view: View,
   { command, status }: { readonly command: string; readonly status: string },
-  found: ListPage<RunReport>,
+  list: ListPage<RunReport>,
   allCommands: readonly string[],
   queued: string | null,
 ): Html {
@@ -27,11 +27,11 @@ export function runsPage(
   ]
   const note =
     queued !== null &&
-    html`<p class="done" role="status">${untrusted(fill(messages.actions.queued, { job: queued }))}</p>`
+    html`<p class="done" role="status">${isolate(fill(messages.actions.queued, { job: queued }))}</p>`
   return html`<h1>${messages.pages.runs}</h1>
 ${note}
 ${filterForm(view, '/runs', choices)}
-${runsSection(view, found.rows, pagination(view, '/runs', { command, status }, found))}`
+${runsSection(view, list.rows, pagination(view, '/runs', { command, status }, list))}`
 }
 
 /** A table of runs with their rows and proofs, and `more` below it. */
@@ -39,13 +39,13 @@ export function runsSection(view: View, runs: readonly RunReport[], more: Html |
   const { messages } = view
   const rows = runs.map((run) => ({ ...run, ...totalOf(run) }))
   const columns: readonly Column<(typeof rows)[number]>[] = [
-    ['run', ({ runId, command }) => html`<a href="/runs/${runId}">${runId}</a> ${untrusted(command, 40)}`],
+    ['run', ({ runId, command }) => html`<a href="/runs/${runId}">${runId}</a> ${isolate(command, 40)}`],
     ['status', ({ status }) => stateMark(messages, status)],
     ['started', ({ startedAt }) => moment(view, startedAt)],
-    ['took', (run) => took(view, run)],
+    ['took', (run) => duration(view, run)],
     ['read', ({ extracted }) => extracted],
-    ['new', (run) => atEnd(view, run, run.inserted)],
-    ['changed', (run) => atEnd(view, run, run.updated)],
+    ['new', (run) => countAtEnd(view, run, run.inserted)],
+    ['changed', (run) => countAtEnd(view, run, run.updated)],
     ['calls', ({ calls }) => calls],
     ['proof', (run) => proofMarks(messages, slicesOf(run))],
   ]
@@ -53,7 +53,7 @@ export function runsSection(view: View, runs: readonly RunReport[], more: Html |
 }
 
 /** A count of what became of a run's rows, or a dash: it is known only when the run has ended. */
-export function atEnd({ messages }: View, run: RunReport, count: number): number | string {
+export function countAtEnd({ messages }: View, run: RunReport, count: number): number | string {
   return hasEnded(run) ? count : messages.notKnown
 }
 
@@ -68,7 +68,7 @@ function slicesOf({ streams }: RunReport): Readonly<Partial<Record<Proof, number
 }
 
 /** How long a run or slice took; a dash while it is under way. */
-export function took(
+export function duration(
   { messages }: View,
   { startedAt, finishedAt }: Pick<RunReport, 'startedAt' | 'finishedAt'>,
 ): Html | string {

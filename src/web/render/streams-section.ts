@@ -61,14 +61,14 @@ function lastLanding(units: readonly LedgerUnit[]): number | undefined {
 /** Until when these parts are complete; if only some channels are, how many, and which are not. */
 export function completeUntil(view: View, units: readonly JudgedUnit[], outOf = 0): Content {
   const { messages, facts } = view
-  const { until, all: known, behind } = readProgressOf(units)
-  const all = Math.max(known, outOf)
+  const { until, all: knownChannels, behind } = readProgressOf(units)
+  const all = Math.max(knownChannels, outOf)
   const { number, wallTime, span } = messages.formats
   const time = until === undefined ? messages.notKnown : wallTime(until)
   const since = until !== undefined && fill(messages.ago, { span: span(Math.max(0, facts.now - until) * 1000) })
   const ago = since && html` <small>${since}</small>`
-  if (behind.length === 0 && known === all) return html`<span class="moment"><span>${time}</span>${ago}</span>`
-  const whole = known - behind.filter((channelId) => channelId !== null).length
+  if (behind.length === 0 && knownChannels === all) return html`<span class="moment"><span>${time}</span>${ago}</span>`
+  const whole = knownChannels - behind.filter((channelId) => channelId !== null).length
   const counts = { whole: number(whole), all: number(all), time }
   const words = fill(messages.completeUntil[all === 1 ? 'one' : whole === 0 ? 'none' : 'some'], counts)
   if (behind.length === 0) return html`<span class="late"><span>${words}${ago}</span></span>`
@@ -92,7 +92,7 @@ export function coverageSection(view: View, rows: readonly StreamRow[]): Html {
 <tbody>
 ${lanes}</tbody>
 </table>`
-  return section(messages, 'coverage', html`${timelinePatterns}${table}${timelineLegend(messages)}${unmarked(view)}`)
+  return section(messages, 'coverage', html`${timelinePatterns}${table}${timelineLegend(messages)}${openNote(view)}`)
 }
 
 /** The bars of a stream and until when it is complete; for whole lists, when they were last read. */
@@ -114,7 +114,7 @@ function lane(view: View, { stream, units, outOf }: StreamRow): Html {
 }
 
 /** A note if there are more open points than the timelines mark. */
-function unmarked({ messages: { open: words, formats }, facts: { open, openCounts } }: View): Html | false {
+function openNote({ messages: { open: words, formats }, facts: { open, openCounts } }: View): Html | false {
   const all = openCounts.problem + openCounts.gap + openCounts.accepted
   const numbers = { marked: formats.number(open.length), all: formats.number(all) }
   return all > open.length && html`<p class="note">${fill(words.unmarked, numbers)}</p>`

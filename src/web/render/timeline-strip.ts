@@ -5,9 +5,9 @@ import { fill, type Messages } from '../messages.ts'
 const WIDTH = 10
 const HEIGHT = 24
 /** The minimum height of the faulty part. */
-const LEAST_CAP = 4
+const MIN_CAP = 4
 /** Every fifth bar has its date below it, as bars stand in rows of 10, 15 or 30. */
-const DATE_EVERY = 5
+const DAYS_PER_DATE = 5
 
 /** Patterns that show without colours what is missing; needed once on a page with bars. */
 export const timelinePatterns: Html = html`<svg class="unseen" width="0" height="0" aria-hidden="true"
@@ -27,7 +27,7 @@ export function timelineStrip(messages: Messages, name: string, days: readonly T
     const percent = day.state === 'complete' ? 100 : Math.min(99.9, Math.floor(day.share * 1000) / 10)
     const read = fill(timeline.cell, { day: date, percent: `${percent} %` })
     const label = `${read}${messages.separator}${words[day.state]}`
-    const isDated = index % DATE_EVERY === 0 || index === days.length - 1
+    const isDated = index % DAYS_PER_DATE === 0 || index === days.length - 1
     const below = isDated && html`<small aria-hidden="true">${date}</small>`
     return html`<li><span class="bar" role="img" tabindex="0" aria-label="${label}">${box(day)}</span>${below}</li>`
   })
@@ -37,8 +37,8 @@ export function timelineStrip(messages: Messages, name: string, days: readonly T
 /** One bar. From the bottom: what is read, then what is faulty, then what is not read yet. */
 function box({ state, share, faulty }: Omit<TimelineDay, 'day'>): Html {
   const hasCap = state === 'problem' || state === 'gap' || state === 'accepted'
-  const read = Math.min(Math.round(share * HEIGHT), hasCap ? HEIGHT - LEAST_CAP : HEIGHT)
-  const cap = hasCap ? Math.min(HEIGHT - read, Math.max(LEAST_CAP, Math.round(faulty * HEIGHT))) : 0
+  const read = Math.min(Math.round(share * HEIGHT), hasCap ? HEIGHT - MIN_CAP : HEIGHT)
+  const cap = hasCap ? Math.min(HEIGHT - read, Math.max(MIN_CAP, Math.round(faulty * HEIGHT))) : 0
   const shape = (name: string, y: number, height: number) =>
     height > 0 && html`<rect class="day ${name}" x="0" y="${y}" width="${WIDTH}" height="${height}"/>`
   const left = HEIGHT - read - cap

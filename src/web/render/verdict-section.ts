@@ -1,6 +1,6 @@
 import { describeError } from '../../core/outcome.ts'
 import { wallTimeAt } from '../../core/wall-clock.ts'
-import { type Html, html, untrusted, maskedText } from '../html.ts'
+import { type Html, html, isolate, maskMessage } from '../html.ts'
 import type { Finding, Verdict } from '../../app/judge-health.ts'
 import { channelLinks, streamName, type View, icon, type Tone } from './view.ts'
 import type { RunReport } from '../../ledger/runs/run-reports.ts'
@@ -25,8 +25,8 @@ export function verdictSection(view: View): Html {
   const shown = findings.map((each) => html`<li>${findingText(view, each)}</li>`)
   const failed =
     failedRun &&
-    html`<li><a href="/runs/${failedRun.runId}">${untrusted(fill(messages.findings.failedRun, failedRun))}</a></li>`
-  return answer(
+    html`<li><a href="/runs/${failedRun.runId}">${isolate(fill(messages.findings.failedRun, failedRun))}</a></li>`
+  return banner(
     tones[status],
     words[status],
     html`<p>${textOf(view)}</p>
@@ -43,18 +43,18 @@ export function unreachableSection(messages: Messages, failed: ReadFailure, now:
   const span = formats.span(now - failed.sinceMs)
   const since = fill(words.unreachableSince, { time: timeOf(failed.sinceMs), ago: fill(ago, { span }) })
   const { code, message } = describeError(failed.error)
-  const reason = errorText(messages, message, code, html`<span lang="en">${untrusted(message, 400)}</span>`)
+  const reason = errorText(messages, message, code, html`<span lang="en">${isolate(message, 400)}</span>`)
   const shown = readAtMs ? fill(words.unreachableText, { time: timeOf(readAtMs) }) : words.unreachablePart
-  return answer('bad', words.unreachable, html`<p>${since} ${reason}</p><p>${shown}</p>`)
+  return banner('bad', words.unreachable, html`<p>${since} ${reason}</p><p>${shown}</p>`)
 }
 
 /** An error in English: `shown`, or the masked message; on a Chinese page after a few words of Chinese. */
-export function errorText({ language }: Messages, message: string, code = '', shown = maskedText(message, 400)): Html {
+export function errorText({ language }: Messages, message: string, code = '', shown = maskMessage(message, 400)): Html {
   const cause = language === 'en' ? undefined : causeInChinese(code, message)
   return html`${cause && html`<b>${cause}</b> `}${shown}`
 }
 
-function answer(tone: Tone, title: string, content: Html): Html {
+function banner(tone: Tone, title: string, content: Html): Html {
   return html`<section id="verdict" class="verdict ${tone}" aria-labelledby="verdict-title" data-renew
  aria-live="polite"><div class="sign">${icon(tone)}</div>
 <div><h1 id="verdict-title">${title}</h1>
@@ -102,7 +102,7 @@ function runProgress(view: View, { runId, command, startedAt, progress, streams 
   const { messages, nowMs } = view
   const { progress: words, formats } = messages
   const { number } = formats
-  const title = untrusted(fill(words.title, { command, run: runId }))
+  const title = isolate(fill(words.title, { command, run: runId }))
   const entries = Object.entries(progress ?? {}).toSorted(([a], [b]) => rankOf(a) - rankOf(b))
   const lines = entries.map(([stream, { rows, parts, endedParts, share }]) => {
     const percent = Math.floor(share * 100)

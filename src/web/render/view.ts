@@ -1,5 +1,5 @@
 import { wallTimeAt } from '../../core/wall-clock.ts'
-import { type Content, untrusted, type Html, html } from '../html.ts'
+import { type Content, isolate, type Html, html } from '../html.ts'
 import type { Facts } from '../facts.ts'
 import type { Proof } from '../../core/slice.ts'
 import type { RunReport } from '../../ledger/runs/run-reports.ts'
@@ -35,14 +35,14 @@ export function moment(view: View, at: Date, timeZone: string = view.facts.timeZ
   return html`<time class="moment" datetime="${at.toISOString()}"><span>${words}</span> <small>${wall}</small></time>`
 }
 
-const MOST_CHANNELS = 3
+const MAX_LINKS = 3
 
 /** Links to the first few channels, and to the list if there are more. Null is the account, which has no page. */
 export function channelLinks({ messages, facts }: View, ids: readonly (string | null)[]): Html {
-  const links = ids.slice(0, MOST_CHANNELS).map((id) => {
+  const links = ids.slice(0, MAX_LINKS).map((id) => {
     if (id === null) return messages.completeUntil.account
     const known = facts.channels.find(({ channelId }) => channelId === id)
-    return html`<a href="/channels/${encodeURIComponent(id)}">${untrusted(known?.label ?? known?.name ?? id, 40)}</a>`
+    return html`<a href="/channels/${encodeURIComponent(id)}">${isolate(known?.label ?? known?.name ?? id, 40)}</a>`
   })
   const count = messages.formats.number(ids.length - links.length)
   const more = html`<a href="/channels?show=open">${fill(messages.more, { count })}</a>`
