@@ -38,7 +38,7 @@ ${sectionLinks(view, names)}
 ${parts.map(([, part]) => part)}`
 }
 
-function streamsTable(view: View, units: readonly JudgedUnit[]): Html | false {
+function streamsTable(view: View, units: readonly JudgedUnit[]): Html {
   const columns: readonly Column<JudgedUnit>[] = [
     ['stream', ({ stream }) => streamName(view, stream)],
     ['lastRead', (unit) => lastRead(view, [unit])],
@@ -48,7 +48,7 @@ function streamsTable(view: View, units: readonly JudgedUnit[]): Html | false {
   return tableSection(view, 'streams', units, columns, { note: '' })
 }
 
-function openSection(view: View): Html | false {
+function openSection(view: View): Html {
   const { messages, facts } = view
   const { open, openCounts } = facts
   const columns: readonly Column<OpenReading>[] = [

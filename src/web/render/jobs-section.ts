@@ -6,7 +6,7 @@ import { type Column, tableSection } from './table.ts'
 import { actionForm, lockedNote, mark, moment, stateMark, type View } from './view.ts'
 
 /** The jobs: when each is next due, how it last ended, and a button to run it now. */
-export function jobsSection(view: View): Html | false {
+export function jobsSection(view: View): Html {
   const { messages, facts, csrf } = view
   const columns: readonly Column<JobView>[] = [
     ['job', ({ name }) => isolate(name)],
@@ -31,7 +31,8 @@ function lastRun(view: View, last: NonNullable<JobView['last']>, timeZone: strin
 function runButton(view: View, { name }: JobView): Html | false {
   const { runNow } = view.messages.actions
   const button = html`${runNow}<span class="unseen">: ${name}</span>`
-  return actionForm(view, 'run', button, html`<input type="hidden" name="job" value="${name}">`)
+  const field = html`<input type="hidden" name="job" value="${name}">`
+  return actionForm(view, 'run', button, field, `livehouse run ${name}`)
 }
 
 /** Describes a cron expression; empty if the library cannot read it. */

@@ -37,7 +37,7 @@ ${tableSection(view, 'quarantine', list.rows, columns, {
 const MAX_REASONS = 40
 
 /** The reasons why rows are in quarantine, with the number of rows. */
-export function reasonsSection(view: View): Html | false {
+export function reasonsSection(view: View): Html {
   const largest = view.facts.quarantine.toSorted((a, b) => b.items - a.items).slice(0, MAX_REASONS)
   return tableSection<QuarantineGroup>(view, 'quarantine', largest, [
     ['reason', ({ reason }) => reasonText(view, reason)],

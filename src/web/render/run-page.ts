@@ -52,7 +52,7 @@ ${slicesTable(view, run, details)}
 ${settingsSection(view, details.asked)}`
 }
 
-function streamsTable(view: View, run: RunReport): Html | false {
+function streamsTable(view: View, run: RunReport): Html {
   const rows = run.streams.toSorted((a, b) => rankOf(a.stream) - rankOf(b.stream))
   const columns: readonly Column<StreamReport>[] = [
     ['stream', ({ stream }) => streamName(view, stream)],
@@ -68,7 +68,7 @@ function streamsTable(view: View, run: RunReport): Html | false {
   return tableSection(view, 'streams', rows, columns, { note: '' })
 }
 
-function errorsTable(view: View, run: RunReport, errors: readonly RunError[]): Html | false {
+function errorsTable(view: View, run: RunReport, errors: readonly RunError[]): Html {
   const { notKnown } = view.messages
   const columns: readonly Column<RunError>[] = [
     ['code', ({ code }) => html`<code>${code}</code>`],
@@ -79,7 +79,7 @@ function errorsTable(view: View, run: RunReport, errors: readonly RunError[]): H
   return tableSection(view, 'errors', errors, columns, { className: 'worded', left: run.errorCount - errors.length })
 }
 
-function alertsTable(view: View, { runId, command, status }: RunReport, alerts: RunDetails['alerts']): Html | false {
+function alertsTable(view: View, { runId, command, status }: RunReport, alerts: RunDetails['alerts']): Html {
   const textOf = ({ cause, raisedAt: at }: RunDetails['alerts'][number]) => {
     // A standing alert describes the latest run of its command; on this page it must describe this run.
     const isOfLaterRun = cause.kind === 'run' && cause.name === command && cause.runId !== runId
@@ -94,7 +94,7 @@ function alertsTable(view: View, { runId, command, status }: RunReport, alerts: 
   return tableSection(view, 'alerts', alerts, columns, { className: 'worded' })
 }
 
-function slicesTable(view: View, { runId }: RunReport, { slices }: ShownDetails): Html | false {
+function slicesTable(view: View, { runId }: RunReport, { slices }: ShownDetails): Html {
   const columns: readonly Column<RunDetails['slices'][number]>[] = [
     ['stream', ({ stream }) => streamName(view, stream)],
     ['partition', ({ partition }) => isolate(partition, 60)],
@@ -116,7 +116,7 @@ export function rangeText({ messages }: View, window: Window | undefined): Html 
 
 const MAX_HELD = 100
 
-function workersTable(view: View, { runId }: RunReport, held: RunDetails['held']): Html | false {
+function workersTable(view: View, { runId }: RunReport, held: RunDetails['held']): Html {
   const { actions, formats, notes } = view.messages
   const columns: readonly Column<RunDetails['held'][number]>[] = [
     [

@@ -35,7 +35,7 @@ ${runsSection(view, list.rows, pagination(view, '/runs', { command, status }, li
 }
 
 /** A table of runs with their rows and proofs, and `more` below it. */
-export function runsSection(view: View, runs: readonly RunReport[], more: Html | false): Html | false {
+export function runsSection(view: View, runs: readonly RunReport[], more: Html | false): Html {
   const { messages } = view
   const rows = runs.map((run) => ({ ...run, ...totalOf(run) }))
   const columns: readonly Column<(typeof rows)[number]>[] = [

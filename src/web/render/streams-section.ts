@@ -27,7 +27,7 @@ export function streamsOf({ facts }: View, channelId?: string) {
 }
 
 /** A table of how fresh and how well proven each stream is. */
-export function streamsSection(view: View): Html | false {
+export function streamsSection(view: View): Html {
   return tableSection<StreamRow>(view, 'streams', streamsOf(view), [
     ['stream', ({ stream }) => html`${streamName(view, stream)} <code>${stream}</code>`],
     ['rows', ({ stream }) => rowCount(view, [stream])],

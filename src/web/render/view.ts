@@ -14,9 +14,9 @@ export interface View {
   readonly csrf: string | undefined
 }
 
-/** A path with parameters; those that are not given are left out. */
-export function link(path: string, parameters: Readonly<Record<string, string | undefined>> = {}): string {
-  const given = Object.entries(parameters).filter((entry): entry is [string, string] => Boolean(entry[1]))
+/** A path with parameters; empty ones are left out. */
+export function link(path: string, parameters: Readonly<Record<string, string>>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== '')
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`
 }
 
@@ -51,8 +51,8 @@ export function channelLinks({ messages, facts }: View, ids: readonly (string | 
 }
 
 /** A form with its button or, if the page offers no actions, the command that does the same. */
-export function actionForm(view: View, path: string, button: Content, fields: Content, command = ''): Html | false {
-  if (view.csrf === undefined) return command !== '' && lockedNote(view, command)
+export function actionForm(view: View, path: string, button: Content, fields: Content, command: string): Html | false {
+  if (view.csrf === undefined) return lockedNote(view, command)
   return html`<form class="action" method="post" action="/actions/${path}">
 <input type="hidden" name="csrf" value="${view.csrf}">${fields}<button type="submit">${button}</button></form>`
 }
