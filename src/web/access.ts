@@ -83,9 +83,9 @@ export async function answerLogin(
   again: (next: string) => Reply,
 ): Promise<Reply> {
   if (access.isFormBlocked())
-    return textReply(429, 'too many wrong tokens came within a minute; wait for one', { 'retry-after': '60' })
+    return textReply(429, 'too many wrong tokens within a minute; try again in a minute', { 'retry-after': '60' })
   const form = await readForm(request)
-  if (form === undefined) return textReply(413, 'this is not the form')
+  if (form === undefined) return textReply(413, 'the form is too large')
   const next = safePath(form.get('next') ?? '/')
   if (!access.isToken(form.get('token')?.trim() ?? '')) {
     access.recordWrongToken(request.socket.remoteAddress, 'form')

@@ -48,7 +48,7 @@ export async function answerRequest(
   const url = URL.parse(given, 'http://localhost')
   // Text of Postgres cannot contain NUL.
   if (url === null || !given.startsWith('/') || given.includes('%00'))
-    return send(response, textReply(400, 'no such address'), isHead)
+    return send(response, textReply(400, 'the address is malformed'), isHead)
   const context = readContext(deps, request, url)
   try {
     send(response, keepLanguage(context, await replyTo(deps, context)), isHead)
@@ -80,7 +80,7 @@ async function replyTo(deps: AnswerDeps, context: RequestContext): Promise<Reply
     if (reply !== undefined) return reply
   }
   if (method !== 'GET' && method !== 'HEAD')
-    return textReply(405, 'this path is only read', { allow: isLogin ? 'GET, HEAD, POST' : 'GET, HEAD' })
+    return textReply(405, `this path does not allow ${method}`, { allow: isLogin ? 'GET, HEAD, POST' : 'GET, HEAD' })
   if (path === '/healthz') return jsonReply(200, { status: 'alive' })
   if (path === '/readyz') {
     const readiness = await deps.readReadiness()
@@ -116,13 +116,13 @@ function refusal(deps: AnswerDeps, context: RequestContext): Reply | undefined {
   const { request, path } = context
   const { host, authorization } = request.headers
   if (!deps.access.isHostKnown(host)) {
-    const known = 'without LIVEHOUSE_HTTP_TOKEN this page answers only as localhost, 127.0.0.1 or [::1]'
+    const known = 'without LIVEHOUSE_HTTP_TOKEN this page is served only at localhost, 127.0.0.1 and [::1]'
     return textReply(403, `${known}; set the token to reach it by another name`)
   }
   if (path === '/login' || deps.access.isAllowed(authorization, context.cookies)) return undefined
   if (authorization !== undefined) deps.access.recordWrongToken(request.socket.remoteAddress, 'bearer')
   if (path === '/metrics') {
-    const hint = 'send the value of LIVEHOUSE_HTTP_TOKEN as Authorization: Bearer'
+    const hint = 'send the value of LIVEHOUSE_HTTP_TOKEN in the header Authorization: Bearer TOKEN'
     return textReply(401, hint, { 'www-authenticate': 'Bearer realm="livehouse"' })
   }
   return loginReply(deps, context, request.url ?? '/', false)

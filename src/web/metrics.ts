@@ -45,38 +45,38 @@ function defineMetrics(registry: Registry) {
   const counter = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
     new Counter({ name: `livehouse_${name}`, help, labelNames, registers })
   return {
-    calls: counter('calls_total', 'Calls of this process to the service, repeated ones too', ['endpoint', 'outcome']),
-    refusals: counter('refusals_total', 'Calls of this process that the service refused as too many', ['endpoint']),
+    calls: counter('calls_total', 'Calls of this process to the service, retries included', ['endpoint', 'outcome']),
+    refusals: counter('refusals_total', 'Calls of this process that the rate limit refused', ['endpoint']),
     callSeconds: new Histogram({
       name: 'livehouse_call_duration_seconds',
-      help: 'How long the answered calls of this process took, by endpoint',
+      help: 'How long the successful calls of this process took, by endpoint',
       labelNames: ['endpoint'],
       buckets: [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
       registers,
     }),
-    lastRunStatus: gauge('last_run_status', '1 for how the last run that ended did end', ['status']),
-    lastRunRows: gauge('last_run_rows', 'Rows of that run, by what became of them', ['stream', 'outcome']),
-    lastRunSlices: gauge('last_run_slices', 'Slices of that run, by how they are proven', ['stream', 'proof']),
+    lastRunStatus: gauge('last_run_status', '1 for the status of the last run that has ended', ['status']),
+    lastRunRows: gauge('last_run_rows', 'Rows of the last run, by what became of them', ['stream', 'outcome']),
+    lastRunSlices: gauge('last_run_slices', 'Slices of the last run, by their proof', ['stream', 'proof']),
     sinceVerified: gauge(
       'seconds_since_last_verified_slice',
-      'Age of the latest slice that was proven by the total of the service; streams without totals have none',
+      'Age of the latest slice that the total of the service has proven; streams without totals have none',
       ['stream'],
     ),
     behind: gauge(
       'seconds_behind',
-      'How far what is complete of the part that is furthest behind ends before now; +Inf where one was never read',
+      'How far the part that is furthest behind lags behind now; +Inf if a part was never read',
       ['stream'],
     ),
-    gaps: gauge('gaps', 'Ranges inside what is covered that are not', ['stream']),
-    problems: gauge('open_problems', 'Readings that fell short or failed and were not made good', ['stream']),
-    quarantined: gauge('quarantined_rows', 'Rows that cannot be read, of some 100,000 in all', ['stream']),
+    gaps: gauge('gaps', 'Ranges that were not read between ranges that were', ['stream']),
+    problems: gauge('open_problems', 'Readings that fell short or failed, with no success since', ['stream']),
+    quarantined: gauge('quarantined_rows', 'Rows that cannot be read; counted up to some 100,000 in all', ['stream']),
     channels: gauge('channels', 'Channels of the warehouse by state', ['state']),
-    isComplete: gauge('is_complete', '1 while all that is read is fresh, without gaps and proven as far as it can be'),
-    budgetLeft: gauge('v1_budget_left', 'Calls of version 1 left today; where each channel has its own, the least'),
+    isComplete: gauge('is_complete', '1 while every stream is fresh, without gaps and proven as far as it can be'),
+    budgetLeft: gauge('v1_budget_left', 'Version 1 calls left today; if each channel has its own, the fewest'),
     jobNext: gauge('job_next_run_timestamp_seconds', 'When a job is due next', ['job']),
     databaseUp: gauge('database_up', '1 while the database answers'),
-    factsAge: gauge('facts_age_seconds', 'How old the numbers from the database are'),
-    info: gauge('build_info', 'The version that runs', ['version']),
+    factsAge: gauge('facts_age_seconds', 'How old the figures from the database are'),
+    info: gauge('build_info', 'The running version', ['version']),
   } as const
 }
 
@@ -84,7 +84,7 @@ type Metrics = ReturnType<typeof defineMetrics>
 
 const outcomes = ['inserted', 'updated', 'unchanged', 'removed', 'quarantined', 'degraded'] as const
 
-/** Sets the gauges from the facts; series without a value any more are dropped. */
+/** Sets the gauges from the facts, and drops series that no longer have a value. */
 function showFacts(metrics: Metrics, facts: Facts, nowMs: number): void {
   const { lastRunStatus, lastRunRows, lastRunSlices, sinceVerified, behind, gaps, problems } = metrics
   const { quarantined, channels, jobNext } = metrics

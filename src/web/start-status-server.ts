@@ -94,8 +94,8 @@ async function listen(server: Server, { host, port }: StatusServerOptions['liste
   try {
     await once(server, 'listening')
   } catch (cause) {
-    const expected = 'it should be an address of this machine with a free port, such as 127.0.0.1:8788'
-    const problem = `LIVEHOUSE_HTTP is ${shown}:${port}, where it cannot listen (${messageOf(cause)}); ${expected}`
+    const advice = 'it should be an address of this machine with a free port, such as 127.0.0.1:8788'
+    const problem = `LIVEHOUSE_HTTP is ${shown}:${port}, where livehouse cannot listen (${messageOf(cause)}); ${advice}`
     throw new LivehouseError('config.invalid', 'the status page cannot listen', { problems: [problem] }, { cause })
   }
   const address = server.address()

@@ -95,7 +95,7 @@ test('the page is where it may be, or serve does not begin; without a page it do
     (await account.run(serve, [], { LIVEHOUSE_JOBS_DIR: jobs, ...settings })).problems.join('\n')
   expect(await problemsOf({ LIVEHOUSE_HTTP: '0.0.0.0:0' })).toContain('LIVEHOUSE_HTTP_TOKEN is not set')
   const taken = new URL(account.emulator.baseUrl).host
-  const inUse = `LIVEHOUSE_HTTP is ${taken}, where it cannot listen (listen EADDRINUSE: `
+  const inUse = `LIVEHOUSE_HTTP is ${taken}, where livehouse cannot listen (listen EADDRINUSE: `
   expect(await problemsOf({ LIVEHOUSE_HTTP: taken })).toContain(inUse)
   expect(await problemsOf({ LIVEHOUSE_LANG: 'klingon' })).toContain('LIVEHOUSE_LANG is "klingon"')
 

@@ -112,7 +112,7 @@ test('a problem behind 500 newer ones shows with its channel and in the counts, 
   await using page = await openPage()
 
   expect(await page.text('/')).toContain('Watch records: short or failed in 2 of 2 channels')
-  expect(await page.text('/')).toContain('Only the newest 500 of 601 open points are marked.')
+  expect(await page.text('/')).toContain('Only the newest 500 of 601 open issues are marked.')
   expect(await page.text('/metrics')).toContain('livehouse_open_problems{stream="watch_records"} 601')
   const list = await page.text('/channels?show=open')
   for (const channel of [first, second]) expect(list).toContain(`/channels/${channel}"`)

@@ -146,7 +146,7 @@ test('one failed channel of five is a red cap on its days and one sentence, with
   expect(coverage).toContain('<rect class="day complete" x="0" y="5" width="10" height="19"/>')
   const wholeLists = streams.filter(({ isTimeFiltered }) => !isTimeFiltered)
   expect(coverage.match(/A whole list each time, last read/g)).toHaveLength(wholeLists.length)
-  expect(await status.text(`/channels/${third}`)).toMatch(/facets"><span class="mark calm".*<div>not to its end yet</s)
+  expect(await status.text(`/channels/${third}`)).toMatch(/facets"><span class="mark calm".*<div>not to the end yet</s)
   const counts = sectionOf(page, 'streams').matchAll(/data-label="Rows"[^>]*><div>([\d,]+)</g)
   const sum = counts.reduce((total, [, text = '']) => total + Number(text.replaceAll(',', '')), 0)
   expect(sectionOf(page, 'figures')).toContain(`<dd>${sum.toLocaleString('en')} <small>`)
@@ -169,7 +169,7 @@ test('a run that workers read is shown while it goes on: how far it has come, an
     return section
   }
   const held = await child.whileRunning(vi.waitFor(atWork, 60_000))
-  expect(held).toContain('Parts held now: 7; processes: 2.')
+  expect(held).toContain('Parts being read: 7; processes: 2.')
   expect(held).not.toContain('Managers')
   expect(workers.map(({ process: { pid } }) => held.match(new RegExp(`process ${pid}<`, 'g'))?.length)).toEqual([3, 4])
   // What is planned is on record some two seconds later.

@@ -103,7 +103,7 @@ test('a database that goes away is told of by page, readiness and metrics, and a
   await using leases = new Leases(db)
   const runId = await openRun(db, { command: 'sync', settings: {}, startedAt: new Date(clock.nowMs) }, leases)
   await sql`insert into livehouse.channels (channel_id, state, run_id) values ('9', 'active', ${runId})`.execute(db)
-  expect(await status.text('/')).toContain('The first sync has not ended')
+  expect(await status.text('/')).toContain('The first sync has not finished')
   expect(JSON.parse(await status.text('/healthz'))).toEqual({ status: 'alive' })
   expect(JSON.parse(await status.text('/readyz'))).toEqual({ status: 'ready', database: 'ok', pending_migrations: [] })
 
@@ -127,7 +127,7 @@ test('a database that goes away is told of by page, readiness and metrics, and a
   for (const path of ['/channels/9', `/runs/${runId}`]) {
     const part = await status.get(path)
     expect([path, part.status]).toEqual([path, 503])
-    expect(await part.text()).toMatch(/The database cannot be read((?! UTC)[^])*What this page shows was not read/)
+    expect(await part.text()).toMatch(/The database cannot be read((?! UTC)[^])*This page could not be read/)
   }
   expect((await status.get('/channels/none')).status).toBe(404)
   expect(lines.map(({ event }) => event)).toEqual(['http.listening', 'page.unread'])

@@ -10,7 +10,7 @@ import { isOnlyWhenNamed } from '../../streams/registry.ts'
 import { type Column, tableSection } from './table.ts'
 import { actionForm, sectionLinks, mark, proofMarks, section, streamName, type View } from './view.ts'
 
-/** The page of one channel: its streams, their open points, and a form to have a range read again. */
+/** The page of one channel: its streams, their open issues, and a form to have a range read again. */
 export function channelPage(outer: View, channel: ListedChannel, readings: OpenReadings): Html {
   const view = { ...outer, facts: { ...outer.facts, ...readings } }
   const { messages } = view

@@ -8,7 +8,7 @@ import { mark, type View } from './view.ts'
 /** The filter of the list; empty text for none. */
 interface ChannelFilter {
   readonly q: string
-  /** `open` for only the channels with open points. */
+  /** `open` for only the channels with open issues. */
   readonly show: string
   readonly page: number
 }
@@ -35,7 +35,7 @@ ${tableSection(view, 'channels', shown, columnsOf(view), {
 })}`
 }
 
-/** Channels with open points first, those no longer active last; else by id, with numbers in numeric order. */
+/** Channels with open issues first, those no longer active last; else by id, with numbers in numeric order. */
 function rowsOf({ facts }: View) {
   const units = Map.groupBy(facts.judged, ({ channelId }) => channelId)
   const problems = Map.groupBy(facts.problems, ({ channelId }) => channelId)

@@ -113,7 +113,7 @@ function lane(view: View, { stream, units, outOf }: StreamRow): Html {
   return html`${strip}<p class="days">${until}${completeUntil(view, units, outOf)}</p>`
 }
 
-/** A note if there are more open points than the timelines mark. */
+/** A note if there are more open issues than the timelines mark. */
 function openNote({ messages: { open: words, formats }, facts: { open, openCounts } }: View): Html | false {
   const all = openCounts.problem + openCounts.gap + openCounts.accepted
   const numbers = { marked: formats.number(open.length), all: formats.number(all) }

@@ -16,7 +16,7 @@ export const sentences = {
   asOf: ['As of {time}. Times are those of {timeZone}.', '数据截至 {time}。时间均为 {timeZone} 时区。'],
   metrics: ['Metrics', '监控指标'],
   never: ['never', '从未'],
-  notToItsEnd: ['not to its end yet', '尚未读完'],
+  notToItsEnd: ['not to the end yet', '尚未读完'],
   ago: ['{span} ago', '{span}前'],
   ahead: ['in {span}', '{span}后'],
   notKnown: ['–', '–'],
@@ -26,14 +26,14 @@ export const sentences = {
   verdict: {
     complete: ['Last night is complete', '昨晚的数据已完整'],
     incomplete: ['Last night is not complete', '昨晚的数据不完整'],
-    first: ['The first sync has not ended', '首次同步尚未完成'],
+    first: ['The first sync has not finished', '首次同步尚未完成'],
     empty: ['Nothing has run yet', '尚未运行过'],
     unreachable: ['The database cannot be read', '无法读取数据库'],
     completeText: [
       'Streams: {streams}. Channels: {channels}. All read, fresh, and compared with every total of the service.',
       '数据类别：{streams}。频道：{channels}。均已读取且是最新的；凡服务给出总数的，都已逐一核对。',
     ],
-    incompleteText: ['What has landed is right; this is what is missing:', '已入库的数据是正确的，缺少的是：'],
+    incompleteText: ['What has landed is correct. This is missing:', '已入库的数据是正确的，缺少的是：'],
     firstText: ['The newest days come first; history fills in behind them.', '先读取最近几天，再补历史数据。'],
     emptyText: [
       'Run livehouse sync, or wait for the next scheduled job.',
@@ -45,10 +45,10 @@ export const sentences = {
       '以下内容截至 {time}。数据库恢复后页面会自动恢复。',
     ],
     unreachablePart: [
-      'What this page shows was not read. It recovers by itself.',
+      'This page could not be read. It recovers by itself.',
       '未能读取此页面的内容。数据库恢复后页面会自动恢复。',
     ],
-    runningText: ['A run is under way.', '有任务正在运行。'],
+    runningText: ['A run is in progress.', '有任务正在运行。'],
   },
   /** `where`: the text `inChannels`, or nothing for a stream of the account. */
   findings: {
@@ -65,7 +65,7 @@ export const sentences = {
     none: ['none of {all} channels; read until {time}', '{all} 个频道均未完整；已读至 {time}'],
     one: ['not complete; read until {time}', '未完整；已读至 {time}'],
     account: ['the account', '账号'],
-    missing: ['Not: ', '未完整：'],
+    missing: ['Behind: ', '未完整：'],
     wholeList: ['A whole list each time, last read {ago}', '每次读取完整列表，最近读取于 {ago}'],
     wholeListNever: ['A whole list each time, not read to its end yet', '每次读取完整列表，尚未读完'],
   },
@@ -77,7 +77,7 @@ export const sentences = {
     lastRun: ['Last run', '最近一次运行'],
     budget: ['Version 1 calls left today', '今日 v1 剩余调用'],
     budgetLeft: ['{left} of {all}', '{left} / {all}'],
-    goneChannels: ['{count} gone at the service', '{count} 个在服务端已不存在'],
+    goneChannels: ['{count} gone from the service', '{count} 个在服务端已不存在'],
     nextRun: ['Next job', '下一个任务'],
   },
   timeline: { legend: ['Legend', '图例'], cell: ['{day}: {percent} read', '{day}：已读 {percent}'] },
@@ -87,7 +87,7 @@ export const sentences = {
     calls: ['Calls to the service', '对服务的调用'],
     hourly: ['Calls by the hour', '每小时的调用'],
     madeOnce: ['calls', '调用'],
-    repeated: ['repeated', '重试'],
+    repeated: ['retries', '重试'],
     numbers: ['Numbers', '数据表'],
   },
   progress: {
@@ -100,7 +100,7 @@ export const sentences = {
   filter: {
     search: ['Name, label, group or id', '名称、标签、分组或编号'],
     all: ['all', '全部'],
-    onlyOpen: ['only with open points', '只看有待解决问题的'],
+    onlyOpen: ['only with open issues', '只看有待解决问题的'],
     apply: ['Show', '显示'],
     found: ['{count} of {all} channels', '{all} 个频道中的 {count} 个'],
     previous: ['Previous', '上一页'],
@@ -111,11 +111,11 @@ export const sentences = {
   open: {
     wholeList: ['whole list', '完整列表'],
     unmarked: [
-      'Only the newest {marked} of {all} open points are marked.',
+      'Only the newest {marked} of {all} open issues are marked.',
       '共 {all} 处待解决，图中只标出最近的 {marked} 处。',
     ],
     onlyWhenNamed: [
-      'The next sync reads this again; watch records of version 1 only where they are named, as in the job v1-history.',
+      'The next sync reads this again, but version 1 watch records only if they are named, as in the job v1-history.',
       '下次同步会重新读取以下全部内容；观看记录（v1）除外：只有指明该流的同步或任务 v1-history 才会读取。',
     ],
   },
@@ -129,14 +129,14 @@ export const sentences = {
   actions: {
     runNow: ['Run now', '立即运行'],
     queued: [
-      '{job} is queued: a process that serves begins it within seconds.',
+      '{job} is queued: livehouse serve starts it within seconds.',
       '{job} 已排队：提供服务的进程会在数秒内开始。',
     ],
     cancel: ['Cancel this run', '取消此运行'],
     isOver: ['the run is over', '该运行已结束'],
-    retry: ['Retry all of it', '全部重试'],
+    retry: ['Retry all', '全部重试'],
     retryNote: [
-      'Tries to read the rows with this version. What can be read now is loaded; the rest stays.',
+      'Tries to read the rows with this version. Those that can be read now are loaded; the others stay.',
       '用当前的解析程序重新处理这些行：能读取的会入库，其余保留。',
     ],
     reopen: ['Read again', '重新读取'],
@@ -155,7 +155,7 @@ export const sentences = {
     noJob: ['there is no job {job}', '没有任务 {job}'],
     badRange: [
       'the stream is read as a whole, a day is missing, or the first day comes after the last',
-      '该类别每次读取完整列表，或开始日期晚于结束日期',
+      '该类别每次读取完整列表，或缺少日期，或开始日期晚于结束日期',
     ],
   },
   login: {
@@ -169,7 +169,7 @@ export const sentences = {
   },
   problems: {
     notFound: ['There is no such page.', '没有这个页面。'],
-    back: ['To the overview', '回到总览'],
-    broken: ['This page could not be made. The log says why.', '页面生成失败，原因见日志。'],
+    back: ['Back to the overview', '回到总览'],
+    broken: ['This page could not be rendered. The log says why.', '页面生成失败，原因见日志。'],
   },
 } as const

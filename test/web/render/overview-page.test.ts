@@ -63,7 +63,7 @@ test('with a thousand channels the overview adds them up, and stays small', () =
   expect(chinese).toContain('频道 1</bdi></a>、</span><wbr>')
 })
 
-test('with a thousand channels the list comes fifty at a time, those with open points first', () => {
+test('with a thousand channels the list comes fifty at a time, those with open issues first', () => {
   const first = list({})
   expect(first.length).toBeLessThan(120_000)
   expect(shown(first)).toHaveLength(50)
