@@ -23,7 +23,7 @@ export function readTruth(world: World, switches: Readonly<Switches>, now: WallT
   const toInstant = createInstantReader(world.timeZone)
   const second: Second = (time) => `${new Date(toInstant(time) * 1000).toISOString().slice(0, 19)}Z`
   /** The rows of all channels, each with its channel's id. */
-  const ofChannels = (rowsOf: (channel: Channel) => readonly TruthRow[]): readonly TruthRow[] =>
+  const gather = (rowsOf: (channel: Channel) => readonly TruthRow[]): readonly TruthRow[] =>
     [...world.channels.values()].flatMap((channel) =>
       rowsOf(channel).map((row) => ({ channel_id: channel.id, ...row })),
     )
@@ -32,18 +32,16 @@ export function readTruth(world: World, switches: Readonly<Switches>, now: WallT
   const recordRow = (row: WatchRecord) => fields.truthRow(fields.recordFields, row, second)
   return {
     // Only items of visitors have the channel's name and administrator (API 2.5).
-    channels: ofChannels(({ name, adminId, visitors }) => [
+    channels: gather(({ name, adminId, visitors }) => [
       visitors.rows.length > 0 ? { name: text(name), admin_id: adminId } : { name: null, admin_id: null },
     ]),
-    visitors: ofChannels(({ visitors }) =>
-      visitors.rows.map((row) => fields.truthRow(fields.visitorFields, row, second)),
-    ),
-    watch_records: ofChannels(({ records }) => records.rows.map((row) => ({ ...recordRow(row), api_version: 2 }))),
-    watch_records_v1: ofChannels(({ oldRecords }) =>
+    visitors: gather(({ visitors }) => visitors.rows.map((row) => fields.truthRow(fields.visitorFields, row, second))),
+    watch_records: gather(({ records }) => records.rows.map((row) => ({ ...recordRow(row), api_version: 2 }))),
+    watch_records_v1: gather(({ oldRecords }) =>
       oldRecords.rows.map((row) => ({ ...recordRow(row), ...notInV1, api_version: 1 })),
     ),
-    gifts: ofChannels((channel) => giftRows(channel, switches, second)),
-    questionnaires: ofChannels(({ questionnaires }) =>
+    gifts: gather((channel) => giftRows(channel, switches, second)),
+    questionnaires: gather(({ questionnaires }) =>
       questionnaires.rows.map((row) => {
         const own = fields.truthRow(fields.questionnaireFields, row, second)
         return { ...own, is_open: row.isOpen, created_at: second(row.createdAt) }

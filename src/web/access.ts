@@ -12,7 +12,6 @@ const MAX_WRONG_PER_MINUTE = 10
 const MINUTE_MS = 60_000
 const SESSION_COOKIE = 'livehouse_session'
 
-/** Where a token came from: the login form, or an `Authorization` header. */
 type TokenSource = 'form' | 'bearer'
 
 /** @param token `LIVEHOUSE_HTTP_TOKEN`; may be undefined only for a server that listens on loopback alone */

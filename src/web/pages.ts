@@ -64,9 +64,8 @@ export async function makePage(deps: PagesDeps, request: PageRequest): Promise<P
   if (facts === undefined) return { status: 503, content: html`${banner}` }
   const common = { status: failure === undefined ? 200 : 503, facts }
   const view = { messages, facts, nowMs, csrf }
-  if (path === '/') {
+  if (path === '/')
     return { ...common, content: overviewPage(view, banner ?? verdictSection(view)), isBusy: facts.verdict.isRunning }
-  }
   if (path === '/channels') {
     const [q, show] = [parameters.get('q') ?? '', parameters.get('show') ?? '']
     const list = channelsPage(view, { q, show, page: pageNumber(parameters) })
@@ -113,17 +112,17 @@ function findReader(view: View, { path, parameters }: PageRequest): ReadPart | u
 async function readRuns(db: Db, view: View, parameters: URLSearchParams): Promise<Part> {
   const [command, status] = [parameters.get('command') ?? '', parameters.get('status') ?? '']
   const filter = { command: command || undefined, status: runStates.find((state) => state === status) }
-  const found = await readListPage(parameters, (part) => readRunReports(db, { ...part, ...filter }))
-  const content = runsPage(view, { command, status }, found, await readCommands(db), parameters.get('queued'))
+  const list = await readListPage(parameters, (bounds) => readRunReports(db, { ...bounds, ...filter }))
+  const content = runsPage(view, { command, status }, list, await readCommands(db), parameters.get('queued'))
   return { title: view.messages.pages.runs, content }
 }
 
 async function readQuarantine(db: Db, view: View, parameters: URLSearchParams): Promise<Part> {
   const stream = parameters.get('stream') ?? ''
-  const found = await readListPage(parameters, (part) =>
-    readQuarantinedItems(db, { ...part, stream: stream || undefined, rawLength: RAW_LENGTH }),
+  const list = await readListPage(parameters, (bounds) =>
+    readQuarantinedItems(db, { ...bounds, stream: stream || undefined, rawLength: RAW_LENGTH }),
   )
-  return { title: view.messages.pages.quarantine, content: quarantinePage(view, stream, found) }
+  return { title: view.messages.pages.quarantine, content: quarantinePage(view, stream, list) }
 }
 
 async function readChannel(db: Db, view: View, channel: ListedChannel): Promise<Part> {
@@ -144,7 +143,7 @@ async function readRun(db: Db, view: View, runId: string, page: number): Promise
 /** Reads the requested page of a list, with one more row to see whether another page follows. */
 async function readListPage<Row>(
   parameters: URLSearchParams,
-  read: (part: { readonly count: number; readonly skip: number }) => Promise<readonly Row[]>,
+  read: (bounds: { readonly count: number; readonly skip: number }) => Promise<readonly Row[]>,
 ): Promise<ListPage<Row>> {
   const page = pageNumber(parameters)
   return toListPage(await read({ count: PAGE_SIZE + 1, skip: (page - 1) * PAGE_SIZE }), page)

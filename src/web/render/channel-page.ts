@@ -62,7 +62,7 @@ function openSection(view: View): Html {
   return tableSection(view, 'open', open, columns, {
     className: 'worded',
     note: open.length === 0 ? '' : hasOnlyWhenNamed ? messages.open.onlyWhenNamed : messages.notes.open,
-    left: openCounts.problem + openCounts.gap + openCounts.accepted - open.length,
+    leftOut: openCounts.problem + openCounts.gap + openCounts.accepted - open.length,
   })
 }
 

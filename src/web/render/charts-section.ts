@@ -6,15 +6,15 @@ import { lastPeriodStarts } from '../timeline.ts'
 import { section, streamName, type View } from './view.ts'
 
 interface Point {
-  /** The day or hour: `at` of one of the slots. */
+  /** The day or hour: `at` of one of the axis's slots. */
   readonly at: string
   readonly series: string
   readonly value: number
 }
 
-interface Slots {
-  readonly head: string
-  readonly all: readonly { readonly at: string; readonly name: string }[]
+interface TimeAxis {
+  readonly heading: string
+  readonly slots: readonly { readonly at: string; readonly label: string }[]
 }
 
 /** Rows by stream, hours watched and calls by day, and calls by hour, as tables, from which the script draws charts. */
@@ -22,49 +22,50 @@ export function chartsSection(view: View): Html {
   const { messages, facts } = view
   const { charts, columns, empty, formats } = messages
   const lastDays = lastPeriodStarts(facts.now, DAY, TIMELINE_DAYS)
-  const days = { head: columns.day, all: lastDays.map((at) => ({ at: formatWallDate(at), name: formats.wallDay(at) })) }
+  const daySlots = lastDays.map((at) => ({ at: formatWallDate(at), label: formats.wallDay(at) }))
+  const days = { heading: columns.day, slots: daySlots }
   const lastHours = lastPeriodStarts(facts.now, HOUR, CHART_HOURS).map(formatWallTime)
-  const hours = { head: columns.hour, all: lastHours.map((at) => ({ at, name: at.slice(11, 16) })) }
+  const hours = { heading: columns.hour, slots: lastHours.map((at) => ({ at, label: at.slice(11, 16) })) }
   // In the order of the registry.
-  const written = streamNames.flatMap((stream) => {
+  const rowsWritten = streamNames.flatMap((stream) => {
     const ofStream = facts.activity.filter((each) => each.stream === stream)
     const series = streamName(view, stream)
     return ofStream.map(({ day, inserted, updated }) => ({ at: day, series, value: inserted + updated }))
   })
-  const watched = facts.watched?.map(({ day, hours: sum }) => ({ at: day, series: charts.watched, value: sum }))
-  const calls = (at: string, { calls: all, retries }: { readonly calls: number; readonly retries: number }) => [
+  const hoursWatched = facts.watched?.map(({ day, hours: sum }) => ({ at: day, series: charts.watched, value: sum }))
+  const callPoints = (at: string, { calls: all, retries }: { readonly calls: number; readonly retries: number }) => [
     { at, series: charts.madeOnce, value: all - retries },
     { at, series: charts.repeated, value: retries },
   ]
-  const calledByDay = facts.activity.flatMap((each) => calls(each.day, each))
-  const calledByHour = facts.hourly.flatMap((each) => calls(each.hour, each))
-  const shown = [
-    chart(view, 'rows', days, written),
-    chart(view, 'watched', days, watched ?? [], watched ? empty.charts : empty.watched),
-    chart(view, 'calls', days, calledByDay),
-    chart(view, 'hourly', hours, calledByHour),
+  const callsByDay = facts.activity.flatMap((each) => callPoints(each.day, each))
+  const callsByHour = facts.hourly.flatMap((each) => callPoints(each.hour, each))
+  const all = [
+    chart(view, 'rows', days, rowsWritten),
+    chart(view, 'watched', days, hoursWatched ?? [], hoursWatched ? empty.charts : empty.watched),
+    chart(view, 'calls', days, callsByDay),
+    chart(view, 'hourly', hours, callsByHour),
   ]
-  return section(messages, 'charts', html`<div class="charts">${shown}</div>`)
+  return section(messages, 'charts', html`<div class="charts">${all}</div>`)
 }
 
 function chart(
   { messages }: View,
   name: 'rows' | 'watched' | 'calls' | 'hourly',
-  { head, all }: Slots,
+  { heading, slots }: TimeAxis,
   points: readonly Point[],
-  missing = messages.empty.charts,
+  emptyText = messages.empty.charts,
 ): Html {
   const { charts, formats } = messages
   const title = charts[name]
   const series = [...new Set(points.flatMap((point) => (point.value > 0 ? point.series : [])))]
-  const byPlace = Map.groupBy(points, (point) => `${point.at} ${point.series}`)
-  const heads = [head, ...series].map((each) => html`<th scope="col">${each}</th>`)
-  const rows = all.map(({ at, name: of }) => {
+  const byCell = Map.groupBy(points, (point) => `${point.at} ${point.series}`)
+  const heads = [heading, ...series].map((each) => html`<th scope="col">${each}</th>`)
+  const rows = slots.map(({ at, label }) => {
     const cells = series.map((each) => {
-      const value = Math.round((byPlace.get(`${at} ${each}`) ?? []).reduce((sum, point) => sum + point.value, 0))
+      const value = Math.round((byCell.get(`${at} ${each}`) ?? []).reduce((sum, point) => sum + point.value, 0))
       return html`<td class="number" data-value="${value}">${formats.number(value)}</td>`
     })
-    return html`<tr><th scope="row">${of}</th>${cells}</tr>
+    return html`<tr><th scope="row">${label}</th>${cells}</tr>
 `
   })
   const numbers = html`<div class="canvas" hidden></div>
@@ -73,7 +74,7 @@ function chart(
 <tbody>
 ${rows}</tbody></table></div></details>`
   return html`<figure class="chart" id="chart-${name}"><figcaption>${title}</figcaption>
-${series.length === 0 ? html`<p class="empty">${missing}</p>` : numbers}
+${series.length === 0 ? html`<p class="empty">${emptyText}</p>` : numbers}
 </figure>
 `
 }

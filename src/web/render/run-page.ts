@@ -76,7 +76,7 @@ function errorsTable(view: View, run: RunReport, errors: readonly RunError[]): H
     ['partition', ({ partition }) => (partition === null ? notKnown : isolate(partition, 60))],
     ['message', ({ message, code }) => errorText(view.messages, message, code)],
   ]
-  return tableSection(view, 'errors', errors, columns, { className: 'worded', left: run.errorCount - errors.length })
+  return tableSection(view, 'errors', errors, columns, { className: 'worded', leftOut: run.errorCount - errors.length })
 }
 
 function alertsTable(view: View, { runId, command, status }: RunReport, alerts: RunDetails['alerts']): Html {
@@ -133,7 +133,7 @@ function workersTable(view: View, { runId }: RunReport, held: RunDetails['held']
   const run = html`<input type="hidden" name="run" value="${runId}">`
   return tableSection(view, 'workers', held.slice(0, MAX_HELD), columns, {
     note: held.length === 0 ? '' : fill(notes.workers, count),
-    left: held.length - MAX_HELD,
+    leftOut: held.length - MAX_HELD,
     more: actionForm(view, 'cancel', actions.cancel, run, `livehouse run --cancel ${runId}`),
   })
 }

@@ -81,8 +81,8 @@ export function coverageSection(view: View, rows: readonly StreamRow[]): Html {
   const { messages } = view
   const shown = rows.filter(({ units }) => units.length > 0)
   if (shown.length === 0) return section(messages, 'coverage', html`<p class="empty">${messages.empty.streams}</p>`)
-  const lanes = shown.map(
-    (row) => html`<tr><th scope="row">${streamName(view, row.stream)}</th><td>${lane(view, row)}</td></tr>
+  const tableRows = shown.map(
+    (row) => html`<tr><th scope="row">${streamName(view, row.stream)}</th><td>${timelineCell(view, row)}</td></tr>
 `,
   )
   const heads = [messages.columns.stream, messages.columns.timeline].map((head) => html`<th scope="col">${head}</th>`)
@@ -90,13 +90,13 @@ export function coverageSection(view: View, rows: readonly StreamRow[]): Html {
 <caption class="unseen">${messages.sections.coverage}</caption>
 <thead class="unseen"><tr>${heads}</tr></thead>
 <tbody>
-${lanes}</tbody>
+${tableRows}</tbody>
 </table>`
   return section(messages, 'coverage', html`${timelinePatterns}${table}${timelineLegend(messages)}${openNote(view)}`)
 }
 
 /** The bars of a stream and until when it is complete; for whole lists, when they were last read. */
-function lane(view: View, { stream, units, outOf }: StreamRow): Html {
+function timelineCell(view: View, { stream, units, outOf }: StreamRow): Html {
   const { messages, facts } = view
   const { completeUntil: words, formats } = messages
   const { behind, all } = readProgressOf(units)

@@ -10,7 +10,7 @@ interface TableOptions {
   /** Replaces the section's usual note. */
   readonly note?: string
   /** How many rows are left out at the end. */
-  readonly left?: number
+  readonly leftOut?: number
   readonly more?: Content
 }
 
@@ -24,7 +24,7 @@ export function tableSection<Row>(
   name: keyof Messages['sections'],
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { className = '', note, left = 0, more }: TableOptions = {},
+  { className = '', note, leftOut = 0, more }: TableOptions = {},
 ): Html {
   const empty: Readonly<Partial<Record<string, string>>> = messages.empty
   if (rows.length === 0) {
@@ -35,11 +35,8 @@ export function tableSection<Row>(
   const shown = columns.map(([head, cell]) => {
     const values = rows.map(cell)
     const kind = values.some((value) => typeof value === 'number') ? 'number' : ''
-    return {
-      head: messages.columns[head],
-      kind,
-      cells: values.map((each) => (typeof each === 'number' ? number(each) : each)),
-    }
+    const cells = values.map((value) => (typeof value === 'number' ? number(value) : value))
+    return { head: messages.columns[head], kind, cells }
   })
   const heads = shown.map(({ head, kind }) => html`<th scope="col" role="columnheader" class="${kind}">${head}</th>`)
   const body = rows.map((_, row) => {
@@ -56,8 +53,8 @@ export function tableSection<Row>(
 <tbody role="rowgroup">
 ${body}</tbody>
 </table>`
-  const leftOut = left > 0 && html`<p class="note">${fill(messages.more, { count: number(left) })}</p>`
-  return section(messages, name, html`${table}${leftOut}${more}`, note)
+  const leftOutNote = leftOut > 0 && html`<p class="note">${fill(messages.more, { count: number(leftOut) })}</p>`
+  return section(messages, name, html`${table}${leftOutNote}${more}`, note)
 }
 
 /** One page of a long list. */

@@ -19,7 +19,7 @@ export const timelinePatterns: Html = html`<svg class="unseen" width="0" height=
 </defs></svg>`
 
 /** The days of one stream as bars, each with a label for pointer, keyboard and screen reader. */
-export function timelineStrip(messages: Messages, name: string, days: readonly TimelineDay[]): Html {
+export function timelineStrip(messages: Messages, streamLabel: string, days: readonly TimelineDay[]): Html {
   const { timeline, formats, days: words } = messages
   const bars = days.map((day, index) => {
     const date = formats.wallDay(day.day)
@@ -29,13 +29,13 @@ export function timelineStrip(messages: Messages, name: string, days: readonly T
     const label = `${read}${messages.separator}${words[day.state]}`
     const isDated = index % DAYS_PER_DATE === 0 || index === days.length - 1
     const below = isDated && html`<small aria-hidden="true">${date}</small>`
-    return html`<li><span class="bar" role="img" tabindex="0" aria-label="${label}">${box(day)}</span>${below}</li>`
+    return html`<li><span class="bar" role="img" tabindex="0" aria-label="${label}">${bar(day)}</span>${below}</li>`
   })
-  return html`<ol class="strip" aria-label="${name}">${bars}</ol>`
+  return html`<ol class="strip" aria-label="${streamLabel}">${bars}</ol>`
 }
 
 /** One bar. From the bottom: what is read, then what is faulty, then what is not read yet. */
-function box({ state, share, faulty }: Omit<TimelineDay, 'day'>): Html {
+function bar({ state, share, faulty }: Omit<TimelineDay, 'day'>): Html {
   const hasCap = state === 'problem' || state === 'gap' || state === 'accepted'
   const read = Math.min(Math.round(share * HEIGHT), hasCap ? HEIGHT - MIN_CAP : HEIGHT)
   const cap = hasCap ? Math.min(HEIGHT - read, Math.max(MIN_CAP, Math.round(faulty * HEIGHT))) : 0
@@ -51,7 +51,7 @@ export function timelineLegend({ days, timeline }: Messages): Html {
   const states = ['complete', 'partial', 'problem', 'gap', 'accepted', 'none'] as const
   const entries = states.map((state) => {
     const share = state === 'complete' ? 1 : state === 'none' ? 0 : 0.6
-    return html`<li>${box({ state, share, faulty: 1 - share })}${days[state]}</li>`
+    return html`<li>${bar({ state, share, faulty: 1 - share })}${days[state]}</li>`
   })
   return html`<ul class="legend" aria-label="${timeline.legend}">${entries}</ul>`
 }
