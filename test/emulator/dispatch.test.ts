@@ -19,7 +19,7 @@ test.each([
   ['an unknown channel', 'POST', '/v2/activities/9/visitorList', {}, 404, 404002],
   ['another method', 'GET', RECORDS, undefined, 405, 405001],
   ['the sibling version of a path', 'POST', '/v1/activities/:channel/userRecordList', {}, 404, 404000],
-])('what is wrong with a request is refused: %s', async (_, method, path, body, status, code) => {
+])('a wrong request is refused: %s', async (_, method, path, body, status, code) => {
   await using service = await startEmulatedService()
   const answer = await service.call(method, path, body)
   expect(answer).toMatchObject({ status, json: { errors: { code, message: expect.any(String) } } })
@@ -29,7 +29,7 @@ test.each([
   ['no question id', 'POST', SIGNUPS, {}, 400002],
   ['an unknown question id', 'POST', SIGNUPS, { question_id: 'nothing0' }, 404000],
   ['a page index in words', 'GET', QUESTIONS, { page_index: 'x' }, 400001],
-])('what is wrong with a request of 4.10 or 4.11 gets an errcode: %s', async (_, method, path, body, errcode) => {
+])('a wrong request of 4.10 or 4.11 gets an errcode: %s', async (_, method, path, body, errcode) => {
   await using service = await startEmulatedService()
   const hidden = await service.call(method, path, body)
   expect(hidden).toMatchObject({ status: 200, json: { errcode, msg: expect.any(String) } })
@@ -38,7 +38,7 @@ test.each([
   expect(shown).toMatchObject({ status: Math.floor(errcode / 1000), json: { errcode } })
 })
 
-test('of the ten calls a day of 4.6 wrong ones count, the eleventh is refused, and the next day of the service begins at its midnight', async () => {
+test('wrong calls of 4.6 count among its ten a day, the eleventh is refused, and the next day begins at the service’s midnight', async () => {
   const clock = createFakeClock({ startMs: Date.parse('2026-11-20T23:50:00+08:00') })
   await using service = await startEmulatedService({ clock })
   await service.call('POST', V1, { p: 'wrong' })

@@ -31,7 +31,7 @@ test.each([
 })
 
 const orders = ['time-asc', 'time-desc', 'id-asc', 'id-desc', 'shuffled'] as const
-test.each(orders)('watch records in the order %s: the pages hold every row once', async (rowOrder) => {
+test.each(orders)('watch records in the order %s: each row is on exactly one page', async (rowOrder) => {
   await using service = await startEmulatedService({ switches: { rowOrder } })
   const byTime = channelOf(service).records.rows.toSorted((a, b) => a.enteredAt - b.enteredAt)
   const expected = byTime.map(({ recordId }) => recordId)
@@ -58,7 +58,7 @@ test.each([
   expect(await listOf(service, VISITORS, 'results', { perPage: 100 })).toEqual(ascending.toReversed())
 })
 
-test('filter 1 hides visitors below a minute, filter_watch_time 1 records without watching', async () => {
+test('filter 1 hides visitors who watched under a minute, filter_watch_time 1 records without watch time', async () => {
   await using service = await startEmulatedService({ viewers: 300 })
   const { visitors, records } = channelOf(service)
   const total = async (path: string, body: object) =>

@@ -20,14 +20,14 @@ test('pages and metrics are closed; health and readiness are open', async () => 
   for (const path of ['/healthz', '/readyz']) expect([path, (await guarded.get(path)).status]).toEqual([path, 200])
 })
 
-test('the bearer token opens', async () => {
+test('the bearer token grants access', async () => {
   const authorization = 'Bearer open-sesame'
   for (const wrong of ['Bearer', 'Bearer wrong', 'Bearer open-sesam', 'Bearer open-sesame x', 'Basic open-sesame'])
     expect([wrong, (await guarded.get('/metrics', { authorization: wrong })).status]).toEqual([wrong, 401])
   for (const path of ['/', '/metrics']) expect((await guarded.get(path, { authorization })).status).toBe(200)
 })
 
-test('signing in sets a cookie that opens, and leads to the page that was asked for', async () => {
+test('signing in sets a cookie that grants access, and redirects to the requested page', async () => {
   const form = await guarded.text('/channels?q=a')
   expect(form).toContain('<form method="post" action="/login">')
   expect(form).toContain('name="next" value="/channels?q=a"')
@@ -37,7 +37,7 @@ test('signing in sets a cookie that opens, and leads to the page that was asked 
   expect(cookie).toMatch(/HttpOnly; SameSite=Strict$/)
   expect(cookie).not.toContain('sesame')
   expect((await guarded.get('/', { cookie: cookie.split(';')[0] ?? '' })).status).toBe(200)
-  // Neither the token itself nor the cookie of another one is a cookie that opens.
+  // Neither the token itself nor the cookie of another token is accepted as the cookie.
   await using other = await startTestStatusServer(database, { token: 'open-sesame-too' })
   expect((await other.get('/', { cookie: cookie.split(';')[0] ?? '' })).status).toBe(401)
   for (const value of ['', 'open-sesame'])
@@ -46,7 +46,7 @@ test('signing in sets a cookie that opens, and leads to the page that was asked 
   expect(behindTls.headers.get('set-cookie')).toMatch(/; Secure$/)
 })
 
-test('after ten wrong tokens of the form within a minute it takes none, and each is logged; others shut nobody out', async () => {
+test('after ten wrong tokens within a minute the form accepts none, and each is logged; bearer tokens do not count', async () => {
   const clock = movableClock()
   const { log, lines } = createRecordingLog()
   await using own = await startTestStatusServer(database, { token: 'open-sesame-open-sesame', clock, log })
@@ -77,6 +77,6 @@ test.each([
   expect((await signIn('open-sesame', next)).headers.get('location')).toBe('/'),
 )
 
-test('a form that is too large is not read', async () => {
+test('a form that is too large is refused', async () => {
   expect((await signIn('x'.repeat(5000))).status).toBe(413)
 })

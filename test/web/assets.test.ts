@@ -5,7 +5,7 @@ import { readAssets } from '../../src/web/assets.ts'
 
 const css = readFileSync(join(import.meta.dirname, '../../src/web/assets/page.css'), 'utf8')
 
-test('everything that pages load is here, under a path of its contents', async () => {
+test('everything that pages load is served, at a path that contains its hash', async () => {
   const { byPath, paths } = await readAssets()
   expect([...byPath.keys()].toSorted()).toEqual(Object.values(paths).toSorted())
   for (const path of byPath.keys()) expect(path).toMatch(/^\/assets\/[0-9a-f]{12}-\w+\.(css|js|svg)$/)
@@ -48,6 +48,6 @@ test.each(['light', 'dark'] as const)('text and signs stand out from every groun
       expect(contrast(color(text), color(ground)), `${text} on ${ground}`).toBeGreaterThanOrEqual(4.5)
   }
   expect(contrast(color('surface'), color('accent')), 'button').toBeGreaterThanOrEqual(4.5)
-  // Bars are told apart by shape; their colours stand out from what is not read (WCAG 2, 1.4.11).
+  // Bars differ by pattern; their colours stand out from the days that are not read (WCAG 2, 1.4.11).
   for (const bar of ['bad', 'warn']) expect(contrast(color(bar), color('day-ground')), bar).toBeGreaterThanOrEqual(3)
 })

@@ -5,7 +5,7 @@ import { isolate, html, cutText, maskValues } from '../../src/web/html.ts'
 
 const folder = join(import.meta.dirname, '../../src/web')
 
-test('text never becomes markup, wherever it stands; that of strangers is set apart, cut, and turns no letters round', () => {
+test('text is escaped wherever it stands; text from outside is isolated, cut, and has no bidirectional controls', () => {
   const evil = `<img src=x onerror="alert(1)">&'`
   expect(html`<p title="${evil}">${evil}</p>`.toString()).toBe(
     '<p title="&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&amp;&#39;">&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&amp;&#39;</p>',

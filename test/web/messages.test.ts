@@ -13,14 +13,14 @@ function ofLanguage(language: 'en' | 'zh'): ReadonlyMap<string, string> {
   return new Map(wordsOf(words))
 }
 
-/** The same in every language, or names. */
+/** Texts that are the same in every language, or names. */
 const same = new Set(['.title', '.notKnown', '.languageName', '.figures.budgetLeft', '.separator'])
 const han = /\p{Script=Han}/u
 
-/** What stands for values in a sentence. */
+/** The placeholders of a sentence. */
 const placesIn = (text: string) => (text.match(/\{\w+\}/g) ?? []).toSorted()
 
-test('every word is there in both languages, in its own script, with the same values', () => {
+test('every text exists in both languages, in its own script, with the same placeholders', () => {
   const [en, zh] = [ofLanguage('en'), ofLanguage('zh')]
   expect([...zh.keys()]).toEqual([...en.keys()])
   expect(en.size).toBeGreaterThan(150)

@@ -17,7 +17,7 @@ function valueOf(text: string, series: string): string | undefined {
   return line?.slice(series.length + 1)
 }
 
-test('the calls of this process are counted by endpoint and outcome, refusals and times too', async () => {
+test('the calls of this process are counted by endpoint and outcome, as are refusals and durations', async () => {
   const metrics = create()
   metrics.onCall({ endpoint: 'visitorList', outcome: 'ok', elapsedMs: 40 })
   metrics.onCall({ endpoint: 'visitorList', outcome: 'ok', elapsedMs: 300 })
@@ -29,7 +29,7 @@ test('the calls of this process are counted by endpoint and outcome, refusals an
   expect(valueOf(text, 'livehouse_call_duration_seconds_count{endpoint="visitorList"}')).toBe('2')
 })
 
-test('the last run that read something is told by what became of its rows and slices; of one before it nothing is left', async () => {
+test('the last run is shown by what became of its rows and slices, and nothing is left of the one before', async () => {
   const counts = { extracted: 9, inserted: 5, updated: 1, unchanged: 1, removed: 0, quarantined: 2, degraded: 0 }
   const gifts = { stream: 'gifts', counts: { ...counts, calls: 12, retries: 4 }, slices: { failed: 1 } }
   const metrics = create()
@@ -42,7 +42,7 @@ test('the last run that read something is told by what became of its rows and sl
   expect(after).not.toMatch(/livehouse_last_run_rows\{|status="partial"/)
 })
 
-test('the gauges tell how fresh and how proven each stream is', async () => {
+test('the gauges show how fresh and how well proven each stream is', async () => {
   const units = [
     makeUnit(),
     makeUnit({ channelId: '10', verifiedAt: new Date(NOW_MS - 60_000), gaps: 2, proofs: ['short'] }),
@@ -59,7 +59,7 @@ test('the gauges tell how fresh and how proven each stream is', async () => {
   expect(valueOf(text, 'livehouse_last_run_status{status="ok"}')).toBe('1')
 })
 
-test('a stream of which a part was never read is behind without end, not without a value; but not during the first sync', async () => {
+test('a stream with a part that was never read is infinitely far behind, except during the first sync', async () => {
   const units = [makeUnit(), makeUnit({ channelId: '10', until: null, proofs: ['failed'] })]
   const behindOf = async (facts: Partial<Facts>, stream = 'watch_records') =>
     valueOf(await render(create(), makeFacts(facts)), `livehouse_seconds_behind{stream="${stream}"}`)
@@ -75,7 +75,7 @@ test('a stream of which a part was never read is behind without end, not without
   expect(await behindOf({ units, runs })).toBeUndefined()
 })
 
-test('a thousand channels make no more series than one, and no name of anybody is a label', async () => {
+test('a thousand channels make no more series than one, and no label contains a name or an id', async () => {
   const series = (text: string) => text.split('\n').filter((line) => line.startsWith('livehouse_')).length
   const channels = Array.from({ length: 1000 }, (_, index) => makeChannel({ channelId: `secret-${index}` }))
   const units = channels.flatMap(({ channelId }) => makeFacts().units.map((unit) => ({ ...unit, channelId })))
@@ -84,7 +84,7 @@ test('a thousand channels make no more series than one, and no name of anybody i
   expect(large).not.toMatch(/secret|频道/)
 })
 
-test.each(['grafana-dashboard.json', 'prometheus-rules.yaml'])('%s uses no metric that there is not', async (name) => {
+test.each(['grafana-dashboard.json', 'prometheus-rules.yaml'])('%s uses only metrics that exist', async (name) => {
   const text = await render(create())
   const known = new Set(
     [...text.matchAll(/^# TYPE (\S+) (\S+)/gm)].flatMap(([, metric = '', type]) =>

@@ -6,7 +6,7 @@ import { finishRun, startRun } from '../../src/ledger/runs/runs.ts'
 import { startPipeline } from '../helpers/start-pipeline.ts'
 import { startTestStatusServer } from '../helpers/status-server.ts'
 
-test('no page shows a value of any viewer, not even in what went wrong', async () => {
+test('no page shows personal data of a viewer, not even in errors', async () => {
   await using pipeline = await startPipeline()
   const { db } = pipeline.database
   await pipeline.sync()
@@ -14,7 +14,7 @@ test('no page shows a value of any viewer, not even in what went wrong', async (
   const [first = ''] = pipeline.emulator.channelIds
   const value = { nick: '某某某', phone: '13987654321' }
   pipeline.emulator.faults.push({ effect: fieldValue('user_id', value), endpoint: 'visitorList', channelId: first })
-  // What the service says may quote as well.
+  // Error texts of the service may quote values as well.
   const refused = { effect: refusal(403_001, 'no viewer "某某某" here'), endpoint: 'giftRunning', channelId: first }
   pipeline.emulator.faults.push(refused)
   const { errors } = await pipeline.sync({ streams: ['visitors', 'gifts'] })

@@ -25,7 +25,7 @@ async function statusFor(url: string, headers: Readonly<Record<string, string>>)
   return response.statusCode
 }
 
-test('connections that never end their request are closed, and make room for the probes', async () => {
+test('connections that never finish their request are closed, which makes room for the probes', async () => {
   const { hostname, port } = new URL(open.server.url)
   const sockets = Array.from({ length: 520 }, () => connect(Number(port), hostname))
   try {
@@ -46,7 +46,7 @@ test('connections that never end their request are closed, and make room for the
 const pages = ['/', '/channels', '/channels/none', '/runs', '/runs/1', '/quarantine']
 const paths = [...pages, '/healthz', '/readyz', '/metrics', '/nothing', '/assets/x']
 
-test.each(paths)('%s is answered with the headers that keep a browser safe', async (path) => {
+test.each(paths)('%s is answered with security headers', async (path) => {
   const { headers } = await open.get(path)
   const policy = headers.get('content-security-policy') ?? ''
   expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'")
@@ -64,7 +64,7 @@ test.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS'])('%s is not allowed anyw
   }
 })
 
-test('a page without data says so, loads nothing from elsewhere, and has no script or style of its own', async () => {
+test('a page without data says so, loads nothing from elsewhere, and has no inline script or style', async () => {
   for (const path of ['/runs?command=%00', '/quarantine?stream=%00']) expect((await open.get(path)).status).toBe(400)
   const page = await open.text('/')
   expect(page).toContain('Nothing has run yet')
@@ -76,7 +76,7 @@ test('a page without data says so, loads nothing from elsewhere, and has no scri
   }
 })
 
-test('on loopback without a token a page under another name sees nothing: it would be somebody else’s', async () => {
+test('on loopback without a token, requests for any other host name are refused', async () => {
   for (const host of ['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example:80', '10.0.0.1']) {
     for (const path of ['/', '/metrics', '/channels'])
       expect([host, await statusFor(open.server.url + path, { host })]).toEqual([host, 403])
@@ -94,7 +94,7 @@ test('pending migrations make it not ready', async () => {
   expect(await answer.json()).toMatchObject({ status: 'not ready', database: 'pending migrations' })
 })
 
-test('a database that goes away is told of by page, readiness and metrics, and all recover when it is back', async () => {
+test('page, readiness and metrics report a database that goes away, and recover when it is back', async () => {
   await using own = await createTestDatabase()
   await using db = await openDatabase(own.url)
   const clock = movableClock()
@@ -118,7 +118,7 @@ test('a database that goes away is told of by page, readiness and metrics, and a
   expect(page.status).toBe(503)
   const text = await page.text()
   expect(text).toContain('The database cannot be read')
-  // What was known stays, with its time.
+  // The facts that were read stay, with their time.
   expect(text).toContain('What follows is as of 20 Nov 2026, 06:30')
   expect(text.replaceAll('<wbr>', '')).toMatch(new RegExp(`Since 20 Nov 2026, 06:36 .*Database [^ ]*/${own.name} `))
   expect(await status.text('/?lang=zh')).toMatch(
@@ -142,10 +142,10 @@ test('a database that goes away is told of by page, readiness and metrics, and a
   expect(await status.text('/metrics')).toContain('livehouse_database_up 1')
 })
 
-test('a database that hangs is told of within seconds by readiness and metrics, which recover when it answers', async () => {
+test('readiness and metrics report within seconds that the database hangs, and recover when it answers', async () => {
   await using own = await createTestDatabase()
   await using proxy = await startStallingProxy(own.url)
-  // The watch for silence takes longer than this test may: nothing here is told by it.
+  // The pool's own watch for silence takes longer than this test, so it plays no part here.
   await using db = await openDatabase(proxy.url)
   const nowMs = { offset: 0 }
   // While nothing can answer, a request gives up soon.
@@ -176,7 +176,7 @@ test('a database that hangs is told of within seconds by readiness and metrics, 
   expect((await status.get('/readyz')).status).toBe(200)
 })
 
-test('an outage that took 10 s to show is over on the page 3 s after it is over', async () => {
+test('the page recovers 3 s after the end of an outage that took 10 s to show', async () => {
   await using database = await createTestDatabase()
   let isAway = true
   const clock = createFakeClock()

@@ -19,7 +19,7 @@ test('thirty days end today, which is read in part', () => {
   expect(days.slice(0, -1).every(({ state, share }) => state === 'complete' && share === 1)).toBe(true)
 })
 
-test('what is there of a channel outside its range makes up for no other channel', () => {
+test('what was read of a channel outside its range does not make up for another channel', () => {
   const rangeOf = (channelId: string) => (channelId === '10' ? { until: TODAY - 9 * DAY } : {})
   const units = [makeUnit({ until: TODAY - 2 * DAY }), makeUnit({ channelId: '10', until: TODAY })]
   expect(states({ units, rangeOf }, 3)).toEqual(['partial', 'partial', 'none'])
@@ -36,7 +36,7 @@ test('a gap, a problem and an acknowledged shortfall show on their days, the gra
   expect(states({ open }, 5)).toEqual(['gap', 'problem', 'accepted', 'complete', 'partial'])
 })
 
-test('of a day that is not over only what failed is faulty, and the parts of one channel count once', () => {
+test('on a day that is not over, only what failed is faulty, and the parts of one channel count once', () => {
   const units = ['9', '10'].map((channelId) => makeUnit({ channelId, until: TODAY }))
   const window = { from: TODAY - DAY, to: TODAY + DAY / 8 }
   const open = ['cash', 'prop'].map((type) => makeReading({ partition: `channel=9/type=${type}`, window }))
@@ -44,6 +44,6 @@ test('of a day that is not over only what failed is faulty, and the parts of one
   expect(today).toMatchObject({ state: 'problem', share: 0, faulty: DAY / 8 / (NOW - TODAY) / 2 })
 })
 
-test('what is read in some channels only is as high as their share of all', () => {
+test('the share of a stream that is read in some channels only is their share of all channels', () => {
   expect(timelineOf({ ...base, outOf: 4 }).at(-2)).toMatchObject({ share: 0.25, state: 'partial' })
 })

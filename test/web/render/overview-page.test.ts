@@ -18,11 +18,11 @@ test('without JavaScript all numbers are there in tables with captions and headi
   expect(tables.length).toBeGreaterThanOrEqual(5)
   for (const table of tables)
     for (const part of ['<caption', '<th scope="col"', '<th scope="row"']) expect(table).toContain(part)
-  // Rows written, hours watched, calls of a day made once and repeated ones, those of an hour.
+  // Rows written, hours watched, first calls and retries of a day, then those of an hour.
   for (const value of ['123', '55', '38', '2', '8', '1']) expect(page).toContain(`data-value="${value}"`)
 })
 
-test('progress comes in the order of the streams, whatever the database tells first', () => {
+test('progress comes in the order of the streams, whatever the order in the database', () => {
   const step = { rows: 1, parts: 2, endedParts: 1, share: 0.5 }
   const progress = { gifts: step, managers: step, visitors: step }
   const page = overview(makeFacts({ runs: [makeRun({ status: 'running', finishedAt: null, progress })] }))
@@ -30,7 +30,7 @@ test('progress comes in the order of the streams, whatever the database tells fi
   expect(names).toEqual(['Visitors', 'Gifts', 'Managers'])
 })
 
-test('until when a stream is there that is read where it is asked for is said of those channels alone', () => {
+test('of a stream that is read only when named, the overview says in how many channels it is complete', () => {
   const channels = ['9', '10'].map((channelId) => makeChannel({ channelId }))
   const facts = makeFacts()
   const both = facts.units.flatMap((unit) => [unit, { ...unit, channelId: '10' }])
@@ -49,7 +49,7 @@ const facts = makeFacts({ channels, units, open: [makeReading({ kind: 'gap', cha
 const list = (filter: Partial<typeof noFilter>) => channelsPage(makeView(facts), { ...noFilter, ...filter }).toString()
 const shown = (markup: string) => [...markup.matchAll(/href="\/channels\/(\d+)"/g)].map(([, id]) => id)
 
-test('with a thousand channels the overview adds them up, and stays small', () => {
+test('with a thousand channels the overview shows sums, and stays small', () => {
   const page = overview(facts)
   expect(page.length).toBeLessThan(90_000)
   expect(page).toContain('1,000 verified')
@@ -59,7 +59,7 @@ test('with a thousand channels the overview adds them up, and stays small', () =
   expect(overview(makeFacts({ units: [makeUnit({ gaps: 1 })] }))).toContain('not complete; read until 20 Nov 2026')
   const chinese = verdictSection(makeView(gaps, 'zh')).toString()
   expect(chinese).toMatch(/（1,000 个频道中的 1,000 个）：<span/)
-  // No line begins with what stands between two names.
+  // No line begins with the separator between two names.
   expect(chinese).toContain('频道 1</bdi></a>、</span><wbr>')
 })
 
@@ -74,7 +74,7 @@ test('with a thousand channels the list comes fifty at a time, those with open i
   expect(shown(list({ page: -3 }))[0]).toBe('777')
 })
 
-test('with a thousand channels the list can be searched and filtered, and keeps that from page to page', () => {
+test('with a thousand channels the list can be searched and filtered, and keeps the filter from page to page', () => {
   expect(shown(list({ q: '频道 77' }))).toHaveLength(11)
   expect(shown(list({ show: 'open' }))).toEqual(['777'])
   expect(list({ q: '甲' })).toContain('500 of 1,000 channels')

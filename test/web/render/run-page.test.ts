@@ -5,7 +5,7 @@ import { makeChannel, makeFacts, makeReading, makeRun, makeView, NOW_MS } from '
 
 const details = { asked: {}, held: [], errors: [], alerts: [], slices: { rows: [], page: 1, hasMore: false } }
 
-test('an alert that stands since a run is told of that run, whatever later ones have added to it', () => {
+test('the page of a run shows its alert as of that run, whatever later runs have added to it', () => {
   const problems = [{ stream: 'gifts', code: 'api.status', count: 3 }]
   const causes = [
     { kind: 'run', name: 'sync', status: 'failed', runId: '9', problems },
@@ -15,11 +15,11 @@ test('an alert that stands since a run is told of that run, whatever later ones 
   const page = runPage(makeView(), makeRun({ runId: '5', status: 'partial' }), { ...details, alerts }).toString()
   expect(page).toContain('livehouse sync ended partial (run 5). See')
   expect(page).toContain('livehouse run nightly ended failed (run 6): gifts')
-  // Where there is nothing yet, the script of the page has a place for what comes.
+  // Empty sections are placeholders, which the script of the page fills later.
   for (const part of ['errors', 'slices']) expect(page).toContain(`<section id="${part}" data-renew hidden></section>`)
 })
 
-test('on a page in Chinese some words say what went wrong, before the message in English', () => {
+test('on a Chinese page a few words of Chinese say what went wrong, before the English message', () => {
   const message = 'giftRunning channel 9 page 3: 502 after 5 attempts'
   const errors = [{ stream: 'gifts', partition: 'channel=9', code: 'api.status', message }] as const
   const run = makeRun({ errorCount: 1 })

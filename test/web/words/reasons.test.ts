@@ -23,7 +23,7 @@ test.each([...new Set([...reasons, ...others.map(({ reason }) => reason)])])('%s
   expect(chinese).not.toMatch(/张三| (and|the|not|is|with|came) /)
 })
 
-test('each code of an error has words in Chinese, and each message that is on record without one', () => {
+test('each error code has words in Chinese, as has each message that is recorded without a code', () => {
   expect([...Object.keys(recoveryOf), 'internal'].filter((code) => causeInChinese(code) === undefined)).toEqual([])
   const messages = {
     '502 after 5 attempts': '服务返回错误',
@@ -34,7 +34,7 @@ test('each code of an error has words in Chinese, and each message that is on re
   }
   const told = Object.keys(messages).map((each) => [each, causeInChinese('', `giftRunning channel 9 page 3: ${each}`)])
   expect(Object.fromEntries(told)).toEqual(messages)
-  // A code is sure; a number in its message may be one of rows.
+  // The code decides: a number in the message may count rows.
   const missing = 'gifts channel=9: 429 rows of the source are missing'
   expect(causeInChinese('audit.difference', missing)).toBe(causeInChinese('audit.difference'))
 })
