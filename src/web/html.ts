@@ -44,7 +44,7 @@ function escape(text: string): string {
   return plain.replaceAll(BIDI_CONTROLS, '').replaceAll(/[&<>"']/g, (mark) => `&${entities[mark] ?? ''};`)
 }
 
-/** Text from outside (names, labels, errors), cut, and isolated so that right-to-left letters reorder nothing else. */
+/** Isolates and cuts text from outside (names, labels, errors): right-to-left letters may reorder their neighbours. */
 export function isolate(text: string, longest = 120): Html {
   const pieces = cutText(text, longest).replaceAll(LINE_BREAK_PLACES, '$&\u0000').split('\u0000')
   return html`<bdi>${pieces.map((piece, index) => html`${index > 0 && html`<wbr>`}${piece}`)}</bdi>`

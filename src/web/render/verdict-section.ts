@@ -22,27 +22,27 @@ export function verdictSection(view: View): Html {
   const { verdict } = view.facts
   const { findings, failedRun, status } = verdict
   const words = messages.verdict
-  const shown = findings.map((each) => html`<li>${findingText(view, each)}</li>`)
-  const failed =
+  const items = findings.map((finding) => html`<li>${findingText(view, finding)}</li>`)
+  const failedRunItem =
     failedRun &&
     html`<li><a href="/runs/${failedRun.runId}">${isolate(fill(messages.findings.failedRun, failedRun))}</a></li>`
   return banner(
     tones[status],
     words[status],
-    html`<p>${textOf(view)}</p>
-${status === 'incomplete' && html`<ul class="findings">${failed}${shown}</ul>`}
+    html`<p>${verdictText(view)}</p>
+${status === 'incomplete' && html`<ul class="findings">${failedRunItem}${items}</ul>`}
 ${verdict.isRunning && status !== 'first' && html`<p>${words.runningText}</p>`}`,
   )
 }
 
 /** Says that the database cannot be read: why, since when, and how old the data below are. */
-export function unreachableSection(messages: Messages, failed: ReadFailure, now: number, facts?: Partial<Facts>): Html {
+export function unreachableSection(messages: Messages, outage: ReadFailure, now: number, facts?: Partial<Facts>): Html {
   const { verdict: words, formats, ago } = messages
   const { timeZone, readAtMs } = facts ?? {}
   const timeOf = (at: number) => formats.wallTime(wallTimeAt(at, timeZone ?? 'UTC')) + (timeZone ? '' : ' UTC')
-  const span = formats.span(now - failed.sinceMs)
-  const since = fill(words.unreachableSince, { time: timeOf(failed.sinceMs), ago: fill(ago, { span }) })
-  const { code, message } = describeError(failed.error)
+  const span = formats.span(now - outage.sinceMs)
+  const since = fill(words.unreachableSince, { time: timeOf(outage.sinceMs), ago: fill(ago, { span }) })
+  const { code, message } = describeError(outage.error)
   const reason = errorText(messages, message, code, html`<span lang="en">${isolate(message, 400)}</span>`)
   const shown = readAtMs ? fill(words.unreachableText, { time: timeOf(readAtMs) }) : words.unreachablePart
   return banner('bad', words.unreachable, html`<p>${since} ${reason}</p><p>${shown}</p>`)
@@ -63,7 +63,7 @@ ${content}</div>
 `
 }
 
-function textOf({ messages, facts }: View): string {
+function verdictText({ messages, facts }: View): string {
   const { verdict, formats } = messages
   const { status } = facts.verdict
   if (status !== 'complete') return verdict[`${status}Text`]
