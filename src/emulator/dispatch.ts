@@ -46,7 +46,7 @@ function pathOf(pattern: string): RegExp {
 }
 
 /**
- * Answers one request: makes the gateway's checks, calls the endpoint, and applies the faults that match the call.
+ * Answers one request: runs the gateway's checks, calls the endpoint, and applies the faults that match the call.
  * @returns the answer, and the call to record
  */
 export function dispatch(

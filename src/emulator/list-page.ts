@@ -39,7 +39,7 @@ function readQuery(list: ListEndpoint, reader: ParamReader): ListQuery {
   return { page, pageSize, echoPage: page, echoPageSize: pageSize, ...list.readFilters(reader) }
 }
 
-/** Whether the time range of the query, if its list has one, covers more days than allowed; without an end it does. */
+/** Whether the time range of the query, if its list has one, covers more days than the service allows. */
 function isTooLong(query: ListQuery, { longestWindowDays = Number.POSITIVE_INFINITY }: Readonly<Switches>): boolean {
   if (!('from' in query)) return false
   return (query.to ?? Number.POSITIVE_INFINITY) - (query.from ?? 0) > longestWindowDays * DAY
@@ -112,7 +112,7 @@ export function serveRows<Row extends object>(
     const matches = list.rows.filter((row) => keep(row) && (time === undefined || isWithin(time(row)))).sort(compare)
     return direction < 0 ? matches.reverse() : matches
   })
-  /** Shuffles the rows that sort equal anew for each page, as a database may. */
+  /** Orders rows that sort equal differently for each page, as a database may. */
   const shuffleTies = (start: number, end: number): readonly Row[] => {
     const rankOf = (row: Row) => hashText(`${identity(row)} ${start} ${end}`)
     return order.startsWith('time') ? rows.toSorted((a, b) => direction * compare(a, b) || rankOf(a) - rankOf(b)) : rows

@@ -46,7 +46,7 @@ export async function answerRequest(
   const isHead = request.method === 'HEAD'
   const { url: given = '' } = request
   const url = URL.parse(given, 'http://localhost')
-  // Text of Postgres cannot contain NUL.
+  // Postgres cannot store NUL in text.
   if (url === null || !given.startsWith('/') || given.includes('%00'))
     return send(response, textReply(400, 'the address is malformed'), isHead)
   const context = readContext(deps, request, url)

@@ -76,7 +76,7 @@ export function maskMessage(message: string, longest = 300): Html {
 
 /**
  * Masks the values of JSON text, which may be truncated, but keeps their shape: digits become 0, letters x. Names of
- * fields stay if they look like those of the interface.
+ * fields stay if they look like those of the interface. A space after each comma lets lines break.
  */
 export function maskJson(json: string): string {
   const masked = json.replaceAll(/"(?:[^"\\]|\\.)*("|$)(\s*:)?|[^"]+/gs, (part, _, colon?: string) => {

@@ -59,7 +59,7 @@ export interface WatchRecord extends Viewer {
   /** Decimal digits, also beyond 2^53. */
   readonly recordId: string
   readonly origin: string
-  /** In seconds; the service sends times to the minute. */
+  /** To the second; the service sends it to the minute. */
   readonly enteredAt: WallTime
   readonly leftAt: WallTime
 }
