@@ -20,12 +20,12 @@ import type { Channel, Manager, Visitor, WatchRecord } from './world/world.ts'
 
 const errcodeDefaults = { family: 'errcode', version: 'v1', pageParam: 'page_index', sizeParam: 'page_size' } as const
 
-function managerList(shown: readonly fields.Field<Manager>[], envelope: Envelope) {
+function managerList(rowFields: readonly fields.Field<Manager>[], envelope: Envelope) {
   const serve: ListEndpoint['serve'] = (query, { world, switches }) =>
     serveRows(world.managers, query, switches, {
       keep: (row) => !query.filters?.username || row.username === query.filters.username,
       identity: (row) => row.id,
-      toWire: (row) => fields.wireRow(shown, row),
+      toWire: (row) => fields.wireRow(rowFields, row),
       envelope,
     })
   return { ...listDefaults, method: 'GET', version: 'v1', scope: 'account', serve } as const
@@ -42,7 +42,7 @@ function channelList(serve: ServeChannel) {
 function recordList(
   version: 'v1' | 'v2',
   listOf: (channel: Channel) => RowList<WatchRecord>,
-  shown: readonly fields.Field<WatchRecord>[],
+  rowFields: readonly fields.Field<WatchRecord>[],
   envelope: Envelope,
 ) {
   const readFilters = (reader: ParamReader): Partial<ListQuery> => ({
@@ -58,7 +58,7 @@ function recordList(
         (switches.recordFilterTime !== 'both' || row.enteredAt >= (query.from ?? row.enteredAt)),
       rank: (row) => row.enteredAt,
       identity: (row) => row.recordId,
-      toWire: (row) => fields.wireRow(shown, row),
+      toWire: (row) => fields.wireRow(rowFields, row),
       envelope,
     })
   return { ...channelList(serve), version, readFilters }

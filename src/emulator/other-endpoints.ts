@@ -84,12 +84,12 @@ function saveMenu({ params, channel }: Call, before: Menu | undefined, { videoId
   return jsonAnswer({ menu_id: menuId, result: 'success' })
 }
 
-function readVideos(reader: ParamReader, videos: unknown, known: ReadonlySet<number>): number[] {
+function readVideos(reader: ParamReader, videos: unknown, knownIds: ReadonlySet<number>): number[] {
   if (!Array.isArray(videos)) reader.refuse(refusals.invalid('videos'))
-  const given: readonly unknown[] = Array.isArray(videos) ? videos : []
-  return given.flatMap((video) => {
+  const items: readonly unknown[] = Array.isArray(videos) ? videos : []
+  return items.flatMap((video) => {
     const vid: unknown = Reflect.get(Object(video), 'vid')
-    if (typeof vid === 'number' && known.has(vid)) return [vid]
+    if (typeof vid === 'number' && knownIds.has(vid)) return [vid]
     reader.refuse(vid === undefined ? refusals.missing('vid') : refusals.noVideo)
     return []
   })

@@ -28,9 +28,9 @@ export function createParamReader(params: Params) {
   }
   /** Undefined for a parameter that is missing, or that `read` cannot read, which is an error. */
   const readWith = <Value>(name: string, read: (value: unknown) => Value | undefined): Value | undefined => {
-    const given = params[name] ?? undefined
-    const value = given === undefined ? undefined : read(given)
-    if (given !== undefined && value === undefined) refuse(refusals.invalid(name))
+    const raw = params[name] ?? undefined
+    const value = raw === undefined ? undefined : read(raw)
+    if (raw !== undefined && value === undefined) refuse(refusals.invalid(name))
     return value
   }
   const text = (name: string) => readWith(name, textOf)

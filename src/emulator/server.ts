@@ -83,9 +83,10 @@ export async function startEmulator(options: EmulatorOptions = {}) {
     respond(response, answer, pages)
   }
   const server = createServer((request, response) => {
-    const left = new AbortController()
-    response.once('close', () => void (response.writableFinished || left.abort()))
-    void answerRequest(request, response, AbortSignal.any([left.signal, stop.signal])).catch(() => response.destroy())
+    const disconnect = new AbortController()
+    response.once('close', () => void (response.writableFinished || disconnect.abort()))
+    const signal = AbortSignal.any([disconnect.signal, stop.signal])
+    void answerRequest(request, response, signal).catch(() => response.destroy())
   })
   server.keepAliveTimeout = KEEP_ALIVE_MS
   const baseUrl = await listen(server, options.port ?? 0)

@@ -34,7 +34,7 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
       token === undefined ||
       isEqual(/^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1] ?? '', token) ||
       isEqual(cookies.get(SESSION_COOKIE) ?? '', session ?? ''),
-    isToken: (given: string): boolean => token !== undefined && isEqual(given, token),
+    isToken: (text: string): boolean => token !== undefined && isEqual(text, token),
     /** Counts and logs a wrong token. `from`: the address of the client */
     recordWrongToken: (from: string | undefined, source: TokenSource): void => {
       const before = recentTimes(source)
@@ -50,17 +50,17 @@ export function createAccess(token: string | undefined, { clock, log }: { clock:
     /** The secret that forms carry, so that no other site can send them; without a token there are no such forms. */
     csrf,
     /** Whether a form carries that secret and, as far as the browser tells, was sent from this site. */
-    isOurForm: (headers: IncomingHttpHeaders, given: string): boolean => {
+    isOurForm: (headers: IncomingHttpHeaders, secret: string): boolean => {
       const isOwnSite = [undefined, 'same-origin', 'none'].includes(headers['sec-fetch-site'])
-      return isOwnSite && csrf !== undefined && isEqual(given, csrf)
+      return isOwnSite && csrf !== undefined && isEqual(secret, csrf)
     },
   }
 }
 
 /** Compares in constant time, so that timing reveals nothing about `expected`; false if that is empty. */
-function isEqual(given: string, expected: string): boolean {
+function isEqual(actual: string, expected: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
-  return timingSafeEqual(digest(given), digest(expected)) && expected !== ''
+  return timingSafeEqual(digest(actual), digest(expected)) && expected !== ''
 }
 
 /** Cookies by name, as a browser sends them (RFC 6265, 4.2.1). */

@@ -44,10 +44,10 @@ export async function answerRequest(
   response: ServerResponse,
 ): Promise<void> {
   const isHead = request.method === 'HEAD'
-  const { url: given = '' } = request
-  const url = URL.parse(given, 'http://localhost')
+  const { url: target = '' } = request
+  const url = URL.parse(target, 'http://localhost')
   // Postgres cannot store NUL in text.
-  if (url === null || !given.startsWith('/') || given.includes('%00'))
+  if (url === null || !target.startsWith('/') || target.includes('%00'))
     return send(response, textReply(400, 'the address is malformed'), isHead)
   const context = readContext(deps, request, url)
   try {
@@ -65,8 +65,8 @@ function readContext({ language }: AnswerDeps, request: IncomingMessage, url: UR
   const { pathname: path, searchParams: parameters } = url
   const cookies = readCookies(request.headers.cookie)
   const accepted = request.headers['accept-language']
-  const chosen = chooseLanguage(parameters.get('lang'), cookies.get(LANGUAGE_COOKIE), language, accepted)
-  return { request, path, parameters, cookies, messages: messagesOf(chosen) }
+  const ownLanguage = chooseLanguage(parameters.get('lang'), cookies.get(LANGUAGE_COOKIE), language, accepted)
+  return { request, path, parameters, cookies, messages: messagesOf(ownLanguage) }
 }
 
 async function replyTo(deps: AnswerDeps, context: RequestContext): Promise<Reply> {
@@ -116,8 +116,8 @@ function refusal(deps: AnswerDeps, context: RequestContext): Reply | undefined {
   const { request, path } = context
   const { host, authorization } = request.headers
   if (!deps.access.isHostKnown(host)) {
-    const known = 'without LIVEHOUSE_HTTP_TOKEN this page is served only at localhost, 127.0.0.1 and [::1]'
-    return textReply(403, `${known}; set the token to reach it by another name`)
+    const reason = 'without LIVEHOUSE_HTTP_TOKEN this page is served only at localhost, 127.0.0.1 and [::1]'
+    return textReply(403, `${reason}; set the token to reach it by another name`)
   }
   if (path === '/login' || deps.access.isAllowed(authorization, context.cookies)) return undefined
   if (authorization !== undefined) deps.access.recordWrongToken(request.socket.remoteAddress, 'bearer')

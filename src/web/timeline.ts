@@ -35,17 +35,17 @@ export function timelineOf({ now, units, open, rangeOf, outOf = 0 }: TimelineFac
     const faults = open
       .map(({ window, ...each }) => ({ ...each, length: window ? overlap(window.from, window.to, span) : 0 }))
       .filter(({ length }) => length > 0)
-    const read = windowed.reduce((sum, unit) => sum + overlap(unit.since, unit.until, span), 0)
-    const missing = faults.reduce((sum, { kind, length }) => (kind === 'gap' ? sum + length : sum), 0)
-    const ofKnown = windowed.reduce((sum, unit) => sum + wantedOf(unit, span, rangeOf), 0)
-    const wanted = ofKnown * Math.max(1, outOf / channels)
-    const share = wanted === 0 ? 0 : Math.min(1, Math.max(0, (read - missing) / wanted))
+    const covered = windowed.reduce((sum, unit) => sum + overlap(unit.since, unit.until, span), 0)
+    const gaps = faults.reduce((sum, { kind, length }) => (kind === 'gap' ? sum + length : sum), 0)
+    const ofKnown = windowed.reduce((sum, unit) => sum + secondsToRead(unit, span, rangeOf), 0)
+    const toRead = ofKnown * Math.max(1, outOf / channels)
+    const share = toRead === 0 ? 0 : Math.min(1, Math.max(0, (covered - gaps) / toRead))
     const state = stateOf(faults, share)
     const ofState = faults.filter(({ kind }) => kind === state)
     // Partitions of one channel, such as its two types of gifts, count once.
     const byChannel = [...Map.groupBy(ofState, ({ channelId }) => channelId).values()]
     const longest = byChannel.map((ofOne) => Math.max(...ofOne.map(({ length }) => length)))
-    const faulty = wanted === 0 ? 0 : longest.reduce((sum, each) => sum + each, 0) / wanted
+    const faulty = toRead === 0 ? 0 : longest.reduce((sum, each) => sum + each, 0) / toRead
     return { day, share, faulty, state }
   })
 }
@@ -62,7 +62,7 @@ function overlap(from: WallTime | null, to: WallTime | null, span: Window): numb
 }
 
 /** How many seconds of a span should be read: those within the channel's range, and any that have been read anyway. */
-function wantedOf({ channelId, since, until }: LedgerUnit, span: Window, rangeOf: RangeOf): number {
+function secondsToRead({ channelId, since, until }: LedgerUnit, span: Window, rangeOf: RangeOf): number {
   const range = channelId === null ? {} : rangeOf(channelId)
   const from = Math.min(range.from ?? span.from, since ?? Infinity)
   const to = Math.max(range.until ?? span.to, until ?? -Infinity)

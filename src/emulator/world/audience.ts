@@ -155,10 +155,10 @@ function chooseStay(random: Random, session: Session, to: WallTime): Stay {
   }
   const length = session.endsAt - session.startsAt
   const enteredAt = Math.floor(session.startsAt - 300 + random.next() ** 1.7 * (length + 240))
-  const wanted = random.chance(0.35)
+  const plannedLeave = random.chance(0.35)
     ? session.endsAt + random.between(0, 900)
     : enteredAt + Math.floor(random.exponential(20 * MINUTE))
-  const leftAt = Math.max(enteredAt, Math.min(wanted, session.endsAt + 1800, to))
+  const leftAt = Math.max(enteredAt, Math.min(plannedLeave, session.endsAt + 1800, to))
   if (random.chance(0.06)) return { enteredAt, leftAt, liveSeconds: 0, vodSeconds: 0 }
   const live = Math.max(0, Math.min(leftAt, session.endsAt) - Math.max(enteredAt, session.startsAt))
   const after = Math.max(0, leftAt - session.endsAt)

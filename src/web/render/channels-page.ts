@@ -25,13 +25,13 @@ export function channelsPage(view: View, filter: ChannelFilter): Html {
   const matching = rowsOf(view).filter((row) => matches(row, filter))
   const pages = Math.max(1, Math.ceil(matching.length / PAGE_SIZE))
   const page = Math.min(Math.max(1, requestedPage), pages)
-  const shown = matching.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
+  const rows = matching.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
   const count = { count: formats.number(matching.length), all: formats.number(facts.channels.length) }
   return html`<h1>${messages.pages.channels}</h1>
 ${channelFilter(view, filter)}
 <p class="count">${fill(words.found, count)}</p>
-${tableSection(view, 'channels', shown, columnsOf(view), {
-  more: pagination(view, '/channels', parameters, { rows: shown, page, hasMore: page < pages }),
+${tableSection(view, 'channels', rows, columnsOf(view), {
+  more: pagination(view, '/channels', parameters, { rows, page, hasMore: page < pages }),
 })}`
 }
 

@@ -24,8 +24,8 @@ export function jobsSection(view: View): Html {
 }
 
 function lastRun(view: View, last: NonNullable<JobView['last']>, timeZone: string): Html {
-  const ended = stateMark(view.messages, last.status)
-  return html`<span class="pair">${ended} ${moment(view, last.startedAt, timeZone)}</span>`
+  const status = stateMark(view.messages, last.status)
+  return html`<span class="pair">${status} ${moment(view, last.startedAt, timeZone)}</span>`
 }
 
 function runButton(view: View, { name }: JobView): Html | false {

@@ -33,14 +33,14 @@ function figures(view: View): Html {
   const { messages, facts } = view
   const { figures: words, formats } = messages
   const isKept = facts.judged.some((unit) => unit.isKept)
-  const countOf = (wanted: string) => facts.channels.filter(({ state }) => state === wanted).length
+  const countOf = (state: string) => facts.channels.filter((channel) => channel.state === state).length
   const gone = countOf('gone')
   const [run] = facts.runs
   const quarantined = facts.quarantine.reduce((sum, { items }) => sum + items, 0)
   const next = facts.jobs.flatMap(({ next }) => next ?? []).toSorted((a, b) => a.getTime() - b.getTime())[0]
-  const left = { left: formats.number(fewestCallsLeft(facts.budget)), all: formats.number(facts.budget.budget) }
+  const calls = { left: formats.number(fewestCallsLeft(facts.budget)), all: formats.number(facts.budget.budget) }
   const rows = rowCount(view, streamNames)
-  const shown: readonly (readonly [string, Content])[] = [
+  const entries: readonly (readonly [string, Content])[] = [
     [messages.columns.completeUntil, isKept ? completeUntil(view, facts.judged) : messages.notKnown],
     [
       words.lastRun,
@@ -60,15 +60,15 @@ ${gone > 0 && html`<small>${fill(words.goneChannels, { count: formats.number(gon
       messages.sections.quarantine,
       html`<a href="/quarantine">${formats.number(quarantined)}${quarantined > MAX_QUARANTINED && '+'}</a>`,
     ],
-    [words.budget, fill(words.budgetLeft, left)],
+    [words.budget, fill(words.budgetLeft, calls)],
   ]
-  return figureList(view, shown)
+  return figureList(view, entries)
 }
 
 /** The key figures at the top of a page. */
-export function figureList({ messages }: View, shown: readonly (readonly [string, Content])[]): Html {
-  const entries = shown.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)
+export function figureList({ messages }: View, entries: readonly (readonly [string, Content])[]): Html {
+  const items = entries.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)
   return html`<section id="figures" aria-label="${messages.figures.label}" data-renew>
-<dl class="figures">${entries}</dl></section>
+<dl class="figures">${items}</dl></section>
 `
 }

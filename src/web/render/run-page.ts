@@ -140,8 +140,8 @@ function workersTable(view: View, { runId }: RunReport, held: RunDetails['held']
 
 /** The settings of the run, and who started it if that is known. */
 function settingsSection({ messages }: View, settings: Readonly<Record<string, unknown>>): Html | false {
-  const given = Object.entries(settings).filter(([, value]) => value !== null)
-  const entries = given.map(([name, value]) => {
+  const options = Object.entries(settings).filter(([, value]) => value !== null)
+  const entries = options.map(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value, undefined, 1)
     return html`<div><dt><code>${name}</code></dt><dd>${isolate(text, 200)}</dd></div>`
   })

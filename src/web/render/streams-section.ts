@@ -79,9 +79,9 @@ export function completeUntil(view: View, units: readonly JudgedUnit[], outOf = 
 /** The last days of each stream as bars. */
 export function coverageSection(view: View, rows: readonly StreamRow[]): Html {
   const { messages } = view
-  const shown = rows.filter(({ units }) => units.length > 0)
-  if (shown.length === 0) return section(messages, 'coverage', html`<p class="empty">${messages.empty.streams}</p>`)
-  const tableRows = shown.map(
+  const readRows = rows.filter(({ units }) => units.length > 0)
+  if (readRows.length === 0) return section(messages, 'coverage', html`<p class="empty">${messages.empty.streams}</p>`)
+  const tableRows = readRows.map(
     (row) => html`<tr><th scope="row">${streamName(view, row.stream)}</th><td>${timelineCell(view, row)}</td></tr>
 `,
   )

@@ -32,15 +32,15 @@ export function tableSection<Row>(
     return section(messages, name, html`<p class="empty">${empty[name]}</p>${more}`, note)
   }
   const { number } = messages.formats
-  const shown = columns.map(([head, cell]) => {
+  const rendered = columns.map(([head, cell]) => {
     const values = rows.map(cell)
     const kind = values.some((value) => typeof value === 'number') ? 'number' : ''
     const cells = values.map((value) => (typeof value === 'number' ? number(value) : value))
     return { head: messages.columns[head], kind, cells }
   })
-  const heads = shown.map(({ head, kind }) => html`<th scope="col" role="columnheader" class="${kind}">${head}</th>`)
+  const heads = rendered.map(({ head, kind }) => html`<th scope="col" role="columnheader" class="${kind}">${head}</th>`)
   const body = rows.map((_, row) => {
-    const cells = shown.map(({ head, kind, cells: ofColumn }, index) => {
+    const cells = rendered.map(({ head, kind, cells: ofColumn }, index) => {
       if (index === 0) return html`<th scope="row" role="rowheader">${ofColumn[row]}</th>`
       return html`<td role="cell" data-label="${head}" class="${kind}"><div>${ofColumn[row]}</div></td>`
     })
@@ -97,8 +97,8 @@ export function choice(
   chosen: string,
   options: readonly (readonly [value: string, text: string])[],
 ): Html {
-  const shown = [['', messages.filter.all] as const, ...options].map(
+  const tags = [['', messages.filter.all] as const, ...options].map(
     ([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
   )
-  return html`<label>${label}<select name="${name}">${shown}</select></label>`
+  return html`<label>${label}<select name="${name}">${tags}</select></label>`
 }

@@ -41,9 +41,9 @@ function bar({ state, share, faulty }: Omit<TimelineDay, 'day'>): Html {
   const cap = hasCap ? Math.min(HEIGHT - read, Math.max(MIN_CAP, Math.round(faulty * HEIGHT))) : 0
   const shape = (name: string, y: number, height: number) =>
     height > 0 && html`<rect class="day ${name}" x="0" y="${y}" width="${WIDTH}" height="${height}"/>`
-  const left = HEIGHT - read - cap
+  const rest = HEIGHT - read - cap
   return html`<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" aria-hidden="true" focusable="false">
-${shape('none', 0, left)}${shape(state, left, cap)}${shape('complete', HEIGHT - read, read)}</svg>`
+${shape('none', 0, rest)}${shape(state, rest, cap)}${shape('complete', HEIGHT - read, read)}</svg>`
 }
 
 /** The legend of the bars. */

@@ -44,14 +44,14 @@ export function unreachableSection(messages: Messages, outage: ReadFailure, now:
   const since = fill(words.unreachableSince, { time: timeOf(outage.sinceMs), ago: fill(ago, { span }) })
   const { code, message } = describeError(outage.error)
   const reason = errorText(messages, message, code, html`<span lang="en">${isolate(message, 400)}</span>`)
-  const shown = readAtMs ? fill(words.unreachableText, { time: timeOf(readAtMs) }) : words.unreachablePart
-  return banner('bad', words.unreachable, html`<p>${since} ${reason}</p><p>${shown}</p>`)
+  const dataNote = readAtMs ? fill(words.unreachableText, { time: timeOf(readAtMs) }) : words.unreachablePart
+  return banner('bad', words.unreachable, html`<p>${since} ${reason}</p><p>${dataNote}</p>`)
 }
 
-/** An error in English: `shown`, or the masked message; on a Chinese page after a few words of Chinese. */
-export function errorText({ language }: Messages, message: string, code = '', shown = maskMessage(message, 400)): Html {
+/** An error in English: `text`, or the masked message; on a Chinese page after a few words of Chinese. */
+export function errorText({ language }: Messages, message: string, code = '', text = maskMessage(message, 400)): Html {
   const cause = language === 'en' ? undefined : causeInChinese(code, message)
-  return html`${cause && html`<b>${cause}</b> `}${shown}`
+  return html`${cause && html`<b>${cause}</b> `}${text}`
 }
 
 function banner(tone: Tone, title: string, content: Html): Html {
@@ -107,11 +107,11 @@ function runProgress(view: View, { runId, command, startedAt, progress, streams 
   const lines = entries.map(([stream, { rows, parts, endedParts, share }]) => {
     const percent = Math.floor(share * 100)
     const leftMs = share > 0 ? ((nowMs - startedAt.getTime()) / share) * (1 - share) : undefined
-    const left = leftMs === undefined ? words.unknown : fill(words.left, { span: formats.span(leftMs) })
+    const timeLeft = leftMs === undefined ? words.unknown : fill(words.left, { span: formats.span(leftMs) })
     const facts = [
       fill(words.slices, { ended: number(endedParts), all: number(parts) }),
       fill(words.rows, { rows: number(rows) }),
-      ...(share < 1 ? [left] : []),
+      ...(share < 1 ? [timeLeft] : []),
     ]
     const name = streamName(view, stream)
     return html`<li><span class="name">${name}</span>
@@ -119,8 +119,8 @@ function runProgress(view: View, { runId, command, startedAt, progress, streams 
 <span class="facts">${facts.join(' · ')}</span></li>
 `
   })
-  const landed = streams.reduce((sum, { counts }) => sum + counts.extracted, 0)
-  const nothing = html`<p class="facts">${fill(words.rows, { rows: number(landed) })} · ${words.unknown}</p>`
+  const rowsRead = streams.reduce((sum, { counts }) => sum + counts.extracted, 0)
+  const noPlan = html`<p class="facts">${fill(words.rows, { rows: number(rowsRead) })} · ${words.unknown}</p>`
   return html`<h3><a href="/runs/${runId}">${title}</a></h3>
-${lines.length === 0 ? nothing : html`<ul class="progress">${lines}</ul>`}`
+${lines.length === 0 ? noPlan : html`<ul class="progress">${lines}</ul>`}`
 }

@@ -16,8 +16,8 @@ export interface View {
 
 /** A path with parameters; empty ones are left out. */
 export function link(path: string, parameters: Readonly<Record<string, string>>): string {
-  const given = Object.entries(parameters).filter(([, value]) => value !== '')
-  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`
+  const entries = Object.entries(parameters).filter(([, value]) => value !== '')
+  return entries.length === 0 ? path : `${path}?${new URLSearchParams(entries).toString()}`
 }
 
 /** The name of a stream in the page's language. */
@@ -41,8 +41,8 @@ const MAX_LINKS = 3
 export function channelLinks({ messages, facts }: View, ids: readonly (string | null)[]): Html {
   const links = ids.slice(0, MAX_LINKS).map((id) => {
     if (id === null) return messages.completeUntil.account
-    const known = facts.channels.find(({ channelId }) => channelId === id)
-    return html`<a href="/channels/${encodeURIComponent(id)}">${isolate(known?.label ?? known?.name ?? id, 40)}</a>`
+    const { label, name } = facts.channels.find(({ channelId }) => channelId === id) ?? {}
+    return html`<a href="/channels/${encodeURIComponent(id)}">${isolate(label ?? name ?? id, 40)}</a>`
   })
   const count = messages.formats.number(ids.length - links.length)
   const more = html`<a href="/channels?show=open">${fill(messages.more, { count })}</a>`
@@ -65,9 +65,9 @@ export function lockedNote({ csrf, messages }: View, command: string): Html | fa
 /** A part of a page under its heading. The script renews it as a whole, by its id. `note` replaces the usual one. */
 export function section(messages: Messages, name: keyof Messages['sections'], content: Content, note?: string): Html {
   const notes: Readonly<Partial<Record<string, string>>> = messages.notes
-  const shown = note ?? notes[name] ?? ''
+  const text = note ?? notes[name] ?? ''
   return html`<section id="${name}" class="part" aria-labelledby="${name}-title" data-renew>
-<header><h2 id="${name}-title">${messages.sections[name]}</h2>${shown && html`<p class="note">${shown}</p>`}</header>
+<header><h2 id="${name}-title">${messages.sections[name]}</h2>${text && html`<p class="note">${text}</p>`}</header>
 ${content}
 </section>
 `
