@@ -40,11 +40,11 @@ export async function startStatusServer(options: StatusServerOptions) {
   const metrics = createStatusMetrics(options.version)
   const readFacts = createFactsSource(options)
   const askReadiness = createReadiness(options)
-  const deps = {
+  const deps: AnswerDeps = {
     ...options,
     access: createAccess(options.token, options),
     assets,
-    makePage: makePage.bind(undefined, { ...options, readFacts }),
+    makePage: async (request) => await makePage({ ...options, readFacts }, request),
     readReadiness: askReadiness,
     renderMetrics: async () => {
       const [{ facts }, { database }] = await Promise.all([readFacts(ANSWER_TIMEOUT_MS), askReadiness()])
@@ -90,14 +90,14 @@ function createReadiness({ db, clock }: { readonly db: Db; readonly clock: Clock
 
 async function listen(server: Server, { host, port }: StatusServerOptions['listen']): Promise<string> {
   server.listen(port, host)
-  const shown = isIPv6(host) ? `[${host}]` : host
+  const name = isIPv6(host) ? `[${host}]` : host
   try {
     await once(server, 'listening')
   } catch (cause) {
     const advice = 'it should be an address of this machine with a free port, such as 127.0.0.1:8788'
-    const problem = `LIVEHOUSE_HTTP is ${shown}:${port}, where livehouse cannot listen (${messageOf(cause)}); ${advice}`
+    const problem = `LIVEHOUSE_HTTP is ${name}:${port}, where livehouse cannot listen (${messageOf(cause)}); ${advice}`
     throw new LivehouseError('config.invalid', 'the status page cannot listen', { problems: [problem] }, { cause })
   }
   const address = server.address()
-  return `http://${shown}:${typeof address === 'object' && address !== null ? address.port : port}`
+  return `http://${name}:${typeof address === 'object' && address !== null ? address.port : port}`
 }
