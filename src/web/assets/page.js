@@ -94,7 +94,7 @@
   }
 
   let isRenewing = false
-  const known = new Map()
+  const lastMarkup = new Map()
 
   /** Requests the page again and renews the parts that have changed. */
   async function renew() {
@@ -107,10 +107,10 @@
       let hasCharts = false
       for (const part of page.querySelectorAll('[data-renew]')) {
         const markup = part.outerHTML
-        if (known.get(part.id) === markup) continue
+        if (lastMarkup.get(part.id) === markup) continue
         const renewed = renewPart(part)
         if (renewed === undefined) continue
-        known.set(part.id, markup)
+        lastMarkup.set(part.id, markup)
         hasCharts ||= renewed
       }
       if (hasCharts) drawCharts()
@@ -123,14 +123,14 @@
     }
   }
 
-  function plan() {
+  function scheduleRenewal() {
     const seconds = Number(document.body.dataset.renewSeconds)
-    if (seconds > 0) setTimeout(() => void renew().finally(plan), seconds * 1000)
+    if (seconds > 0) setTimeout(() => void renew().finally(scheduleRenewal), seconds * 1000)
   }
 
-  for (const part of document.querySelectorAll('[data-renew]')) known.set(part.id, part.outerHTML)
+  for (const part of document.querySelectorAll('[data-renew]')) lastMarkup.set(part.id, part.outerHTML)
   drawCharts()
-  plan()
+  scheduleRenewal()
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawCharts)
   document.addEventListener('visibilitychange', () => void renew())
 })()
