@@ -3,11 +3,11 @@ import type { LoadTable } from '../core/stream.ts'
 import { writtenTables } from '../streams/registry.ts'
 import { quoteText } from './quote.ts'
 
-/** A table as the migrations leave it. The English words are those of its migrations. */
+/** A table of schema `livehouse` as the migrations leave it. The English words equal their comments. */
 export interface BaseTable {
   readonly words: Words
   readonly key: readonly string[]
-  /** In the order in which they are read best; a later migration can only add a column at the end of the table. */
+  /** In an order that reads well; in the database, columns of later migrations come last. */
   readonly columns: Readonly<Record<string, ReturnType<typeof column>>>
 }
 
@@ -15,7 +15,7 @@ const column = (type: string, en: string, zh: string) => ({ type, words: { en, z
 const instant = column.bind(undefined, 'timestamp with time zone')
 const text = column.bind(undefined, 'text')
 
-/** For tables whose rows can disappear from the source. */
+/** The column of tables whose rows can disappear from the source. */
 const removedAt = {
   removed_at: instant(
     'When two proven reads in a row no longer found the row at the source; NULL while it is there',
@@ -39,7 +39,7 @@ const changes = {
   changed_at: instant('When the content of the row last changed', '该行内容最近一次变动的时间'),
 }
 
-/** The channels: the service has no list of them. */
+/** Declared here because channels are no stream: the service has no list of them. */
 const channels: BaseTable = {
   words: {
     en: 'Channels, one row each: every configured one, also before anything of it has landed',
@@ -77,7 +77,7 @@ const channels: BaseTable = {
   },
 }
 
-/** The tables of schema `livehouse` by name, as `livehouse dictionary` and the Chinese comments describe them. */
+/** The tables of schema `livehouse` by name, from which `livehouse dictionary` and their comments are made. */
 export const baseTables: Readonly<Record<string, BaseTable>> = {
   channels,
   ...Object.fromEntries(writtenTables.map((each) => [each.table, tableOf(each)])),
@@ -96,8 +96,8 @@ function tableOf({ words, key, columns, marksRemoved }: LoadTable): BaseTable {
 }
 
 /**
- * `COMMENT ON` the schema, each table and column, in either language; the English is that of the migrations. A comment
- * never stops a run: a table that is missing, or belongs to another user, is left as it is.
+ * Comments on the schema and on each table and column. A table that is missing, or that belongs to another user, is
+ * skipped, so that a comment never stops a run.
  */
 export function commentOnTables(language: Language): readonly string[] {
   return [
@@ -114,7 +114,7 @@ export function commentOnTables(language: Language): readonly string[] {
   ]
 }
 
-/** Statements whose failure is ignored where a table is missing or this user may not comment on it. */
+/** Wraps statements so that none takes effect, instead of an error, if a table, a column or a privilege is missing. */
 export function ifPossible(statements: readonly string[]): string {
   return `do $words$ begin
   ${statements.join(';\n  ')};

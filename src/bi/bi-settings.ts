@@ -1,14 +1,14 @@
 import type { PersonalData } from './view.ts'
 import type { Language } from '../core/column.ts'
 
-/** What an operator wants the views to show; undefined leaves it as the database has it. */
+/** An operator's settings of the views. The database keeps its value of one that is undefined. */
 export interface BiSettings {
-  /** ISO 4217. */
+  /** An ISO 4217 code. */
   readonly currency?: string | undefined
-  /** Empty: nothing is masked. */
+  /** The kinds to mask; empty masks nothing. */
   readonly masked?: readonly PersonalData[] | undefined
   readonly language?: Language | undefined
-  /** Placeholder ids and phones, which identify nobody; without blanks and in lower case. */
+  /** Placeholder ids and phone numbers that identify nobody, in lower case and without blanks. */
   readonly ignoredIds?: readonly string[] | undefined
   /** A broadcast ends when nobody watches live for longer than this. */
   readonly broadcastGapMinutes?: number | undefined

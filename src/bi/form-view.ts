@@ -14,7 +14,7 @@ export const formsSchemaWords: Words = {
   zh: '面向分析师：每份已发布问卷一个视图，每题一列；题目未公开时答案脱敏',
 }
 
-/** A questionnaire with its questions, in their order; null for one without a header. */
+/** A questionnaire with the headers of its questions, in order; null for a question without one. */
 export interface Form {
   readonly channelId: string
   readonly questionId: string
@@ -22,12 +22,12 @@ export interface Form {
   readonly questions: readonly (string | null)[]
 }
 
-/** Those of `fct_signup`, without counts (see `fct_signup_answer`) and `is_test`, one value for the whole view. */
+/** The columns of every form: those of `fct_signup`, but no counts and no `is_test`, which all its rows share. */
 const fixedColumns: BiColumns = Object.fromEntries(
   Object.entries(fctSignup.columns).filter(([name]) => !['question_count', 'answer_count', 'is_test'].includes(name)),
 )
 
-/** The column name of each question: safe, unique, and none of those that every form has. */
+/** Names the column of each question: safe, unique, and different from the columns of every form. */
 export function formColumnNames(questions: readonly (string | null)[]): readonly string[] {
   const taken = new Set(Object.keys(fixedColumns))
   return questions.map((question, index) => {
@@ -38,8 +38,8 @@ export function formColumnNames(questions: readonly (string | null)[]): readonly
 }
 
 /**
- * Makes the view of a form, or replaces one whose columns are the same or only lack some at the end. A signup that was
- * read under other headers has NULL where its question is not the column's, until it has been read again.
+ * Creates the view of a form, or replaces it in place (see `createView`). A signup that was read under other headers
+ * has NULL in the columns of questions that it did not have in the same place, until it is read again.
  */
 export function createFormView(view: string, form: Form, timeZone: string): string {
   const { channelId, questionId, questions } = form
@@ -55,7 +55,7 @@ export function createFormView(view: string, form: Form, timeZone: string): stri
     const name = quoteName(names[index] ?? '')
     return `case when x.questions${at} is not distinct from ${header} then ${answer} end as ${name}`
   })
-  // An outer join, so that a query that asks for no answer skips it, and with it the unpacking of all answers.
+  // A left join of one row, which Postgres leaves out of a query that selects no answer: then no answers are unpacked.
   return `create or replace view ${FORMS_SCHEMA}.${quoteName(view)} with (security_barrier) as
   select ${[...Object.keys(fixedColumns).map((name) => `s.${name}`), ...answers].join(',\n    ')}
   from (
@@ -68,7 +68,7 @@ export function createFormView(view: string, form: Form, timeZone: string): stri
   ) x on true`
 }
 
-/** `COMMENT ON` the view of a form and each of its columns, with the whole headers. */
+/** Comments on the view of a form and on each of its columns, with the whole headers. */
 export function commentOnFormView(view: string, form: Form, language: Language): readonly string[] {
   const { channelId, questionId, title, questions } = form
   const [target, name] = [`${FORMS_SCHEMA}.${quoteName(view)}`, title ?? questionId]

@@ -1,10 +1,10 @@
-/** Postgres cuts names after this many bytes. */
+/** Postgres truncates identifiers to this many bytes. */
 const LONGEST_NAME = 63
 
 /**
- * A plain name from any text: letters and digits of any language in lower case, everything else, markup included, as
- * single underscores; at most 63 bytes of whole characters. Needs quotes only where it is an SQL keyword.
- * @param fallback where nothing of the text is left
+ * Makes a plain name of any text: letters and digits of any language in lower case, and single underscores for all
+ * else, markup included. At most 63 bytes of whole characters; needs quotes only if it is an SQL keyword.
+ * @param fallback used if nothing of the text is left
  */
 export function safeName(text: string, fallback: string): string {
   const plain = text
@@ -17,7 +17,7 @@ export function safeName(text: string, fallback: string): string {
   return cutTo(name, LONGEST_NAME)
 }
 
-/** The name, with a number appended where it is taken: `name_2`, `name_3` … */
+/** Appends a number to a name that is taken: `name_2`, `name_3` … */
 export function uniqueName(name: string, taken: ReadonlySet<string>): string {
   let unique = name
   for (let count = 2; taken.has(unique); count += 1) {
@@ -27,7 +27,7 @@ export function uniqueName(name: string, taken: ReadonlySet<string>): string {
   return unique
 }
 
-/** As many whole characters as fit, without a trailing underscore. */
+/** Cuts a name that is too long between characters, without a trailing underscore. */
 function cutTo(name: string, bytes: number): string {
   if (Buffer.byteLength(name) <= bytes) return name
   let end = 0

@@ -16,9 +16,9 @@ export const schemaWords: Words = {
 }
 
 /**
- * Makes a view, or replaces one whose columns are the same or only lack some at the end. Only a view that hides rows is
- * a `security_barrier`: through it Postgres pushes neither order nor limit nor most filters of a query. Masks need
- * none, as they are part of the columns.
+ * Creates a view, or replaces it in place, which works only if it keeps its columns and adds new ones at the end. Only
+ * a view that hides rows is a `security_barrier`: Postgres pushes neither order, limit nor most filters of a query into
+ * one. Masks need no barrier, as they are part of the columns.
  */
 export function createView(view: BiView, timeZone: string): string {
   const columns = Object.entries(view.columns).map(([name, { sql }]) => `${sql} as ${name}`)
@@ -28,7 +28,7 @@ export function createView(view: BiView, timeZone: string): string {
   return inZone(text, timeZone)
 }
 
-/** Needs the right to create a schema only where the schema is missing. */
+/** Creates a schema. Unlike `create schema if not exists`, needs the privilege to do so only if it is missing. */
 export function createSchema(schema: string): string {
   return `do $$ begin
   if to_regnamespace('${schema}') is null then create schema ${schema}; end if;
@@ -36,10 +36,10 @@ end $$`
 }
 
 /**
- * Replaces views in place, so that grants and other people's views on them survive. Where a column has gone or changed,
- * all are dropped, in one statement whatever their order, and made anew; other people's views stop that.
+ * Replaces views in place, so that grants and other people's views on them survive. If a column is gone or has another
+ * type, drops all of them at once and creates them again, which fails if other people's views depend on them.
  * @param definitions `create or replace view …`
- * @param present names as SQL
+ * @param present names of the existing views, as SQL
  */
 export function replaceViews(definitions: readonly string[], present: readonly string[]): string {
   const body = `declare definitions text := ${dollarQuoted(definitions.join(';\n'))};
@@ -52,7 +52,7 @@ end`
   return present.length === 0 ? definitions.join(';\n') : `do ${dollarQuoted(body)}`
 }
 
-/** `COMMENT ON` a view and each of its columns. */
+/** Comments on a view and on each of its columns. */
 export function commentOnView(view: BiView, language: Language): readonly string[] {
   const { name, grain, remarks, columns } = view
   const parts =
@@ -68,7 +68,7 @@ export function commentOnView(view: BiView, language: Language): readonly string
   ]
 }
 
-/** Roles belong to the whole server: several databases may create them at once, and the first one's comment stays. */
+/** Creates missing roles of the server. Several databases may do so at once; the comment of the first one stays. */
 export function createRoles(language: Language): readonly string[] {
   return Object.entries(roles).map(
     ([role, words]) => `do $$ begin

@@ -1,15 +1,15 @@
 import type { ColumnType, Words } from '../core/column.ts'
 
-/** Kinds of data that are personal: readers without the role `livehouse_pii` see them masked. */
+/** Kinds of personal data that are masked by default for readers without the role `livehouse_pii`. */
 const masked = ['phone', 'ip', 'open_id', 'nickname', 'address', 'answers'] as const
-/** Those that are masked only where `LIVEHOUSE_MASK` names them: the company's own ids stay clear. */
+/** Kinds that stay clear unless `LIVEHOUSE_MASK` names them, such as the company's own ids. */
 export const maskedByName = ['assign_id', 'outer_id', 'access_source', 'username'] as const
-/** Everything that `LIVEHOUSE_MASK` may name. */
+/** Every kind that `LIVEHOUSE_MASK` accepts. */
 export const maskable = [...masked, ...maskedByName] as const
 
 export type PersonalData = (typeof maskable)[number]
 
-/** Column types, as Postgres writes them. */
+/** Column types of views, as Postgres writes them. */
 export type BiType =
   | Exclude<ColumnType, 'timestamptz'>
   | 'double precision'
@@ -21,7 +21,7 @@ export interface BiColumn {
   readonly type: BiType
   /** An expression over the relations of `from`; `{zone}` stands for the service's time zone. */
   readonly sql: string
-  /** What it is, its unit, and the source field with the section of the spec. */
+  /** Description: meaning, unit, and the source field with its section of the spec. */
   readonly words: Words
   readonly personal?: PersonalData
 }
@@ -33,15 +33,15 @@ export type BiColumns = Readonly<Record<string, BiColumn>>
 export interface BiView {
   readonly name: string
   readonly grain: Words
-  /** What else a reader has to know; empty for nothing. */
+  /** Further notes for readers; may be empty. */
   readonly remarks: Words
   readonly key: readonly string[]
   readonly columns: BiColumns
   /** Everything after the select list, beginning with `from …`. */
   readonly from: string
   /**
-   * Set where it leaves rows of its tables out, or matches rows by values that it does not show: then it is a
-   * `security_barrier`.
+   * Makes the view a `security_barrier`. Set if it filters out rows of its tables, or matches rows by values that it
+   * does not show.
    */
   readonly hidesRows?: true
 }
@@ -53,7 +53,7 @@ function columnOf(type: BiType): ColumnOf {
   return (sql, en, zh, source) => ({ type, sql, words: withSource({ en, zh }, source) })
 }
 
-/** Both texts, each followed by the place in the specification. */
+/** Appends the section and field of the spec, if given, to both texts. */
 export function withSource({ en, zh }: Words, source: string | undefined): Words {
   return source === undefined ? { en, zh } : { en: `${en} (API ${source})`, zh: `${zh}（API ${source}）` }
 }

@@ -7,14 +7,14 @@ const MISSING_RIGHT = '42501'
 const LOCK_NOT_AVAILABLE = '55P03'
 const DEPENDENT_OBJECTS_STILL_EXIST = '2BP01'
 
-/** `blocked`: everything stays as it is; `reason` says why, and what to do. */
+/** `blocked`: nothing has changed; `reason` says why, and what to do about it. */
 type PlanOutcome =
   | { readonly status: 'unchanged' | 'published' }
   | { readonly status: 'blocked'; readonly reason: string }
 
 /**
- * Executes the planned statements, all or nothing, one process at a time with others that change the schema.
- * @param repair what a DBA has to do where a right is missing
+ * Executes the planned statements in one transaction, under the lock of all changes to the schema.
+ * @param repair what a DBA has to do if a privilege is missing
  */
 export async function applyPlan(
   db: Db,
@@ -25,7 +25,7 @@ export async function applyPlan(
   try {
     if ((await plan(db)).length === 0) return { status: 'unchanged' }
     return await withMigrationLock(db, signal, async (transaction) => {
-      // Another process may have done it while this one waited for the lock.
+      // Another process may have done the same while this one waited for the lock.
       const statements = await plan(transaction)
       if (statements.length === 0) return { status: 'unchanged' }
       await sql.raw(statements.join(';\n')).execute(transaction)
@@ -37,7 +37,7 @@ export async function applyPlan(
       const next = 'Keep its definition (pg_get_viewdef), drop it, run `livehouse migrate up`, create it again'
       return { status: 'blocked', reason: `${dependents} depends on a view that has to be replaced. ${next}` }
     }
-    // Class 54: a limit of Postgres, such as that of the columns of a view.
+    // Class 54: a limit of Postgres is exceeded, such as the number of columns of a view.
     if (/^54...$/.test(codeOf(error))) return { status: 'blocked', reason: messageOf(error) }
     if (!hasCode(error, 'db.refused')) throw error
     const { sqlState, reason } = error.details

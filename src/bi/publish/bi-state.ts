@@ -12,12 +12,12 @@ import { roles, SCHEMA } from '../view-statements.ts'
 
 /** The state of `livehouse_bi` in the database, and what the connected user may do there. */
 export interface BiState {
-  /** Fingerprint of the views as last made; null before the first time. */
+  /** Fingerprint of the last publication; null if nothing is published. */
   readonly fingerprint: string | null
   readonly language: Language
-  /** The source's, once it has answered; before that the one asked for, that of the views as made, or a default. */
+  /** The zone of the recorded source; else the requested one, that of the published views, or a default. */
   readonly timeZone: string
-  /** Names of the views that livehouse has made; some may have been dropped since. */
+  /** Names of the published views; some may have been dropped since. */
   readonly views: readonly string[]
   /** Whether every declared view exists, and each existing role may read it. */
   readonly isWhole: boolean
@@ -26,12 +26,12 @@ export interface BiState {
   readonly roles: readonly string[]
 }
 
-/** A hash that differs when any of the statements does. */
+/** Hashes statements, so that a change of any of them shows. */
 export function fingerprintOf(statements: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(statements)).digest('hex')
 }
 
-/** Reads the catalog; changes nothing. @param timeZone of the service, where it has never answered yet */
+/** Reads the catalog and the settings. @param timeZone the zone of the service, used until a source is recorded */
 export async function readBiState(db: Db, timeZone?: string): Promise<BiState> {
   const names = biViews.map(({ name }) => name)
   const { rows } = await sql<BiState>`
@@ -54,8 +54,8 @@ export async function readBiState(db: Db, timeZone?: string): Promise<BiState> {
 }
 
 /**
- * Stores an operator's settings for the views. A mask or a currency takes effect at once, as the views look it up. A
- * setting that is not given stays as it is.
+ * Stores an operator's settings of the views; one that is not given stays as it is. Masks, currency and the limits of
+ * broadcasts take effect at once, as the views look them up.
  */
 export async function writeBiSettings(db: Db, settings: BiSettings): Promise<void> {
   const columns = {
@@ -73,7 +73,7 @@ export async function writeBiSettings(db: Db, settings: BiSettings): Promise<voi
   const differing = sql`from livehouse_ops.bi_settings where ${sql.join(differs, sql` or `)}`
   if ((await sql`select ${differing}`.execute(db)).rows.length === 0) return
   await transact(db, async (trx) => {
-    // Other ignored ids invalidate what is kept. Locked first, as where that is worked out, against deadlocks.
+    // Other ignored ids make stored persons stale. The lock comes first, as in a refresh, to prevent deadlocks.
     await lockName(trx, FIGURES)
     await sql`update livehouse_ops.bi_settings set ${sql.join(written)}`.execute(trx)
   })

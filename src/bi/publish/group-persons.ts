@@ -6,8 +6,8 @@ import { keepPersons, noteChannelsOf } from '../views/fragments/persons.ts'
 import { isNoted, withFiguresLock } from './with-figures-lock.ts'
 
 /**
- * Groups viewers of all channels into persons, directly or through others by the ids that they share, and keeps each
- * person's totals. Looks only at channels whose viewers have changed since the last time: most nights few, or none.
+ * Groups viewers of all channels who share an id, directly or through others, into persons, and stores the totals of
+ * each. Reads the visitors only of channels where some have changed: most nights few, or none.
  */
 export async function groupPersons(db: Db, signal?: AbortSignal): Promise<void> {
   if (!(await isNoted(db, 'changed_persons'))) return
@@ -23,7 +23,7 @@ export async function groupPersons(db: Db, signal?: AbortSignal): Promise<void> 
     const { rows } = await sql`select from livehouse_ops.viewer_persons limit 1`.execute(trx)
     await change(forgetChangedPersons(asArray()))
     const areNew = await change(addPersons(asArray()))
-    // A viewer who was there before may share an id with a new one and not be marked as sharing: look at all rows once.
+    // An earlier viewer who shares an id with a new one may not be marked `is_shared`: read all rows once.
     let some = rows.length > 0 ? 'true' : 'is_shared'
     for (let changed = areNew; changed; some = 'is_shared') {
       changed = false

@@ -7,12 +7,12 @@ import { keepChannels } from '../views/fragments/channel-figures.ts'
 import { groupPersons } from './group-persons.ts'
 import { isNoted, withFiguresLock } from './with-figures-lock.ts'
 
-/** Days that one transaction works out: about a second. */
+/** Days per transaction: about a second of work. */
 const MOST_DAYS = 1000
-/** Channels that one transaction works out. */
+/** Channels per transaction. */
 const MOST_CHANNELS = 25
 
-/** Works out and keeps changed days, then persons, then changed channels. What is finished when it is stopped stays. */
+/** Computes and stores what has changed: days, then persons, then channels. After an abort, what is committed stays. */
 export async function keepFigures(db: Db, signal?: AbortSignal): Promise<void> {
   const isStopped = () => signal?.aborted === true
   let days: number | undefined = (await isNoted(db, 'changed_channel_days')) ? MOST_DAYS : 0
@@ -28,7 +28,7 @@ export async function keepFigures(db: Db, signal?: AbortSignal): Promise<void> {
   for (let last: string | undefined = first; last !== undefined && !isStopped(); ) {
     const after: string = last
     last = await withFiguresLock(db, signal, async (trx, zone) => {
-      // Another run may have worked some of them out by now.
+      // Another run may have computed some of them by now.
       const { rows } = await sql<{ channel: string }>`
         select distinct channel_id as channel from livehouse_ops.changed_channels
         where channel_id > ${after} order by 1 limit ${MOST_CHANNELS}`.execute(trx)

@@ -23,10 +23,10 @@ const dropViews = (names: readonly string[]) => `drop view if exists ${names.map
 const definitionsOf = (timeZone: string) => biViews.map((view) => createView(view, timeZone))
 
 const kept = ['{zone}', '/{zone}'].map((zone) => keepChannels(figures, '', zone))
-/** Tells the views and figures of this version of livehouse from those of another, in whatever zone. */
+/** Differs between versions of livehouse that define views or compute figures differently, whatever the zone. */
 export const viewsVersion = fingerprintOf([definitionsOf('{zone}'), kept])
 
-/** @returns statements for one transaction; none where everything already is as declared. Pure. */
+/** Plans the statements of a publication, for one transaction; none if everything is as declared. Pure. */
 export function planPublication({ language, timeZone, ...state }: BiState): readonly string[] {
   const definitions = definitionsOf(timeZone)
   const below = [...createIndexes(timeZone), ...noteChanges(timeZone, viewsVersion)]
@@ -42,7 +42,7 @@ export function planPublication({ language, timeZone, ...state }: BiState): read
   const bygone = state.views.filter((name) => !names.includes(name))
   const list = names.map((name) => quoteText(name)).join(', ')
   return [
-    // Before any lock that readers wait for: processes that work out figures in the old way have to end first.
+    // Waits for processes that compute figures in the old way, before a lock is taken that readers wait for.
     lockFigures,
     ...below,
     createSchema(SCHEMA),
@@ -57,7 +57,7 @@ export function planPublication({ language, timeZone, ...state }: BiState): read
   ]
 }
 
-/** Removes everything but the schema, the roles and the settings. @param views those that exist */
+/** Plans the removal of everything but the schema, the roles and the settings. @param views the published ones */
 export function planWithdrawal(views: readonly string[]): readonly string[] {
   const forget = `update livehouse_ops.bi_settings set fingerprint = null, time_zone = null, views = '{}'`
   return [

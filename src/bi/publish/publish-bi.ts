@@ -11,8 +11,8 @@ import { planPublication } from './plan-publication.ts'
 const DBA = 'Let a DBA run the output of `livehouse migrate sql`'
 
 /**
- * The outcome; `notice` says what is left for a person to do, and how. `blocked`: nothing has changed, old views or
- * none.
+ * The result; `notice` says what a person still has to do. `blocked`: nothing has changed, so the old views stay, if
+ * there are any.
  */
 export interface BiOutcome {
   readonly status: 'unchanged' | 'published' | 'blocked'
@@ -22,13 +22,13 @@ export interface BiOutcome {
 interface PublishRequest {
   readonly signal?: AbortSignal
   readonly settings?: BiSettings | undefined
-  /** The service's, for a database whose source is not known yet. */
+  /** The zone of the service, used until a source is recorded. */
   readonly timeZone?: string
 }
 
 /**
- * Makes `livehouse_bi` what this livehouse declares: schema, views, comments, roles and grants, all or nothing, after
- * the migrations. Does nothing where all is so already. Roles that this user may not create are left to a DBA.
+ * Publishes schema `livehouse_bi` as declared: views, comments, roles and grants, in one transaction, after the
+ * migrations. Does nothing if all is up to date. Leaves roles that this user may not create to a DBA.
  */
 export async function publishBi(db: Db, { signal, settings, timeZone }: PublishRequest = {}): Promise<BiOutcome> {
   if (settings !== undefined) await writeBiSettings(db, settings)
@@ -38,7 +38,7 @@ export async function publishBi(db: Db, { signal, settings, timeZone }: PublishR
     const meanwhile = 'Until then persons and kept figures are not updated'
     return { status: 'blocked', notice: `The views of ${SCHEMA} are not up to date: ${outcome.reason}. ${meanwhile}.` }
   }
-  // While the views were those of an older version, no run grouped persons.
+  // Runs group no persons while the views are those of another version.
   await groupPersons(db, signal)
   const { roles: present } = await readBiState(db)
   const missing = Object.keys(roles).filter((role) => !present.includes(role))
@@ -47,14 +47,14 @@ export async function publishBi(db: Db, { signal, settings, timeZone }: PublishR
   return { status: 'published', notice }
 }
 
-/** What publishing would execute: nothing where the views are up to date. Reads the catalog; changes nothing. */
+/** Plans what `publishBi` would execute: nothing if the views are up to date. Only reads. */
 export async function planBi(db: Db, timeZone?: string): Promise<readonly string[]> {
   return planPublication(await readBiState(db, timeZone))
 }
 
 /**
- * What a DBA runs after the pending migrations: views, grants, and the roles that livehouse's user may not create.
- * @param timeZone the service's zone, for a database whose source has never answered
+ * Plans what a DBA runs after the migrations: views, grants, and the roles that livehouse's user may not create.
+ * @param timeZone the zone of the service, used until a source is recorded
  * @param language of the comments; by default that of the database
  */
 export async function planForDba(db: Db, timeZone: string, language?: Language): Promise<readonly string[]> {

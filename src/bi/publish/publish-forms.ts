@@ -11,10 +11,13 @@ const DBA =
   `Let a DBA run \`create schema ${FORMS_SCHEMA} authorization USER\` with the user of DATABASE_URL, who also ` +
   'has to own the tables of livehouse'
 
-/** The outcome: the views that were made, and by the view for each that was not, a sentence that says why. */
+/**
+ * The result: names of the views that were created or replaced, and for each that could not be, a sentence that says
+ * why.
+ */
 export type FormsOutcome = Awaited<ReturnType<typeof publishForms>>
 
-/** Brings the views of published questionnaires into step with their present headers; does nothing where they are. */
+/** Updates the views of published questionnaires whose headers have changed, and creates missing ones. */
 export async function publishForms(db: Db, signal?: AbortSignal) {
   const made: string[] = []
   const notices = new Map<string, string>()
@@ -27,10 +30,7 @@ export async function publishForms(db: Db, signal?: AbortSignal) {
   return { made, notices }
 }
 
-/**
- * The published questionnaires whose views have to be made or remade, each with the statements of one transaction.
- * Changes nothing.
- */
+/** Plans the views that have to be created or replaced: by name, the statements of one transaction each. Only reads. */
 export async function planForms(db: Db): Promise<ReadonlyMap<string, readonly string[]>> {
   const { rows } = await sql`select from livehouse_ops.published_forms limit 1`.execute(db)
   if (rows.length === 0) return new Map()
@@ -61,21 +61,21 @@ function planForm(view: string, form: KnownForm, { timeZone, language, roles }: 
 
 /** A questionnaire of the warehouse, published or not. */
 export interface KnownForm extends Form {
-  /** Whether its headers are known, that is, whether any of its signups have been read. */
+  /** Whether its headers are known; the service sends them with its signups. */
   readonly hasHeaders: boolean
-  /** Name of its view in `livehouse_forms`; null where it has none. */
+  /** Name of its view in `livehouse_forms`; null if it is not published. */
   readonly view: string | null
-  /** Fingerprint of the view as last made. */
+  /** Fingerprint of the view as last published. */
   readonly fingerprint: string | null
   readonly isMade: boolean
-  /** Numbers of the questions whose answers every analyst may see, as the headers stand now. */
+  /** Numbers of the questions whose answers every analyst may see, under the current headers. */
   readonly cleared: readonly number[]
   readonly signupCount: number
 }
 
 /**
- * Every questionnaire, by channel. With `isCounted` also the number of its signups, else 0. The columns user id,
- * nickname, phone and signup time (API 2.9) are not questions.
+ * Reads every questionnaire, by channel; `signupCount` is 0 unless `isCounted`. The columns user id, nickname, phone
+ * and signup time (API 2.9) are not questions.
  */
 export async function readForms(db: Db, { isCounted = false } = {}): Promise<readonly KnownForm[]> {
   const count = sql`(select count(*)::integer from livehouse.signups s

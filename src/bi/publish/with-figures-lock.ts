@@ -6,19 +6,18 @@ import { lockName } from '../../store/lock-name.ts'
 import { FIGURES, notesIn, notesOf } from '../views/note-changes.ts'
 import { viewsVersion } from './plan-publication.ts'
 
-/** Enough to add up by viewer in memory rather than on disk. Only one such transaction works at a time. */
+/** `work_mem` for sums by viewer in memory rather than on disk. Only one such transaction runs at a time. */
 const WORK_MEMORY = '64MB'
 
-/** Whether a change is noted that what is kept does not include yet: else no transaction need begin. */
+/** Whether there are noted changes, which stored figures do not include yet. Otherwise no transaction is needed. */
 export async function isNoted(db: Db, notes: `changed_${string}`): Promise<boolean> {
   const { rows } = await sql`select from ${sql.table(`livehouse_ops.${notes}`)} limit 1`.execute(db)
   return rows.length > 0
 }
 
 /**
- * Does one part of the work on kept figures, in a transaction of its own. A stop waits for it, or ends the process.
- * Undefined once `signal` has aborted, and where the views are not of this livehouse: changes are not noted, or figures
- * made otherwise.
+ * Runs one part of the work on stored figures, in a transaction of its own that an abort does not interrupt. Returns
+ * undefined if `signal` has aborted, or if the published views are of another version and compute figures otherwise.
  */
 export async function withFiguresLock<T>(
   db: Db,
@@ -26,9 +25,9 @@ export async function withFiguresLock<T>(
   work: (trx: Db, zone: string) => Promise<T>,
 ): Promise<T | undefined> {
   return await transact(db, async (trx) => {
-    // Two at once would lock each other's rows in different orders.
+    // Two at once would lock the same rows in different orders, and deadlock.
     await lockName(trx, FIGURES)
-    // Of rows that just came Postgres expects few: it would look through a table for each row of another, or sort.
+    // Postgres expects few new rows, and would join them by nested loops or by sorting.
     await setLocal(trx, { work_mem: WORK_MEMORY, enable_nestloop: 'off', enable_mergejoin: 'off' })
     const { rows } = await sql.raw<{ zone: string | null; notes: string }>(notesIn).execute(trx)
     const { zone = null, notes } = rows[0] ?? {}

@@ -6,14 +6,14 @@ import { dependentsIn } from './apply-plan.ts'
 import { planWithdrawal } from './plan-publication.ts'
 
 /**
- * Drops the views of `livehouse_bi` and `livehouse_forms` before a migration drops the tables under them, in its
- * transaction; the next publishing makes them again.
+ * Drops the views of `livehouse_bi` and `livehouse_forms` in the transaction of a migration that drops the tables under
+ * them; the next publication creates them again.
  */
 export async function withdrawBi(transaction: Db): Promise<void> {
   const { rows: found } = await sql`
     select where to_regclass('livehouse_ops.bi_settings') is not null
       and to_regclass('livehouse_ops.published_forms') is not null`.execute(transaction)
-  // Before both tables exist nothing has been published.
+  // Nothing can have been published before both tables exist.
   if (found.length === 0) return
   const { rows } = await sql<{ views: readonly string[]; forms: readonly string[] }>`
     select views, array(select format('%I.%I', ${FORMS_SCHEMA}::text, view_name)
@@ -27,7 +27,7 @@ export async function withdrawBi(transaction: Db): Promise<void> {
   await sql.raw([...ofForms, ...planWithdrawal(views)].join(';\n')).execute(transaction)
 }
 
-/** Says of a migration that other people's views or tables stand in its way; undefined for any other error. */
+/** Explains an error of a migration that other people's views or tables block; undefined for any other error. */
 export function explainDependents(error: unknown): LivehouseError<'db.refused'> | undefined {
   const dependents = dependentsIn(error)
   if (dependents === undefined) return undefined
