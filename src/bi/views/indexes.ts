@@ -2,7 +2,7 @@ import { overnight } from './fragments/audience.ts'
 import { dollarQuoted, inZone, quoteText } from '../quote.ts'
 import { localDay } from './fragments/local-time.ts'
 
-/** By name. Some contain the service's time zone (`{zone}`), so no migration can make them. */
+/** Indexes for the views, by name. Those that contain the time zone (`{zone}`) cannot be made by a migration. */
 const indexes = {
   // Filters on the day of fct_watch, fct_viewer_day, fct_audience_minute and daily_channel.
   watch_records_day_channel: `livehouse.watch_records ((${localDay('entered_at')}), channel_id)`,
@@ -15,17 +15,17 @@ const indexes = {
   ]
     .join(' ')
     .replaceAll('w.', ''),
-  // What came while a broadcast ran.
+  // Gifts and signups during a broadcast.
   gifts_given: 'livehouse.gifts (channel_id, given_at)',
   signups_signed_up: 'livehouse.signups (channel_id, signed_up_at)',
 } as const
 
-/** Makes those that are missing, and remakes those of another zone or version. */
+/** Creates indexes that are missing, and replaces those of another zone or version. */
 export function createIndexes(timeZone: string): readonly string[] {
   return Object.entries(indexes).map(([name, on]) => {
     const definition = inZone(on, timeZone)
     const comment = quoteText(definition)
-    // The definition is kept as the comment, as Postgres itself returns it in another form.
+    // The comment holds the definition, as Postgres stores it in another form.
     return `do ${dollarQuoted(`begin
   if obj_description(to_regclass('livehouse.${name}'), 'pg_class') is distinct from ${comment} then
     drop index if exists livehouse.${name};
@@ -38,7 +38,7 @@ end`)}`
   })
 }
 
-/** Drops them. */
+/** Statements that drop all of them. */
 export const dropIndexes: readonly string[] = Object.keys(indexes).map(
   (name) => `drop index if exists livehouse.${name}`,
 )

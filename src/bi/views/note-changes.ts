@@ -8,8 +8,8 @@ import { keepPersons } from './fragments/persons.ts'
 const [firstDay, lastDay] = [localDay('g.first_at'), localDay('g.last_at')]
 
 /**
- * Notes the days that the records `from` touch: the day of entry, and those that they last into. A batch of some
- * thousand records spans few days, so it is enough to know the first and last instant for each UTC day: no record lasts
+ * Notes the days that the records `from` may touch, from the day of entry to the last that they reach. A batch of some
+ * thousand records spans few days, so the first and last instant for each UTC day of entry are enough: no record lasts
  * past the latest leave, nor past the latest entry by more than the longest stay.
  */
 const noteDaysOf = (from: string) => `insert into livehouse_ops.changed_channel_days (channel_id, day)
@@ -22,7 +22,7 @@ const noteDaysOf = (from: string) => `insert into livehouse_ops.changed_channel_
 
 const entryDay = localDay('w.entered_at')
 const overAt = `least(w.left_at, w.entered_at + make_interval(secs => ${mostSeconds}))`
-/** Notes all days, by one look into the index for each, and those that the few records last into that pass midnight. */
+/** Notes all days of entry, found by one index lookup each, and the days that records last into past midnight. */
 const noteAllDays = (from: string) => `insert into livehouse_ops.changed_channel_days (channel_id, day)
     with recursive d (day, channel_id) as (
       (select ${entryDay}, w.channel_id from ${from} w order by 1, 2 limit 1)
@@ -45,19 +45,19 @@ const events = {
   truncate: '',
 }
 
-/** A trigger function that notes, with every change of some tables, which kept figures no longer hold. */
+/** A trigger function that notes, with every change of some tables, which stored figures are stale. */
 interface Noting {
   readonly name: string
   readonly tables: readonly string[]
   /** @param from rows that came or went, as SQL */
   readonly note: (from: string) => string
-  /** Notes everything, and deletes what is kept. */
+  /** Deletes the stored figures, and notes everything. */
   readonly noteAll: string
-  /** Changes when the way figures are worked out does. @param views version of the views */
+  /** A text that differs when figures are computed in another way. @param views version of the views */
   readonly versionOf: (views: string) => string
 }
 
-/** The channels of a table whose key begins with them: one look into the index for each, however many rows it has. */
+/** The channels of a table whose key begins with them, found by one index lookup each, however many rows there are. */
 const channelsIn = (table: string) => `(
     with recursive c (channel_id) as (
       select min(channel_id) from ${table}
@@ -67,10 +67,10 @@ const channelsIn = (table: string) => `(
     ) select channel_id from c where channel_id is not null)`
 
 /**
- * A noting of channels, for figures that are made of several tables.
- * @param kept the table that keeps the figures
- * @param more how they are worked out, beyond the views
- * @param others tables that may have channels that the former no longer have
+ * Declares the trigger function that notes channels, for figures of several tables.
+ * @param kept the table that stores the figures
+ * @param more how they are computed, beyond the views
+ * @param others tables with channels that `tables` may no longer have
  */
 function noteChannels(
   name: string,
@@ -87,7 +87,7 @@ function noteChannels(
 }
 
 const [visitors, records] = ['livehouse.visitors', 'livehouse.watch_records']
-/** How persons are grouped, which the text of the views does not show. */
+/** The statements that group persons, which the views do not contain. */
 const groupsPersons = [forgetChangedPersons(''), addPersons(''), joinPersons(''), keepPersons('')].join('')
 const notings: readonly Noting[] = [
   {
@@ -121,34 +121,34 @@ const versionIn = (noting: Noting, timeZone: string, views: string) =>
   inZone(`${bodyOf(noting)}\n${noting.versionOf(views)}\n{zone}`, timeZone)
 const commentOf = (noting: Noting) => `obj_description(to_regprocedure('${functionOf(noting)}'), 'pg_proc')`
 
-/** Keeps other processes from working figures out until the end of the transaction, as `lockName` does. */
+/** The lock that lets one process at a time compute figures; `lockFigures` holds it until the transaction ends. */
 export const FIGURES = 'channel days'
 export const lockFigures = `insert into livehouse_ops.locks (name) values ('${FIGURES}')
   on conflict (name) do update set name = excluded.name`
 
-/** The version of noting and of working out that the database has, with the time zone of its views. */
+/** Selects the version of the triggers and figures in the database, and the time zone of its views. */
 export const notesIn = `select time_zone as zone, concat(${notings.map(commentOf).join(', ')}) as notes
   from livehouse_ops.bi_settings`
 
-/** The same for this livehouse. @param views version of the views */
+/** The same, of this livehouse. @param views version of the views */
 export function notesOf(timeZone: string, views: string): string {
   return notings.map((noting) => versionIn(noting, timeZone, views)).join('')
 }
 
 /**
- * Makes triggers that note, with each change of a row by any program, days and channels whose figures no longer hold.
- * Where they were missing or figures were worked out in another way, everything is noted: nothing that was kept holds.
+ * Creates triggers that note, whatever program changes a row, the days and channels whose stored figures are stale. If
+ * they were missing or of another version, all stored figures are deleted and everything is noted.
  */
 export function noteChanges(timeZone: string, views: string): readonly string[] {
   return notings.map((noting) => {
     const { name, tables, noteAll } = noting
     const func = functionOf(noting)
-    // The comment holds the version: how changes are noted and figures worked out.
+    // The comment holds the version: how changes are noted and figures computed.
     const comment = quoteText(versionIn(noting, timeZone, views))
     const triggers = tables.flatMap((table) =>
       Object.entries(events).map(([event, rows]) => [event, `${event} on ${table} ${rows}`, '']),
     )
-    // Ignored ids decide, too, which viewers are one person.
+    // Ignored ids also decide which viewers are one person.
     if (name === 'changed_persons')
       triggers.push(['settings', 'update of ignored_ids on livehouse_ops.bi_settings', "'all'"])
     const made = triggers.map(
@@ -167,7 +167,7 @@ end`)}`
   })
 }
 
-/** Drops the triggers; from then on what is kept no longer holds. */
+/** Drops the triggers, without which stored figures are not valid. */
 export const dropNoting: readonly string[] = notings.map(
   (each) => `drop function if exists ${functionOf(each)} cascade`,
 )

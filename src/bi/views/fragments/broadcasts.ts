@@ -5,9 +5,9 @@ import { local, localDay } from './local-time.ts'
 const setting = (name: string) => `(select s.broadcast_${name}_minutes * 60 from livehouse_ops.bi_settings s)`
 
 /**
- * The broadcasts of each channel: `channel_id`, `from_no` and `to_no`, in seconds of the epoch, the end exclusive. Live
- * visits that overlap or follow one another within the gap are one broadcast; anything shorter than the minimum is
- * none.
+ * The broadcasts of each channel: `channel_id`, and the epoch seconds `from_no` and `to_no`, the end exclusive. Live
+ * visits that overlap, or follow one another within the gap, are one broadcast; one that is shorter than the minimum is
+ * left out.
  */
 export const broadcasts = `(
     select i.channel_id, min(i.from_no) as from_no, max(i.to_no) as to_no
@@ -25,8 +25,8 @@ export const broadcasts = `(
   )`
 
 /**
- * Stays the same however often the neighbouring days are read again. Where clocks are set back an hour comes twice, and
- * Postgres takes a wall clock time for the second: the first gets the suffix A. @param b alias of `broadcasts`
+ * The key of a broadcast, from its local minute. When clocks are set back an hour comes twice, and Postgres reads a
+ * local time in it as the second one: a key in the first gets the suffix A. @param b alias of `broadcasts`
  */
 export function broadcastKey(b: string): string {
   const at = `to_timestamp(${b}.from_no)`
@@ -35,8 +35,8 @@ export function broadcastKey(b: string): string {
 }
 
 /**
- * What follows `from` to get the visits during a broadcast `b`: the records `w` of its channel that began on its days
- * or the day before, each with `t.from_no` and `t.to_no`, cut at the broadcast's ends.
+ * What follows `from` to select the visits during a broadcast `b`: the records `w` of its channel that began on its
+ * days or the day before, with their seconds `t.from_no` and `t.to_no`, cut at the ends of the broadcast.
  */
 export const visitsOfBroadcast = `livehouse.watch_records w
     cross join lateral (select greatest(${enteredNo}, b.from_no) as from_no, least(${endNo},

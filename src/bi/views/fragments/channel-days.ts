@@ -4,9 +4,9 @@ import { localDay } from './local-time.ts'
 
 const entryDay = localDay('w.entered_at')
 
-/** NULL where none of the rows tells these seconds. */
+/** NULL if none of the rows has these seconds. */
 const ifKnown = (seconds: string, sum: string) => `case when count(x.${seconds}) > 0 then ${sum} end`
-/** Measures of the records that began on a day, from rows `x`, one a viewer. */
+/** Measures of the records that began on a day, from one row `x` for each viewer. */
 const sums = {
   viewers: 'count(x.user_id)',
   watched_viewers: ifKnown('watch_seconds', 'count(x.user_id) filter (where x.watch_seconds > 0)'),
@@ -19,24 +19,24 @@ const sums = {
   replay_seconds: 'sum(x.replay_seconds)::bigint',
 } as const
 
-/** The measures are numbers; `columns` are all of `livehouse_ops.channel_days` but its key. */
+/** The columns of `livehouse_ops.channel_days` that are numbers; `columns` adds the spans of live time. */
 export const measures: readonly string[] = [...Object.keys(sums), 'run_id', 'peak_viewers', 'peak_live_viewers']
 const columns = [...measures, 'live_spans']
 
 /**
- * The end, exclusive, of the live time of a record `w`: it is taken to start at entry, and ends with the record at the
- * latest. A record that was live for less than half of its stay does not show when, and a page left open for over a day
- * would join the broadcasts of several days: neither counts.
+ * The exclusive end of the live time of a record `w`, which is taken to start at entry and to end with the record at
+ * the latest. A record that was live for less than half of its stay does not show when, and a page left open for over a
+ * day would join the broadcasts of several days: `tellsWhen` excludes both.
  */
 const liveUntilNo = 'least(w.from_no + w.live_seconds, w.to_no)'
 const tellsWhen =
   'w.is_counted and w.live_seconds > 0 and w.to_no - w.from_no <= least(2 * w.live_seconds::bigint, 86400)'
 
-/** The days of `from`, each once, with the seconds in which they begin and end. */
+/** The distinct days of `from`, with the epoch seconds at which they begin and end. */
 const daysIn = (from: string) =>
   `(select distinct channel_id, day, ${startNo('day')} as from_no, ${startNo('day + 1')} as to_no from ${from})`
 
-/** The records of channel `c` for which a condition holds, with the seconds in which they begin and end. */
+/** The records of channel `c` that meet a condition, with the epoch seconds at which they begin and end. */
 const recordsOf = (condition: string, more = '') => `
         select w.live_seconds, w.run_id, w.entered_no as from_no, ${endAt('w.entered_no', 'w.left_no')} as to_no${more}
         from (
@@ -44,16 +44,16 @@ const recordsOf = (condition: string, more = '') => `
           where w.channel_id = c.channel_id and ${condition} offset 0
         ) w`
 
-/** The stays of records that began before day `c` and last into it, in the terms of the index. */
+/** The parts on day `c` of records that began before it. @param condition in the expressions of the index */
 const lastsInto = (condition: string) => `
         select c.from_no, least(w.to_no, c.to_no), ${isLive}, w.run_id
         from (${recordsOf(`${overnight.where} and ${isCounted} and ${condition}`)}
         ) w where w.to_no > c.from_no`
 
 /**
- * The figures of a channel's day `c`, from its records: one row, all NULL where it has none any more. The peak is the
- * largest running sum of entries and leaves; within a second leaves come first, so no sum in between exceeds both
- * neighbours. Records that began within one minute are one span of live time, as broadcasts are a minute or more apart.
+ * Computes the figures of day `c` of a channel from its records: one row, all NULL if it has none any more. The peak is
+ * the largest running sum of entries and leaves; within a second leaves come first, so no sum in between exceeds it.
+ * Records that began within one minute make one span of live time, as broadcasts are a minute or more apart.
  */
 const figures = `(
       with began as materialized (${recordsOf(
@@ -105,7 +105,7 @@ const ofRow = (alias: string) => columns.map((name) => `${alias}.${name}`).join(
 const asKept = `from livehouse_ops.channel_days k where not exists (
       select from livehouse_ops.changed_channel_days c where c.channel_id = k.channel_id and c.day = k.day)`
 
-/** Days on which visits of a channel began, without working out the figures of changed days. */
+/** Days on which visits of a channel began, without computing the figures of changed days. */
 export const entryDays = `(
     select k.channel_id, k.day ${asKept} and k.visits is not null
     union all
@@ -114,8 +114,8 @@ export const entryDays = `(
   )`
 
 /**
- * The figures of each channel and day: as kept, but worked out on the spot for days that have changed since. So they
- * are never stale, however the records were changed.
+ * The figures of each channel and day: as stored, but computed by the query for days that have changed since. So they
+ * are never stale, whatever changed the records.
  */
 export const channelDays = `(
     select k.channel_id, k.day, ${ofRow('k')} ${asKept}
@@ -125,9 +125,9 @@ export const channelDays = `(
   )`
 
 /**
- * Works out and keeps changed days, in one statement, so that the figures include exactly the changes that it ticks
- * off. `days`: how many they were.
- * @param mostDays to work out at most
+ * Computes and stores the figures of changed days, and deletes their notes. Both happen in one statement, hence one
+ * snapshot, so that the figures include exactly those changes. Returns the number of `days`.
+ * @param mostDays how many days to compute at most
  */
 export function keepChangedDays(mostDays: number, timeZone: string): string {
   const statement = `with taken as (

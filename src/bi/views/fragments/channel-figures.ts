@@ -2,8 +2,8 @@ import { inZone } from '../../quote.ts'
 import { localDay } from './local-time.ts'
 
 /**
- * A few rows that sum up all rows of a channel. `sql` works them out for the channel of `c`, in the columns `day`,
- * `item`, `number`, `left_value` and `right_value`; `dayOf` is the service's day of an instant.
+ * A summary of all rows of a channel in a few rows. `sql` selects them for channel `c`, in the columns `day`, `item`,
+ * `number`, `left_value` and `right_value`; `dayOf` makes the expression for the day of an instant.
  */
 export interface Figure {
   readonly name: string
@@ -15,13 +15,13 @@ const columns = 'day, item, number, left_value, right_value'
 /** The `day` of figures over all time. */
 export const ALWAYS = `date 'infinity'`
 
-/** A figure of some channels. @param channels a relation, as SQL */
+/** Computes a figure of some channels. @param channels a relation, as SQL */
 const figureOf = ({ sql }: Figure, channels: string, dayOf = localDay) =>
   `select c.channel_id, x.* from ${channels} c cross join lateral (${sql(dayOf)}) x (${columns})`
 
 /**
- * A figure of each channel: as kept, but worked out on the spot for channels that have changed since. So it is never
- * stale, however the rows were changed.
+ * A figure of each channel: as stored, but computed by the query for channels that have changed since. So it is never
+ * stale, whatever changed the rows.
  */
 export function kept(figure: Figure): string {
   return `(
@@ -34,13 +34,13 @@ export function kept(figure: Figure): string {
 }
 
 /**
- * Two statements that work out and keep the figures of some channels, in a session of the service's zone. The second
- * does both, so that the figures include exactly the changes that it ticks off.
- * @param channels as SQL, with commas
+ * Two statements that compute and store the figures of some channels, in a session of the zone of the service. The
+ * second also deletes the notes of changes, so that the figures, of the same snapshot, include exactly those.
+ * @param channels text literals, separated by commas
  */
 export function keepChannels(figures: readonly Figure[], channels: string, timeZone: string): string {
   const names = figures.map(({ name }) => `'${name}'`).join(', ')
-  // A cast takes a fifth of the time of `at time zone`, which takes a name without a slash for an abbreviation.
+  // A cast takes a fifth of the time of `at time zone`, which may read a name without a slash as an abbreviation.
   const dayOf = timeZone.includes('/') ? (instant: string) => `(${instant})::date` : localDay
   const all = figures.map((figure) => {
     const worked = figureOf(figure, `(select unnest(array[${channels}]) as channel_id)`, dayOf)

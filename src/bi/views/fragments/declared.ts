@@ -3,8 +3,8 @@ import type { Stream } from '../../../core/stream.ts'
 import { type BiColumn, withSource } from '../../view.ts'
 
 /**
- * Columns that a view takes over from the table of a stream, with the type and words that the stream declares.
- * @param alias of the table
+ * Makes columns of a view from those of a stream, with their declared type and words.
+ * @param alias of the table in the view
  */
 export function columnsOf<const C extends Columns>(stream: Stream & { readonly columns: C }, alias: string) {
   return (name: keyof C & string): BiColumn => {

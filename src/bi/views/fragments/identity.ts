@@ -1,17 +1,17 @@
 import { ALWAYS, type Figure, kept } from './channel-figures.ts'
 import { hashed } from './masks.ts'
 
-/** One viewer of one channel. Channel ids have no colon, so this is unambiguous. */
+/** The key of a viewer of a channel; unambiguous, as channel ids have no colon. */
 export function viewerKey(channelId: string, userId: string): string {
   return `${channelId} || ':' || ${userId}`
 }
 
-/** Characters without width, for a pattern in `E''`: they come along where an id or phone is copied from somewhere. */
+/** Characters without width, for a pattern in `E''`: they come along when an id or phone is copied and pasted. */
 const INVISIBLE = '\\u200b-\\u200f\\u202a-\\u202e\\u2060\\ufeff'
 
 /**
- * A phone number that can identify somebody: digits alone, without the country code; NULL for one that the source has
- * masked or garbled.
+ * A phone number that can identify a person: its last 11 digits, which is a Chinese number without country code; NULL
+ * for one that is masked or garbled.
  */
 function phoneNumber(phone: string): string {
   return (
@@ -22,21 +22,21 @@ function phoneNumber(phone: string): string {
 }
 
 /**
- * The ids by which viewers are grouped, the best first. The first character of `viewer_persons.person` is the position
- * in this list, from 1.
+ * The ids that group viewers into persons, the most reliable first. The first character of `viewer_persons.person` is
+ * the position in this list, from 1.
  */
 const bases = ['outer_id', 'assign_id', 'phone'] as const
 
-/** Which id the person of a row of viewer_persons is known by; `none` where there is no row. */
+/** The id that names the person of a row of viewer_persons; `none` if there is no row. */
 export function identityBasis(row: string): string {
   const kinds = bases.map((basis, index) => `when '${index + 1}' then '${basis}'`)
   return `case left(${row}.person, 1) ${kinds.join(' ')} else 'none' end`
 }
 
-/** The key of the person of a row of viewer_persons, the same for every reader; NULL where there is no row. */
+/** The key of the person of a row of viewer_persons, the same for every reader; NULL if there is no row. */
 export function personKey(row: string): string {
   const id = `substr(${row}.person, 2)`
-  // By the list of what is masked, whatever the reader's role.
+  // Depends on the kinds that are masked, not on the role of the reader.
   const isMasked = (basis: string) => `(select '${basis}' = any (s.masked) from livehouse_ops.bi_settings s)`
   const shown = (basis: (typeof bases)[number]) =>
     basis === 'phone' ? hashed(id) : `case when ${isMasked(basis)} then ${hashed(id)} else ${id} end`
@@ -44,17 +44,17 @@ export function personKey(row: string): string {
   return `case left(${row}.person, 1) ${kinds.join(' ')} end`
 }
 
-/** The key of a viewer's person, from the row of viewer_persons joined for the viewer; else the viewer alone. */
+/** The key of a viewer's person; a viewer without a row of viewer_persons is a person alone. */
 export function personOf(row: string, channelId: string, userId: string): string {
   return `coalesce(${personKey(row)}, 'viewer:' || ${viewerKey(channelId, userId)})`
 }
 
-/** Joins the person of a viewer as `i`. */
+/** Joins the row of viewer_persons of a viewer as `i`. */
 export function joinPerson(channelId: string, userId: string): string {
   return `left join livehouse_ops.viewer_persons i on i.channel_id = ${channelId} and i.user_id = ${userId}`
 }
 
-/** Without blanks and in lower case; NULL where nothing is left. */
+/** In lower case, without blanks and characters without width; NULL if nothing is left. */
 const normalised = (id: string) =>
   `nullif(regexp_replace(lower(${id}), E'[ \\t\\r\\n\\u00a0\\u3000${INVISIBLE}]', '', 'g'), '')`
 /** Whether an id is a placeholder. Each query hashes the list once. */
@@ -63,7 +63,7 @@ const unlessIgnored = (id: string) => `case when not n.${isIgnored(id)} then n.$
 const idsOf = (row: string) => bases.map((basis) => `${row}.${basis}`).join(', ')
 
 /**
- * Rows with those of their ids that can identify, as they are compared. Each is worked out once (`offset 0`).
+ * Rows with their ids as they are compared, each evaluated once (`offset 0`); NULL for an id that identifies nobody.
  * @param rows as SQL
  * @param kept further columns of them, each followed by a comma
  */
@@ -77,9 +77,9 @@ const known = (rows: string, kept: string) => `(
     ) n`
 
 /**
- * Deletes persons of whom a viewer in some channels now has other ids, or none. Most viewers' ids are stored just as
- * they are compared, so that nothing has changed is seen without normalising them. Like the statements below, it
- * returns the channels of the rows that it changes. @param channels an array, as SQL
+ * Deletes the persons of whom a viewer in some channels now has other ids, or none. Most raw ids equal the stored ones,
+ * so most unchanged viewers are recognised without normalising their ids. Like the statements below, it returns the
+ * channels of the rows that it changes. @param channels an array, as SQL
  */
 export const forgetChangedPersons = (channels: string) => `delete from livehouse_ops.viewer_persons where person in (
     select n.person from ${known(
@@ -95,8 +95,8 @@ export const forgetChangedPersons = (channels: string) => `delete from livehouse
 const found = bases.map((basis) => `by_${basis}.person`).join(', ')
 
 /**
- * Adds the viewers of some channels who have no person yet, under the best of their own ids and of those of viewers who
- * share one of them: so most rows of a first load are written only once.
+ * Adds the viewers of some channels who have no person yet, under the best of their own ids and of those of new viewers
+ * who share one of them, so that a first load writes most rows only once.
  */
 export const addPersons = (channels: string) => `with n as materialized (
       select n.*, coalesce(${bases.map((basis, index) => `'${index + 1}' || n.${basis}`).join(', ')}) as person
@@ -120,9 +120,9 @@ export const addPersons = (channels: string) => `with n as materialized (
       .join(' ')} returning channel_id`
 
 /**
- * One statement for each kind of id: all who share an id become the person that sorts first among them. Repeated until
- * none changes a row, they leave the connected components, each named by its best id.
- * @param rows condition on the rows to look at, as SQL
+ * One statement for each kind of id, in which viewers who share an id take the smallest person among them. Repeated
+ * until no row changes, they yield the connected components, each named after its best id.
+ * @param rows condition on the rows to read, as SQL
  */
 export const joinPersons = (rows: string): readonly string[] =>
   bases.map(
@@ -142,7 +142,7 @@ const named = [
         where f.channel_id = c.channel_id and f.${id} is not null${more}`,
 )
 
-/** Viewers who are named by a record but missing from the visitor list. */
+/** Viewers whom a record names, but the visitor list does not. */
 export const unlisted: Figure = {
   name: 'unlisted_viewers',
   sql: () => `select distinct ${ALWAYS}, f.user_id, 1::bigint, null::numeric, null::numeric
@@ -153,12 +153,12 @@ export const unlisted: Figure = {
       select from livehouse.visitors v where v.channel_id = c.channel_id and v.user_id = f.user_id)`,
 }
 
-/** The same for all channels: `channel_id`, `user_id`. */
+/** The unlisted viewers of all channels: `channel_id`, `user_id`. */
 export const unlistedViewers = `select channel_id, item as user_id from ${kept(unlisted)} k`
 
 /**
- * What rows are joined and grouped by in place of a phone or person: a hash under this database's key. If rows were
- * sorted by the phones themselves, they would leave a view in that order, and give away hidden digits.
+ * A hash with the key of this database, to join and group by in place of a phone or person: rows that Postgres sorts by
+ * the phones themselves would leave a view in that order, and reveal hidden digits.
  */
 export function hiddenOrder(phone: string): string {
   const hex = `left(encode(sha256(k.inner_pad || '\\x01'), 'hex'), 16)`
@@ -173,12 +173,12 @@ export function hiddenOrder(phone: string): string {
  * @param channel condition on the channel of the facts, for a few channels of many
  */
 export function joinViewer(fact: string, id: string, channel = 'is not null'): string {
-  // Where the fact names its viewer, its phone is not normalised, and nothing is joined by it.
+  // The phone of a fact that names its viewer is neither normalised nor used in the joins.
   const phone = phoneNumber(`(case when ${fact}.${id} is null then ${fact}.phone end)`)
   const ofPhone = (columns: string, more: string) =>
     `select ${hiddenOrder('p.phone')} as token, min(p.phone) as phone_number, ${columns}
     from livehouse_ops.viewer_persons p where p.phone is not null ${more}`
-  // Tells two phones of one token apart. No join sorts by `is not distinct from`.
+  // Compares the phones too, as two may share a token. Postgres never sorts by `is not distinct from`.
   const matches = (row: string) =>
     `${row}.token = ${hiddenOrder(phone)} and ${row}.phone_number is not distinct from ${phone}`
   return `left join (
@@ -194,8 +194,8 @@ export function joinViewer(fact: string, id: string, channel = 'is not null'): s
 }
 
 /**
- * The identity of a gift or signup as analysts may see it. Where the time could not be read it is a plain hash of the
- * whole record, from which a phone number could be guessed; so it is hashed again, with this database's key.
+ * The key of a gift or signup for analysts. If its time could not be read, the stored key is a plain hash of the whole
+ * record, from which a phone number could be guessed: it is hashed again, with the key of this database.
  */
 export function eventKey(keySql: string, timeSql: string): string {
   return `case when ${timeSql} is not null then ${keySql} else ${hashed(keySql)} end`

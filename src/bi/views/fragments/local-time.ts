@@ -1,16 +1,16 @@
 import { type BiColumn, type BiColumns, date, double, instant, localTime } from '../../view.ts'
 
-/** The service's wall clock at an instant. */
+/** The local time of the service at an instant. */
 export function local(instantSql: string): string {
   return `((${instantSql}) at time zone '{zone}')`
 }
 
-/** The service's day of an instant. The index on watch records is made of the same expression. */
+/** The day of the service at an instant. The indexes on watch records contain the same expression. */
 export function localDay(instantSql: string): string {
   return `((${instantSql}) at time zone '{zone}')::date`
 }
 
-/** An instant, the wall clock of the service at it, and its day: `NAME_at`, `NAME_at_local`, `NAME_day`. */
+/** Columns of an instant, its local time and its day: `NAME_at`, `NAME_at_local`, `NAME_day`. */
 export function moment(name: string, at: BiColumn): BiColumns {
   return {
     [`${name}_at`]: at,
@@ -19,13 +19,13 @@ export function moment(name: string, at: BiColumn): BiColumns {
   }
 }
 
-/** When a row happened: `day`, the instant `NAME_at`, and the service's wall clock at it, `NAME_at_local`. */
+/** Columns of when a fact happened: `day`, the instant `NAME_at`, and its local time `NAME_at_local`. */
 export function event(name: string, at: BiColumn): BiColumns {
   const day = date(localDay(at.sql), `Day of ${name}_at; joins dim_date`, `${name}_at 的日期，关联 dim_date`)
   return { day, [`${name}_at`]: at, [`${name}_at_local`]: wallClock(name, at.sql) }
 }
 
-/** The beginning of a minute. */
+/** Columns of the beginning of a minute. */
 export function minute(at: string): BiColumns {
   return {
     minute_at: instant(at, 'Beginning of the minute, an instant', '该分钟的开始时刻'),
@@ -37,7 +37,7 @@ function wallClock(name: string, at: string): BiColumn {
   return localTime(local(at), `${name}_at on the wall clock of the service`, `${name}_at 的服务当地时间`)
 }
 
-/** A duration in seconds, and the same in hours: `NAME_seconds` and `NAME_hours`. */
+/** Columns of a duration: `NAME_seconds`, and the same in hours, `NAME_hours`. */
 export function duration(name: string, seconds: BiColumn): BiColumns {
   const hours = `(${seconds.sql})::double precision / 3600`
   return {

@@ -1,28 +1,26 @@
 import { type BiColumn, maskedByName, type PersonalData } from '../../view.ts'
 import { city, province } from './places.ts'
 
-/** Shown in place of a text that is hidden whole. */
+/** Shown in place of a text of which nothing may be shown. */
 export const HIDDEN = '***'
 
 const hasClearRole = `pg_has_role(to_regrole('livehouse_pii')::oid, 'usage') is true`
 
 /**
- * Whether the reader sees this kind of data unmasked: it is not on the list, or the reader has the role
- * `livehouse_pii`. Looked up once a query, as the view's owner; without a row of settings everything is masked.
+ * Whether the reader sees this kind of data unmasked: the settings do not mask it, or the reader has `livehouse_pii`.
+ * Evaluated once a query, as the view's owner; NULL without settings, so that everything is masked.
  */
 function isUnmasked(kind: PersonalData): string {
   return `(select not '${kind}' = any (s.masked) or ${hasClearRole} from livehouse_ops.bi_settings s)`
 }
 
-/**
- * HMAC-SHA256 under the key of this database, cut to 128 bits: equal values stay equal and can be counted and joined.
- */
+/** HMAC-SHA256 with the key of this database, cut to 128 bits. Equal values stay equal, so they join and count. */
 export function hashed(sql: string): string {
   const pad = (which: string) => `(select k.${which}_pad from livehouse_ops.hash_key k)`
   return `left(encode(sha256(${pad('outer')} || sha256(${pad('inner')} || convert_to(${sql}, 'UTF8'))), 'hex'), 32)`
 }
 
-/** How each kind looks when masked. Only built-in functions that cannot fail with the value in the message. */
+/** The mask of each kind. Only built-in functions whose errors cannot contain the value. */
 export const maskOf: Readonly<Record<PersonalData, (sql: string) => string>> = {
   phone: (sql) =>
     `case when ${sql} ~ '^[+]?[0-9]{11,15}$' then left(${sql}, -8) || '****' || right(${sql}, 4)
@@ -40,13 +38,13 @@ export const maskOf: Readonly<Record<PersonalData, (sql: string) => string>> = {
   username: (sql) => `left(${sql}, 1) || '**'`,
 }
 
-/** The value, masked for readers who may not see it. @param unless a condition under which everybody sees it */
+/** Masks a value for readers who may not see it. @param unless a condition under which everybody sees it */
 export function masked(kind: PersonalData, sql: string, unless?: string): string {
   const condition = unless === undefined ? isUnmasked(kind) : `${unless} or ${isUnmasked(kind)}`
   return `case when ${condition} then ${sql} else ${maskOf[kind](sql)} end`
 }
 
-/** A column of personal data, masked for readers who may not see it. */
+/** Makes a column of personal data, masked for readers who may not see it. */
 export function personal(kind: PersonalData, { type, sql, words }: BiColumn): BiColumn {
   const isClear = maskedByName.some((each) => each === kind)
   const masks = {
@@ -57,16 +55,14 @@ export function personal(kind: PersonalData, { type, sql, words }: BiColumn): Bi
 }
 
 /**
- * A link up to the first `?`, `#`, `&`, `;` or `=`, also full-width, percent-encoded or escaped: what follows may hold
- * the answers of a form. NULL where nothing is left.
+ * Cuts a link at the first `?`, `#`, `&`, `;` or `=`, also full-width, percent-encoded or escaped, as what follows may
+ * hold the answers of a form. NULL if nothing is left.
  */
 export function bareLink(sql: string): string {
   return `nullif(regexp_replace(${sql}, E'([?#&;=？＃＆；＝\\\\\\\\]|%(u|25|3f|23|26|3b|3d|5c|ef%bc%)).*$', '', 'i'), '')`
 }
 
-/**
- * The link through which somebody came: bare unless the reader has the role `livehouse_pii`, whatever the list says.
- */
+/** Makes a column of the link by which a viewer came: without `livehouse_pii` it is cut, even where links are clear. */
 export function link({ type, sql, words: { en, zh } }: BiColumn): BiColumn {
   const isClear = `(select ${hasClearRole} from livehouse_ops.bi_settings s)`
   const shown = `case when ${isClear} then ${sql} else ${bareLink(sql)} end`

@@ -1,6 +1,6 @@
 import { hiddenOrder } from './identity.ts'
 
-/** Ordered inside the aggregate: the `distinct` of another one would make Postgres sort sorted input again. */
+/** The last known value, ordered inside: a `distinct` of another aggregate would make Postgres sort it again. */
 const latest = (column: string) =>
   `(array_agg(v.${column} order by v.last_online_at desc nulls last, v.channel_id, v.user_id)
         filter (where v.${column} is not null))[1]`
@@ -21,13 +21,13 @@ export const keptPersonColumns = told.map(([name]) => `k.${name}`).join(', ')
 export const viewerPersonColumns = told.map(([, , ofViewer]) => ofViewer).join(', ')
 export const unlistedPersonColumns = told.map(([name]) => (name === 'viewer_count' ? '1::bigint' : 'null')).join(', ')
 
-/** Persons who may have changed with some channels: those who have viewers there now, or had some. */
+/** Persons who may have changed with some channels: those with viewers there now, or when they were stored. */
 const staleIn = (channels: string) => `select ${token} as token from livehouse_ops.viewer_persons i
       where i.is_shared and i.channel_id = any(${channels})
       union
       select k.token from livehouse_ops.kept_persons k where k.channels && ${channels}`
 
-/** The persons of `stale`, from their viewers as they are now; nothing is joined where there are none. */
+/** The persons of `stale`, computed from their viewers; nothing is joined if there are none. */
 const renewed = `select v.token, v.person, array_agg(distinct v.channel_id),
       ${told.map(([, ofViewers]) => ofViewers).join(', ')}
     from (
@@ -38,8 +38,8 @@ const renewed = `select v.token, v.person, array_agg(distinct v.channel_id),
     ) v group by 1, 2`
 
 /**
- * Persons of several viewers, a row each: as kept, but worked out on the spot for those that may have changed since. So
- * they are never stale. Nothing is joined by the person itself, as its order would give away the digits of a phone.
+ * Persons of several viewers: as stored, but computed by the query for those that may have changed since. So they are
+ * never stale. Nothing is joined by the person itself, as its order would reveal digits of a phone.
  */
 export const persons = `(
     with stale as (${staleIn('array(select channel_id from livehouse_ops.changed_persons)')})
@@ -49,15 +49,15 @@ export const persons = `(
   )`
 
 /**
- * The channels that a statement returns, each once. Also notes that their figures no longer hold, as gifts and signups
- * are matched by the phones of viewers.
+ * Runs a statement that returns channels, and selects each once. Also notes that their figures are stale, as gifts and
+ * signups are matched by the phones of viewers.
  */
 export const noteChannelsOf = (statement: string) => `with c as (${statement}),
     d as (select distinct channel_id from c),
     noted as (insert into livehouse_ops.changed_channels (channel_id) select channel_id from d)
     select channel_id as channel from d`
 
-/** Works out and keeps the persons who may have changed with some channels. @param channels an array, as SQL */
+/** Computes and stores the persons who may have changed with some channels. @param channels an array, as SQL */
 export const keepPersons = (channels: string) => `with stale as (${staleIn(channels)}),
     gone as (delete from livehouse_ops.kept_persons k using stale s where s.token = k.token)
     insert into livehouse_ops.kept_persons (token, ${columns})

@@ -6,7 +6,7 @@ export function channelId(sql: string): BiColumns {
   return { channel_id: text(sql, 'Channel id; joins dim_channel', '频道 ID，关联 dim_channel') }
 }
 
-/** Whether the row belongs to a test channel. The list of these is read once a query. */
+/** Whether the row belongs to a test channel. The list of test channels is read once a query. */
 export function isTest(channel: string): BiColumns {
   const tests = 'array(select t.channel_id from livehouse.channels t where t.is_test)'
   const sql = `coalesce(${channel} = any (${tests}), false)`
@@ -45,9 +45,7 @@ function keys(viewer: string, person: string): BiColumns {
   }
 }
 
-/**
- * The viewer and person of a record that names its viewer or nobody. @param fact alias; needs `joinPerson` in `from`
- */
+/** The viewer and person of a record that names its viewer, or none. @param fact alias; needs `joinPerson` in `from` */
 export function namedViewer(fact: string): BiColumns {
   const [channel, user] = [`${fact}.channel_id`, `${fact}.user_id`]
   return {
