@@ -25,7 +25,7 @@ import { returns, viewerCohortWeek } from './views/viewer-cohort-week.ts'
 import { funnelSteps, viewerFunnel, viewerFunnelMonth } from './views/viewer-funnel.ts'
 import { viewerReturnMonth } from './views/viewer-return-month.ts'
 
-/** Every view of `livehouse_bi`; each comes after those that it reads. */
+/** Every view of `livehouse_bi`, each after those that it reads. */
 export const biViews: readonly BiView[] = [
   dimChannel,
   dimViewer,
@@ -54,5 +54,5 @@ export const biViews: readonly BiView[] = [
   reconciliation,
 ]
 
-/** The figures of channels that are kept for them. */
+/** Every figure that is stored in `livehouse_ops.channel_figures`. */
 export const figures = [newViewers, dailyGifts, dailySignups, returns, funnelSteps, viewerChecks, unlisted]

@@ -12,7 +12,7 @@ export const newViewers: Figure = {
     from livehouse.visitors where channel_id = c.channel_id and first_login_at is not null group by 1`,
 }
 
-/** Each kind of gift, for the days that have any of it. */
+/** Gifts by type, for the days that have any. */
 export const dailyGifts: Figure = {
   name: 'gifts',
   sql: (dayOf) => `select ${dayOf('given_at')}, gift_type, count(*), sum(amount), null::numeric
@@ -27,15 +27,15 @@ export const dailySignups: Figure = {
     where channel_id = c.channel_id and signed_up_at is not null and removed_at is null group by 1`,
 }
 
-/** The measures that come from one relation. A day that the relation lacks gives NULL. */
+/** The measures that come from one relation; NULL for a day that it lacks. */
 interface Source {
   readonly sums: Readonly<Record<string, string>>
-  /** The measure that is not NULL where there is a row of another one; the first of all when not given. */
+  /** The count that is not NULL if a row of the given measure exists; by default the first measure. */
   readonly counterOf?: (measure: string) => string
   readonly from: string
-  /** A condition: which of its rows make a day of the channel; by default all. */
+  /** A condition on its rows, those that give the channel a day in the view; by default all do. */
   readonly isDay?: string
-  /** Whether the day has been read whole: then what is missing counts as 0. */
+  /** Whether the day has been read in full: then a missing measure is 0. */
   readonly isComplete: string
 }
 
@@ -49,7 +49,7 @@ const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> 
   viewer: {
     sums: { new_viewers: 'x.number' },
     from: kept(newViewers),
-    // The list has been read since.
+    // The visitor list has been read since the day ended.
     isComplete: `coalesce(c.viewers_read_at >= ((d.day + 1)::timestamp at time zone '{zone}'), false)`,
   },
   gift: {
@@ -71,9 +71,9 @@ const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> 
 }
 
 /**
- * Every day of a channel, within dim_date, from its first entry (of the visitor list or a watch record) to today or the
- * end that it has; of one that is no longer read, to its last entry or the last time anybody was online. An entry with
- * none in the year after it, and over a year ago, is not the first: a wrong clock would make thousands of days.
+ * Every day of a channel, within dim_date, from its first entry (in the visitor list or a watch record) to today or to
+ * its `read_until`; of a channel that is no longer read, to its last entry or the last time that anybody was online. An
+ * entry over a year before the next one, or before today, is not the first: a wrong clock would make thousands of days.
  */
 const spine = `(
         select c.channel_id, f.first_day + n as day
@@ -105,14 +105,14 @@ const arms = [{ from: spine, sums: {} }, ...allSources].map(armOf)
 // Each measure comes from one source, once a day: `max` only merges the rows.
 const totals = measures.map((name) => `max(u.${name}) as ${name}`)
 
-/** NULL where it is not known: the source does not have it, or nothing came of a day that has not been read whole. */
+/** A measure: 0 if its day has been read in full and has none of it; NULL if it is not known. */
 function known(name: string): string {
   const [part, source] = Object.entries(sources).find(([, each]) => name in each.sums) ?? ['watch', sources.watch]
   const counter = source.counterOf?.(name) ?? Object.keys(source.sums)[0]
   return `coalesce(d.${name}, case when k.${part} and d.${counter} is null then 0 end)`
 }
 
-/** 0 where nobody was there, NULL where no visit has the times that a peak needs, or the day before was not read. */
+/** A peak: 0 if nobody was there; NULL if no visit has the times that it needs, or the day before was not read. */
 const peak = (name: string, isNone: string) =>
   `case when k.before then coalesce(d.${name}, case when ${isNone} then 0 end) end`
 
@@ -120,7 +120,7 @@ const count = (name: string, en: string, zh: string): BiColumns => ({
   [name]: bigint(known(name), en, zh),
 })
 
-/** Worked out once a day, not once a measure: `offset 0` keeps Postgres from copying it into each of them. */
+/** Evaluated once a day, not once a measure: `offset 0` keeps Postgres from copying it into each of them. */
 const completeness = `cross join lateral (
     select ${Object.entries(sources)
       .map(([part, { isComplete }]) => `${isComplete} as ${part}`)

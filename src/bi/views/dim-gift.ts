@@ -5,7 +5,7 @@ import { bigint, type BiView, bool, instant, text } from '../view.ts'
 
 const gift = columnsOf(gifts, 'g')
 
-/** Key of a kind of gift. */
+/** The key of a kind of gift. */
 export function giftKey(gift: string): string {
   return `${gift}.gift_type || ':' || coalesce(${gift}.gift_id::text, 'none')`
 }

@@ -44,7 +44,7 @@ export const dimPerson: BiView = {
     ...moment('first_login', instant('p.first_login_at', 'First entry anywhere', '首次进入任一频道')),
     ...moment('last_online', instant('p.last_online_at', 'Last time online anywhere', '最后在线（任一频道）')),
   },
-  // Most persons are one viewer and need no adding up. Keys are made here, outside, only for rows that are shown.
+  // Most persons are one viewer and need no aggregate. The outer select makes keys only for rows that are shown.
   from: `from (
     select k.person, null as viewer, ${keptPersonColumns}, cardinality(k.channels) as channel_count
     from ${persons} k

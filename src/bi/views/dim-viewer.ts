@@ -8,7 +8,7 @@ import { type BiView, bool, text } from '../view.ts'
 
 const viewer = columnsOf(visitors, 'v')
 
-/** What the visitor list says of a viewer, beside the key. */
+/** The columns of the visitor list beside its key. */
 const attributes = (
   'assign_id outer_id nickname address phone access_source device browser wx_openid last_ip visit_count ' +
   'share_count comment_count watch_seconds live_seconds vod_seconds online_seconds first_login_at last_online_at ' +

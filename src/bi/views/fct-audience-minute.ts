@@ -3,7 +3,7 @@ import { minute } from './fragments/local-time.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
 import { bigint, type BiView, date } from '../view.ts'
 
-/** The minute of the epoch, also before 1970, where a division of integers would be a minute late. */
+/** The epoch minute, also before 1970, where integer division would round up. */
 const minuteNo = (second: string) => `floor(${second}::double precision / 60)::bigint`
 
 export const fctAudienceMinute: BiView = {

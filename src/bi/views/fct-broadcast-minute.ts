@@ -4,13 +4,13 @@ import { minute } from './fragments/local-time.ts'
 import { isTest } from './fragments/shared-columns.ts'
 import { bigint, type BiView, double, integer } from '../view.ts'
 
-/** Visits that begin within these first seconds have come for the start. */
+/** Visits that begin within so many seconds of the start, or before it, are starters. */
 const START_SECONDS = 300
 const atStart = `(w.from_no < b.from_no + ${START_SECONDS})::integer`
 /** The first minute of the broadcast that begins in this second or later. */
 const minuteFrom = (no: string) => `(${no} - b.from_no + 59) / 60`
 
-/** What a visit `w` changes in which minute: each is counted once, then summed up over the minutes. */
+/** What a visit `w` changes, by the minute of the change; sums over the minutes before give the numbers of a minute. */
 const changes = `(values (${minuteFrom('w.from_no')}, 1, 0, 0, 0, 0),
         ((w.from_no - b.from_no) / 60, 0, 1, 0, ${atStart}, 0),
         (${minuteFrom('w.to_no')} - 1, 0, 0, (w.to_no < b.to_no)::integer, 0, 0),

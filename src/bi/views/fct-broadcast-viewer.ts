@@ -11,7 +11,7 @@ import { bigint, type BiView, bool, double, instant, text } from '../view.ts'
 const first = (sql: string) =>
   `(array_agg(${sql} order by w.entered_at, w.record_id) filter (where ${sql} is not null))[1]`
 
-/** What viewers did while a broadcast ran, from a fact view that may name its viewer. */
+/** Sums over the rows of a fact view during a broadcast, for each viewer that they name. */
 const during = (view: string, at: string, sums: string) => `(
     select b.channel_id, b.from_no, g.viewer_key, ${sums}
     from ${broadcasts} b join livehouse_bi.${view} g on g.channel_id = b.channel_id and ${ranAt(`g.${at}`)}

@@ -16,7 +16,7 @@ export const broadcastColumns: BiColumns = {
   day: date(localDay(from), 'Day on which it began; joins dim_date', '开始日期，关联 dim_date'),
 }
 
-/** Sums over gifts `g` that were given while a broadcast ran; NULL where there is none. */
+/** Sums over the gifts `g` during a broadcast; NULL if there is none. */
 export const giftSums = `
       nullif(count(*) filter (where g.is_cash), 0) as cash_gifts, sum(g.cash_amount) as cash_amount,
       nullif(count(*) filter (where not g.is_cash), 0) as prop_gifts, sum(g.prop_amount) as prop_amount`
@@ -24,21 +24,21 @@ export const giftSums = `
 /** Whether the broadcast `b` ran at an instant. */
 export const ranAt = (at: string) => `${at} >= ${from} and ${at} < ${to}`
 
-/** Live seconds, at most as long as each visit `w` was there; NULL where version 1 of the interface alone tells. */
+/** Live seconds of visits `w`, each at most as long as its stay; NULL if unknown (version 1 of the interface). */
 export const liveSum = 'sum(least(w.live_seconds, w.to_no - w.from_no)) filter (where w.live_seconds is not null)'
 
-/** Whether the ranges hold it whole. Clocks may be set back: each end is also computed from the other, by length. */
+/** Whether ranges of local time contain the broadcast. Computes each end from the other too: clocks may be set back. */
 const isWithin = (ranges: string, since = `least(${local(from)}, ${local(to)} - (${to} - ${from}))`) =>
   `coalesce(${ranges} @> tsrange(${since}, greatest(${local(to)}, ${local(from)} + (${to} - ${from}))), false)`
 
-/** The midnight before its day: its visits may have begun since. */
+/** The start of the day before the broadcast: its visits began then or later. */
 const visitsSince = `(${localDay(from)} - 1)::timestamp`
 
-/** 0 where there was none of it, NULL where what covers it was not read. @param counted NULL where there was none */
+/** A measure: 0 if its ranges were read and had none, NULL if unknown. @param counted a count, NULL if there is none */
 const known = (measure: string, ranges: string, counted = measure) =>
   `coalesce(${measure}, case when ${counted} is null and ${isWithin(ranges)} then 0 end)`
 
-/** From `giftSums` as `g` and the coverage of the channel as `c`. */
+/** Columns from `giftSums` as `g`, and the coverage of the channel as `c`. */
 export const giftColumns: BiColumns = {
   cash_gifts: bigint(known('g.cash_gifts', 'c.gift_covers'), 'Cash rewards while it ran', '期间的现金打赏次数'),
   cash_amount: numeric(known('g.cash_amount', 'c.gift_covers', 'g.cash_gifts'), 'Sum of the cash rewards', '现金金额'),
@@ -46,7 +46,7 @@ export const giftColumns: BiColumns = {
   prop_amount: numeric(known('g.prop_amount', 'c.gift_covers', 'g.prop_gifts'), 'Sum of the props', '道具金额'),
 }
 
-/** From the signups while it ran as `u`, and the coverage of the channel as `c`. */
+/** Columns from the signups during the broadcast as `u`, and the coverage of the channel as `c`. */
 export const signupColumns: BiColumns = {
   signups: bigint(known('u.signups', 'c.signup_covers'), 'Signups while it ran', '期间的报名次数'),
 }
@@ -108,7 +108,7 @@ export const fctBroadcast: BiView = {
     is_final: bool(isWithin('c.watch_settled', visitsSince), 'Whether they no longer change', '是否不再变化'),
     ...isTest('b.channel_id'),
   },
-  // Each part is a join of its own, so that Postgres leaves out those that a query does not ask for. Gifts and signups
+  // Each part is a join of its own, so that Postgres leaves out those that a query does not need. Gifts and signups
   // come from their tables: their views match phones with viewers, which Postgres would do for each broadcast.
   from: `from ${broadcasts} b left join livehouse_ops.bi_settings s on true
   left join ${channelCoverage} c on c.channel_id = b.channel_id

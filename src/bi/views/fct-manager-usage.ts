@@ -6,7 +6,7 @@ import { type BiColumns, type BiView, bool, date, integer, numeric, text } from 
 
 const usage = columnsOf(managerUsage, 'u')
 
-/** From the last earlier reading that has the counter: its day, as a number, and the counter. */
+/** The last earlier snapshot that has the counter: its day, as a number, and the counter. */
 const last = (column: string) =>
   `max(array[u.snapshot_date - date 'epoch', u.${column}]) filter (where u.${column} is not null) over before`
 const before = (column: string) => `(${last(column)})[2]`
@@ -18,7 +18,7 @@ const counters = {
   traffic_gb: 'cost_transfer',
 } as const
 
-/** The counter, and what was added since the last known one: all of it where the service has started from 0 again. */
+/** Columns of a counter and of its increase since the last known value, or since the service restarted it from 0. */
 function counter(name: keyof typeof counters): BiColumns {
   const column = counters[name]
   return {
@@ -32,7 +32,7 @@ function counter(name: keyof typeof counters): BiColumns {
 }
 
 const daysBefore = 'u.snapshot_date - lag(u.snapshot_date) over before'
-/** Not missing are a counter that no reading so far has, and traffic that does not limit the account (API 2.6). */
+/** Whether each delta spans one day. True of a counter without values, and of traffic that limits nothing (API 2.6). */
 const spanOneDay = Object.values(counters).map(
   (column) => `coalesce(${column === 'cost_transfer' ? 'u.limit_type <> 2 or ' : ''}case when u.${column} is not null
         then (${last(column)})[1] = u.snapshot_date - date 'epoch' - 1 else ${last(column)} is null end, false)`,

@@ -4,7 +4,7 @@ import { HIDDEN, masked } from './fragments/masks.ts'
 import { channelId, isTest, matchedViewer, questionnaireKey } from './fragments/shared-columns.ts'
 import { type BiColumn, type BiColumns, type BiView, bool, date, smallint, text } from '../view.ts'
 
-/** The columns that name the question of an answer. */
+/** The columns that identify the question of an answer. */
 export const questionColumns: BiColumns = {
   ...channelId('a.channel_id'),
   question_id: text('a.question_id', 'Questionnaire hash id', '问卷 ID', '2.8 question_id'),
@@ -14,13 +14,13 @@ export const questionColumns: BiColumns = {
   question: text('a.question', 'Header of the question, free text of the operator', '题目（运营者填写）', '2.9 title'),
 }
 
-/** Who answered, and when. */
+/** The columns of who answered, and when. */
 export const answererColumns: BiColumns = {
   ...matchedViewer('u', 'user_id'),
   day: date(localDay('u.signed_up_at'), 'Day of the signup; joins dim_date', '报名日期，关联 dim_date'),
 }
 
-/** An answer's text as the reader may see it: masked as free text, unless the question has been cleared. */
+/** Makes a column of the text of an answer: masked as free text, unless the question has been cleared. */
 export function answerText(sql: string, en: string, zh: string): BiColumn {
   return {
     ...text(
@@ -35,7 +35,7 @@ export function answerText(sql: string, en: string, zh: string): BiColumn {
 
 export const isCleared = bool('c.question is not null', 'Whether everybody sees the answers to it', '题目是否已公开')
 
-/** A question is cleared by its number and header: when either changes, its answers are hidden again. */
+/** A question is cleared by its number and header: if either changes, its answers are hidden again. */
 export const answersFrom = `from livehouse.signup_answers a
   join livehouse.signups u on u.channel_id = a.channel_id and u.question_id = a.question_id
     and u.signup_key = a.signup_key
@@ -43,7 +43,7 @@ export const answersFrom = `from livehouse.signup_answers a
     and c.question_no = a.question_no and c.question = coalesce(a.question, '')
   ${joinViewer('u', 'user_id')}`
 
-/** The options that the answer of a row `a` chose, as many as have a number. */
+/** The options that the answer `a` chose, as many as a smallint can number. */
 export const options = `(array_remove(string_to_array(a.answer, '||'), ''))[:32767]`
 
 export const fctSignupAnswer: BiView = {

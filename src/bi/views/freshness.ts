@@ -6,7 +6,7 @@ const byChannel = streams.flatMap(({ name, partitionedBy, types, isTimeFiltered 
   if (partitionedBy === 'channel') return [`('${name}', '', ${isTimeFiltered})`]
   return (types ?? []).map((type) => `('${name}', '/type=${type}', ${isTimeFiltered})`)
 })
-/** Whether the parts of a stream are read of a channel `c`, or were: then each of them belongs to what it has. */
+/** Whether a stream of channel `c` is read, or any of its parts was: then all of its parts are expected. */
 const isRead = (stream: string) => `(c.state = 'active'
             or (c.channel_id, ${stream}) in (select channel_id, stream from livehouse_ops.latest_readings))`
 const byQuestion = streams.flatMap((stream) => {
@@ -21,7 +21,7 @@ const byQuestion = streams.flatMap((stream) => {
 })
 const byAccount = streams.flatMap(({ name, partitionedBy }) => (partitionedBy === 'account' ? [`('${name}')`] : []))
 
-/** Everything that a sync of all streams would read, or would have: so what was never read shows up too. */
+/** Everything that a sync of all streams reads, or once read, so that what was never read shows up too. */
 const expected = `(
           select x.stream, 'channel=' || c.channel_id || x.part as partition, x.is_filtered
           from livehouse.channels c cross join (values ${byChannel.join(', ')}) x (stream, part, is_filtered)
@@ -30,7 +30,7 @@ const expected = `(
           select x.stream, 'account', false from (values ${byAccount.join(', ')}) x (stream)
         )`
 
-/** Of a channel that has been read up to its end nothing is missing since. */
+/** A channel that has been read up to its end lacks nothing since. */
 const firstEnd = `case when r.first_end >= c.read_until + 1 then ${localDay('now()')} else r.first_end end`
 
 export const freshness: BiView = {

@@ -1,7 +1,7 @@
 import { identityBasis, personKey } from './fragments/identity.ts'
 import { bigint, type BiView, bool, text } from '../view.ts'
 
-/** One human rarely has more viewer ids in one channel; a shared or made-up phone number soon does. */
+/** A person rarely has more viewer ids in one channel; a shared or made-up phone number soon connects more. */
 const MOST_VIEWERS = 5
 
 export const identityConflicts: BiView = {
@@ -30,7 +30,7 @@ export const identityConflicts: BiView = {
       '是否单个频道过多',
     ),
   },
-  // Grouped by the key, which hides a phone: rows in the order of the phones themselves would give away hidden digits.
+  // Grouped by the key, which hides a phone: rows in the order of the phones would reveal hidden digits.
   from: `from (
     select v.person_key, min(v.identity_basis) as identity_basis, count(*) as viewer_count,
       max(v.of_channel) as most_viewers,

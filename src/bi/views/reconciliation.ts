@@ -2,12 +2,12 @@ import { channelDays } from './fragments/channel-days.ts'
 import { ALWAYS, type Figure, kept } from './fragments/channel-figures.ts'
 import { bigint, type BiView, bool, numeric, text } from '../view.ts'
 
-/** A number that the source tells twice: its name, its unit, the two places, and both values as SQL. */
+/** A number that the source gives in two places: its name, its unit, both places, and both values as SQL. */
 type Check = readonly [name: string, unit: string, left: string, right: string, total: string, sum: string]
 
 /**
- * The visitor list's totals beside the sums of the watch records, viewer by viewer: 0 where the viewer has no record,
- * NULL where a record lacks the value.
+ * Totals of the visitor list beside sums of the watch records, for each viewer: 0 if a viewer has no record, NULL if a
+ * record lacks the value.
  */
 const perViewer = [
   ['visits', 'visits', 'visit_count', 'visits'],
@@ -20,7 +20,7 @@ const perViewer = [
   return [`viewer_${name}`, unit, left, right, `v.${total}`, `case when w.user_id is null then 0 else w.${sum} end`]
 })
 
-/** What the visitor list gives as text and again in seconds. */
+/** Durations that the visitor list gives as text, and again in seconds. */
 const perField = (['live', 'replay'] as const).map((name): Check => {
   const field = name === 'live' ? 'live' : 'vod'
   const [left, right] = [`visitor list ${field}_time`, `visitor list ${field}_watch_time`]
@@ -37,7 +37,7 @@ const accountChecks = [
 const lastOf = (counter: string) =>
   `(array_agg(${counter} order by snapshot_date desc) filter (where ${counter} is not null))[1] as ${counter}`
 
-/** The consumption of all managers, as last told, beside the sums of the watch records. */
+/** The last known consumption of all managers beside the sums of the watch records. */
 const perAccount = `select k.check_name, null, 'minutes', k.left_source, k.right_source, k.left_value, k.right_value,
         null
       from (
@@ -69,14 +69,14 @@ const sums = checks.map(
         count(*) filter (where ${total} <> ${sum}) as differing_${no}`,
 )
 
-/** An array, so that of a table without statistics more rows than one are expected, and no loops nested for each. */
+/** An array, as Postgres would otherwise expect one row of a table without statistics, and nest loops. */
 const ofChannel = (alias: string) => `${alias}.channel_id = any(array(select c.channel_id))`
 
-/** NULL where a record lacks it. */
+/** A sum that is NULL if a record lacks the value. */
 const sumIfKnown = (time: string) =>
   `case when count(r.${time}_seconds) = count(*) then sum(r.${time}_seconds) end as ${time}_seconds`
 
-/** Sums come before the checks become rows: else rows of viewers would be sorted by all their texts. */
+/** Adds up before it makes a row of each check: else Postgres would sort the rows of viewers with all their texts. */
 export const viewerChecks: Figure = {
   name: 'viewer_checks',
   sql: () => `select ${ALWAYS}, k.item, k.number, k.left_value, k.right_value

@@ -2,15 +2,15 @@ import { type Figure, kept } from './fragments/channel-figures.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
 import { bigint, type BiView, date, integer } from '../view.ts'
 
-/** The Monday of a day, by plain arithmetic: a tenth of the time of `date_trunc`. */
+/** The Monday of the week of a day; arithmetic takes a tenth of the time of `date_trunc`. */
 const week = (of: string) => `${of} - (${of} - date '0001-01-01') % 7`
 const month = (of: string) => `date_trunc('month', ${of}::timestamp)::date`
 const itemOf = (of: string) => `coalesce(to_char(${of}, 'YYYY-MM-DD'), '')`
 
 /**
- * Viewers who came in a week, by their first week (`left_value`: all viewers of that first week); and viewers who came
- * in a month, by the last earlier month in which they came. Read in the order of the index on viewer and entry, so
- * nothing is sorted. Visits of a viewer become one array, as windows take twice as long.
+ * Viewers of a week by their first week, with all viewers of that first week as `left_value`; and viewers of a month by
+ * the last earlier month in which they came. Reads in the order of the index on viewer and entry, so nothing is sorted.
+ * The visits of a viewer become one array, as window functions take twice as long.
  */
 export const returns: Figure = {
   name: 'returns',

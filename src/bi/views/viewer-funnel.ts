@@ -4,13 +4,13 @@ import { local } from './fragments/local-time.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
 import { type BiColumns, bigint, type BiView, date, smallint, text } from '../view.ts'
 
-/** Where a smaller share of the records can be matched, a number of viewers would mislead. */
+/** If a smaller share of the records can be matched, a number of viewers would mislead. */
 const LEAST_MATCHED = 0.8
 const isUnmatched = `f.right_value > f.left_value * ${(1 - LEAST_MATCHED).toFixed(1)}`
 
 const viewersOf = (isTaken: string) => `(v.user_id is not null and ${isTaken})::integer`
 
-/** Number and name, the step that includes it, whether a viewer took it, and the events that are counted for it. */
+/** Number, name, the step that contains it, whether a viewer took it, and the events to count. */
 const steps = [
   [1, 'visited', null, 'true', 'v.visits'],
   [2, 'watched', 'visited', 'v.watch_seconds > 0', viewersOf('v.watch_seconds > 0')],
@@ -59,7 +59,7 @@ function columnsOf(period: BiColumns): BiColumns {
 }
 
 /**
- * Counts each step among the viewers of the first. Reads tables, as the user that keeps figures may have no right on
+ * Counts each step among the viewers of the first. Reads tables, as the user that computes figures may lack rights on
  * views.
  * @param visitors a row for each viewer and period: channel, period, viewer, visits (never NULL), seconds watched,
  * comments

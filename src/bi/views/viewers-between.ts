@@ -13,19 +13,19 @@ const words = {
     'no rows where one of the two is NULL',
   zh: '各频道在起止日期（含）内有访问的去重观众数（精确）；任一日期为 NULL 时无结果',
 }
-/** The nearest first day of a month: at most about a month of visits is looked at, however long the period. */
+/** The nearest first day of a month, so that at most about a month of visits is read, however long the period is. */
 const month = (day: string) => `date_trunc('month', (${day} + 16)::timestamp)::date`
 const day = localDay('w.entered_at')
-/** An end of the days on which a viewer of the list must not have come; worked out once, not for each viewer. */
+/** An end of the days on which a viewer in the list must not have come; evaluated once, not for each viewer. */
 const endOfOthers = (end: 'lower' | 'upper') => {
   const at = (days: string) => `(select ${end}(p.${days})::timestamp at time zone '{zone}' from p)`
   return `case w.sign when 1 then ${at('months')} else ${at('asked')} end`
 }
 
 /**
- * The viewers of whole months, as kept; plus those who came only on asked-for days outside these months; minus those
- * who came only on days of these months that were not asked for. These two are one sorted list (`distinct on`: a plain
- * `distinct` is hashed first), so that neighbours in the index are looked up together, in one pass.
+ * The viewers of whole months, as stored; plus those who came on asked-for days outside these months, but not in them;
+ * minus those who came on days of these months that were not asked for, but on none that was. The last two are one
+ * list, sorted by `distinct on` (a plain `distinct` is hashed), so that neighbours in the index are looked up together.
  */
 const body = `with p as (
     select daterange(a, b) as asked, daterange(${month('a')}, ${month('b')}) as months
@@ -50,7 +50,7 @@ const body = `with p as (
     ) is null
   ) v group by v.channel_id having sum(v.viewers) > 0`
 
-/** Makes the function for all readers of the views. Like the views, it runs with the rights of its owner. */
+/** Creates the function for all readers of the views. Like the views, it runs with the rights of its owner. */
 export function createViewersBetween(timeZone: string, language: Language, roles: readonly string[]): string[] {
   return [
     `create or replace function ${VIEWERS_BETWEEN.replace('(date, date)', '(from_day date, to_day date)')}
