@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Kysely, sql } from 'kysely'
 import type { Row } from '../src/core/column.ts'
 import type { Database } from '../src/store/database.ts'
-import { keepFigures } from '../src/bi/publish/keep-figures.ts'
+import { refreshFigures } from '../src/bi/publish/refresh-figures.ts'
 import { publishBi } from '../src/bi/publish/publish-bi.ts'
 import { migrateUp } from '../src/store/migrate.ts'
 import { watchRecords } from '../src/streams/watch-records.ts'
@@ -82,7 +82,7 @@ async function load(db: Kysely<Database>, batches: readonly (readonly Row[])[], 
         await loadRows(transaction, watchRecords, batch, '1')
       })
     }
-    if (keeps) await keepFigures(connection)
+    if (keeps) await refreshFigures(connection)
     return cpuMs() - before
   })
 }

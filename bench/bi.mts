@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { systemClock } from '../src/core/clock.ts'
 import type { Database } from '../src/store/database.ts'
-import { keepFigures } from '../src/bi/publish/keep-figures.ts'
+import { refreshFigures } from '../src/bi/publish/refresh-figures.ts'
 import { publishBi } from '../src/bi/publish/publish-bi.ts'
 import { migrateUp } from '../src/store/migrate.ts'
 import { readTreeCpuUs } from './lib/process-tree.mts'
@@ -162,10 +162,10 @@ async function bench(db: Kysely<Database>): Promise<void> {
     say(`${systemClock.now() - startedAt} ms ${what}`)
   }
   await tell('to publish, with the indexes on days', publishBi(db))
-  await tell('to work out and keep the days and figures of channels', keepFigures(db))
+  await tell('to work out and keep the days and figures of channels', refreshFigures(db))
   await sql`vacuum (analyze)`.execute(db)
   for (const change of night) await sql.raw(change).execute(db)
-  await tell('to keep them after a night in which something changed in each channel', keepFigures(db))
+  await tell('to keep them after a night in which something changed in each channel', refreshFigures(db))
   const plain = 'select count(left_at) from livehouse.watch_records'
   say('  cpu ms  wall ms  times the plain count')
   for (const question of process.argv[3] === 'years' ? yearly : questions) {

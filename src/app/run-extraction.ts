@@ -5,7 +5,7 @@ import { recoveryFrom } from '../core/errors.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
 import { DAY, formatWallDate, HOUR, MINUTE, wallTimeAt, type WallTime } from '../core/wall-clock.ts'
-import { keepFigures } from '../bi/publish/keep-figures.ts'
+import { refreshFigures } from '../bi/publish/refresh-figures.ts'
 import { publishForms } from '../bi/publish/publish-forms.ts'
 import { createLoadQueue } from '../sync/batch-loader.ts'
 import type { PartitionPlan } from '../sync/plan-slices.ts'
@@ -97,7 +97,7 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
     await mergeSlices(db, now)
     await pruneSlices(db, now)
     await pruneRecords(db, now)
-    await keepFigures(db, signal)
+    await refreshFigures(db, signal)
     // The views of questionnaires follow headers that have changed, unless commands may not change the schema.
     const forms = settings.database.isAutoMigrated ? await publishForms(db, signal) : undefined
     for (const notice of forms?.notices.values() ?? []) context.log.warn('forms.blocked', { notice })

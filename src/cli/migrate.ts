@@ -2,7 +2,7 @@ import { openConfiguredDatabase } from '../app/open-database.ts'
 import type { DatabaseSettings } from '../app/settings.ts'
 import { readDatabaseSettings, readServiceTimeZone, readSettings } from '../config.ts'
 import { readLanguage } from '../config/values.ts'
-import { keepFigures } from '../bi/publish/keep-figures.ts'
+import { refreshFigures } from '../bi/publish/refresh-figures.ts'
 import { planForDba, type BiOutcome, publishBi } from '../bi/publish/publish-bi.ts'
 import { type FormsOutcome, publishForms } from '../bi/publish/publish-forms.ts'
 import { openQueue, planQueue } from '../scheduler/open-queue.ts'
@@ -42,7 +42,7 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
       case 'up': {
         report(context, 'applied', await migrateUp(db, { signal }))
         const bi = await publishBi(db, { signal, settings: settings.bi, timeZone })
-        await keepFigures(db, signal)
+        await refreshFigures(db, signal)
         const code = reportBi(context, bi, await publishForms(db, signal))
         // Last: its server may be another one, and away.
         await makeQueue(context, settings)

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { keepFigures } from '../../src/bi/publish/keep-figures.ts'
+import { refreshFigures } from '../../src/bi/publish/refresh-figures.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import { backfill } from '../../src/cli/backfill.ts'
 import { forms } from '../../src/cli/forms.ts'
@@ -46,7 +46,7 @@ const changes = fc.array(
 )
 
 async function play(db: Kysely<Database>, change: typeof changes extends fc.Arbitrary<(infer C)[]> ? C : never) {
-  if (change.kind === 'keep') return await keepFigures(db)
+  if (change.kind === 'keep') return await refreshFigures(db)
   if (change.kind === 'settings') return void (await publishBi(db, { settings: { broadcastGapMinutes: change.gap } }))
   if (change.kind === 'another') {
     // As another livehouse, which noted days otherwise.
@@ -79,7 +79,7 @@ test('days and broadcasts are what their records add up to, whatever has changed
       await sql`delete from livehouse.watch_records`.execute(db)
       for (const change of history) await play(db, change)
       await expectKeptDays(db)
-      await keepFigures(db)
+      await refreshFigures(db)
       const now = await expectKeptDays(db)
       expect(now.changed).toBe(0)
       kept += now.kept
@@ -132,7 +132,7 @@ test('what is kept of a channel is what its rows add up to, whichever table alon
   for (const change of oddChanges) {
     await runQuery(db, change)
     expect((await expectKeptDays(db)).changed, change).toBeGreaterThan(0)
-    await keepFigures(db)
+    await refreshFigures(db)
     expect(await expectKeptDays(db), change).toMatchObject({ changed: 0 })
   }
 })
@@ -149,17 +149,17 @@ test('days are kept beside slices that are still being written, and by two at on
   }
   const [first, second, third] = [await begin(1), await begin(2), await begin(3)]
   await first.commit().execute()
-  await keepFigures(db)
+  await refreshFigures(db)
   expect(await expectKeptDays(db)).toEqual({ kept: 1, changed: 0 })
   await second.commit().execute()
   expect(await expectKeptDays(db)).toEqual({ kept: 1, changed: 2 })
-  await Promise.all([keepFigures(db), keepFigures(db), third.commit().execute()])
+  await Promise.all([refreshFigures(db), refreshFigures(db), third.commit().execute()])
   await expectKeptDays(db)
   const zone = await sql`update livehouse_ops.bi_settings b set time_zone = null
       from livehouse_ops.bi_settings before returning before.time_zone`.execute(db)
-  await keepFigures(db)
+  await refreshFigures(db)
   await sql`update livehouse_ops.bi_settings set time_zone = ${Object(zone.rows[0]).time_zone}`.execute(db)
-  await keepFigures(db)
+  await refreshFigures(db)
   expect(await expectKeptDays(db)).toEqual({ kept: 1, changed: 0 })
   const daily = `select viewers, watch_run_id from livehouse_bi.daily_channel where day = '2026-11-01'`
   expect(await runQuery(db, daily)).toEqual([{ viewers: '3', watch_run_id: '1' }])

@@ -4,7 +4,7 @@ import { DatabaseError } from 'pg'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { biViews } from '../../src/bi/registry.ts'
 import { groupPersons } from '../../src/bi/publish/group-persons.ts'
-import { keepFigures } from '../../src/bi/publish/keep-figures.ts'
+import { refreshFigures } from '../../src/bi/publish/refresh-figures.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import { migrateUp } from '../../src/store/migrate.ts'
 import { openSession } from '../../src/store/copy-session.ts'
@@ -53,7 +53,7 @@ async function readAs(settings: readonly string[], text: string) {
 
 describe.each([false, true])('the order of rows tells nothing of a phone, with persons kept: %s', (areKept) => {
   beforeAll(async () => {
-    if (areKept) await keepFigures(database.db)
+    if (areKept) await refreshFigures(database.db)
   })
 
   test.each([

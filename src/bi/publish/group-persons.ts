@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { quoteText } from '../quote.ts'
 import { addPersons, forgetChangedPersons, joinPersons } from '../views/fragments/identity.ts'
-import { keepPersons, noteChannelsOf } from '../views/fragments/persons.ts'
+import { refreshPersons, noteChannelsOf } from '../views/fragments/persons.ts'
 import { isNoted, withFiguresLock } from './with-figures-lock.ts'
 
 /**
@@ -29,6 +29,6 @@ export async function groupPersons(db: Db, signal?: AbortSignal): Promise<void> 
       changed = false
       for (const statement of joinPersons(some)) changed = (await change(statement)) || changed
     }
-    await sql.raw(keepPersons(asArray())).execute(trx)
+    await sql.raw(refreshPersons(asArray())).execute(trx)
   })
 }

@@ -12,7 +12,7 @@ import {
   SCHEMA,
   schemaWords,
 } from '../view-statements.ts'
-import { keepChannels } from '../views/fragments/channel-figures.ts'
+import { refreshChannels } from '../views/fragments/channel-figures.ts'
 import { createIndexes, dropIndexes } from '../views/indexes.ts'
 import { createViewersBetween, VIEWERS_BETWEEN } from '../views/viewers-between.ts'
 import { dropNoting, lockFigures, noteChanges } from '../views/note-changes.ts'
@@ -22,7 +22,7 @@ const qualified = (view: string) => `${SCHEMA}.${view}`
 const dropViews = (names: readonly string[]) => `drop view if exists ${names.map(qualified).join(', ')}`
 const definitionsOf = (timeZone: string) => biViews.map((view) => createView(view, timeZone))
 
-const kept = ['{zone}', '/{zone}'].map((zone) => keepChannels(figures, '', zone))
+const kept = ['{zone}', '/{zone}'].map((zone) => refreshChannels(figures, '', zone))
 /** Differs between versions of livehouse that define views or compute figures differently, whatever the zone. */
 export const viewsVersion = fingerprintOf([definitionsOf('{zone}'), kept])
 

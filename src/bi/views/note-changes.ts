@@ -1,9 +1,9 @@
 import { dollarQuoted, inZone, quoteText } from '../quote.ts'
 import { mostSeconds, overnight } from './fragments/audience.ts'
-import { keepChangedDays } from './fragments/channel-days.ts'
+import { refreshChangedDays } from './fragments/channel-days.ts'
 import { addPersons, forgetChangedPersons, joinPersons } from './fragments/identity.ts'
 import { localDay } from './fragments/local-time.ts'
-import { keepPersons } from './fragments/persons.ts'
+import { refreshPersons } from './fragments/persons.ts'
 
 const [firstDay, lastDay] = [localDay('g.first_at'), localDay('g.last_at')]
 
@@ -88,7 +88,7 @@ function noteChannels(
 
 const [visitors, records] = ['livehouse.visitors', 'livehouse.watch_records']
 /** The statements that group persons, which the views do not contain. */
-const groupsPersons = [forgetChangedPersons(''), addPersons(''), joinPersons(''), keepPersons('')].join('')
+const groupsPersons = [forgetChangedPersons(''), addPersons(''), joinPersons(''), refreshPersons('')].join('')
 const notings: readonly Noting[] = [
   {
     name: 'changed_days',
@@ -96,7 +96,7 @@ const notings: readonly Noting[] = [
     note: noteDaysOf,
     noteAll: `delete from livehouse_ops.channel_days; delete from livehouse_ops.changed_channel_days;
     ${noteAllDays(records)}`,
-    versionOf: () => keepChangedDays(0, '{zone}'),
+    versionOf: () => refreshChangedDays(0, '{zone}'),
   },
   noteChannels('changed_channels', 'channel_figures', [visitors, records, 'livehouse.gifts', 'livehouse.signups']),
   noteChannels('changed_persons', 'kept_persons', [visitors], groupsPersons, ['livehouse_ops.viewer_persons']),

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { groupPersons } from '../../../src/bi/publish/group-persons.ts'
 import { publishBi } from '../../../src/bi/publish/publish-bi.ts'
-import { keepPersons } from '../../../src/bi/views/fragments/persons.ts'
+import { refreshPersons } from '../../../src/bi/views/fragments/persons.ts'
 import { FIGURES } from '../../../src/bi/views/note-changes.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { lockName } from '../../../src/store/lock-name.ts'
@@ -123,7 +123,7 @@ test('other ignored ids wait until persons have been put together', async () => 
   await sql`delete from livehouse_ops.changed_persons`.execute(grouping)
   const published = publishBi(db, { settings: { masked: undefined, ignoredIds: ['x'] } })
   await untilBlocked(db, sql`true`)
-  await sql.raw(keepPersons(`array['1', '2', '3']`)).execute(grouping)
+  await sql.raw(refreshPersons(`array['1', '2', '3']`)).execute(grouping)
   await grouping.commit().execute()
   await expect(published).resolves.toBeDefined()
 })

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
-import { keepFigures } from '../../../src/bi/publish/keep-figures.ts'
+import { refreshFigures } from '../../../src/bi/publish/refresh-figures.ts'
 import { runQuery } from '../../../src/store/pool.ts'
 import { openAs } from '../../helpers/open-as.ts'
 import { createTestDatabase } from '../../helpers/postgres.ts'
@@ -19,7 +19,7 @@ test('viewers of any days are those that count(distinct) finds, also of a channe
         timestamptz '2026-01-01 00:00+08' + make_interval(mins => n * 10007 % 260000) end, 2, 1
       from generate_series(${sql.lit(first)}, ${sql.lit(last)}) n`.execute(db)
   await addRecords(1, 120)
-  await keepFigures(db)
+  await refreshFigures(db)
   await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, api_version, run_id)
     values ('2', 999, 'u1', '2026-02-28 23:59:59+08', 2, 1), ('2', 998, 'u2', '2026-03-01 00:00+08', 2, 1)`.execute(db)
   await using analyst = await openAs('livehouse_analyst', database)

@@ -129,7 +129,7 @@ export const channelDays = `(
  * snapshot, so that the figures include exactly those changes. Returns the number of `days`.
  * @param mostDays how many days to compute at most
  */
-export function keepChangedDays(mostDays: number, timeZone: string): string {
+export function refreshChangedDays(mostDays: number, timeZone: string): string {
   const statement = `with taken as (
       delete from livehouse_ops.changed_channel_days c using (
         select distinct channel_id, day from livehouse_ops.changed_channel_days

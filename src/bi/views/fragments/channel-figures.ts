@@ -38,7 +38,7 @@ export function kept(figure: Figure): string {
  * second also deletes the notes of changes, so that the figures, of the same snapshot, include exactly those.
  * @param channels text literals, separated by commas
  */
-export function keepChannels(figures: readonly Figure[], channels: string, timeZone: string): string {
+export function refreshChannels(figures: readonly Figure[], channels: string, timeZone: string): string {
   const names = figures.map(({ name }) => `'${name}'`).join(', ')
   // A cast takes a fifth of the time of `at time zone`, which may read a name without a slash as an abbreviation.
   const dayOf = timeZone.includes('/') ? (instant: string) => `(${instant})::date` : localDay

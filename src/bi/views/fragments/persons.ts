@@ -58,7 +58,7 @@ export const noteChannelsOf = (statement: string) => `with c as (${statement}),
     select channel_id as channel from d`
 
 /** Computes and stores the persons who may have changed with some channels. @param channels an array, as SQL */
-export const keepPersons = (channels: string) => `with stale as (${staleIn(channels)}),
+export const refreshPersons = (channels: string) => `with stale as (${staleIn(channels)}),
     gone as (delete from livehouse_ops.kept_persons k using stale s where s.token = k.token)
     insert into livehouse_ops.kept_persons (token, ${columns})
     ${renewed}`

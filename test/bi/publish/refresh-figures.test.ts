@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { groupPersons } from '../../../src/bi/publish/group-persons.ts'
-import { keepFigures } from '../../../src/bi/publish/keep-figures.ts'
+import { refreshFigures } from '../../../src/bi/publish/refresh-figures.ts'
 import { publishBi } from '../../../src/bi/publish/publish-bi.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { openDatabase, runQuery } from '../../../src/store/pool.ts'
@@ -33,7 +33,7 @@ test('figures are worked out by the livehouse alone that has made the views, and
   const { db } = database
   await runQuery(db, someChannels)
   await becomeAnother('changed_channels').execute(db)
-  await keepFigures(db)
+  await refreshFigures(db)
   expect(await readChanged(db)).toBe('1 2 3 4 5')
   expect(await readChanged(db, 'changed_persons')).toBe('1 2')
   await sql`delete from livehouse_ops.changed_channels`.execute(db)
@@ -45,7 +45,7 @@ test('figures are worked out by the livehouse alone that has made the views, and
   await older.commit().execute()
   expect(await published).toEqual({ status: 'published' })
   expect(await readChanged(db)).toBe('1 2 3 4 5')
-  await keepFigures(db)
+  await refreshFigures(db)
   expect(await readChanged(db)).toBe('')
   await publishBi(db, { timeZone: 'UTC' })
   expect(await readChanged(db)).toBe('1 2 3 4 5')
@@ -71,12 +71,12 @@ test('figures of tables that were just filled are worked out without a look thro
     select '1', n, 'viewer ' || n, '2026-11-01 12:00+08', 2, 1 from generate_series(1, 15000) n`.execute(database.db)
   await using fresh = await openDatabase(database.url, { maxConnections: 1 })
   await sql`set statement_timeout = '10s'`.execute(fresh)
-  await keepFigures(fresh)
+  await refreshFigures(fresh)
   expect(await readChanged(database.db)).toBe('')
 })
 
 test.each([
-  ['changed_channels', keepFigures],
+  ['changed_channels', refreshFigures],
   ['changed_persons', groupPersons],
 ] as const)('once stopped, nothing is begun of %s, and what a deadlock ends is done again', async (notes, work) => {
   const { db } = database
@@ -104,13 +104,13 @@ test('two that end together work out each channel once, and where nothing has ch
     insert into public.times (channel_id) select distinct channel_id from written; return null; end $$`.execute(db)
   await sql`create trigger count_times after insert on livehouse_ops.channel_figures
     referencing new table as written for each statement execute function public.note_times()`.execute(db)
-  await Promise.all([keepFigures(db), keepFigures(db)])
+  await Promise.all([refreshFigures(db), refreshFigures(db)])
   const { rows } = await sql`select count(*)::integer as works, count(distinct channel_id)::integer as channels
       from public.times`.execute(db)
   expect(rows).toEqual([{ works: 80, channels: 80 }])
   await using other = await openTransaction(db)
   await lockName(other, 'channel days')
-  await keepFigures(db)
+  await refreshFigures(db)
 }, 60_000)
 
 test('weeks and months that are kept are the same whatever the date style of the server', async () => {
@@ -119,7 +119,7 @@ test('weeks and months that are kept are the same whatever the date style of the
     values ('1', 1, 'a', '2026-11-03Z', 2, 1), ('1', 2, 'a', '2026-11-10Z', 2, 1)`.execute(db)
   await using german = await openDatabase(database.url, { maxConnections: 1 })
   await sql`set datestyle = 'SQL, DMY'`.execute(german)
-  await keepFigures(german)
+  await refreshFigures(german)
   const { rows } =
     await sql`select cohort_week::text, week_no from livehouse_bi.viewer_cohort_week order by week_no`.execute(db)
   expect(rows).toEqual([0, 1].map((week_no) => ({ cohort_week: '2026-11-02', week_no })))

@@ -2,8 +2,8 @@ import { sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { quoteText } from '../quote.ts'
 import { figures } from '../registry.ts'
-import { keepChangedDays } from '../views/fragments/channel-days.ts'
-import { keepChannels } from '../views/fragments/channel-figures.ts'
+import { refreshChangedDays } from '../views/fragments/channel-days.ts'
+import { refreshChannels } from '../views/fragments/channel-figures.ts'
 import { groupPersons } from './group-persons.ts'
 import { isNoted, withFiguresLock } from './with-figures-lock.ts'
 
@@ -13,12 +13,12 @@ const MOST_DAYS = 1000
 const MOST_CHANNELS = 25
 
 /** Computes and stores what has changed: days, then persons, then channels. After an abort, what is committed stays. */
-export async function keepFigures(db: Db, signal?: AbortSignal): Promise<void> {
+export async function refreshFigures(db: Db, signal?: AbortSignal): Promise<void> {
   const isStopped = () => signal?.aborted === true
   let days: number | undefined = (await isNoted(db, 'changed_channel_days')) ? MOST_DAYS : 0
   while (days === MOST_DAYS && !isStopped()) {
     days = await withFiguresLock(db, signal, async (trx, zone) => {
-      const kept = await sql.raw<{ days: number }>(keepChangedDays(MOST_DAYS, zone)).execute(trx)
+      const kept = await sql.raw<{ days: number }>(refreshChangedDays(MOST_DAYS, zone)).execute(trx)
       return kept.rows[0]?.days
     })
   }
@@ -33,7 +33,7 @@ export async function keepFigures(db: Db, signal?: AbortSignal): Promise<void> {
         select distinct channel_id as channel from livehouse_ops.changed_channels
         where channel_id > ${after} order by 1 limit ${MOST_CHANNELS}`.execute(trx)
       const channels = rows.map(({ channel }) => quoteText(channel))
-      if (channels.length > 0) await sql.raw(keepChannels(figures, channels.join(', '), zone)).execute(trx)
+      if (channels.length > 0) await sql.raw(refreshChannels(figures, channels.join(', '), zone)).execute(trx)
       return rows.at(-1)?.channel
     })
   }
