@@ -20,14 +20,15 @@ export async function groupPersons(db: Db, signal?: AbortSignal): Promise<void> 
     }
     const asArray = () => `array[${[...channels].map((id) => quoteText(id)).join(', ')}]::text[]`
     if (!(await change('delete from livehouse_ops.changed_persons returning channel_id'))) return
-    const { rows } = await sql`select from livehouse_ops.viewer_persons limit 1`.execute(trx)
+    const { rows: earlier } = await sql`select from livehouse_ops.viewer_persons limit 1`.execute(trx)
     await change(forgetChangedPersons(asArray()))
-    const areNew = await change(addPersons(asArray()))
+    let hasChanged = await change(addPersons(asArray()))
     // An earlier viewer who shares an id with a new one may not be marked `is_shared`: read all rows once.
-    let some = rows.length > 0 ? 'true' : 'is_shared'
-    for (let changed = areNew; changed; some = 'is_shared') {
-      changed = false
-      for (const statement of joinPersons(some)) changed = (await change(statement)) || changed
+    let condition = earlier.length > 0 ? 'true' : 'is_shared'
+    while (hasChanged) {
+      hasChanged = false
+      for (const statement of joinPersons(condition)) hasChanged = (await change(statement)) || hasChanged
+      condition = 'is_shared'
     }
     await sql.raw(refreshPersons(asArray())).execute(trx)
   })

@@ -14,18 +14,25 @@ const MOST_CHANNELS = 25
 
 /** Computes and stores what has changed: days, then persons, then channels. After an abort, what is committed stays. */
 export async function refreshFigures(db: Db, signal?: AbortSignal): Promise<void> {
-  const isStopped = () => signal?.aborted === true
-  let days: number | undefined = (await isNoted(db, 'changed_channel_days')) ? MOST_DAYS : 0
-  while (days === MOST_DAYS && !isStopped()) {
-    days = await withFiguresLock(db, signal, async (trx, zone) => {
-      const kept = await sql.raw<{ days: number }>(refreshChangedDays(MOST_DAYS, zone)).execute(trx)
-      return kept.rows[0]?.days
-    })
-  }
-  if (isStopped()) return
+  await refreshDays(db, signal)
   await groupPersons(db, signal)
-  const first = (await isNoted(db, 'changed_channels')) ? '' : undefined
-  for (let last: string | undefined = first; last !== undefined && !isStopped(); ) {
+  await refreshChannelFigures(db, signal)
+}
+
+async function refreshDays(db: Db, signal: AbortSignal | undefined): Promise<void> {
+  let hasMore = await isNoted(db, 'changed_channel_days')
+  while (hasMore) {
+    const days = await withFiguresLock(db, signal, async (trx, zone) => {
+      const { rows } = await sql.raw<{ days: number }>(refreshChangedDays(MOST_DAYS, zone)).execute(trx)
+      return rows[0]?.days
+    })
+    hasMore = days === MOST_DAYS
+  }
+}
+
+async function refreshChannelFigures(db: Db, signal: AbortSignal | undefined): Promise<void> {
+  let last: string | undefined = (await isNoted(db, 'changed_channels')) ? '' : undefined
+  while (last !== undefined) {
     const after: string = last
     last = await withFiguresLock(db, signal, async (trx, zone) => {
       // Another run may have computed some of them by now.

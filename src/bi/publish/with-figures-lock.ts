@@ -24,6 +24,7 @@ export async function withFiguresLock<T>(
   signal: AbortSignal | undefined,
   work: (trx: Db, zone: string) => Promise<T>,
 ): Promise<T | undefined> {
+  if (signal?.aborted) return undefined
   return await transact(db, async (trx) => {
     // Two at once would lock the same rows in different orders, and deadlock.
     await lockName(trx, FIGURES)
