@@ -1,5 +1,5 @@
-import { masked, HIDDEN } from './views/fragments/masks.ts'
-import { inZone, quoteName, quoteText } from './quote.ts'
+import { mask, HIDDEN } from './views/fragments/masks.ts'
+import { fillZone, quoteName, quoteText } from './quote.ts'
 import { safeName, uniqueName } from './safe-names.ts'
 import type { Language, Words } from '../core/column.ts'
 import type { BiColumns } from './view.ts'
@@ -44,14 +44,14 @@ export function formColumnNames(questions: readonly (string | null)[]): readonly
 export function createFormView(view: string, form: Form, timeZone: string): string {
   const { channelId, questionId, questions } = form
   const names = formColumnNames(questions)
-  const zoned = (text: string) => inZone(text, timeZone)
+  const zoned = (text: string) => fillZone(text, timeZone)
   const fixed = Object.entries(fixedColumns).map(([name, { sql }]) => `${zoned(sql)} as ${name}`)
   const place = `c.channel_id = ${quoteText(channelId)} and c.question_id = ${quoteText(questionId)}`
   const answers = questions.map((question, index) => {
     const [header, at] = [question === null ? 'null' : quoteText(question), `[${index + 1}]`]
     const isCleared = `exists (select from livehouse_ops.cleared_questions c
       where ${place} and c.question_no = ${index + 1} and c.question = coalesce(${header}, ''))`
-    const answer = masked('answers', `x.answers${at}`, isCleared)
+    const answer = mask('answers', `x.answers${at}`, isCleared)
     const name = quoteName(names[index] ?? '')
     return `case when x.questions${at} is not distinct from ${header} then ${answer} end as ${name}`
   })

@@ -10,12 +10,12 @@ export function quoteName(name: string): string {
 }
 
 /** Replaces each `{zone}`, which has to stand inside an SQL literal, with the escaped time zone. */
-export function inZone(text: string, timeZone: string): string {
+export function fillZone(text: string, timeZone: string): string {
   return text.replaceAll('{zone}', timeZone.replaceAll("'", "''"))
 }
 
 /** Dollar-quotes a text, which keeps it readable, with a tag that does not occur in it. */
-export function dollarQuoted(text: string): string {
+export function dollarQuote(text: string): string {
   let tag = '$text'
   while (text.includes(tag)) tag += '_'
   return `${tag}$${text}${tag}$`

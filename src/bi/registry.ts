@@ -17,11 +17,11 @@ import { fctSignupAnswer } from './views/fct-signup-answer.ts'
 import { fctSignupChoice } from './views/fct-signup-choice.ts'
 import { fctViewerDay } from './views/fct-viewer-day.ts'
 import { fctWatch } from './views/fct-watch.ts'
-import { unlisted } from './views/fragments/identity.ts'
+import { unlistedViewers } from './views/fragments/identity.ts'
 import { freshness } from './views/freshness.ts'
 import { identityConflicts } from './views/identity-conflicts.ts'
 import { reconciliation, viewerChecks } from './views/reconciliation.ts'
-import { returns, viewerCohortWeek } from './views/viewer-cohort-week.ts'
+import { viewerReturns, viewerCohortWeek } from './views/viewer-cohort-week.ts'
 import { funnelSteps, viewerFunnel, viewerFunnelMonth } from './views/viewer-funnel.ts'
 import { viewerReturnMonth } from './views/viewer-return-month.ts'
 
@@ -55,4 +55,4 @@ export const biViews: readonly BiView[] = [
 ]
 
 /** Every figure that is stored in `livehouse_ops.channel_figures`. */
-export const figures = [newViewers, dailyGifts, dailySignups, returns, funnelSteps, viewerChecks, unlisted]
+export const figures = [newViewers, dailyGifts, dailySignups, viewerReturns, funnelSteps, viewerChecks, unlistedViewers]

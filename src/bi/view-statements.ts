@@ -1,4 +1,4 @@
-import { dollarQuoted, inZone, quoteText as quote } from './quote.ts'
+import { dollarQuote, fillZone, quoteText as quote } from './quote.ts'
 import type { Language, Words } from '../core/column.ts'
 import type { BiView } from './view.ts'
 
@@ -25,7 +25,7 @@ export function createView(view: BiView, timeZone: string): string {
   const text = `create or replace view ${SCHEMA}.${view.name}${view.hidesRows ? ' with (security_barrier)' : ''} as
   select ${columns.join(',\n    ')}
   ${view.from}`
-  return inZone(text, timeZone)
+  return fillZone(text, timeZone)
 }
 
 /** Creates a schema. Unlike `create schema if not exists`, needs the privilege to do so only if it is missing. */
@@ -42,14 +42,14 @@ end $$`
  * @param present names of the existing views, as SQL
  */
 export function replaceViews(definitions: readonly string[], present: readonly string[]): string {
-  const body = `declare definitions text := ${dollarQuoted(definitions.join(';\n'))};
+  const body = `declare definitions text := ${dollarQuote(definitions.join(';\n'))};
 begin
   execute definitions;
 exception when invalid_table_definition then
   drop view if exists ${present.join(', ')};
   execute definitions;
 end`
-  return present.length === 0 ? definitions.join(';\n') : `do ${dollarQuoted(body)}`
+  return present.length === 0 ? definitions.join(';\n') : `do ${dollarQuote(body)}`
 }
 
 /** Comments on a view and on each of its columns. */

@@ -1,13 +1,13 @@
 import type { ColumnType, Words } from '../core/column.ts'
 
 /** Kinds of personal data that are masked by default for readers without the role `livehouse_pii`. */
-const masked = ['phone', 'ip', 'open_id', 'nickname', 'address', 'answers'] as const
+const maskedByDefault = ['phone', 'ip', 'open_id', 'nickname', 'address', 'answers'] as const
 /** Kinds that stay clear unless `LIVEHOUSE_MASK` names them, such as the company's own ids. */
-export const maskedByName = ['assign_id', 'outer_id', 'access_source', 'username'] as const
+export const maskedOnRequest = ['assign_id', 'outer_id', 'access_source', 'username'] as const
 /** Every kind that `LIVEHOUSE_MASK` accepts. */
-export const maskable = [...masked, ...maskedByName] as const
+export const maskableKinds = [...maskedByDefault, ...maskedOnRequest] as const
 
-export type PersonalData = (typeof maskable)[number]
+export type PersonalData = (typeof maskableKinds)[number]
 
 /** Column types of views, as Postgres writes them. */
 export type BiType =
@@ -46,10 +46,8 @@ export interface BiView {
   readonly hidesRows?: true
 }
 
-type ColumnOf = (sql: string, en: string, zh: string, source?: string) => BiColumn
-
 /** @param source section and field of the spec, such as `2.5 phone` */
-function columnOf(type: BiType): ColumnOf {
+function columnOf(type: BiType): (sql: string, en: string, zh: string, source?: string) => BiColumn {
   return (sql, en, zh, source) => ({ type, sql, words: withSource({ en, zh }, source) })
 }
 

@@ -1,5 +1,5 @@
 import type { BiSettings } from '../bi/bi-settings.ts'
-import { maskable, type PersonalData } from '../bi/view.ts'
+import { maskableKinds, type PersonalData } from '../bi/view.ts'
 import { readLanguage, readNumber, readValue, show } from './values.ts'
 import type { SettingSource } from './setting-source.ts'
 
@@ -28,10 +28,10 @@ function readMask(source: SettingSource): readonly PersonalData[] | undefined {
   if (given === undefined) return undefined
   if (given === 'none') return []
   const names = given.split(',').map((name) => name.trim())
-  const known = maskable.filter((kind) => names.includes(kind))
-  for (const name of names.filter((name) => !maskable.some((kind) => kind === name))) {
+  const known = maskableKinds.filter((kind) => names.includes(kind))
+  for (const name of names.filter((name) => !maskableKinds.some((kind) => kind === name))) {
     source.refuse(
-      `LIVEHOUSE_MASK names ${show(name)}; it should be none, or of ${maskable.join(', ')}, separated by commas`,
+      `LIVEHOUSE_MASK names ${show(name)}; it should be none, or of ${maskableKinds.join(', ')}, separated by commas`,
     )
   }
   return known

@@ -1,5 +1,5 @@
 import { channelDays, entryDays, measures as watchMeasures } from './fragments/channel-days.ts'
-import { type Figure, kept } from './fragments/channel-figures.ts'
+import { type Figure, rowsOf } from './fragments/channel-figures.ts'
 import { channelCoverage, holdsDay } from './fragments/coverage.ts'
 import { duration, localDay } from './fragments/local-time.ts'
 import { channelId, currency, isTest } from './fragments/shared-columns.ts'
@@ -11,6 +11,7 @@ export const newViewers: Figure = {
   sql: (dayOf) => `select ${dayOf('first_login_at')}, '', count(*), null::numeric, null::numeric
     from livehouse.visitors where channel_id = c.channel_id and first_login_at is not null group by 1`,
 }
+const firstDays = rowsOf(newViewers)
 
 /** Gifts by type, for the days that have any. */
 export const dailyGifts: Figure = {
@@ -48,7 +49,7 @@ const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> 
   },
   viewer: {
     sums: { new_viewers: 'x.number' },
-    from: kept(newViewers),
+    from: firstDays,
     // The visitor list has been read since the day ended.
     isComplete: `coalesce(c.viewers_read_at >= ((d.day + 1)::timestamp at time zone '{zone}'), false)`,
   },
@@ -60,12 +61,12 @@ const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> 
       prop_amount: `case when x.item = 'prop' then x.left_value end`,
     },
     counterOf: (measure) => measure.replace('_amount', '_gifts'),
-    from: kept(dailyGifts),
+    from: rowsOf(dailyGifts),
     isComplete: holdsDay('c.gift_covers', 'd.day'),
   },
   signup: {
     sums: { signups: 'x.number' },
-    from: kept(dailySignups),
+    from: rowsOf(dailySignups),
     isComplete: holdsDay('c.signup_covers', 'd.day'),
   },
 }
@@ -75,7 +76,7 @@ const sources: Readonly<Record<'watch' | 'viewer' | 'gift' | 'signup', Source>> 
  * its `read_until`; of a channel that is no longer read, to its last entry or the last time that anybody was online. An
  * entry over a year before the next one, or before today, is not the first: a wrong clock would make thousands of days.
  */
-const spine = `(
+const dateSpine = `(
         select c.channel_id, f.first_day + n as day
         from livehouse.channels c
         join (
@@ -83,7 +84,7 @@ const spine = `(
             max(day) filter (where gap >= 0) as last_day from (
             select channel_id, day, least(lead(day) over (partition by channel_id order by day),
               ${localDay('now()')}) - day as gap
-            from (select channel_id, day from ${kept(newViewers)} n union select channel_id, day from ${entryDays} d) d
+            from (select channel_id, day from ${firstDays} n union select channel_id, day from ${entryDays} d) d
           ) d group by channel_id
         ) f on f.channel_id = c.channel_id
         cross join lateral generate_series(greatest(0, date '2010-01-01' - f.first_day),
@@ -96,28 +97,28 @@ const allSources = Object.values(sources)
 const measures = allSources.flatMap(({ sums }) => Object.keys(sums))
 const typeOf = (measure: string) => (measure.endsWith('_amount') ? 'numeric' : 'bigint')
 
-function armOf({ from, sums, isDay }: Omit<Source, 'isComplete'>): string {
+function branchOf({ from, sums, isDay }: Omit<Source, 'isComplete'>): string {
   const columns = measures.map((name) => `${sums[name] ?? `null::${typeOf(name)}`} as ${name}`)
   return `select x.channel_id, x.day, ${isDay ?? 'true'} as is_day, ${columns.join(', ')} from ${from} x`
 }
 
-const arms = [{ from: spine, sums: {} }, ...allSources].map(armOf)
+const branches = [{ from: dateSpine, sums: {} }, ...allSources].map(branchOf)
 // Each measure comes from one source, once a day: `max` only merges the rows.
 const totals = measures.map((name) => `max(u.${name}) as ${name}`)
 
 /** A measure: 0 if its day has been read in full and has none of it; NULL if it is not known. */
-function known(name: string): string {
+function orZero(name: string): string {
   const [part, source] = Object.entries(sources).find(([, each]) => name in each.sums) ?? ['watch', sources.watch]
   const counter = source.counterOf?.(name) ?? Object.keys(source.sums)[0]
   return `coalesce(d.${name}, case when k.${part} and d.${counter} is null then 0 end)`
 }
 
 /** A peak: 0 if nobody was there; NULL if no visit has the times that it needs, or the day before was not read. */
-const peak = (name: string, isNone: string) =>
+const peakOrZero = (name: string, isNone: string) =>
   `case when k.before then coalesce(d.${name}, case when ${isNone} then 0 end) end`
 
 const count = (name: string, en: string, zh: string): BiColumns => ({
-  [name]: bigint(known(name), en, zh),
+  [name]: bigint(orZero(name), en, zh),
 })
 
 /** Evaluated once a day, not once a measure: `offset 0` keeps Postgres from copying it into each of them. */
@@ -153,25 +154,25 @@ export const dailyChannel: BiView = {
     ...count('watched_viewers', 'Distinct viewers who watched anything', '有观看的观众数（去重）'),
     ...count('viewers_over_one_minute', 'Distinct viewers who watched a minute or more', '累计观看满一分钟的观众数'),
     ...count('live_viewers', 'Distinct viewers who watched live', '观看直播的观众数（去重）'),
-    sessions: bigint(known('visits'), 'Old name of visits', '同 visits（旧名）'),
-    watched_sessions: bigint(known('watched_visits'), 'Old name of watched_visits', '同 watched_visits（旧名）'),
-    ...duration('watch', bigint(known('watch_seconds'), 'Watched, in seconds', '观看时长（秒）')),
-    ...duration('live', bigint(known('live_seconds'), 'Watched live, in seconds', '直播观看时长（秒）')),
-    ...duration('replay', bigint(known('replay_seconds'), 'Watched on demand, in seconds', '点播观看时长（秒）')),
+    sessions: bigint(orZero('visits'), 'Old name of visits', '同 visits（旧名）'),
+    watched_sessions: bigint(orZero('watched_visits'), 'Old name of watched_visits', '同 watched_visits（旧名）'),
+    ...duration('watch', bigint(orZero('watch_seconds'), 'Watched, in seconds', '观看时长（秒）')),
+    ...duration('live', bigint(orZero('live_seconds'), 'Watched live, in seconds', '直播观看时长（秒）')),
+    ...duration('replay', bigint(orZero('replay_seconds'), 'Watched on demand, in seconds', '点播观看时长（秒）')),
     estimated_peak_live_viewers: bigint(
-      peak('peak_live_viewers', `${known('live_seconds')} = 0 and coalesce(d.peak_viewers, 0) = 0`),
+      peakOrZero('peak_live_viewers', `${orZero('live_seconds')} = 0 and coalesce(d.peak_viewers, 0) = 0`),
       'Largest estimated_live_viewers of its minutes (fct_audience_minute); NULL if the day before was not read',
       '当日各分钟直播在线人数估计的最大值（见 fct_audience_minute）；前一日未读取时为 NULL',
     ),
     estimated_peak_viewers: bigint(
-      peak('peak_viewers', `${known('visits')} = 0`),
+      peakOrZero('peak_viewers', `${orZero('visits')} = 0`),
       'Largest estimated_all_viewers of its minutes (fct_audience_minute); NULL if the day before was not read',
       '当日各分钟在线人数估计的最大值（见 fct_audience_minute）；前一日未读取时为 NULL',
     ),
     ...count('cash_gifts', 'Cash rewards', '现金打赏次数'),
-    cash_amount: numeric(known('cash_amount'), 'Sum of the cash rewards', '现金打赏金额'),
+    cash_amount: numeric(orZero('cash_amount'), 'Sum of the cash rewards', '现金打赏金额'),
     ...count('prop_gifts', 'Props', '道具次数'),
-    prop_amount: numeric(known('prop_amount'), 'Sum of the props', '道具金额'),
+    prop_amount: numeric(orZero('prop_amount'), 'Sum of the props', '道具金额'),
     currency,
     ...count('signups', 'Signups', '报名次数'),
     is_watch_complete: bool('k.watch', 'Whether its watch records have all been read', '当日观看记录是否已完整读取'),
@@ -197,7 +198,7 @@ export const dailyChannel: BiView = {
   from: `from (
     select u.channel_id, u.day, ${totals.join(', ')}
     from (
-      ${arms.join('\n      union all\n      ')}
+      ${branches.join('\n      union all\n      ')}
     ) u group by u.channel_id, u.day having bool_or(u.is_day)
   ) d
   left join livehouse_ops.bi_settings s on true

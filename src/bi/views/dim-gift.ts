@@ -1,9 +1,9 @@
 import { gifts } from '../../streams/gifts.ts'
-import { columnsOf } from './fragments/declared.ts'
+import { streamColumns } from './fragments/stream-columns.ts'
 import { moment } from './fragments/local-time.ts'
 import { bigint, type BiView, bool, instant, text } from '../view.ts'
 
-const gift = columnsOf(gifts, 'g')
+const gift = streamColumns(gifts, 'g')
 
 /** The key of a kind of gift. */
 export function giftKey(gift: string): string {

@@ -1,12 +1,12 @@
 import { visitors } from '../../streams/visitors.ts'
-import { columnsOf } from './fragments/declared.ts'
+import { streamColumns } from './fragments/stream-columns.ts'
 import { duration, moment } from './fragments/local-time.ts'
-import { identityBasis, joinPerson, personKey, unlistedViewers, viewerKey } from './fragments/identity.ts'
-import { personal } from './fragments/masks.ts'
-import { persons, keptPersonColumns, unlistedPersonColumns, viewerPersonColumns } from './fragments/persons.ts'
+import { identityBasis, joinPerson, personKey, unlistedViewerRows, viewerKey } from './fragments/identity.ts'
+import { personalColumn } from './fragments/masks.ts'
+import { persons, storedPersonColumns, unlistedPersonColumns, viewerPersonColumns } from './fragments/persons.ts'
 import { type BiColumn, bigint, type BiView, bool, instant, text } from '../view.ts'
 
-const viewer = columnsOf(visitors, 'p')
+const viewer = streamColumns(visitors, 'p')
 
 function lastSeen(name: Parameters<typeof viewer>[0]): BiColumn {
   const { words, ...column } = viewer(name)
@@ -30,10 +30,10 @@ export const dimPerson: BiView = {
   columns: {
     person_key: text(`coalesce(${personKey('p')}, 'viewer:' || p.viewer)`, 'Key; opaque', '主键（不透明）'),
     identity_basis: text(identityBasis('p'), 'Known by: outer_id, assign_id, phone or none', '识别依据，无则为 none'),
-    outer_id: personal('outer_id', lastSeen('outer_id')),
-    assign_id: personal('assign_id', lastSeen('assign_id')),
-    nickname: personal('nickname', lastSeen('nickname')),
-    phone: personal('phone', lastSeen('phone')),
+    outer_id: personalColumn('outer_id', lastSeen('outer_id')),
+    assign_id: personalColumn('assign_id', lastSeen('assign_id')),
+    nickname: personalColumn('nickname', lastSeen('nickname')),
+    phone: personalColumn('phone', lastSeen('phone')),
     is_identified: bool('p.person is not null', 'Whether more than a viewer id is known', '是否有其他身份'),
     viewer_count: bigint('p.viewer_count', 'Viewers (channel and user id) that are this person', '此人对应的观众数'),
     channel_count: bigint('p.channel_count::bigint', 'Number of channels', '涉及的频道数'),
@@ -46,13 +46,13 @@ export const dimPerson: BiView = {
   },
   // Most persons are one viewer and need no aggregate. The outer select makes keys only for rows that are shown.
   from: `from (
-    select k.person, null as viewer, ${keptPersonColumns}, cardinality(k.channels) as channel_count
+    select k.person, null as viewer, ${storedPersonColumns}, cardinality(k.channels) as channel_count
     from ${persons} k
     union all
     select i.person, ${viewerKey('v.channel_id', 'v.user_id')}, ${viewerPersonColumns}, 1
     from livehouse.visitors v ${joinPerson('v.channel_id', 'v.user_id')} where i.is_shared is not true
     union all
     select null, ${viewerKey('u.channel_id', 'u.user_id')}, ${unlistedPersonColumns}, 1
-    from (${unlistedViewers}) u
+    from (${unlistedViewerRows}) u
   ) p`,
 }

@@ -1,10 +1,10 @@
 import { questionnaires } from '../../streams/questionnaires.ts'
-import { columnsOf } from './fragments/declared.ts'
+import { streamColumns } from './fragments/stream-columns.ts'
 import { moment } from './fragments/local-time.ts'
 import { channelId } from './fragments/shared-columns.ts'
 import { type BiView, bool, integer, text } from '../view.ts'
 
-const questionnaire = columnsOf(questionnaires, 'q')
+const questionnaire = streamColumns(questionnaires, 'q')
 
 export const dimQuestionnaire: BiView = {
   name: 'dim_questionnaire',

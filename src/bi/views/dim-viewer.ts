@@ -1,12 +1,12 @@
 import { visitors } from '../../streams/visitors.ts'
-import { columnsOf } from './fragments/declared.ts'
+import { streamColumns } from './fragments/stream-columns.ts'
 import { duration, moment } from './fragments/local-time.ts'
-import { identityBasis, joinPerson, personOf, unlistedViewers, viewerKey } from './fragments/identity.ts'
-import { link, personal } from './fragments/masks.ts'
+import { identityBasis, joinPerson, personOf, unlistedViewerRows, viewerKey } from './fragments/identity.ts'
+import { linkColumn, personalColumn } from './fragments/masks.ts'
 import { channelId, isTest, places } from './fragments/shared-columns.ts'
 import { type BiView, bool, text } from '../view.ts'
 
-const viewer = columnsOf(visitors, 'v')
+const viewer = streamColumns(visitors, 'v')
 
 /** The columns of the visitor list beside its key. */
 const attributes = (
@@ -37,22 +37,22 @@ export const dimViewer: BiView = {
         'viewer is a person of its own)',
       '识别到人的依据：outer_id、assign_id、phone 或 none（此时该观众单独算一人）',
     ),
-    assign_id: personal('assign_id', viewer('assign_id')),
-    outer_id: personal('outer_id', viewer('outer_id')),
-    nickname: personal('nickname', viewer('nickname')),
-    phone: personal('phone', viewer('phone')),
+    assign_id: personalColumn('assign_id', viewer('assign_id')),
+    outer_id: personalColumn('outer_id', viewer('outer_id')),
+    nickname: personalColumn('nickname', viewer('nickname')),
+    phone: personalColumn('phone', viewer('phone')),
     is_phone_known: bool(
       'v.phone is not null',
       'Whether the visitor list gives any phone number, also a masked one or a placeholder such as 00000000000',
       '访客列表是否给出手机号（含脱敏号码和 00000000000 等占位值）',
     ),
-    address: personal('address', viewer('address')),
+    address: personalColumn('address', viewer('address')),
     ...places('v.address'),
-    access_source: link(viewer('access_source')),
+    access_source: linkColumn(viewer('access_source')),
     device: viewer('device'),
     browser: viewer('browser'),
-    last_ip: personal('ip', viewer('last_ip')),
-    open_id: personal('open_id', viewer('wx_openid')),
+    last_ip: personalColumn('ip', viewer('last_ip')),
+    open_id: personalColumn('open_id', viewer('wx_openid')),
     visit_count: viewer('visit_count'),
     share_count: viewer('share_count'),
     comment_count: viewer('comment_count'),
@@ -70,7 +70,7 @@ export const dimViewer: BiView = {
     select channel_id, user_id, ${attributes.join(', ')}, true as is_listed from livehouse.visitors
     union all
     select u.channel_id, u.user_id, ${attributes.map(() => 'null').join(', ')}, false
-    from (${unlistedViewers}) u
+    from (${unlistedViewerRows}) u
   ) v
   ${joinPerson('v.channel_id', 'v.user_id')}`,
 }

@@ -1,23 +1,23 @@
-import { broadcastColumns, giftColumns, giftSums, liveSum, ranAt, signupColumns } from './fct-broadcast.ts'
+import { broadcastColumns, giftColumns, giftSums, liveSum, isDuring, signupColumns } from './fct-broadcast.ts'
 import { broadcasts, visitsOfBroadcast } from './fragments/broadcasts.ts'
 import { channelCoverage } from './fragments/coverage.ts'
 import { joinPerson, viewerKey } from './fragments/identity.ts'
 import { duration, moment } from './fragments/local-time.ts'
-import { bareLink, personal } from './fragments/masks.ts'
+import { bareLink, personalColumn } from './fragments/masks.ts'
 import { province } from './fragments/places.ts'
 import { isTest, namedViewer } from './fragments/shared-columns.ts'
 import { bigint, type BiView, bool, double, instant, text } from '../view.ts'
 
-const first = (sql: string) =>
+const firstValue = (sql: string) =>
   `(array_agg(${sql} order by w.entered_at, w.record_id) filter (where ${sql} is not null))[1]`
 
 /** Sums over the rows of a fact view during a broadcast, for each viewer that they name. */
-const during = (view: string, at: string, sums: string) => `(
+const sumsDuring = (view: string, at: string, sums: string) => `(
     select b.channel_id, b.from_no, g.viewer_key, ${sums}
-    from ${broadcasts} b join livehouse_bi.${view} g on g.channel_id = b.channel_id and ${ranAt(`g.${at}`)}
+    from ${broadcasts} b join livehouse_bi.${view} g on g.channel_id = b.channel_id and ${isDuring(`g.${at}`)}
     where g.viewer_key is not null group by b.channel_id, b.from_no, g.viewer_key
   )`
-const isSame = (other: string) =>
+const isSameViewer = (other: string) =>
   `${other}.channel_id = b.channel_id and ${other}.from_no = b.from_no
     and ${other}.viewer_key = ${viewerKey('b.channel_id', 'w.user_id')}`
 
@@ -51,14 +51,14 @@ export const fctBroadcastViewer: BiView = {
     ),
     ...giftColumns,
     ...signupColumns,
-    access_source: personal(
+    access_source: personalColumn(
       'access_source',
       text('w.access_source', 'Link of the first visit with one, without its query', '首个来源（不含查询参数）'),
     ),
     device: text('w.device', 'Device of the first visit with one', '首个有设备的访问的设备'),
     province: text('w.province', 'Province of the first visit with one', '首个有省份的访问的省份'),
     is_new: bool(
-      ranAt('f.first_login_at'),
+      isDuring('f.first_login_at'),
       'Whether, by the visitor list, the first entry was while it ran; NULL where that is not known',
       '首次进入是否在本场期间（以访客列表为准）；未知为 NULL',
     ),
@@ -68,13 +68,13 @@ export const fctBroadcastViewer: BiView = {
   cross join lateral (
     select w.channel_id, w.user_id, count(*) as visits, min(w.from_no) as from_no, max(w.to_no) as to_no,
       sum(w.to_no - w.from_no) as stay_seconds, ${liveSum} as live_seconds,
-        ${first(bareLink('w.access_source'))} as access_source,
-      ${first('w.device')} as device, ${first(province('w.address'))} as province
+        ${firstValue(bareLink('w.access_source'))} as access_source,
+      ${firstValue('w.device')} as device, ${firstValue(province('w.address'))} as province
     from (select w.*, t.* from ${visitsOfBroadcast}) w where w.user_id is not null group by w.channel_id, w.user_id
   ) w
   left join livehouse.visitors f on f.channel_id = w.channel_id and f.user_id = w.user_id
   left join ${channelCoverage} c on c.channel_id = b.channel_id
   ${joinPerson('w.channel_id', 'w.user_id')}
-  left join ${during('fct_gift', 'given_at', giftSums)} g on ${isSame('g')}
-  left join ${during('fct_signup', 'signed_up_at', 'count(*) as signups')} u on ${isSame('u')}`,
+  left join ${sumsDuring('fct_gift', 'given_at', giftSums)} g on ${isSameViewer('g')}
+  left join ${sumsDuring('fct_signup', 'signed_up_at', 'count(*) as signups')} u on ${isSameViewer('u')}`,
 }

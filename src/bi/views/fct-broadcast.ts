@@ -1,19 +1,19 @@
 import { broadcastKey, broadcasts, visitsOfBroadcast } from './fragments/broadcasts.ts'
 import { channelCoverage } from './fragments/coverage.ts'
-import { duration, local, localDay, moment } from './fragments/local-time.ts'
-import { bareLink, personal } from './fragments/masks.ts'
+import { duration, toLocal, localDay, moment } from './fragments/local-time.ts'
+import { bareLink, personalColumn } from './fragments/masks.ts'
 import { province } from './fragments/places.ts'
 import { channelId, currency, isTest } from './fragments/shared-columns.ts'
 import { type BiColumns, bigint, type BiView, bool, date, instant, numeric, text } from '../view.ts'
 
-const from = 'to_timestamp(b.from_no)'
-const to = 'to_timestamp(b.to_no)'
+const start = 'to_timestamp(b.from_no)'
+const end = 'to_timestamp(b.to_no)'
 
 /** The key, the channel and the day of a broadcast `b`. */
 export const broadcastColumns: BiColumns = {
   broadcast_key: text(broadcastKey('b'), 'Broadcast; joins fct_broadcast', '场次，关联 fct_broadcast'),
   ...channelId('b.channel_id'),
-  day: date(localDay(from), 'Day on which it began; joins dim_date', '开始日期，关联 dim_date'),
+  day: date(localDay(start), 'Day on which it began; joins dim_date', '开始日期，关联 dim_date'),
 }
 
 /** Sums over the gifts `g` during a broadcast; NULL if there is none. */
@@ -22,33 +22,33 @@ export const giftSums = `
       nullif(count(*) filter (where not g.is_cash), 0) as prop_gifts, sum(g.prop_amount) as prop_amount`
 
 /** Whether the broadcast `b` ran at an instant. */
-export const ranAt = (at: string) => `${at} >= ${from} and ${at} < ${to}`
+export const isDuring = (at: string) => `${at} >= ${start} and ${at} < ${end}`
 
 /** Live seconds of visits `w`, each at most as long as its stay; NULL if unknown (version 1 of the interface). */
 export const liveSum = 'sum(least(w.live_seconds, w.to_no - w.from_no)) filter (where w.live_seconds is not null)'
 
 /** Whether ranges of local time contain the broadcast. Computes each end from the other too: clocks may be set back. */
-const isWithin = (ranges: string, since = `least(${local(from)}, ${local(to)} - (${to} - ${from}))`) =>
-  `coalesce(${ranges} @> tsrange(${since}, greatest(${local(to)}, ${local(from)} + (${to} - ${from}))), false)`
+const covers = (ranges: string, since = `least(${toLocal(start)}, ${toLocal(end)} - (${end} - ${start}))`) =>
+  `coalesce(${ranges} @> tsrange(${since}, greatest(${toLocal(end)}, ${toLocal(start)} + (${end} - ${start}))), false)`
 
 /** The start of the day before the broadcast: its visits began then or later. */
-const visitsSince = `(${localDay(from)} - 1)::timestamp`
+const visitsSince = `(${localDay(start)} - 1)::timestamp`
 
 /** A measure: 0 if its ranges were read and had none, NULL if unknown. @param counted a count, NULL if there is none */
-const known = (measure: string, ranges: string, counted = measure) =>
-  `coalesce(${measure}, case when ${counted} is null and ${isWithin(ranges)} then 0 end)`
+const orZero = (measure: string, ranges: string, counted = measure) =>
+  `coalesce(${measure}, case when ${counted} is null and ${covers(ranges)} then 0 end)`
 
 /** Columns from `giftSums` as `g`, and the coverage of the channel as `c`. */
 export const giftColumns: BiColumns = {
-  cash_gifts: bigint(known('g.cash_gifts', 'c.gift_covers'), 'Cash rewards while it ran', '期间的现金打赏次数'),
-  cash_amount: numeric(known('g.cash_amount', 'c.gift_covers', 'g.cash_gifts'), 'Sum of the cash rewards', '现金金额'),
-  prop_gifts: bigint(known('g.prop_gifts', 'c.gift_covers'), 'Props while it ran', '期间的道具次数'),
-  prop_amount: numeric(known('g.prop_amount', 'c.gift_covers', 'g.prop_gifts'), 'Sum of the props', '道具金额'),
+  cash_gifts: bigint(orZero('g.cash_gifts', 'c.gift_covers'), 'Cash rewards while it ran', '期间的现金打赏次数'),
+  cash_amount: numeric(orZero('g.cash_amount', 'c.gift_covers', 'g.cash_gifts'), 'Sum of the cash rewards', '现金金额'),
+  prop_gifts: bigint(orZero('g.prop_gifts', 'c.gift_covers'), 'Props while it ran', '期间的道具次数'),
+  prop_amount: numeric(orZero('g.prop_amount', 'c.gift_covers', 'g.prop_gifts'), 'Sum of the props', '道具金额'),
 }
 
 /** Columns from the signups during the broadcast as `u`, and the coverage of the channel as `c`. */
 export const signupColumns: BiColumns = {
-  signups: bigint(known('u.signups', 'c.signup_covers'), 'Signups while it ran', '期间的报名次数'),
+  signups: bigint(orZero('u.signups', 'c.signup_covers'), 'Signups while it ran', '期间的报名次数'),
 }
 
 export const fctBroadcast: BiView = {
@@ -69,13 +69,13 @@ export const fctBroadcast: BiView = {
   key: ['broadcast_key'],
   columns: {
     ...broadcastColumns,
-    ...moment('started', instant(from, 'When it began, by the first live visit', '开始时刻（首个直播访问）')),
-    ...moment('ended', instant(to, 'When it ended', '结束时刻')),
+    ...moment('started', instant(start, 'When it began, by the first live visit', '开始时刻（首个直播访问）')),
+    ...moment('ended', instant(end, 'When it ended', '结束时刻')),
     ...duration('broadcast', bigint('b.to_no - b.from_no', 'How long it was, in seconds', '场次时长（秒）')),
     visits: bigint('v.visits', 'Visits', '访问次数'),
     viewers: bigint('v.viewers', 'Distinct viewers', '观众数（去重）'),
     new_viewers: bigint(
-      `case when v.new_viewers > 0 or c.viewers_read_at >= ${to} then v.new_viewers end`,
+      `case when v.new_viewers > 0 or c.viewers_read_at >= ${end} then v.new_viewers end`,
       'Viewers who, by the visitor list, were new',
       '新观众数（以访客列表为准）',
     ),
@@ -94,18 +94,18 @@ export const fctBroadcast: BiView = {
     ...giftColumns,
     currency,
     ...signupColumns,
-    top_access_source: personal(
+    top_access_source: personalColumn(
       'access_source',
       text('v.access_source', 'Most frequent link of its visits, without its query', '最多访问的来源（不含查询参数）'),
     ),
     top_device: text('v.device', 'Most frequent device of its visits', '最多访问的设备'),
     top_province: text('v.province', 'Most frequent province of its visits', '最多访问的省份'),
     is_complete: bool(
-      isWithin('c.watch_covers', visitsSince),
+      covers('c.watch_covers', visitsSince),
       'Whether its records have all been read, from the day before on',
       '记录（自前一日起）是否已完整读取',
     ),
-    is_final: bool(isWithin('c.watch_settled', visitsSince), 'Whether they no longer change', '是否不再变化'),
+    is_final: bool(covers('c.watch_settled', visitsSince), 'Whether they no longer change', '是否不再变化'),
     ...isTest('b.channel_id'),
   },
   // Each part is a join of its own, so that Postgres leaves out those that a query does not need. Gifts and signups
@@ -114,7 +114,7 @@ export const fctBroadcast: BiView = {
   left join ${channelCoverage} c on c.channel_id = b.channel_id
   left join lateral (
     select count(*) as visits, count(distinct w.user_id) as viewers,
-      count(distinct w.user_id) filter (where ${ranAt('f.first_login_at')}) as new_viewers,
+      count(distinct w.user_id) filter (where ${isDuring('f.first_login_at')}) as new_viewers,
       sum(w.to_no - w.from_no) filter (where w.user_id is not null) as stay_seconds,
       ${liveSum} as live_seconds, sum(w.vod_seconds) as replay_seconds,
       mode() within group (order by w.device) as device,
@@ -137,10 +137,10 @@ export const fctBroadcast: BiView = {
       select g.*, g.gift_type = 'cash' as is_cash, case when g.gift_type = 'cash' then g.amount end as cash_amount,
         case when g.gift_type <> 'cash' then g.amount end as prop_amount
       from livehouse.gifts g where g.removed_at is null
-    ) g where g.channel_id = b.channel_id and ${ranAt('g.given_at')}
+    ) g where g.channel_id = b.channel_id and ${isDuring('g.given_at')}
   ) g on true
   left join lateral (
     select nullif(count(*), 0) as signups from livehouse.signups s
-    where s.channel_id = b.channel_id and ${ranAt('s.signed_up_at')} and s.removed_at is null
+    where s.channel_id = b.channel_id and ${isDuring('s.signed_up_at')} and s.removed_at is null
   ) u on true`,
 }

@@ -1,13 +1,13 @@
 import { gifts } from '../../streams/gifts.ts'
-import { columnsOf } from './fragments/declared.ts'
+import { streamColumns } from './fragments/stream-columns.ts'
 import { eventKey, joinViewer } from './fragments/identity.ts'
 import { event } from './fragments/local-time.ts'
-import { personal } from './fragments/masks.ts'
+import { personalColumn } from './fragments/masks.ts'
 import { channelId, currency, isTest, matchedViewer } from './fragments/shared-columns.ts'
 import { type BiView, bool, numeric, text } from '../view.ts'
 import { giftKey } from './dim-gift.ts'
 
-const gift = columnsOf(gifts, 'g')
+const gift = streamColumns(gifts, 'g')
 
 export const fctGift: BiView = {
   name: 'fct_gift',
@@ -44,8 +44,8 @@ export const fctGift: BiView = {
     ),
     currency,
     is_cash: bool(`g.gift_type = 'cash'`, 'Whether it is a cash reward', '是否现金打赏'),
-    viewer_name: personal('nickname', gift('visitor_name')),
-    phone: personal('phone', gift('phone')),
+    viewer_name: personalColumn('nickname', gift('visitor_name')),
+    phone: personalColumn('phone', gift('phone')),
     occurrence: gift('occurrence'),
     ...isTest('g.channel_id'),
   },

@@ -1,15 +1,15 @@
 import { managerUsage } from '../../streams/manager-usage.ts'
-import { columnsOf } from './fragments/declared.ts'
+import { streamColumns } from './fragments/stream-columns.ts'
 import { moment } from './fragments/local-time.ts'
-import { personal } from './fragments/masks.ts'
+import { personalColumn } from './fragments/masks.ts'
 import { type BiColumns, type BiView, bool, date, integer, numeric, text } from '../view.ts'
 
-const usage = columnsOf(managerUsage, 'u')
+const usage = streamColumns(managerUsage, 'u')
 
 /** The last earlier snapshot that has the counter: its day, as a number, and the counter. */
-const last = (column: string) =>
+const latest = (column: string) =>
   `max(array[u.snapshot_date - date 'epoch', u.${column}]) filter (where u.${column} is not null) over before`
-const before = (column: string) => `(${last(column)})[2]`
+const previous = (column: string) => `(${latest(column)})[2]`
 
 const counters = {
   watch_minutes: 'cost_total_watch',
@@ -19,12 +19,12 @@ const counters = {
 } as const
 
 /** Columns of a counter and of its increase since the last known value, or since the service restarted it from 0. */
-function counter(name: keyof typeof counters): BiColumns {
+function counterColumns(name: keyof typeof counters): BiColumns {
   const column = counters[name]
   return {
     [name]: usage(column),
     [`${name}_delta`]: numeric(
-      `u.${column} - case when u.${column} < ${before(column)} then 0 else ${before(column)} end`,
+      `u.${column} - case when u.${column} < ${previous(column)} then 0 else ${previous(column)} end`,
       `Increase of ${name} since the last snapshot that has it; after a restart from 0, what was counted since then`,
       `${name} 较上一次有该值的快照的增量；服务端清零后为清零以来的用量`,
     ),
@@ -33,9 +33,9 @@ function counter(name: keyof typeof counters): BiColumns {
 
 const daysBefore = 'u.snapshot_date - lag(u.snapshot_date) over before'
 /** Whether each delta spans one day. True of a counter without values, and of traffic that limits nothing (API 2.6). */
-const spanOneDay = Object.values(counters).map(
+const deltasSpanOneDay = Object.values(counters).map(
   (column) => `coalesce(${column === 'cost_transfer' ? 'u.limit_type <> 2 or ' : ''}case when u.${column} is not null
-        then (${last(column)})[1] = u.snapshot_date - date 'epoch' - 1 else ${last(column)} is null end, false)`,
+        then (${latest(column)})[1] = u.snapshot_date - date 'epoch' - 1 else ${latest(column)} is null end, false)`,
 )
 
 export const fctManagerUsage: BiView = {
@@ -51,9 +51,9 @@ export const fctManagerUsage: BiView = {
   columns: {
     manager_id: usage('manager_id'),
     day: date('u.snapshot_date', 'Day of the service on which it was read; joins dim_date', '读取日期，关联 dim_date'),
-    username: personal('username', usage('username')),
+    username: personalColumn('username', usage('username')),
     main_account_id: usage('main_account_id'),
-    outer_id: personal('outer_id', usage('outer_id')),
+    outer_id: personalColumn('outer_id', usage('outer_id')),
     created_day: usage('created_on'),
     channel_count: usage('channel_count'),
     ...moment('last_login', usage('last_login_at')),
@@ -65,10 +65,10 @@ export const fctManagerUsage: BiView = {
       'cost_limit 的单位：minutes（分钟）或 GB',
     ),
     cost_limit: usage('cost_limit'),
-    ...counter('watch_minutes'),
-    ...counter('live_minutes'),
-    ...counter('replay_minutes'),
-    ...counter('traffic_gb'),
+    ...counterColumns('watch_minutes'),
+    ...counterColumns('live_minutes'),
+    ...counterColumns('replay_minutes'),
+    ...counterColumns('traffic_gb'),
     days_since_previous: integer(daysBefore, 'Days since the previous snapshot, if any', '距上一次快照的天数'),
     is_unlimited: bool('u.cost_limit = 0', 'Whether there is no consumption limit', '是否不限'),
     is_limit_notified: usage('cost_limit_notification'),
@@ -80,14 +80,14 @@ export const fctManagerUsage: BiView = {
       '前一天是否未读取；账号的首次读取为 false',
     ),
     is_complete: bool(
-      `coalesce(${daysBefore} = 1, false) and ${spanOneDay.join(' and ')}`,
+      `coalesce(${daysBefore} = 1, false) and ${deltasSpanOneDay.join(' and ')}`,
       'Whether the deltas span one day: of counters that the account has ever had, of traffic if limit_type is 2',
       '增量是否已知且恰为一天（仅计该账号有过的计数；流量仅在按流量限制（limit_type 2）时计）',
     ),
     is_final: bool(`u.snapshot_date < (now() at time zone '{zone}')::date`, 'Whether the day is over', '当日已结束'),
     is_reset: bool(
       `coalesce(${Object.values(counters)
-        .map((column) => `u.${column} < ${before(column)}`)
+        .map((column) => `u.${column} < ${previous(column)}`)
         .join(' or ')}, false)`,
       'Whether a counter is lower than in the previous snapshot: the service has restarted it from 0, and what was ' +
         'used between that snapshot and the restart is not in the deltas',

@@ -1,6 +1,6 @@
 import { eventKey, joinViewer } from './fragments/identity.ts'
 import { localDay } from './fragments/local-time.ts'
-import { HIDDEN, masked } from './fragments/masks.ts'
+import { HIDDEN, mask } from './fragments/masks.ts'
 import { channelId, isTest, matchedViewer, questionnaireKey } from './fragments/shared-columns.ts'
 import { type BiColumn, type BiColumns, type BiView, bool, date, smallint, text } from '../view.ts'
 
@@ -24,7 +24,7 @@ export const answererColumns: BiColumns = {
 export function answerText(sql: string, en: string, zh: string): BiColumn {
   return {
     ...text(
-      masked('answers', sql, 'c.question is not null'),
+      mask('answers', sql, 'c.question is not null'),
       `${en}; ${HIDDEN} unless the question has been cleared or the reader has the role livehouse_pii`,
       `${zh}；题目未公开且没有 livehouse_pii 角色时为 ${HIDDEN}`,
       '2.9 data',

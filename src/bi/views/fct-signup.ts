@@ -1,12 +1,12 @@
 import { signups } from '../../streams/signups.ts'
-import { columnsOf } from './fragments/declared.ts'
+import { streamColumns } from './fragments/stream-columns.ts'
 import { eventKey, joinViewer } from './fragments/identity.ts'
 import { event } from './fragments/local-time.ts'
-import { personal } from './fragments/masks.ts'
+import { personalColumn } from './fragments/masks.ts'
 import { channelId, isTest, matchedViewer, questionnaireKey } from './fragments/shared-columns.ts'
 import { type BiView, integer, text } from '../view.ts'
 
-const signup = columnsOf(signups, 'u')
+const signup = streamColumns(signups, 'u')
 
 export const fctSignup: BiView = {
   name: 'fct_signup',
@@ -32,8 +32,8 @@ export const fctSignup: BiView = {
       'Number of questions that were answered',
       '已回答的题目数',
     ),
-    nickname: personal('nickname', signup('nickname')),
-    phone: personal('phone', signup('phone')),
+    nickname: personalColumn('nickname', signup('nickname')),
+    phone: personalColumn('phone', signup('phone')),
     occurrence: signup('occurrence'),
     ...isTest('u.channel_id'),
   },

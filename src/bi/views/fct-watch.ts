@@ -1,12 +1,12 @@
 import { watchRecords } from '../../streams/watch-records.ts'
-import { columnsOf } from './fragments/declared.ts'
+import { streamColumns } from './fragments/stream-columns.ts'
 import { joinPerson } from './fragments/identity.ts'
-import { duration, event, local, moment } from './fragments/local-time.ts'
-import { link, personal } from './fragments/masks.ts'
+import { duration, event, toLocal, moment } from './fragments/local-time.ts'
+import { linkColumn, personalColumn } from './fragments/masks.ts'
 import { channelId, isTest, namedViewer, places } from './fragments/shared-columns.ts'
 import { type BiView, bool, smallint } from '../view.ts'
 
-const record = columnsOf(watchRecords, 'w')
+const record = streamColumns(watchRecords, 'w')
 
 export const fctWatch: BiView = {
   name: 'fct_watch',
@@ -22,7 +22,7 @@ export const fctWatch: BiView = {
     ...namedViewer('w'),
     ...event('entered', record('entered_at')),
     entered_hour: smallint(
-      `extract(hour from ${local('w.entered_at')})::smallint`,
+      `extract(hour from ${toLocal('w.entered_at')})::smallint`,
       'Hour of entry, 0 to 23',
       '进入的小时（0–23）',
     ),
@@ -37,11 +37,11 @@ export const fctWatch: BiView = {
     is_replay: bool('w.vod_seconds > 0', 'Whether anything was watched on demand', '是否观看点播'),
     device: record('device'),
     browser: record('browser'),
-    access_source: link(record('access_source')),
+    access_source: linkColumn(record('access_source')),
     ...places('w.address'),
-    nickname: personal('nickname', record('nickname')),
-    phone: personal('phone', record('phone')),
-    address: personal('address', record('address')),
+    nickname: personalColumn('nickname', record('nickname')),
+    phone: personalColumn('phone', record('phone')),
+    address: personalColumn('address', record('address')),
     api_version: record('api_version'),
     ...isTest('w.channel_id'),
   },

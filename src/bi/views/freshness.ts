@@ -22,7 +22,7 @@ const byQuestion = streams.flatMap((stream) => {
 const byAccount = streams.flatMap(({ name, partitionedBy }) => (partitionedBy === 'account' ? [`('${name}')`] : []))
 
 /** Everything that a sync of all streams reads, or once read, so that what was never read shows up too. */
-const expected = `(
+const expectedParts = `(
           select x.stream, 'channel=' || c.channel_id || x.part as partition, x.is_filtered
           from livehouse.channels c cross join (values ${byChannel.join(', ')}) x (stream, part, is_filtered)
           where ${isRead('x.stream')}${byQuestion.join('')}
@@ -93,7 +93,7 @@ export const freshness: BiView = {
       from (
         select stream, partition, coalesce(r.is_windowed, e.is_filtered) as is_filtered, r.walked_at, r.landed_at,
           r.latest_at, r.latest_proof as proof, nullif(r.covers, '{}') as covers
-        from livehouse_ops.latest_readings r full join ${expected} e using (stream, partition)
+        from livehouse_ops.latest_readings r full join ${expectedParts} e using (stream, partition)
         where partition not in (select partition from livehouse_ops.unlisted_questionnaires)
       ) s
       left join livehouse.channels c on c.channel_id = substring(s.partition from '^channel=([^/]+)')

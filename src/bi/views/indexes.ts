@@ -1,5 +1,5 @@
 import { overnight } from './fragments/audience.ts'
-import { dollarQuoted, inZone, quoteText } from '../quote.ts'
+import { dollarQuote, fillZone, quoteText } from '../quote.ts'
 import { localDay } from './fragments/local-time.ts'
 
 /** Indexes for the views, by name. Those that contain the time zone (`{zone}`) cannot be made by a migration. */
@@ -23,10 +23,10 @@ const indexes = {
 /** Creates indexes that are missing, and replaces those of another zone or version. */
 export function createIndexes(timeZone: string): readonly string[] {
   return Object.entries(indexes).map(([name, on]) => {
-    const definition = inZone(on, timeZone)
+    const definition = fillZone(on, timeZone)
     const comment = quoteText(definition)
     // The comment holds the definition, as Postgres stores it in another form.
-    return `do ${dollarQuoted(`begin
+    return `do ${dollarQuote(`begin
   if obj_description(to_regclass('livehouse.${name}'), 'pg_class') is distinct from ${comment} then
     drop index if exists livehouse.${name};
     create index ${name} on ${definition};

@@ -1,4 +1,4 @@
-import { dollarQuoted, inZone, quoteText } from '../quote.ts'
+import { dollarQuote, fillZone, quoteText } from '../quote.ts'
 import { mostSeconds, overnight } from './fragments/audience.ts'
 import { refreshChangedDays } from './fragments/channel-days.ts'
 import { addPersons, forgetChangedPersons, joinPersons } from './fragments/identity.ts'
@@ -118,7 +118,7 @@ end`
 
 const functionOf = ({ name }: Noting) => `livehouse_ops.note_${name}()`
 const versionIn = (noting: Noting, timeZone: string, views: string) =>
-  inZone(`${bodyOf(noting)}\n${noting.versionOf(views)}\n{zone}`, timeZone)
+  fillZone(`${bodyOf(noting)}\n${noting.versionOf(views)}\n{zone}`, timeZone)
 const commentOf = (noting: Noting) => `obj_description(to_regprocedure('${functionOf(noting)}'), 'pg_proc')`
 
 /** The lock that lets one process at a time compute figures; `lockFigures` holds it until the transaction ends. */
@@ -155,13 +155,13 @@ export function noteChanges(timeZone: string, views: string): readonly string[] 
       ([trigger, on, argument]) => `create or replace trigger ${name}_${trigger} after ${on}
       for each statement execute function ${func.replace('()', `(${argument})`)};`,
     )
-    return `do ${dollarQuoted(`begin
+    return `do ${dollarQuote(`begin
   if ${commentOf(noting)} is distinct from ${comment} then
     create or replace function ${func} returns trigger language plpgsql set search_path = pg_catalog
-      as ${dollarQuoted(inZone(bodyOf(noting), timeZone))};
+      as ${dollarQuote(fillZone(bodyOf(noting), timeZone))};
     comment on function ${func} is ${comment};
     ${made.join('\n    ')}
-    ${inZone(noteAll, timeZone)};
+    ${fillZone(noteAll, timeZone)};
   end if;
 end`)}`
   })

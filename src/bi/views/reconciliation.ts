@@ -1,5 +1,5 @@
 import { channelDays } from './fragments/channel-days.ts'
-import { ALWAYS, type Figure, kept } from './fragments/channel-figures.ts'
+import { ALWAYS, type Figure, rowsOf } from './fragments/channel-figures.ts'
 import { bigint, type BiView, bool, numeric, text } from '../view.ts'
 
 /** A number that the source gives in two places: its name, its unit, both places, and both values as SQL. */
@@ -61,9 +61,9 @@ const perAccount = `select k.check_name, null, 'minutes', k.left_source, k.right
         .join(', ')}) k (check_name, left_source, right_source, left_value, right_value)`
 
 const checks = [...perViewer, ...perField]
-const rows = checks.map(([name], no) => `('${name}', v.differing_${no}, v.left_${no}, v.right_${no})`)
-const words = checks.map(([name, unit, left, right]) => `('${name}', '${unit}', '${left}', '${right}')`)
-const sums = checks.map(
+const checkRows = checks.map(([name], no) => `('${name}', v.differing_${no}, v.left_${no}, v.right_${no})`)
+const checkLabels = checks.map(([name, unit, left, right]) => `('${name}', '${unit}', '${left}', '${right}')`)
+const checkSums = checks.map(
   ([, , , , total, sum], no) => `(sum(${total}) filter (where ${sum} is not null))::numeric as left_${no},
         (sum(${sum}) filter (where ${total} is not null))::numeric as right_${no},
         count(*) filter (where ${total} <> ${sum}) as differing_${no}`,
@@ -81,19 +81,19 @@ export const viewerChecks: Figure = {
   name: 'viewer_checks',
   sql: () => `select ${ALWAYS}, k.item, k.number, k.left_value, k.right_value
     from (
-      select ${sums.join(',\n        ')}
+      select ${checkSums.join(',\n        ')}
       from livehouse.visitors v left join (
         select r.user_id, count(*) as visits, ${['watch', 'live', 'vod', 'online'].map(sumIfKnown).join(', ')}
         from livehouse.watch_records r where ${ofChannel('r')} and r.user_id is not null group by r.user_id
       ) w on w.user_id = v.user_id
       where ${ofChannel('v')} and v.removed_at is null having count(*) > 0
-    ) v cross join lateral (values ${rows.join(', ')}) k (item, number, left_value, right_value)`,
+    ) v cross join lateral (values ${checkRows.join(', ')}) k (item, number, left_value, right_value)`,
 }
 
 const perChannel = `select k.item as check_name, k.channel_id, t.unit, t.left_source, t.right_source, k.left_value,
         k.right_value, k.number as differing_viewers
-      from ${kept(viewerChecks)} k
-      join (values ${words.join(', ')}) t (check_name, unit, left_source, right_source) on t.check_name = k.item`
+      from ${rowsOf(viewerChecks)} k
+      join (values ${checkLabels.join(', ')}) t (check_name, unit, left_source, right_source) on t.check_name = k.item`
 
 export const reconciliation: BiView = {
   name: 'reconciliation',

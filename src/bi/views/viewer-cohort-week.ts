@@ -1,4 +1,4 @@
-import { type Figure, kept } from './fragments/channel-figures.ts'
+import { type Figure, rowsOf } from './fragments/channel-figures.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
 import { bigint, type BiView, date, integer } from '../view.ts'
 
@@ -12,7 +12,7 @@ const itemOf = (of: string) => `coalesce(to_char(${of}, 'YYYY-MM-DD'), '')`
  * the last earlier month in which they came. Reads in the order of the index on viewer and entry, so nothing is sorted.
  * The visits of a viewer become one array, as window functions take twice as long.
  */
-export const returns: Figure = {
+export const viewerReturns: Figure = {
   name: 'returns',
   sql: (dayOf) => `with visits as materialized (
       select days[i] as day, days[i - 1] as before, days[1] as first
@@ -58,5 +58,5 @@ export const viewerCohortWeek: BiView = {
     cohort_viewers: bigint('c.left_value::bigint', 'Viewers of the cohort, for shares', '该批观众总数，用于计算占比'),
     ...isTest('c.channel_id'),
   },
-  from: `from ${kept(returns)} c where c.left_value is not null`,
+  from: `from ${rowsOf(viewerReturns)} c where c.left_value is not null`,
 }

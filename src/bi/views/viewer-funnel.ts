@@ -1,6 +1,6 @@
-import { ALWAYS, type Figure, kept } from './fragments/channel-figures.ts'
+import { ALWAYS, type Figure, rowsOf } from './fragments/channel-figures.ts'
 import { joinViewer } from './fragments/identity.ts'
-import { local } from './fragments/local-time.ts'
+import { toLocal } from './fragments/local-time.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
 import { type BiColumns, bigint, type BiView, date, smallint, text } from '../view.ts'
 
@@ -19,8 +19,9 @@ const steps = [
   [5, 'signed_up', 'visited', 'v.signups > 0', 'v.signups'],
   [6, 'gave_gift', 'visited', 'v.gifts > 0', 'v.gifts'],
 ] as const
+type Step = (typeof steps)[number]
 
-function columnsOf(period: BiColumns): BiColumns {
+function funnelColumns(period: BiColumns): BiColumns {
   return {
     ...channelId('f.channel_id'),
     ...period,
@@ -61,21 +62,20 @@ function columnsOf(period: BiColumns): BiColumns {
 /**
  * Counts each step among the viewers of the first. Reads tables, as the user that computes figures may lack rights on
  * views.
+ * @param counted the steps
  * @param visitors a row for each viewer and period: channel, period, viewer, visits (never NULL), seconds watched,
  * comments
  * @param periodOf the period of an instant
- * @param own numbers of the steps
  * @param channel condition on the channel
  */
-function funnelOf(visitors: string, periodOf: (at: string) => string, own: readonly number[], channel = 'is not null') {
-  const counted = steps.filter(([no]) => own.includes(no))
+function funnelOf(counted: readonly Step[], visitors: string, periodOf: (at: string) => string, channel: string) {
   const sums = counted.flatMap(([no, , , isTaken, events]) => [
     `count(*) filter (where v.user_id is not null and v.visits is not null and ${isTaken}) as viewers_${no}`,
     `coalesce(sum(${events}), 0)::bigint as events_${no}`,
     `coalesce(sum(${events}) filter (where v.user_id is null), 0)::bigint as unmatched_${no}`,
   ])
   const rows = counted.map(([no, step]) => `('${step}', p.viewers_${no}, p.events_${no}, p.unmatched_${no})`)
-  const happened = (table: string, id: string, at: string, counts: string) => `
+  const eventsOf = (table: string, id: string, at: string, counts: string) => `
               select channel_id, ${periodOf(at)}, ${id}, phone, ${counts} from livehouse.${table}
               where removed_at is null and ${periodOf(at)} is not null and channel_id ${channel}`
   return `(
@@ -88,8 +88,8 @@ function funnelOf(visitors: string, periodOf: (at: string) => string, own: reado
         full join (
           select f.channel_id, f.period, coalesce(f.user_id, by_phone.user_id) as user_id,
             sum(f.signups) as signups, sum(f.gifts) as gifts
-          from (${happened('signups', 'user_id', 'signed_up_at', '1, 0')}
-            union all ${happened('gifts', 'visitor_id', 'given_at', '0, 1')}
+          from (${eventsOf('signups', 'user_id', 'signed_up_at', '1, 0')}
+            union all ${eventsOf('gifts', 'visitor_id', 'given_at', '0, 1')}
           ) f (channel_id, period, user_id, phone, signups, gifts) ${joinViewer('f', 'user_id', channel)}
           group by 1, 2, 3
         ) e using (channel_id, period, user_id)
@@ -99,19 +99,19 @@ function funnelOf(visitors: string, periodOf: (at: string) => string, own: reado
   )`
 }
 
-const monthOf = (at: string) => `date_trunc('month', ${local(at)})::date`
-const names = steps.map(([no, step, within]) => `(${no}, '${step}', ${within === null ? 'null' : `'${within}'`})`)
+const monthOf = (at: string) => `date_trunc('month', ${toLocal(at)})::date`
+const stepRows = steps.map(([no, step, within]) => `(${no}, '${step}', ${within === null ? 'null' : `'${within}'`})`)
 const withSteps = (funnel: string) => `from ${funnel} f
-  join (values ${names.join(', ')}) s (step_no, step, within_step) on s.step = f.item`
+  join (values ${stepRows.join(', ')}) s (step_no, step, within_step) on s.step = f.item`
 
 export const funnelSteps: Figure = {
   name: 'funnel_steps',
   sql: () =>
     `select f.day, f.item, f.number, f.left_value, f.right_value from ${funnelOf(
+      steps,
       `select v.channel_id, ${ALWAYS}, v.user_id, coalesce(v.visit_count, 0), v.watch_seconds, v.comment_count
           from livehouse.visitors v where v.channel_id = c.channel_id`,
       () => ALWAYS,
-      [1, 2, 3, 4, 5, 6],
       '= c.channel_id',
     )} f`,
 }
@@ -133,8 +133,8 @@ export const viewerFunnel: BiView = {
       '旁列 unmatched_events；可匹配的记录不足 80% 时 viewers 为 NULL。未读取的按没有计。步骤间的包含关系见 within_step。',
   },
   key: ['channel_id', 'step_no'],
-  columns: columnsOf({}),
-  from: withSteps(kept(funnelSteps)),
+  columns: funnelColumns({}),
+  from: withSteps(rowsOf(funnelSteps)),
 }
 
 export const viewerFunnelMonth: BiView = {
@@ -148,13 +148,14 @@ export const viewerFunnelMonth: BiView = {
     zh: '统计当月有访问的观众在当月的行为，全部来自记录；聊天没有记录，故无 commented。其他人的报名与礼物计入 events，不计入 viewers。没有活动的月份没有行。',
   },
   key: ['channel_id', 'month_start', 'step_no'],
-  columns: columnsOf({ month_start: date('f.day', 'First day of the month', '当月第一天') }),
+  columns: funnelColumns({ month_start: date('f.day', 'First day of the month', '当月第一天') }),
   from: withSteps(
     funnelOf(
+      steps.filter(([, step]) => step !== 'commented'),
       `select channel_id, ${monthOf('entered_at')}, user_id, count(*), sum(watch_seconds), null::bigint
           from livehouse.watch_records where entered_at is not null group by 1, 2, 3`,
       monthOf,
-      [1, 2, 3, 5, 6],
+      'is not null',
     ),
   ),
 }

@@ -1,7 +1,7 @@
 import { bigint, type BiView, date } from '../view.ts'
-import { kept } from './fragments/channel-figures.ts'
+import { rowsOf } from './fragments/channel-figures.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
-import { returns } from './viewer-cohort-week.ts'
+import { viewerReturns } from './viewer-cohort-week.ts'
 
 export const viewerReturnMonth: BiView = {
   name: 'viewer_return_month',
@@ -30,5 +30,5 @@ export const viewerReturnMonth: BiView = {
     viewers: bigint('m.number', 'Distinct viewers', '观众数（去重）'),
     ...isTest('m.channel_id'),
   },
-  from: `from ${kept(returns)} m where m.left_value is null`,
+  from: `from ${rowsOf(viewerReturns)} m where m.left_value is null`,
 }

@@ -1,9 +1,9 @@
 import type { Language } from '../../core/column.ts'
-import { dollarQuoted, inZone, quoteText } from '../quote.ts'
-import { kept } from './fragments/channel-figures.ts'
+import { dollarQuote, fillZone, quoteText } from '../quote.ts'
+import { rowsOf } from './fragments/channel-figures.ts'
 import { localDay } from './fragments/local-time.ts'
 import { isTest } from './fragments/shared-columns.ts'
-import { returns } from './viewer-cohort-week.ts'
+import { viewerReturns } from './viewer-cohort-week.ts'
 
 export const VIEWERS_BETWEEN = 'livehouse_bi.viewers_between(date, date)'
 
@@ -33,7 +33,7 @@ const body = `with p as (
   )
   select v.channel_id, sum(v.viewers)::bigint, ${isTest('v.channel_id').is_test?.sql}
   from (
-    select m.channel_id, m.number as viewers from p join ${kept(returns)} m on m.day <@ p.months
+    select m.channel_id, m.number as viewers from p join ${rowsOf(viewerReturns)} m on m.day <@ p.months
     where m.left_value is null and coalesce(nullif(m.item, '')::date < lower(p.months), true)
     union all
     select w.channel_id, w.sign
@@ -55,7 +55,7 @@ export function createViewersBetween(timeZone: string, language: Language, roles
   return [
     `create or replace function ${VIEWERS_BETWEEN.replace('(date, date)', '(from_day date, to_day date)')}
   returns table (channel_id text, viewers bigint, is_test boolean) language sql stable strict security definer
-  set search_path = pg_catalog, pg_temp set work_mem = '64MB' as ${dollarQuoted(inZone(body, timeZone))}`,
+  set search_path = pg_catalog, pg_temp set work_mem = '64MB' as ${dollarQuote(fillZone(body, timeZone))}`,
     `comment on function ${VIEWERS_BETWEEN} is ${quoteText(words[language])}`,
     `revoke execute on function ${VIEWERS_BETWEEN} from public`,
     ...(roles.length === 0 ? [] : [`grant execute on function ${VIEWERS_BETWEEN} to ${roles.join(', ')}`]),

@@ -33,7 +33,7 @@ const records = `from livehouse.watch_records w cross join lateral (select ${end
 export const isCounted =
   'coalesce(w.online_seconds > 0, w.left_at is not null) and coalesce(w.left_at, w.entered_at) >= w.entered_at'
 /** 1 or 0; NULL if unknown, as version 1 of the interface has no live seconds. */
-export const isLive = '(w.live_seconds > 0)::integer as live'
+export const liveFlag = '(w.live_seconds > 0)::integer as live'
 
 /** The expressions of the partial index on the few records that last past midnight. */
 export const overnight = {
@@ -55,10 +55,10 @@ export const audienceSteps = `(
         sum(b.change) filter (where b.live_change is not null) as known_change
       from (
         select w.channel_id, ${entryDay} as day, ${enteredNo} as from_no, least(e.no,
-          ${startNo(`${entryDay} + 1`)}) as to_no, ${isLive}
+          ${startNo(`${entryDay} + 1`)}) as to_no, ${liveFlag}
         ${records} where ${isCounted}
         union all
-        select w.channel_id, n.day, ${startNo('n.day')}, least(e.no, ${startNo('n.day + 1')}), ${isLive}
+        select w.channel_id, n.day, ${startNo('n.day')}, least(e.no, ${startNo('n.day + 1')}), ${liveFlag}
         ${records} cross join lateral (
           select d::date as day from generate_series((${entryDay} + 1)::timestamp,
             ${localDay('to_timestamp(e.no - 1)')}::timestamp, interval '1 day') d

@@ -1,6 +1,6 @@
 import { enteredNo, endNo, isCounted } from './audience.ts'
 import { channelDays } from './channel-days.ts'
-import { local, localDay } from './local-time.ts'
+import { toLocal, localDay } from './local-time.ts'
 
 const setting = (name: string) => `(select s.broadcast_${name}_minutes * 60 from livehouse_ops.bi_settings s)`
 
@@ -30,8 +30,8 @@ export const broadcasts = `(
  */
 export function broadcastKey(b: string): string {
   const at = `to_timestamp(${b}.from_no)`
-  return `${b}.channel_id || ':' || to_char(${local(at)}, 'YYYYMMDD"T"HH24MI')
-    || case when ${local(at)} at time zone '{zone}' <> ${at} then 'A' else '' end`
+  return `${b}.channel_id || ':' || to_char(${toLocal(at)}, 'YYYYMMDD"T"HH24MI')
+    || case when ${toLocal(at)} at time zone '{zone}' <> ${at} then 'A' else '' end`
 }
 
 /**

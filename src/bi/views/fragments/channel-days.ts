@@ -1,5 +1,5 @@
-import { inZone } from '../../quote.ts'
-import { endAt, enteredNo, isCounted, isLive, leftNo, overnight, startNo } from './audience.ts'
+import { fillZone } from '../../quote.ts'
+import { endAt, enteredNo, isCounted, liveFlag, leftNo, overnight, startNo } from './audience.ts'
 import { localDay } from './local-time.ts'
 
 const entryDay = localDay('w.entered_at')
@@ -26,10 +26,10 @@ const columns = [...measures, 'live_spans']
 /**
  * The exclusive end of the live time of a record `w`, which is taken to start at entry and to end with the record at
  * the latest. A record that was live for less than half of its stay does not show when, and a page left open for over a
- * day would join the broadcasts of several days: `tellsWhen` excludes both.
+ * day would join the broadcasts of several days: `hasLiveSpan` excludes both.
  */
 const liveUntilNo = 'least(w.from_no + w.live_seconds, w.to_no)'
-const tellsWhen =
+const hasLiveSpan =
   'w.is_counted and w.live_seconds > 0 and w.to_no - w.from_no <= least(2 * w.live_seconds::bigint, 86400)'
 
 /** The distinct days of `from`, with the epoch seconds at which they begin and end. */
@@ -37,7 +37,7 @@ const daysIn = (from: string) =>
   `(select distinct channel_id, day, ${startNo('day')} as from_no, ${startNo('day + 1')} as to_no from ${from})`
 
 /** The records of channel `c` that meet a condition, with the epoch seconds at which they begin and end. */
-const recordsOf = (condition: string, more = '') => `
+const recordsWhere = (condition: string, more = '') => `
         select w.live_seconds, w.run_id, w.entered_no as from_no, ${endAt('w.entered_no', 'w.left_no')} as to_no${more}
         from (
           select w.*, ${enteredNo} as entered_no, ${leftNo} as left_no from livehouse.watch_records w
@@ -45,9 +45,9 @@ const recordsOf = (condition: string, more = '') => `
         ) w`
 
 /** The parts on day `c` of records that began before it. @param condition in the expressions of the index */
-const lastsInto = (condition: string) => `
-        select c.from_no, least(w.to_no, c.to_no), ${isLive}, w.run_id
-        from (${recordsOf(`${overnight.where} and ${isCounted} and ${condition}`)}
+const overnightParts = (condition: string) => `
+        select c.from_no, least(w.to_no, c.to_no), ${liveFlag}, w.run_id
+        from (${recordsWhere(`${overnight.where} and ${isCounted} and ${condition}`)}
         ) w where w.to_no > c.from_no`
 
 /**
@@ -55,16 +55,16 @@ const lastsInto = (condition: string) => `
  * the largest running sum of entries and leaves; within a second leaves come first, so no sum in between exceeds it.
  * Records that began within one minute make one span of live time, as broadcasts are a minute or more apart.
  */
-const figures = `(
-      with began as materialized (${recordsOf(
+const dayFigures = `(
+      with began as materialized (${recordsWhere(
         `${entryDay} = c.day`,
         `, w.user_id, w.watch_seconds, w.vod_seconds, w.online_seconds, ${isCounted} as is_counted`,
       )}
       ),
       stays as (
-        select w.from_no, least(w.to_no, c.to_no) as to_no, ${isLive}, w.run_id from began w where w.is_counted
-        union all${lastsInto(`${overnight.reach} = 1 and ${overnight.leaveDay} = c.day`)}
-        union all${lastsInto(`${overnight.reach} = 2 and ${overnight.leaveDay} >= c.day and ${entryDay} < c.day`)}
+        select w.from_no, least(w.to_no, c.to_no) as to_no, ${liveFlag}, w.run_id from began w where w.is_counted
+        union all${overnightParts(`${overnight.reach} = 1 and ${overnight.leaveDay} = c.day`)}
+        union all${overnightParts(`${overnight.reach} = 2 and ${overnight.leaveDay} >= c.day and ${entryDay} < c.day`)}
       )
       select ${columns.join(', ')}
       from (
@@ -95,19 +95,19 @@ const figures = `(
       left join (
         select range_agg(int8range(x.from_no, x.to_no)) as live_spans from (
           select min(w.from_no) as from_no, max(${liveUntilNo}) as to_no
-          from began w where ${tellsWhen} group by w.from_no / 60
+          from began w where ${hasLiveSpan} group by w.from_no / 60
         ) x
       ) l on true
     )`
 
-const ofRow = (alias: string) => columns.map((name) => `${alias}.${name}`).join(', ')
+const selectColumns = (alias: string) => columns.map((name) => `${alias}.${name}`).join(', ')
 
-const asKept = `from livehouse_ops.channel_days k where not exists (
+const unchangedDays = `from livehouse_ops.channel_days k where not exists (
       select from livehouse_ops.changed_channel_days c where c.channel_id = k.channel_id and c.day = k.day)`
 
 /** Days on which visits of a channel began, without computing the figures of changed days. */
 export const entryDays = `(
-    select k.channel_id, k.day ${asKept} and k.visits is not null
+    select k.channel_id, k.day ${unchangedDays} and k.visits is not null
     union all
     select c.channel_id, c.day from livehouse_ops.changed_channel_days c where exists (
       select from livehouse.watch_records w where ${entryDay} = c.day and w.channel_id = c.channel_id)
@@ -118,10 +118,10 @@ export const entryDays = `(
  * are never stale, whatever changed the records.
  */
 export const channelDays = `(
-    select k.channel_id, k.day, ${ofRow('k')} ${asKept}
+    select k.channel_id, k.day, ${selectColumns('k')} ${unchangedDays}
     union all
-    select c.channel_id, c.day, ${ofRow('x')}
-    from ${daysIn('livehouse_ops.changed_channel_days')} c cross join lateral ${figures} x
+    select c.channel_id, c.day, ${selectColumns('x')}
+    from ${daysIn('livehouse_ops.changed_channel_days')} c cross join lateral ${dayFigures} x
   )`
 
 /**
@@ -139,10 +139,10 @@ export function refreshChangedDays(mostDays: number, timeZone: string): string {
     days as ${daysIn('taken')},
     kept as (
       insert into livehouse_ops.channel_days (channel_id, day, ${columns.join(', ')})
-      select c.channel_id, c.day, ${ofRow('x')} from days c cross join lateral ${figures} x
+      select c.channel_id, c.day, ${selectColumns('x')} from days c cross join lateral ${dayFigures} x
       on conflict (channel_id, day) do update
       set ${columns.map((name) => `${name} = excluded.${name}`).join(', ')}, refreshed_at = now()
     )
     select count(*)::integer as days from days`
-  return inZone(statement, timeZone)
+  return fillZone(statement, timeZone)
 }

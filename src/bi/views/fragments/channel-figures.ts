@@ -1,4 +1,4 @@
-import { inZone } from '../../quote.ts'
+import { fillZone } from '../../quote.ts'
 import { localDay } from './local-time.ts'
 
 /**
@@ -16,20 +16,20 @@ const columns = 'day, item, number, left_value, right_value'
 export const ALWAYS = `date 'infinity'`
 
 /** Computes a figure of some channels. @param channels a relation, as SQL */
-const figureOf = ({ sql }: Figure, channels: string, dayOf = localDay) =>
+const computeFigure = ({ sql }: Figure, channels: string, dayOf = localDay) =>
   `select c.channel_id, x.* from ${channels} c cross join lateral (${sql(dayOf)}) x (${columns})`
 
 /**
  * A figure of each channel: as stored, but computed by the query for channels that have changed since. So it is never
  * stale, whatever changed the rows.
  */
-export function kept(figure: Figure): string {
+export function rowsOf(figure: Figure): string {
   return `(
     select k.channel_id, ${columns} from livehouse_ops.channel_figures k
     where k.figure = '${figure.name}' and not exists (
       select from livehouse_ops.changed_channels c where c.channel_id = k.channel_id)
     union all
-    ${figureOf(figure, '(select distinct channel_id from livehouse_ops.changed_channels)')}
+    ${computeFigure(figure, '(select distinct channel_id from livehouse_ops.changed_channels)')}
   )`
 }
 
@@ -43,13 +43,13 @@ export function refreshChannels(figures: readonly Figure[], channels: string, ti
   // A cast takes a fifth of the time of `at time zone`, which may read a name without a slash as an abbreviation.
   const dayOf = timeZone.includes('/') ? (instant: string) => `(${instant})::date` : localDay
   const all = figures.map((figure) => {
-    const worked = figureOf(figure, `(select unnest(array[${channels}]) as channel_id)`, dayOf)
-    return `select '${figure.name}', k.* from (${worked}) k`
+    const computed = computeFigure(figure, `(select unnest(array[${channels}]) as channel_id)`, dayOf)
+    return `select '${figure.name}', k.* from (${computed}) k`
   })
   const statements = `delete from livehouse_ops.channel_figures
     where figure in (${names}) and channel_id in (${channels});
     with taken as (delete from livehouse_ops.changed_channels where channel_id in (${channels}))
     insert into livehouse_ops.channel_figures (figure, channel_id, ${columns})
     ${all.join('\n    union all ')}`
-  return inZone(statements, timeZone)
+  return fillZone(statements, timeZone)
 }

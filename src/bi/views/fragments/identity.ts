@@ -1,5 +1,5 @@
-import { ALWAYS, type Figure, kept } from './channel-figures.ts'
-import { hashed } from './masks.ts'
+import { ALWAYS, type Figure, rowsOf } from './channel-figures.ts'
+import { hash } from './masks.ts'
 
 /** The key of a viewer of a channel; unambiguous, as channel ids have no colon. */
 export function viewerKey(channelId: string, userId: string): string {
@@ -25,11 +25,11 @@ function phoneNumber(phone: string): string {
  * The ids that group viewers into persons, the most reliable first. The first character of `viewer_persons.person` is
  * the position in this list, from 1.
  */
-const bases = ['outer_id', 'assign_id', 'phone'] as const
+const idColumns = ['outer_id', 'assign_id', 'phone'] as const
 
 /** The id that names the person of a row of viewer_persons; `none` if there is no row. */
 export function identityBasis(row: string): string {
-  const kinds = bases.map((basis, index) => `when '${index + 1}' then '${basis}'`)
+  const kinds = idColumns.map((basis, index) => `when '${index + 1}' then '${basis}'`)
   return `case left(${row}.person, 1) ${kinds.join(' ')} else 'none' end`
 }
 
@@ -38,9 +38,9 @@ export function personKey(row: string): string {
   const id = `substr(${row}.person, 2)`
   // Depends on the kinds that are masked, not on the role of the reader.
   const isMasked = (basis: string) => `(select '${basis}' = any (s.masked) from livehouse_ops.bi_settings s)`
-  const shown = (basis: (typeof bases)[number]) =>
-    basis === 'phone' ? hashed(id) : `case when ${isMasked(basis)} then ${hashed(id)} else ${id} end`
-  const kinds = bases.map((basis, index) => `when '${index + 1}' then '${basis}:' || ${shown(basis)}`)
+  const readableId = (basis: (typeof idColumns)[number]) =>
+    basis === 'phone' ? hash(id) : `case when ${isMasked(basis)} then ${hash(id)} else ${id} end`
+  const kinds = idColumns.map((basis, index) => `when '${index + 1}' then '${basis}:' || ${readableId(basis)}`)
   return `case left(${row}.person, 1) ${kinds.join(' ')} end`
 }
 
@@ -55,22 +55,22 @@ export function joinPerson(channelId: string, userId: string): string {
 }
 
 /** In lower case, without blanks and characters without width; NULL if nothing is left. */
-const normalised = (id: string) =>
+const normaliseId = (id: string) =>
   `nullif(regexp_replace(lower(${id}), E'[ \\t\\r\\n\\u00a0\\u3000${INVISIBLE}]', '', 'g'), '')`
 /** Whether an id is a placeholder. Each query hashes the list once. */
 const isIgnored = (id: string) => `${id} in (select unnest(s.ignored_ids) from livehouse_ops.bi_settings s)`
 const unlessIgnored = (id: string) => `case when not n.${isIgnored(id)} then n.${id} end`
-const idsOf = (row: string) => bases.map((basis) => `${row}.${basis}`).join(', ')
+const idsOf = (row: string) => idColumns.map((basis) => `${row}.${basis}`).join(', ')
 
 /**
  * Rows with their ids as they are compared, each evaluated once (`offset 0`); NULL for an id that identifies nobody.
  * @param rows as SQL
  * @param kept further columns of them, each followed by a comma
  */
-const known = (rows: string, kept: string) => `(
-      select ${kept}${bases.map((basis) => `${unlessIgnored(basis)} as ${basis}`).join(', ')}
+const comparableIds = (rows: string, kept: string) => `(
+      select ${kept}${idColumns.map((basis) => `${unlessIgnored(basis)} as ${basis}`).join(', ')}
       from (
-        select ${kept}${normalised('v.outer_id')} as outer_id, ${normalised('v.assign_id')} as assign_id,
+        select ${kept}${normaliseId('v.outer_id')} as outer_id, ${normaliseId('v.assign_id')} as assign_id,
           ${phoneNumber('v.phone')} as phone
         from (${rows}) v offset 0
       ) n offset 0
@@ -82,25 +82,25 @@ const known = (rows: string, kept: string) => `(
  * channels of the rows that it changes. @param channels an array, as SQL
  */
 export const forgetChangedPersons = (channels: string) => `delete from livehouse_ops.viewer_persons where person in (
-    select n.person from ${known(
+    select n.person from ${comparableIds(
       `select p.person, array[${idsOf('p')}] as held, ${idsOf('v')}
           from livehouse_ops.viewer_persons p left join livehouse.visitors v
             on v.channel_id = any(${channels}) and v.channel_id = p.channel_id and v.user_id = p.user_id
           where p.channel_id = any(${channels}) and ((${idsOf('v')}) is distinct from (${idsOf('p')})
-            or ${bases.map((basis) => isIgnored(`p.${basis}`)).join(' or ')})`,
+            or ${idColumns.map((basis) => isIgnored(`p.${basis}`)).join(' or ')})`,
       'person, held, ',
     )}
     where array[${idsOf('n')}] is distinct from n.held) returning channel_id`
 
-const found = bases.map((basis) => `by_${basis}.person`).join(', ')
+const candidates = idColumns.map((basis) => `by_${basis}.person`).join(', ')
 
 /**
  * Adds the viewers of some channels who have no person yet, under the best of their own ids and of those of new viewers
  * who share one of them, so that a first load writes most rows only once.
  */
 export const addPersons = (channels: string) => `with n as materialized (
-      select n.*, coalesce(${bases.map((basis, index) => `'${index + 1}' || n.${basis}`).join(', ')}) as person
-      from ${known(
+      select n.*, coalesce(${idColumns.map((basis, index) => `'${index + 1}' || n.${basis}`).join(', ')}) as person
+      from ${comparableIds(
         `select v.channel_id, v.user_id, ${idsOf('v')} from livehouse.visitors v
           where v.channel_id = any(${channels}) and coalesce(${idsOf('v')}) is not null and not exists (
             select from livehouse_ops.viewer_persons p
@@ -109,9 +109,9 @@ export const addPersons = (channels: string) => `with n as materialized (
       )}
       where coalesce(${idsOf('n')}) is not null
     )
-    insert into livehouse_ops.viewer_persons (channel_id, user_id, ${bases.join(', ')}, person, is_shared)
-    select n.channel_id, n.user_id, ${idsOf('n')}, least(n.person, ${found}), coalesce(${found}) is not null
-    from n ${bases
+    insert into livehouse_ops.viewer_persons (channel_id, user_id, ${idColumns.join(', ')}, person, is_shared)
+    select n.channel_id, n.user_id, ${idsOf('n')}, least(n.person, ${candidates}), coalesce(${candidates}) is not null
+    from n ${idColumns
       .map(
         (basis) => `left join (
       select ${basis}, min(person) as person from n where ${basis} is not null group by 1 having count(*) > 1
@@ -125,7 +125,7 @@ export const addPersons = (channels: string) => `with n as materialized (
  * @param rows condition on the rows to read, as SQL
  */
 export const joinPersons = (rows: string): readonly string[] =>
-  bases.map(
+  idColumns.map(
     (basis) => `update livehouse_ops.viewer_persons p set person = g.person, is_shared = true
     from (
       select ${basis}, min(person) as person from livehouse_ops.viewer_persons where ${basis} is not null and ${rows}
@@ -133,7 +133,7 @@ export const joinPersons = (rows: string): readonly string[] =>
     ) g where p.${basis} = g.${basis} and (p.person > g.person or not p.is_shared) returning channel_id`,
   )
 
-const named = [
+const viewersInRecords = [
   ['livehouse.watch_records', 'user_id', ''],
   ['livehouse.gifts', 'visitor_id', ' and f.removed_at is null'],
   ['livehouse.signups', 'user_id', ' and f.removed_at is null'],
@@ -143,24 +143,24 @@ const named = [
 )
 
 /** Viewers whom a record names, but the visitor list does not. */
-export const unlisted: Figure = {
+export const unlistedViewers: Figure = {
   name: 'unlisted_viewers',
   sql: () => `select distinct ${ALWAYS}, f.user_id, 1::bigint, null::numeric, null::numeric
     from (
-      ${named.join('\n      union all ')}
+      ${viewersInRecords.join('\n      union all ')}
     ) f
     where not exists (
       select from livehouse.visitors v where v.channel_id = c.channel_id and v.user_id = f.user_id)`,
 }
 
 /** The unlisted viewers of all channels: `channel_id`, `user_id`. */
-export const unlistedViewers = `select channel_id, item as user_id from ${kept(unlisted)} k`
+export const unlistedViewerRows = `select channel_id, item as user_id from ${rowsOf(unlistedViewers)} k`
 
 /**
  * A hash with the key of this database, to join and group by in place of a phone or person: rows that Postgres sorts by
  * the phones themselves would leave a view in that order, and reveal hidden digits.
  */
-export function hiddenOrder(phone: string): string {
+export function joinToken(phone: string): string {
   const hex = `left(encode(sha256(k.inner_pad || '\\x01'), 'hex'), 16)`
   const seed = `(select ('x' || ${hex})::bit(64)::bigint from livehouse_ops.hash_key k)`
   return `hashtextextended(${phone}, ${seed})`
@@ -176,11 +176,11 @@ export function joinViewer(fact: string, id: string, channel = 'is not null'): s
   // The phone of a fact that names its viewer is neither normalised nor used in the joins.
   const phone = phoneNumber(`(case when ${fact}.${id} is null then ${fact}.phone end)`)
   const ofPhone = (columns: string, more: string) =>
-    `select ${hiddenOrder('p.phone')} as token, min(p.phone) as phone_number, ${columns}
+    `select ${joinToken('p.phone')} as token, min(p.phone) as phone_number, ${columns}
     from livehouse_ops.viewer_persons p where p.phone is not null ${more}`
   // Compares the phones too, as two may share a token. Postgres never sorts by `is not distinct from`.
   const matches = (row: string) =>
-    `${row}.token = ${hiddenOrder(phone)} and ${row}.phone_number is not distinct from ${phone}`
+    `${row}.token = ${joinToken(phone)} and ${row}.phone_number is not distinct from ${phone}`
   return `left join (
     ${ofPhone(
       'p.channel_id, min(p.user_id) as user_id',
@@ -198,5 +198,5 @@ export function joinViewer(fact: string, id: string, channel = 'is not null'): s
  * record, from which a phone number could be guessed: it is hashed again, with the key of this database.
  */
 export function eventKey(keySql: string, timeSql: string): string {
-  return `case when ${timeSql} is not null then ${keySql} else ${hashed(keySql)} end`
+  return `case when ${timeSql} is not null then ${keySql} else ${hash(keySql)} end`
 }

@@ -1,7 +1,7 @@
 import { type BiColumn, type BiColumns, date, double, instant, localTime } from '../../view.ts'
 
 /** The local time of the service at an instant. */
-export function local(instantSql: string): string {
+export function toLocal(instantSql: string): string {
   return `((${instantSql}) at time zone '{zone}')`
 }
 
@@ -34,7 +34,7 @@ export function minute(at: string): BiColumns {
 }
 
 function wallClock(name: string, at: string): BiColumn {
-  return localTime(local(at), `${name}_at on the wall clock of the service`, `${name}_at 的服务当地时间`)
+  return localTime(toLocal(at), `${name}_at on the wall clock of the service`, `${name}_at 的服务当地时间`)
 }
 
 /** Columns of a duration: `NAME_seconds`, and the same in hours, `NAME_hours`. */

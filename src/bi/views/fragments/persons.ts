@@ -1,4 +1,4 @@
-import { hiddenOrder } from './identity.ts'
+import { joinToken } from './identity.ts'
 
 /** The last known value, ordered inside: a `distinct` of another aggregate would make Postgres sort it again. */
 const latest = (column: string) =>
@@ -6,7 +6,7 @@ const latest = (column: string) =>
         filter (where v.${column} is not null))[1]`
 
 /** The columns of a person: name, expression over several viewers `v`, expression over a single one. */
-const told: readonly (readonly [name: string, ofViewers: string, ofViewer: string])[] = [
+const fields: readonly (readonly [name: string, ofViewers: string, ofViewer: string])[] = [
   ...['outer_id', 'assign_id', 'nickname', 'phone'].map((name) => [name, latest(name), `v.${name}`] as const),
   ['viewer_count', 'count(*)', '1::bigint'],
   ...['visit_count', 'watch_seconds', 'live_seconds', 'vod_seconds'].map(
@@ -15,21 +15,21 @@ const told: readonly (readonly [name: string, ofViewers: string, ofViewer: strin
   ['first_login_at', 'min(v.first_login_at)', 'v.first_login_at'],
   ['last_online_at', 'max(v.last_online_at)', 'v.last_online_at'],
 ]
-const token = hiddenOrder('i.person')
-const columns = ['person', 'channels', ...told.map(([name]) => name)].join(', ')
-export const keptPersonColumns = told.map(([name]) => `k.${name}`).join(', ')
-export const viewerPersonColumns = told.map(([, , ofViewer]) => ofViewer).join(', ')
-export const unlistedPersonColumns = told.map(([name]) => (name === 'viewer_count' ? '1::bigint' : 'null')).join(', ')
+const token = joinToken('i.person')
+const columns = ['person', 'channels', ...fields.map(([name]) => name)].join(', ')
+export const storedPersonColumns = fields.map(([name]) => `k.${name}`).join(', ')
+export const viewerPersonColumns = fields.map(([, , ofViewer]) => ofViewer).join(', ')
+export const unlistedPersonColumns = fields.map(([name]) => (name === 'viewer_count' ? '1::bigint' : 'null')).join(', ')
 
 /** Persons who may have changed with some channels: those with viewers there now, or when they were stored. */
-const staleIn = (channels: string) => `select ${token} as token from livehouse_ops.viewer_persons i
+const stalePersons = (channels: string) => `select ${token} as token from livehouse_ops.viewer_persons i
       where i.is_shared and i.channel_id = any(${channels})
       union
       select k.token from livehouse_ops.kept_persons k where k.channels && ${channels}`
 
 /** The persons of `stale`, computed from their viewers; nothing is joined if there are none. */
-const renewed = `select v.token, v.person, array_agg(distinct v.channel_id),
-      ${told.map(([, ofViewers]) => ofViewers).join(', ')}
+const currentPersons = `select v.token, v.person, array_agg(distinct v.channel_id),
+      ${fields.map(([, ofViewers]) => ofViewers).join(', ')}
     from (
       select ${token} as token, i.person, v.*
       from livehouse_ops.viewer_persons i
@@ -42,10 +42,10 @@ const renewed = `select v.token, v.person, array_agg(distinct v.channel_id),
  * never stale. Nothing is joined by the person itself, as its order would reveal digits of a phone.
  */
 export const persons = `(
-    with stale as (${staleIn('array(select channel_id from livehouse_ops.changed_persons)')})
+    with stale as (${stalePersons('array(select channel_id from livehouse_ops.changed_persons)')})
     select ${columns} from livehouse_ops.kept_persons k where not exists (select from stale s where s.token = k.token)
     union all
-    select ${columns} from (${renewed}) r (token, ${columns})
+    select ${columns} from (${currentPersons}) r (token, ${columns})
   )`
 
 /**
@@ -58,7 +58,7 @@ export const noteChannelsOf = (statement: string) => `with c as (${statement}),
     select channel_id as channel from d`
 
 /** Computes and stores the persons who may have changed with some channels. @param channels an array, as SQL */
-export const refreshPersons = (channels: string) => `with stale as (${staleIn(channels)}),
+export const refreshPersons = (channels: string) => `with stale as (${stalePersons(channels)}),
     gone as (delete from livehouse_ops.kept_persons k using stale s where s.token = k.token)
     insert into livehouse_ops.kept_persons (token, ${columns})
-    ${renewed}`
+    ${currentPersons}`

@@ -6,7 +6,7 @@ import { type BiColumn, withSource } from '../../view.ts'
  * Makes columns of a view from those of a stream, with their declared type and words.
  * @param alias of the table in the view
  */
-export function columnsOf<const C extends Columns>(stream: Stream & { readonly columns: C }, alias: string) {
+export function streamColumns<const C extends Columns>(stream: Stream & { readonly columns: C }, alias: string) {
   return (name: keyof C & string): BiColumn => {
     const { type, source, words } = stream.columns[name]
     const field = source.kind === 'field' ? `${stream.section} ${source.field}` : undefined
