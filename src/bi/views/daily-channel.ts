@@ -1,7 +1,6 @@
 import { channelDays, entryDays, measures as watchMeasures } from './fragments/channel-days.ts'
 import { type Figure, rowsOf } from './fragments/channel-figures.ts'
-import { channelCoverage, holdsDay } from './fragments/coverage.ts'
-import { duration, localDay } from './fragments/local-time.ts'
+import { duration, holdsDay, localDay } from './fragments/local-time.ts'
 import { channelId, currency, isTest } from './fragments/shared-columns.ts'
 import { type BiColumns, bigint, type BiView, bool, date, numeric } from '../view.ts'
 
@@ -202,6 +201,6 @@ export const dailyChannel: BiView = {
     ) u group by u.channel_id, u.day having bool_or(u.is_day)
   ) d
   left join livehouse_ops.bi_settings s on true
-  left join ${channelCoverage} c on c.channel_id = d.channel_id
+  left join livehouse_ops.channel_coverage c on c.channel_id = d.channel_id
   ${completeness}`,
 }

@@ -1,6 +1,5 @@
 import { broadcastColumns, giftColumns, giftSums, liveSum, isDuring, signupColumns } from './fct-broadcast.ts'
 import { broadcasts, visitsOfBroadcast } from './fragments/broadcasts.ts'
-import { channelCoverage } from './fragments/coverage.ts'
 import { joinPerson, viewerKey } from './fragments/identity.ts'
 import { duration, moment } from './fragments/local-time.ts'
 import { bareLink, personalColumn } from './fragments/masks.ts'
@@ -73,7 +72,7 @@ export const fctBroadcastViewer: BiView = {
     from (select w.*, t.* from ${visitsOfBroadcast}) w where w.user_id is not null group by w.channel_id, w.user_id
   ) w
   left join livehouse.visitors f on f.channel_id = w.channel_id and f.user_id = w.user_id
-  left join ${channelCoverage} c on c.channel_id = b.channel_id
+  left join livehouse_ops.channel_coverage c on c.channel_id = b.channel_id
   ${joinPerson('w.channel_id', 'w.user_id')}
   left join ${sumsDuring('fct_gift', 'given_at', giftSums)} g on ${isSameViewer('g')}
   left join ${sumsDuring('fct_signup', 'signed_up_at', 'count(*) as signups')} u on ${isSameViewer('u')}`,

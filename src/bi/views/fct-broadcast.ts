@@ -1,5 +1,4 @@
 import { broadcastKey, broadcasts, visitsOfBroadcast } from './fragments/broadcasts.ts'
-import { channelCoverage } from './fragments/coverage.ts'
 import { duration, toLocal, localDay, moment } from './fragments/local-time.ts'
 import { bareLink, personalColumn } from './fragments/masks.ts'
 import { province } from './fragments/places.ts'
@@ -111,7 +110,7 @@ export const fctBroadcast: BiView = {
   // Each part is a join of its own, so that Postgres leaves out those that a query does not need. Gifts and signups
   // come from their tables: their views match phones with viewers, which Postgres would do for each broadcast.
   from: `from ${broadcasts} b left join livehouse_ops.bi_settings s on true
-  left join ${channelCoverage} c on c.channel_id = b.channel_id
+  left join livehouse_ops.channel_coverage c on c.channel_id = b.channel_id
   left join lateral (
     select count(*) as visits, count(distinct w.user_id) as viewers,
       count(distinct w.user_id) filter (where ${isDuring('f.first_login_at')}) as new_viewers,

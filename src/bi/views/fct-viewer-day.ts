@@ -1,6 +1,5 @@
-import { duration, localDay, moment } from './fragments/local-time.ts'
+import { duration, holdsDay, localDay, moment } from './fragments/local-time.ts'
 import { joinPerson } from './fragments/identity.ts'
-import { channelCoverage, holdsDay } from './fragments/coverage.ts'
 import { channelId, isTest, namedViewer } from './fragments/shared-columns.ts'
 import { bigint, type BiView, bool, date, instant } from '../view.ts'
 
@@ -58,5 +57,5 @@ export const fctViewerDay: BiView = {
   ) w
   left join livehouse.visitors v on v.channel_id = w.channel_id and v.user_id = w.user_id
   ${joinPerson('w.channel_id', 'w.user_id')}
-  left join ${channelCoverage} c on c.channel_id = w.channel_id`,
+  left join livehouse_ops.channel_coverage c on c.channel_id = w.channel_id`,
 }

@@ -10,6 +10,11 @@ export function localDay(instantSql: string): string {
   return `((${instantSql}) at time zone '{zone}')::date`
 }
 
+/** Whether a multirange of local time contains a whole day. */
+export function holdsDay(ranges: string, day: string): string {
+  return `coalesce(${ranges} @> tsrange(${day}::timestamp, (${day} + 1)::timestamp), false)`
+}
+
 /** Columns of an instant, its local time and its day: `NAME_at`, `NAME_at_local`, `NAME_day`. */
 export function moment(name: string, at: BiColumn): BiColumns {
   return {
