@@ -1,7 +1,7 @@
 import { type BenchEmulator, openEmulator } from '../lib/emulator.mts'
 import { atMost, type Measure, median } from '../lib/measures.mts'
 import { type Bench, cpuPerRow, databaseName, type MeasuredRun, measureSync, type Scenario } from '../lib/scenario.mts'
-import { dropNoting } from '../../src/bi/views/note-changes.ts'
+import { dropChangeTriggers } from '../../src/bi/views/change-triggers.ts'
 import { publishBi } from '../../src/bi/publish/publish-bi.ts'
 import { sql } from 'kysely'
 
@@ -43,7 +43,7 @@ async function measurePairs(
     const databaseUrl = await bench.server.fresh(databaseName('kept-days'))
     const db = await bench.server.open(databaseUrl)
     await publishBi(db)
-    if (!keeps) await sql.raw(dropNoting.join('; ')).execute(db)
+    if (!keeps) await sql.raw(dropChangeTriggers.join('; ')).execute(db)
     await db.destroy()
     return await measureSync(bench, emulator, { databaseUrl, streams: stream, env })
   }

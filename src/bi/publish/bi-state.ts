@@ -7,7 +7,7 @@ import { transact } from '../../store/load/load.ts'
 import { lockName } from '../../store/lock-name.ts'
 import type { BiSettings } from '../bi-settings.ts'
 import { biViews } from '../registry.ts'
-import { FIGURES } from '../views/note-changes.ts'
+import { FIGURES } from '../views/change-triggers.ts'
 import { roles, SCHEMA } from '../view-statements.ts'
 
 /** The state of `livehouse_bi` in the database, and what the connected user may do there. */

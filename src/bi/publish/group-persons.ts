@@ -3,14 +3,14 @@ import type { Db } from '../../store/database.ts'
 import { quoteText } from '../quote.ts'
 import { addPersons, forgetChangedPersons, joinPersons } from '../views/fragments/identity.ts'
 import { refreshPersons, noteChannelsOf } from '../views/fragments/persons.ts'
-import { isNoted, withFiguresLock } from './with-figures-lock.ts'
+import { hasChanges, withFiguresLock } from './with-figures-lock.ts'
 
 /**
  * Groups viewers of all channels who share an id, directly or through others, into persons, and stores the totals of
  * each. Reads the visitors only of channels where some have changed: most nights few, or none.
  */
 export async function groupPersons(db: Db, signal?: AbortSignal): Promise<void> {
-  if (!(await isNoted(db, 'changed_persons'))) return
+  if (!(await hasChanges(db, 'changed_persons'))) return
   await withFiguresLock(db, signal, async (trx) => {
     const channels = new Set<string>()
     const change = async (statement: string): Promise<boolean> => {

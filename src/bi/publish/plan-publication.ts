@@ -15,7 +15,7 @@ import {
 import { refreshChannels } from '../views/fragments/channel-figures.ts'
 import { createIndexes, dropIndexes } from '../views/indexes.ts'
 import { createViewersBetween, VIEWERS_BETWEEN } from '../views/viewers-between.ts'
-import { dropNoting, lockFigures, noteChanges } from '../views/note-changes.ts'
+import { dropChangeTriggers, lockFigures, createChangeTriggers } from '../views/change-triggers.ts'
 import { type BiState, fingerprintOf } from './bi-state.ts'
 
 const qualified = (view: string) => `${SCHEMA}.${view}`
@@ -29,7 +29,7 @@ export const viewsVersion = fingerprintOf([definitionsOf('{zone}'), kept])
 /** Plans the statements of a publication, for one transaction; none if everything is as declared. Pure. */
 export function planPublication({ language, timeZone, ...state }: BiState): readonly string[] {
   const definitions = definitionsOf(timeZone)
-  const below = [...createIndexes(timeZone), ...noteChanges(timeZone, viewsVersion)]
+  const below = [...createIndexes(timeZone), ...createChangeTriggers(timeZone, viewsVersion)]
   const comments = [
     `comment on schema ${SCHEMA} is ${quoteText(schemaWords[language])}`,
     ...biViews.flatMap((view) => commentOnView(view, language)),
@@ -64,7 +64,7 @@ export function planWithdrawal(views: readonly string[]): readonly string[] {
     `drop function if exists ${VIEWERS_BETWEEN}`,
     ...(views.length > 0 ? [dropViews(views)] : []),
     ...dropIndexes,
-    ...dropNoting,
+    ...dropChangeTriggers,
     forget,
   ]
 }

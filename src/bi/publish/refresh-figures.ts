@@ -5,7 +5,7 @@ import { figures } from '../registry.ts'
 import { refreshChangedDays } from '../views/fragments/channel-days.ts'
 import { refreshChannels } from '../views/fragments/channel-figures.ts'
 import { groupPersons } from './group-persons.ts'
-import { isNoted, withFiguresLock } from './with-figures-lock.ts'
+import { hasChanges, withFiguresLock } from './with-figures-lock.ts'
 
 /** Days per transaction: about a second of work. */
 const MOST_DAYS = 1000
@@ -20,7 +20,7 @@ export async function refreshFigures(db: Db, signal?: AbortSignal): Promise<void
 }
 
 async function refreshDays(db: Db, signal: AbortSignal | undefined): Promise<void> {
-  let hasMore = await isNoted(db, 'changed_channel_days')
+  let hasMore = await hasChanges(db, 'changed_channel_days')
   while (hasMore) {
     const days = await withFiguresLock(db, signal, async (trx, zone) => {
       const { rows } = await sql.raw<{ days: number }>(refreshChangedDays(MOST_DAYS, zone)).execute(trx)
@@ -31,7 +31,7 @@ async function refreshDays(db: Db, signal: AbortSignal | undefined): Promise<voi
 }
 
 async function refreshChannelFigures(db: Db, signal: AbortSignal | undefined): Promise<void> {
-  let last: string | undefined = (await isNoted(db, 'changed_channels')) ? '' : undefined
+  let last: string | undefined = (await hasChanges(db, 'changed_channels')) ? '' : undefined
   while (last !== undefined) {
     const after: string = last
     last = await withFiguresLock(db, signal, async (trx, zone) => {

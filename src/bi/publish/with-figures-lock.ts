@@ -3,14 +3,14 @@ import type { Db } from '../../store/database.ts'
 import { setLocal } from '../../store/driver.ts'
 import { transact } from '../../store/load/load.ts'
 import { lockName } from '../../store/lock-name.ts'
-import { FIGURES, notesIn, notesOf } from '../views/note-changes.ts'
+import { FIGURES, storedVersion, triggersVersion } from '../views/change-triggers.ts'
 import { viewsVersion } from './plan-publication.ts'
 
 /** `work_mem` for sums by viewer in memory rather than on disk. Only one such transaction runs at a time. */
 const WORK_MEMORY = '64MB'
 
 /** Whether there are noted changes, which stored figures do not include yet. Otherwise no transaction is needed. */
-export async function isNoted(db: Db, notes: `changed_${string}`): Promise<boolean> {
+export async function hasChanges(db: Db, notes: `changed_${string}`): Promise<boolean> {
   const { rows } = await sql`select from ${sql.table(`livehouse_ops.${notes}`)} limit 1`.execute(db)
   return rows.length > 0
 }
@@ -30,9 +30,9 @@ export async function withFiguresLock<T>(
     await lockName(trx, FIGURES)
     // Postgres expects few new rows, and would join them by nested loops or by sorting.
     await setLocal(trx, { work_mem: WORK_MEMORY, enable_nestloop: 'off', enable_mergejoin: 'off' })
-    const { rows } = await sql.raw<{ zone: string | null; notes: string }>(notesIn).execute(trx)
-    const { zone = null, notes } = rows[0] ?? {}
-    if (zone === null || notes !== notesOf(zone, viewsVersion) || signal?.aborted) return undefined
+    const { rows } = await sql.raw<{ zone: string | null; version: string }>(storedVersion).execute(trx)
+    const { zone = null, version } = rows[0] ?? {}
+    if (zone === null || version !== triggersVersion(zone, viewsVersion) || signal?.aborted) return undefined
     if (zone.includes('/')) await setLocal(trx, { timezone: zone })
     return await work(trx, zone)
   })

@@ -7,7 +7,7 @@ import { loadMigrations, migrateDown, migrateUp } from '../../../src/store/migra
 import { migrationSql } from '../../../src/store/migration-sql.ts'
 import { openDatabase } from '../../../src/store/pool.ts'
 import { claimSource } from '../../../src/ledger/source.ts'
-import { noteChanges } from '../../../src/bi/views/note-changes.ts'
+import { createChangeTriggers } from '../../../src/bi/views/change-triggers.ts'
 import { openTransaction, untilBlocked } from '../../helpers/own-locks.ts'
 import { describeSchema } from '../../helpers/describe-schema.ts'
 import { ofTest } from '../../helpers/of-file.ts'
@@ -187,7 +187,7 @@ test('all days are noted without a look at all records, those that records last 
   await sql`update livehouse_ops.changed_channel_days set day = '2020-01-01'`.execute(db)
   await sql`comment on function livehouse_ops.note_changed_days() is 'another'`.execute(db)
   const looked = await db.transaction().execute(async (trx) => {
-    for (const statement of noteChanges('Asia/Shanghai', 'any')) await sql.raw(statement).execute(trx)
+    for (const statement of createChangeTriggers('Asia/Shanghai', 'any')) await sql.raw(statement).execute(trx)
     const { rows } = await sql<{ tuples: number }>`
       select pg_stat_get_xact_tuples_returned('livehouse.watch_records'::regclass)::integer as tuples`.execute(trx)
     return rows[0]?.tuples

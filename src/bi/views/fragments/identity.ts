@@ -65,12 +65,12 @@ const idsOf = (row: string) => idColumns.map((basis) => `${row}.${basis}`).join(
 /**
  * Rows with their ids as they are compared, each evaluated once (`offset 0`); NULL for an id that identifies nobody.
  * @param rows as SQL
- * @param kept further columns of them, each followed by a comma
+ * @param extra further columns of them, each followed by a comma
  */
-const comparableIds = (rows: string, kept: string) => `(
-      select ${kept}${idColumns.map((basis) => `${unlessIgnored(basis)} as ${basis}`).join(', ')}
+const comparableIds = (rows: string, extra: string) => `(
+      select ${extra}${idColumns.map((basis) => `${unlessIgnored(basis)} as ${basis}`).join(', ')}
       from (
-        select ${kept}${normaliseId('v.outer_id')} as outer_id, ${normaliseId('v.assign_id')} as assign_id,
+        select ${extra}${normaliseId('v.outer_id')} as outer_id, ${normaliseId('v.assign_id')} as assign_id,
           ${phoneNumber('v.phone')} as phone
         from (${rows}) v offset 0
       ) n offset 0

@@ -46,7 +46,7 @@ const events = {
 }
 
 /** A trigger function that notes, with every change of some tables, which stored figures are stale. */
-interface Noting {
+interface ChangeTrigger {
   readonly name: string
   readonly tables: readonly string[]
   /** @param from rows that came or went, as SQL */
@@ -68,28 +68,28 @@ const channelsIn = (table: string) => `(
 
 /**
  * Declares the trigger function that notes channels, for figures of several tables.
- * @param kept the table that stores the figures
+ * @param stored the table of the figures
  * @param more how they are computed, beyond the views
  * @param others tables with channels that `tables` may no longer have
  */
 function noteChannels(
   name: string,
-  kept: string,
+  stored: string,
   tables: readonly string[],
   more = '',
   others: readonly string[] = [],
-): Noting {
+): ChangeTrigger {
   const note = (from: string) =>
     `insert into livehouse_ops.${name} (channel_id) select distinct channel_id from ${from}`
   const all = note(`(${[...tables, ...others].map(channelsIn).join(' union all ')}) x`)
-  const noteAll = `delete from livehouse_ops.${kept}; delete from livehouse_ops.${name}; ${all}`
+  const noteAll = `delete from livehouse_ops.${stored}; delete from livehouse_ops.${name}; ${all}`
   return { name, tables, note, noteAll, versionOf: (views) => `${views}${more}` }
 }
 
 const [visitors, records] = ['livehouse.visitors', 'livehouse.watch_records']
 /** The statements that group persons, which the views do not contain. */
-const groupsPersons = [forgetChangedPersons(''), addPersons(''), joinPersons(''), refreshPersons('')].join('')
-const notings: readonly Noting[] = [
+const groupingStatements = [forgetChangedPersons(''), addPersons(''), joinPersons(''), refreshPersons('')].join('')
+const changeTriggers: readonly ChangeTrigger[] = [
   {
     name: 'changed_days',
     tables: [records],
@@ -99,10 +99,10 @@ const notings: readonly Noting[] = [
     versionOf: () => refreshChangedDays(0, '{zone}'),
   },
   noteChannels('changed_channels', 'channel_figures', [visitors, records, 'livehouse.gifts', 'livehouse.signups']),
-  noteChannels('changed_persons', 'kept_persons', [visitors], groupsPersons, ['livehouse_ops.viewer_persons']),
+  noteChannels('changed_persons', 'kept_persons', [visitors], groupingStatements, ['livehouse_ops.viewer_persons']),
 ]
 
-const bodyOf = ({ note, noteAll }: Noting) => `begin
+const bodyOf = ({ note, noteAll }: ChangeTrigger) => `begin
   if tg_op = 'TRUNCATE' or tg_nargs > 0 then
     ${noteAll};
     return null;
@@ -116,10 +116,10 @@ const bodyOf = ({ note, noteAll }: Noting) => `begin
   return null;
 end`
 
-const functionOf = ({ name }: Noting) => `livehouse_ops.note_${name}()`
-const versionIn = (noting: Noting, timeZone: string, views: string) =>
-  fillZone(`${bodyOf(noting)}\n${noting.versionOf(views)}\n{zone}`, timeZone)
-const commentOf = (noting: Noting) => `obj_description(to_regprocedure('${functionOf(noting)}'), 'pg_proc')`
+const functionOf = ({ name }: ChangeTrigger) => `livehouse_ops.note_${name}()`
+const versionOfTrigger = (trigger: ChangeTrigger, timeZone: string, views: string) =>
+  fillZone(`${bodyOf(trigger)}\n${trigger.versionOf(views)}\n{zone}`, timeZone)
+const commentOf = (trigger: ChangeTrigger) => `obj_description(to_regprocedure('${functionOf(trigger)}'), 'pg_proc')`
 
 /** The lock that lets one process at a time compute figures; `lockFigures` holds it until the transaction ends. */
 export const FIGURES = 'channel days'
@@ -127,40 +127,40 @@ export const lockFigures = `insert into livehouse_ops.locks (name) values ('${FI
   on conflict (name) do update set name = excluded.name`
 
 /** Selects the version of the triggers and figures in the database, and the time zone of its views. */
-export const notesIn = `select time_zone as zone, concat(${notings.map(commentOf).join(', ')}) as notes
+export const storedVersion = `select time_zone as zone, concat(${changeTriggers.map(commentOf).join(', ')}) as version
   from livehouse_ops.bi_settings`
 
 /** The same, of this livehouse. @param views version of the views */
-export function notesOf(timeZone: string, views: string): string {
-  return notings.map((noting) => versionIn(noting, timeZone, views)).join('')
+export function triggersVersion(timeZone: string, views: string): string {
+  return changeTriggers.map((trigger) => versionOfTrigger(trigger, timeZone, views)).join('')
 }
 
 /**
  * Creates triggers that note, whatever program changes a row, the days and channels whose stored figures are stale. If
  * they were missing or of another version, all stored figures are deleted and everything is noted.
  */
-export function noteChanges(timeZone: string, views: string): readonly string[] {
-  return notings.map((noting) => {
-    const { name, tables, noteAll } = noting
-    const func = functionOf(noting)
+export function createChangeTriggers(timeZone: string, views: string): readonly string[] {
+  return changeTriggers.map((trigger) => {
+    const { name, tables, noteAll } = trigger
+    const func = functionOf(trigger)
     // The comment holds the version: how changes are noted and figures computed.
-    const comment = quoteText(versionIn(noting, timeZone, views))
-    const triggers = tables.flatMap((table) =>
+    const comment = quoteText(versionOfTrigger(trigger, timeZone, views))
+    const actions = tables.flatMap((table) =>
       Object.entries(events).map(([event, rows]) => [event, `${event} on ${table} ${rows}`, '']),
     )
     // Ignored ids also decide which viewers are one person.
     if (name === 'changed_persons')
-      triggers.push(['settings', 'update of ignored_ids on livehouse_ops.bi_settings', "'all'"])
-    const made = triggers.map(
-      ([trigger, on, argument]) => `create or replace trigger ${name}_${trigger} after ${on}
+      actions.push(['settings', 'update of ignored_ids on livehouse_ops.bi_settings', "'all'"])
+    const statements = actions.map(
+      ([suffix, action, argument]) => `create or replace trigger ${name}_${suffix} after ${action}
       for each statement execute function ${func.replace('()', `(${argument})`)};`,
     )
     return `do ${dollarQuote(`begin
-  if ${commentOf(noting)} is distinct from ${comment} then
+  if ${commentOf(trigger)} is distinct from ${comment} then
     create or replace function ${func} returns trigger language plpgsql set search_path = pg_catalog
-      as ${dollarQuote(fillZone(bodyOf(noting), timeZone))};
+      as ${dollarQuote(fillZone(bodyOf(trigger), timeZone))};
     comment on function ${func} is ${comment};
-    ${made.join('\n    ')}
+    ${statements.join('\n    ')}
     ${fillZone(noteAll, timeZone)};
   end if;
 end`)}`
@@ -168,6 +168,6 @@ end`)}`
 }
 
 /** Drops the triggers, without which stored figures are not valid. */
-export const dropNoting: readonly string[] = notings.map(
+export const dropChangeTriggers: readonly string[] = changeTriggers.map(
   (each) => `drop function if exists ${functionOf(each)} cascade`,
 )
