@@ -78,10 +78,10 @@ function say(line: string): void {
 
 async function publish(db: Kysely<Database>, what: string): Promise<void> {
   const startedAt = systemClock.now()
-  const { made, notices } = await publishForms(db)
+  const { views, notices } = await publishForms(db)
   const memory = Math.round(process.memoryUsage.rss() / 1_048_576)
   say(
-    `${systemClock.now() - startedAt} ms ${what}: ${[...made, ...notices].join(', ') || 'nothing to do'}; this process has ${memory} MB`,
+    `${systemClock.now() - startedAt} ms ${what}: ${[...views, ...notices].join(', ') || 'nothing to do'}; this process has ${memory} MB`,
   )
 }
 

@@ -36,7 +36,7 @@ export async function changeForm(
       break
     case 'publish': {
       const view = await addPublishedForm(db, form)
-      const { made, notices } = await publishForms(db, signal)
+      const { views, notices } = await publishForms(db, signal)
       for (const notice of notices.values()) remark(notice)
       const own = notices.get(view)
       if (own !== undefined) {
@@ -44,7 +44,7 @@ export async function changeForm(
         if (form.view === null) await removePublishedForm(db, form, view)
         throw new LivehouseError('db.refused', own, { reason: own, sqlState: '42501' })
       }
-      remark(made.includes(view) ? `published: ${FORMS_SCHEMA}.${view}` : `${FORMS_SCHEMA}.${view} is up to date`)
+      remark(views.includes(view) ? `published: ${FORMS_SCHEMA}.${view}` : `${FORMS_SCHEMA}.${view} is up to date`)
       break
     }
     case 'unpublish':

@@ -23,7 +23,7 @@ const removedAt = {
   ),
 }
 
-const changes = {
+const auditColumns = {
   extra: column(
     'jsonb',
     'Fields that the interface description does not know, and raw values that could not be read, by source ' +
@@ -68,7 +68,7 @@ const channels: BaseTable = {
       'active：已配置；retired：不再配置；gone：已配置，但服务端已不认识',
     ),
     read_until: column('date', 'Last day that is read of it (LIVEHOUSE_CHANNELS), if any', '读取的最后一天，如有'),
-    ...changes,
+    ...auditColumns,
     extra: column(
       'jsonb',
       'Always NULL here: the service has no list of channels of its own',
@@ -89,10 +89,10 @@ export const tablesWords: Words = {
 }
 
 function tableOf({ words, key, columns, marksRemoved }: LoadTable): BaseTable {
-  const declared = Object.entries(columns).map(([name, { type, words: ofColumn }]) => {
+  const fields = Object.entries(columns).map(([name, { type, words: ofColumn }]) => {
     return [name, { type: type === 'timestamptz' ? 'timestamp with time zone' : type, words: ofColumn }] as const
   })
-  return { words, key, columns: { ...Object.fromEntries(declared), ...(marksRemoved ? removedAt : {}), ...changes } }
+  return { words, key, columns: { ...Object.fromEntries(fields), ...(marksRemoved ? removedAt : {}), ...auditColumns } }
 }
 
 /**

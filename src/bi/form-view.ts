@@ -29,10 +29,10 @@ const fixedColumns: BiColumns = Object.fromEntries(
 
 /** Names the column of each question: safe, unique, and different from the columns of every form. */
 export function formColumnNames(questions: readonly (string | null)[]): readonly string[] {
-  const taken = new Set(Object.keys(fixedColumns))
+  const takenNames = new Set(Object.keys(fixedColumns))
   return questions.map((question, index) => {
-    const name = uniqueName(safeName(question ?? '', `question_${index + 1}`), taken)
-    taken.add(name)
+    const name = uniqueName(safeName(question ?? '', `question_${index + 1}`), takenNames)
+    takenNames.add(name)
     return name
   })
 }
@@ -44,13 +44,13 @@ export function formColumnNames(questions: readonly (string | null)[]): readonly
 export function createFormView(view: string, form: Form, timeZone: string): string {
   const { channelId, questionId, questions } = form
   const names = formColumnNames(questions)
-  const zoned = (text: string) => fillZone(text, timeZone)
-  const fixed = Object.entries(fixedColumns).map(([name, { sql }]) => `${zoned(sql)} as ${name}`)
-  const place = `c.channel_id = ${quoteText(channelId)} and c.question_id = ${quoteText(questionId)}`
+  const inZone = (text: string) => fillZone(text, timeZone)
+  const fixedSelects = Object.entries(fixedColumns).map(([name, { sql }]) => `${inZone(sql)} as ${name}`)
+  const condition = `c.channel_id = ${quoteText(channelId)} and c.question_id = ${quoteText(questionId)}`
   const answers = questions.map((question, index) => {
     const [header, at] = [question === null ? 'null' : quoteText(question), `[${index + 1}]`]
     const isCleared = `exists (select from livehouse_ops.cleared_questions c
-      where ${place} and c.question_no = ${index + 1} and c.question = coalesce(${header}, ''))`
+      where ${condition} and c.question_no = ${index + 1} and c.question = coalesce(${header}, ''))`
     const answer = mask('answers', `x.answers${at}`, isCleared)
     const name = quoteName(names[index] ?? '')
     return `case when x.questions${at} is not distinct from ${header} then ${answer} end as ${name}`
@@ -59,8 +59,8 @@ export function createFormView(view: string, form: Form, timeZone: string): stri
   return `create or replace view ${FORMS_SCHEMA}.${quoteName(view)} with (security_barrier) as
   select ${[...Object.keys(fixedColumns).map((name) => `s.${name}`), ...answers].join(',\n    ')}
   from (
-    select ${fixed.join(',\n    ')}, u.answers as livehouse_answers
-    ${zoned(fctSignup.from)} and u.channel_id = ${quoteText(channelId)} and u.question_id = ${quoteText(questionId)}
+    select ${fixedSelects.join(',\n    ')}, u.answers as livehouse_answers
+    ${inZone(fctSignup.from)} and u.channel_id = ${quoteText(channelId)} and u.question_id = ${quoteText(questionId)}
   ) s
   left join lateral (
     select array_agg(a ->> 'question' order by no) as questions, array_agg(a ->> 'answer' order by no) as answers

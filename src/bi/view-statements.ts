@@ -39,17 +39,17 @@ end $$`
  * Replaces views in place, so that grants and other people's views on them survive. If a column is gone or has another
  * type, drops all of them at once and creates them again, which fails if other people's views depend on them.
  * @param definitions `create or replace view …`
- * @param present names of the existing views, as SQL
+ * @param existing names of the existing views, as SQL
  */
-export function replaceViews(definitions: readonly string[], present: readonly string[]): string {
+export function replaceViews(definitions: readonly string[], existing: readonly string[]): string {
   const body = `declare definitions text := ${dollarQuote(definitions.join(';\n'))};
 begin
   execute definitions;
 exception when invalid_table_definition then
-  drop view if exists ${present.join(', ')};
+  drop view if exists ${existing.join(', ')};
   execute definitions;
 end`
-  return present.length === 0 ? definitions.join(';\n') : `do ${dollarQuote(body)}`
+  return existing.length === 0 ? definitions.join(';\n') : `do ${dollarQuote(body)}`
 }
 
 /** Comments on a view and on each of its columns. */
@@ -81,10 +81,10 @@ end $$`,
   )
 }
 
-/** Grants analysts these views and nothing else. @param present the roles that exist */
-export function grantTo(present: readonly string[], schema: string, views: readonly string[]): readonly string[] {
-  if (present.length === 0) return []
-  const to = present.join(', ')
+/** Grants analysts these views and nothing else. @param grantees the roles that exist */
+export function grantViews(grantees: readonly string[], schema: string, views: readonly string[]): readonly string[] {
+  if (grantees.length === 0) return []
+  const to = grantees.join(', ')
   const names = views.map((view) => `${schema}.${view}`).join(', ')
   return [`grant usage on schema ${schema} to ${to}`, `grant select on ${names} to ${to}`]
 }

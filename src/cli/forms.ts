@@ -61,7 +61,7 @@ function describeForms(forms: readonly KnownForm[]): string[] {
     form.hasHeaders ? form.questions.length : '–',
     form.signupCount,
     form.view === null ? '–' : `${FORMS_SCHEMA}.${form.view}`,
-    form.cleared.join(', ') || '–',
+    form.clearedQuestions.join(', ') || '–',
   ])
   return formatTable(['channel', 'questionnaire', 'name', 'questions', 'signups', 'view', 'cleared'], rows)
 }
@@ -71,7 +71,7 @@ function describeQuestions(form: KnownForm): string[] {
   const rows = form.questions.map((question, index) => [
     index + 1,
     names[index],
-    form.cleared.includes(index + 1) ? 'cleared' : 'masked',
+    form.clearedQuestions.includes(index + 1) ? 'cleared' : 'masked',
     question,
   ])
   return [...describeForms([form]), '', ...formatTable(['no', 'column', 'answers', 'question'], rows)]

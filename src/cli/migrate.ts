@@ -72,7 +72,7 @@ async function makeQueue(context: CliContext, settings: DatabaseSettings): Promi
 
 function reportBi({ remark }: CliContext, { status, notice }: BiOutcome, forms: FormsOutcome): number {
   if (status === 'published') remark('published: the views of livehouse_bi')
-  for (const view of forms.made) remark(`published: livehouse_forms.${view}`)
+  for (const view of forms.views) remark(`published: livehouse_forms.${view}`)
   for (const each of [notice ?? [], ...forms.notices.values()].flat()) remark(each)
   return status === 'blocked' || forms.notices.size > 0 ? 1 : 0
 }

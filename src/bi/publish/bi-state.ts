@@ -68,13 +68,13 @@ export async function writeBiSettings(db: Db, settings: BiSettings): Promise<voi
   }
   const given = Object.entries(columns).filter(([, value]) => value !== undefined)
   if (given.length === 0) return
-  const written = given.map(([name, value]) => sql`${sql.ref(name)} = ${value}`)
-  const differs = given.map(([name, value]) => sql`${sql.ref(name)} is distinct from ${value}`)
-  const differing = sql`from livehouse_ops.bi_settings where ${sql.join(differs, sql` or `)}`
-  if ((await sql`select ${differing}`.execute(db)).rows.length === 0) return
+  const assignments = given.map(([name, value]) => sql`${sql.ref(name)} = ${value}`)
+  const conditions = given.map(([name, value]) => sql`${sql.ref(name)} is distinct from ${value}`)
+  const changedRow = sql`from livehouse_ops.bi_settings where ${sql.join(conditions, sql` or `)}`
+  if ((await sql`select ${changedRow}`.execute(db)).rows.length === 0) return
   await transact(db, async (trx) => {
     // Other ignored ids make stored persons stale. The lock comes first, as in a refresh, to prevent deadlocks.
     await lockName(trx, FIGURES)
-    await sql`update livehouse_ops.bi_settings set ${sql.join(written)}`.execute(trx)
+    await sql`update livehouse_ops.bi_settings set ${sql.join(assignments)}`.execute(trx)
   })
 }

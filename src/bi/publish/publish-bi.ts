@@ -40,10 +40,10 @@ export async function publishBi(db: Db, { signal, settings, timeZone }: PublishR
   }
   // Runs group no persons while the views are those of another version.
   await groupPersons(db, signal)
-  const { roles: present } = await readBiState(db)
-  const missing = Object.keys(roles).filter((role) => !present.includes(role))
-  if (missing.length === 0) return outcome
-  const notice = `Only this user can read ${SCHEMA}: it may not create the roles ${missing.join(' and ')}. ${DBA}.`
+  const { roles: existingRoles } = await readBiState(db)
+  const missingRoles = Object.keys(roles).filter((role) => !existingRoles.includes(role))
+  if (missingRoles.length === 0) return outcome
+  const notice = `Only this user can read ${SCHEMA}: it may not create the roles ${missingRoles.join(' and ')}. ${DBA}.`
   return { status: 'published', notice }
 }
 

@@ -3,7 +3,7 @@ import type { Db } from '../../store/database.ts'
 import { ifPossible } from '../base-tables.ts'
 import { commentOnFormView, createFormView, type Form, FORMS_SCHEMA, formsSchemaWords } from '../form-view.ts'
 import { quoteName, quoteText } from '../quote.ts'
-import { createSchema, grantTo, replaceViews } from '../view-statements.ts'
+import { createSchema, grantViews, replaceViews } from '../view-statements.ts'
 import { applyPlan } from './apply-plan.ts'
 import { type BiState, fingerprintOf, readBiState } from './bi-state.ts'
 
@@ -19,15 +19,15 @@ export type FormsOutcome = Awaited<ReturnType<typeof publishForms>>
 
 /** Updates the views of published questionnaires whose headers have changed, and creates missing ones. */
 export async function publishForms(db: Db, signal?: AbortSignal) {
-  const made: string[] = []
+  const views: string[] = []
   const notices = new Map<string, string>()
   for (const view of (await planForms(db)).keys()) {
     const outcome = await applyPlan(db, signal, async (at) => (await planForms(at)).get(view) ?? [], DBA)
-    if (outcome.status === 'published') made.push(view)
+    if (outcome.status === 'published') views.push(view)
     if (outcome.status === 'blocked')
       notices.set(view, `The view ${FORMS_SCHEMA}.${view} is not up to date: ${outcome.reason}.`)
   }
-  return { made, notices }
+  return { views, notices }
 }
 
 /** Plans the views that have to be created or replaced: by name, the statements of one transaction each. Only reads. */
@@ -45,17 +45,17 @@ function planForm(view: string, form: KnownForm, { timeZone, language, roles }: 
   const definition = createFormView(view, form, timeZone)
   const comments = commentOnFormView(view, form, language)
   const name = `${FORMS_SCHEMA}.${quoteName(view)}`
-  const grants = grantTo(roles, FORMS_SCHEMA, [quoteName(view)])
+  const grants = grantViews(roles, FORMS_SCHEMA, [quoteName(view)])
   const fingerprint = fingerprintOf([definition, comments, grants])
-  if (form.fingerprint === fingerprint && form.isMade) return []
-  const place = `channel_id = ${quoteText(form.channelId)} and question_id = ${quoteText(form.questionId)}`
+  if (form.fingerprint === fingerprint && form.viewExists) return []
+  const condition = `channel_id = ${quoteText(form.channelId)} and question_id = ${quoteText(form.questionId)}`
   return [
     createSchema(FORMS_SCHEMA),
     ifPossible([`comment on schema ${FORMS_SCHEMA} is ${quoteText(formsSchemaWords[language])}`]),
     replaceViews([definition], [name]),
     ...comments,
     ...grants,
-    `update livehouse_ops.published_forms set fingerprint = '${fingerprint}' where ${place}`,
+    `update livehouse_ops.published_forms set fingerprint = '${fingerprint}' where ${condition}`,
   ]
 }
 
@@ -67,9 +67,9 @@ export interface KnownForm extends Form {
   readonly view: string | null
   /** Fingerprint of the view as last published. */
   readonly fingerprint: string | null
-  readonly isMade: boolean
+  readonly viewExists: boolean
   /** Numbers of the questions whose answers every analyst may see, under the current headers. */
-  readonly cleared: readonly number[]
+  readonly clearedQuestions: readonly number[]
   readonly signupCount: number
 }
 
@@ -85,10 +85,10 @@ export async function readForms(db: Db, { isCounted = false } = {}): Promise<rea
       p.fingerprint,
       h.title is not null as "hasHeaders",
       t.questions,
-      to_regclass('livehouse_forms.' || quote_ident(p.view_name)) is not null as "isMade",
+      to_regclass('livehouse_forms.' || quote_ident(p.view_name)) is not null as "viewExists",
       array(select c.question_no from livehouse_ops.cleared_questions c
         where c.channel_id = q.channel_id and c.question_id = q.question_id
-          and c.question = coalesce(t.questions[c.question_no], '') order by 1) as cleared,
+          and c.question = coalesce(t.questions[c.question_no], '') order by 1) as "clearedQuestions",
       ${isCounted ? count : sql`0`} as "signupCount"
     from livehouse.questionnaires q
       left join livehouse_ops.published_forms p on p.channel_id = q.channel_id and p.question_id = q.question_id

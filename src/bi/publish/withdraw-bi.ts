@@ -10,21 +10,21 @@ import { planWithdrawal } from './plan-publication.ts'
  * them; the next publication creates them again.
  */
 export async function withdrawBi(transaction: Db): Promise<void> {
-  const { rows: found } = await sql`
+  const { rows: tables } = await sql`
     select where to_regclass('livehouse_ops.bi_settings') is not null
       and to_regclass('livehouse_ops.published_forms') is not null`.execute(transaction)
   // Nothing can have been published before both tables exist.
-  if (found.length === 0) return
+  if (tables.length === 0) return
   const { rows } = await sql<{ views: readonly string[]; forms: readonly string[] }>`
     select views, array(select format('%I.%I', ${FORMS_SCHEMA}::text, view_name)
       from livehouse_ops.published_forms) as forms
     from livehouse_ops.bi_settings`.execute(transaction)
   const { views = [], forms = [] } = rows[0] ?? {}
-  const ofForms =
+  const formStatements =
     forms.length === 0
       ? []
       : [`drop view if exists ${forms.join(', ')}`, 'update livehouse_ops.published_forms set fingerprint = null']
-  await sql.raw([...ofForms, ...planWithdrawal(views)].join(';\n')).execute(transaction)
+  await sql.raw([...formStatements, ...planWithdrawal(views)].join(';\n')).execute(transaction)
 }
 
 /** Explains an error of a migration that other people's views or tables block; undefined for any other error. */

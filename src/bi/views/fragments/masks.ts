@@ -46,12 +46,12 @@ export function mask(kind: PersonalData, sql: string, unless?: string): string {
 
 /** Makes a column of personal data, masked for readers who may not see it. */
 export function personalColumn(kind: PersonalData, { type, sql, words }: BiColumn): BiColumn {
-  const isClear = maskedOnRequest.some((each) => each === kind)
+  const staysClear = maskedOnRequest.some((each) => each === kind)
   const maskedWords = {
     en: `${words.en}; masked unless the reader has the role livehouse_pii`,
     zh: `${words.zh}；没有 livehouse_pii 角色时脱敏`,
   }
-  return { type, sql: mask(kind, sql), personal: kind, words: isClear ? words : maskedWords }
+  return { type, sql: mask(kind, sql), personal: kind, words: staysClear ? words : maskedWords }
 }
 
 /**
