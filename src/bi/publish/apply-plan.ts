@@ -34,7 +34,7 @@ export async function applyPlan(
   } catch (error) {
     const dependents = dependentsIn(error)
     if (dependents !== undefined) {
-      const next = 'Keep its definition (pg_get_viewdef), drop it, run `livehouse migrate up`, create it again'
+      const next = 'Save its definition (pg_get_viewdef), drop it, run `livehouse migrate up`, and create it again'
       return { status: 'blocked', reason: `${dependents} depends on a view that has to be replaced. ${next}` }
     }
     // Class 54: a limit of Postgres is exceeded, such as the number of columns of a view.

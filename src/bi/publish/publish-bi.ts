@@ -35,7 +35,7 @@ export async function publishBi(db: Db, { signal, settings, timeZone }: PublishR
   const outcome = await applyPlan(db, signal, async (each) => await planBi(each, timeZone), DBA)
   if (outcome.status === 'unchanged') return outcome
   if (outcome.status === 'blocked') {
-    const meanwhile = 'Until then persons and kept figures are not updated'
+    const meanwhile = 'Until the views are, new viewers are not grouped into persons, and queries are slower'
     return { status: 'blocked', notice: `The views of ${SCHEMA} are not up to date: ${outcome.reason}. ${meanwhile}.` }
   }
   // Runs group no persons while the views are those of another version.

@@ -8,8 +8,8 @@ import { applyPlan } from './apply-plan.ts'
 import { type BiState, fingerprintOf, readBiState } from './bi-state.ts'
 
 const DBA =
-  `Let a DBA run \`create schema ${FORMS_SCHEMA} authorization USER\` with the user of DATABASE_URL, who also ` +
-  'has to own the tables of livehouse'
+  `Let a DBA run \`create schema ${FORMS_SCHEMA} authorization USER\`, where USER is the user of DATABASE_URL, ` +
+  'who also has to own the tables of livehouse'
 
 /**
  * The result: names of the views that were created or replaced, and for each that could not be, a sentence that says

@@ -31,8 +31,8 @@ export async function withdrawBi(transaction: Db): Promise<void> {
 export function explainDependents(error: unknown): LivehouseError<'db.refused'> | undefined {
   const dependents = dependentsIn(error)
   if (dependents === undefined) return undefined
-  const reason = `${dependents} depends on what is to be dropped`
-  const repair = 'Keep its definition (pg_get_viewdef), drop it, run this again, and create it again'
+  const reason = `${dependents} depends on what the migration drops`
+  const repair = 'Save its definition (pg_get_viewdef), drop it, run this again, and create it again'
   const message = `The schema could not be migrated, and nothing was changed: ${reason}. ${repair}.`
   return new LivehouseError('db.refused', message, { reason, sqlState: '2BP01' }, { cause: error })
 }

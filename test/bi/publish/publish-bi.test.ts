@@ -98,7 +98,7 @@ test('a view of somebody else on a column that goes stops the update and is name
     notice: expect.stringMatching(/view public.mine depends on.*migrate up/),
   })
   expect(await describeSchema(db)).toEqual(before)
-  await expect(migrateDown(db)).rejects.toThrow('view public.mine depends on what is to be dropped. Keep')
+  await expect(migrateDown(db)).rejects.toThrow('view public.mine depends on what the migration drops. Save')
   await sql`drop view public.mine`.execute(db)
   expect(await publishBi(db)).toEqual({ status: 'published' })
   await sql`select is_active from livehouse_bi.dim_channel`.execute(db)
@@ -140,7 +140,7 @@ test('a user who may not make roles or change the views goes on without, and is 
   await using db = await openDatabase(databaseUrl(name, role))
   await migrateUp(db)
   const notice = expect.stringMatching(
-    /livehouse_bi are not up to date.*livehouse migrate sql.*persons and kept figures are not updated/,
+    /livehouse_bi are not up to date.*livehouse migrate sql.*new viewers are not grouped into persons/,
   )
   expect(await publishBi(db)).toEqual({ status: 'blocked', notice })
   await sql`create schema livehouse_bi authorization ${sql.id(role.name)}`.execute(admin)
