@@ -9,7 +9,7 @@ export const FORMS_SCHEMA = 'livehouse_forms'
 
 export const formsSchemaWords: Words = {
   en:
-    'For analysts: a view for each questionnaire that was published, a column a question; answers masked unless ' +
+    'For analysts: a view for each published questionnaire, with a column for each question; answers masked unless ' +
     'the question is cleared',
   zh: '面向分析师：每份已发布问卷一个视图，每题一列；题目未公开时答案脱敏',
 }

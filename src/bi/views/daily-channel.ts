@@ -130,16 +130,16 @@ const completeness = `cross join lateral (
 export const dailyChannel: BiView = {
   name: 'daily_channel',
   grain: {
-    en: 'A channel on a day, from its first entry to today (no longer read: to its last), also where nothing happened',
+    en: 'A channel on a day, active or not, from its first entry to today (to its last if it is no longer read)',
     zh: '频道的一天：自首次进入至今（不再读取的至最后一次），无活动的日子也在内',
   },
   remarks: {
     en:
-      'Sums that can be added up over days and channels, except viewers (a viewer of two days counts on both: ' +
-      'use fct_viewer_day) and peaks. Numerators and denominators, no ratios. A measure is 0 where its day has ' +
-      'been read whole and had none, and NULL where that is not known: the day has not been read whole, or no visit ' +
-      'tells (those of version 1 of the interface have no live seconds). Where some do, they alone count. Gifts and ' +
-      'signups that the service no longer has are left out; a viewer who has left the list stays new on the entry day.',
+      'Sums that can be added up over days and channels, except viewers (a viewer of two days counts on both: use ' +
+      'fct_viewer_day) and peaks; numerators and denominators, no ratios. A measure is 0 if its day was read in ' +
+      'full and had none, and NULL if unknown: the day was not read in full, or no visit gives the value (version ' +
+      '1 of the interface has no live seconds). If only some visits give it, only they count. Gifts and signups ' +
+      'that the service no longer has are left out; a viewer who has left the list stays new on the entry day.',
     zh:
       '可按日期和频道相加；但观众数（跨日会重复计，去重请用 fct_viewer_day）和峰值不可相加。只给分子分母，不给比率。已完整读取而没有发生的为 0；未完整读取，' +
       '或当日访问均未提供时（接口第 1 版无直播秒数）为 NULL；仅部分访问提供时只计这些访问。服务端已不存在的礼物与报名不计入；已离开访客列表的观众仍计为其首次进入日的新观众。',
@@ -149,23 +149,23 @@ export const dailyChannel: BiView = {
     ...channelId('d.channel_id'),
     day: date('d.day', 'Day of the service; joins dim_date', '日期，关联 dim_date'),
     ...count('viewers', 'Distinct viewers who entered', '进入的观众数（去重）'),
-    ...count('new_viewers', 'Viewers who, by the visitor list, first came on the day', '新观众数（以访客列表为准）'),
+    ...count('new_viewers', 'New viewers, by the first entry in the visitor list', '新观众数（以访客列表为准）'),
     ...count('watched_viewers', 'Distinct viewers who watched anything', '有观看的观众数（去重）'),
     ...count('viewers_over_one_minute', 'Distinct viewers who watched a minute or more', '累计观看满一分钟的观众数'),
     ...count('live_viewers', 'Distinct viewers who watched live', '观看直播的观众数（去重）'),
     sessions: bigint(orZero('visits'), 'Old name of visits', '同 visits（旧名）'),
     watched_sessions: bigint(orZero('watched_visits'), 'Old name of watched_visits', '同 watched_visits（旧名）'),
-    ...duration('watch', bigint(orZero('watch_seconds'), 'Watched, in seconds', '观看时长（秒）')),
-    ...duration('live', bigint(orZero('live_seconds'), 'Watched live, in seconds', '直播观看时长（秒）')),
-    ...duration('replay', bigint(orZero('replay_seconds'), 'Watched on demand, in seconds', '点播观看时长（秒）')),
+    ...duration('watch', bigint(orZero('watch_seconds'), 'Watch time in seconds', '观看时长（秒）')),
+    ...duration('live', bigint(orZero('live_seconds'), 'Live watch time in seconds', '直播观看时长（秒）')),
+    ...duration('replay', bigint(orZero('replay_seconds'), 'On-demand watch time in seconds', '点播观看时长（秒）')),
     estimated_peak_live_viewers: bigint(
       peakOrZero('peak_live_viewers', `${orZero('live_seconds')} = 0 and coalesce(d.peak_viewers, 0) = 0`),
-      'Largest estimated_live_viewers of its minutes (fct_audience_minute); NULL if the day before was not read',
+      'Largest estimated_live_viewers of the minutes (fct_audience_minute); NULL if the day before was not read',
       '当日各分钟直播在线人数估计的最大值（见 fct_audience_minute）；前一日未读取时为 NULL',
     ),
     estimated_peak_viewers: bigint(
       peakOrZero('peak_viewers', `${orZero('visits')} = 0`),
-      'Largest estimated_all_viewers of its minutes (fct_audience_minute); NULL if the day before was not read',
+      'Largest estimated_all_viewers of the minutes (fct_audience_minute); NULL if the day before was not read',
       '当日各分钟在线人数估计的最大值（见 fct_audience_minute）；前一日未读取时为 NULL',
     ),
     ...count('cash_gifts', 'Cash rewards', '现金打赏次数'),
@@ -174,14 +174,14 @@ export const dailyChannel: BiView = {
     prop_amount: numeric(orZero('prop_amount'), 'Sum of the props', '道具金额'),
     currency,
     ...count('signups', 'Signups', '报名次数'),
-    is_watch_complete: bool('k.watch', 'Whether its watch records have all been read', '当日观看记录是否已完整读取'),
+    is_watch_complete: bool('k.watch', 'Whether all watch records have been read', '当日观看记录是否已完整读取'),
     is_viewer_complete: bool('k.viewer', 'Whether the visitor list has been read since', '之后是否读取过访客列表'),
-    is_gift_complete: bool('k.gift', 'Whether its gifts have all been read', '当日礼物是否已完整读取'),
-    is_signup_complete: bool('k.signup', 'Whether its signups have all been read', '当日报名是否已完整读取'),
-    is_complete: bool('k.watch and k.viewer and k.gift and k.signup', 'Whether all of it was read', '是否全部已读取'),
+    is_gift_complete: bool('k.gift', 'Whether all gifts have been read', '当日礼物是否已完整读取'),
+    is_signup_complete: bool('k.signup', 'Whether all signups have been read', '当日报名是否已完整读取'),
+    is_complete: bool('k.watch and k.viewer and k.gift and k.signup', 'Whether all have been read', '是否全部已读取'),
     is_final: bool(
       ['k.viewer', ...['watch', 'gift', 'signup'].map((part) => holdsDay(`c.${part}_settled`, 'd.day'))].join(' and '),
-      'Whether it was read when it no longer changed (older than the lookback), the visitor list since',
+      'Whether it was read when it was older than the lookback and no longer changed, and the visitor list since',
       '是否已过回看期（访客列表为之后读取）、不再变化',
     ),
     ...count('visits', 'Visits that began on the day', '当日开始的访问次数'),
@@ -190,7 +190,7 @@ export const dailyChannel: BiView = {
     watch_run_id: bigint(
       'd.run_id',
       'The run that last changed a watch record that began on the day or lasts into it. One that has left the day ' +
-        'does not show: an extract of changes reads the days around a changed one again, and all that are not final',
+        'does not show: an extract of changes rereads the days around a changed one, and all that are not final',
       '最近一次更改当日开始或延续至当日的观看记录的运行。已移出当日的记录不会反映在此：增量抽取应重读有变化之日的前后几天，以及所有未定（is_final 为 false）的日子',
     ),
   },

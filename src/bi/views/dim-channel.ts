@@ -11,7 +11,7 @@ export const dimChannel: BiView = {
     ...channelId('c.channel_id'),
     channel_title: text(
       'coalesce(c.label, c.name, c.channel_id)',
-      'What to call the channel: the label of the operator, else its name, else its id',
+      'Display name: the label of the operator, else the name of the channel, else its id',
       '频道的显示名称：运营者的标签，否则频道名，否则频道 ID',
     ),
     channel_name: text('c.name', 'Name of the channel', '频道名称', '2.5 name'),
@@ -24,11 +24,11 @@ export const dimChannel: BiView = {
     ),
     admin_id: bigint('c.admin_id', 'Administrator id', '管理员 ID', '2.5 uin'),
     is_test: bool('c.is_test', 'Whether the operator marked the channel as a test', '是否为测试频道'),
-    is_active: bool(`c.state = 'active'`, 'Whether the channel is configured and known', '频道是否处于启用状态'),
+    is_active: bool(`c.state = 'active'`, 'Whether channel_state is active', '频道是否处于启用状态'),
     records_without_entry: bigint(
       `(select count(*) from livehouse.watch_records w
         where w.channel_id = c.channel_id and ${localDay('w.entered_at')} is null)`,
-      'Watch records whose time of entry could not be read: they are in fct_watch, and on no day',
+      'Watch records whose time of entry could not be read: they are in fct_watch, but on no day',
       '进入时间无法读取的观看记录数：在 fct_watch 中，但不属于任何一天',
     ),
   },

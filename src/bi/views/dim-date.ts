@@ -20,11 +20,11 @@ export const dimDate: BiView = {
     iso_week: smallint('extract(week from d.day)::smallint', 'ISO week, 1 to 53', 'ISO 周（1–53）'),
     week_start: date(`date_trunc('week', d.day)::date`, 'Monday of the week', '当周周一'),
     weekday: smallint('extract(isodow from d.day)::smallint', '1 is Monday, 7 is Sunday', '星期（1 为周一，7 为周日）'),
-    starts_at: instant(start('d.day'), 'When the day begins', '当日开始的时刻'),
-    ends_at: instant(start('(d.day + 1)'), 'When it ends and the next begins', '当日结束、次日开始的时刻'),
+    starts_at: instant(start('d.day'), 'Start of the day', '当日开始的时刻'),
+    ends_at: instant(start('(d.day + 1)'), 'End of the day, exclusive', '当日结束、次日开始的时刻'),
     is_weekend: bool('extract(isodow from d.day) >= 6', 'Whether it is a Saturday or Sunday', '是否周末'),
-    is_today: bool(`d.day = ${today}`, 'Whether it is the present day of the service', '是否今天'),
-    is_past: bool(`d.day < ${today}`, 'Whether it is over', '是否已结束'),
+    is_today: bool(`d.day = ${today}`, 'Whether it is today', '是否今天'),
+    is_past: bool(`d.day < ${today}`, 'Whether the day is over', '是否已结束'),
   },
   from: `from (
     select n::date as day from generate_series(timestamp '2010-01-01', make_date(

@@ -19,10 +19,10 @@ export const dimQuestionnaire: BiView = {
     position: questionnaire('position'),
     question_count: integer(
       'jsonb_array_length(h.title) - 4',
-      'Number of questions, as last seen; NULL until an answer has shown its headers',
+      'Number of questions, as last seen; NULL until the service has sent its headers',
       '题目数（以最近一次为准）；尚未读到表头时为 NULL',
     ),
-    is_before_watching: bool('q.position = 1', 'Whether it stands before the watch page', '是否在观看页之前'),
+    is_before_watching: bool('q.position = 1', 'Whether it is shown before the watch page', '是否在观看页之前'),
     is_open: questionnaire('is_open'),
     ...moment('created', questionnaire('created_at')),
   },

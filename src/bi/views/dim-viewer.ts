@@ -20,8 +20,8 @@ export const dimViewer: BiView = {
   grain: { en: 'A viewer of a channel: channel and user id', zh: '一个频道的一位观众（频道 + 观众 ID）' },
   remarks: {
     en:
-      'From the visitor list, and viewers whom only a watch record, gift or signup names (is_listed false, ' +
-      'without attributes), so that every viewer_key of a fact is here. Viewers that the list no longer has ' +
+      'The viewers of the visitor list, and viewers that only a watch record, gift or signup names (is_listed is ' +
+      'false, without attributes), so that every viewer_key of a fact is here. Viewers that have left the list ' +
       'stay, with is_removed.',
     zh: '来自访客列表；仅出现在观看、礼物或报名记录中的观众也在内（is_listed 为 false，无属性），因此事实表的每个 viewer_key 都能关联到。已从列表消失的观众保留并标记 is_removed。',
   },
@@ -33,7 +33,7 @@ export const dimViewer: BiView = {
     person_key: text(personOf('i', 'v.channel_id', 'v.user_id'), 'Person; joins dim_person', '人，关联 dim_person'),
     identity_basis: text(
       identityBasis('i'),
-      'What the person is known by, the best of all its viewers: outer_id, assign_id, phone or none (then the ' +
+      'The best id that identifies the person, of all its viewers: outer_id, assign_id, phone or none (then the ' +
         'viewer is a person of its own)',
       '识别到人的依据：outer_id、assign_id、phone 或 none（此时该观众单独算一人）',
     ),
@@ -43,7 +43,7 @@ export const dimViewer: BiView = {
     phone: personalColumn('phone', viewer('phone')),
     is_phone_known: bool(
       'v.phone is not null',
-      'Whether the visitor list gives any phone number, also a masked one or a placeholder such as 00000000000',
+      'Whether the visitor list gives a phone number, even a masked one or a placeholder such as 00000000000',
       '访客列表是否给出手机号（含脱敏号码和 00000000000 等占位值）',
     ),
     address: personalColumn('address', viewer('address')),

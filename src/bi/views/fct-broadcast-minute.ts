@@ -21,8 +21,8 @@ export const fctBroadcastMinute: BiView = {
   grain: { en: 'A minute of a broadcast', zh: '一场直播的一分钟' },
   remarks: {
     en:
-      'An estimate from the visits of the broadcast, by the second in which each minute begins. Two visits of ' +
-      'one viewer count twice.',
+      'An estimate from the visits of the broadcast, at the first second of each minute. Two visits of one viewer ' +
+      'count twice.',
     zh: '由该场访问估算，以每分钟开始的那一秒为准。同一观众的两次访问计两次。',
   },
   key: ['broadcast_key', 'minute_no'],
@@ -30,19 +30,19 @@ export const fctBroadcastMinute: BiView = {
     ...broadcastColumns,
     minute_no: integer('m.minute', 'Minutes since the broadcast began, from 0', '开播后的分钟数（从 0 起）'),
     ...minute('to_timestamp(m.no)'),
-    estimated_viewers: bigint('m.viewers', 'Visits that were there', '在场的访问数'),
+    estimated_viewers: bigint('m.viewers', 'Visits present', '在场的访问数'),
     joins: bigint(
       'm.joins',
-      'Visits that came in the minute; in the first also earlier',
+      'Visits that began in the minute; for the first, also earlier ones',
       '该分钟内进入的访问数（首分钟含此前已在场的）',
     ),
-    leaves: bigint('m.leaves', 'Visits that left in the minute, before the end', '该分钟内、结束之前离开的访问数'),
+    leaves: bigint('m.leaves', 'Visits that ended in the minute, before the end', '该分钟内、结束之前离开的访问数'),
     starters: bigint(
       'm.starters',
-      'Visits that came in the first five minutes or earlier',
+      'Visits that began in the first five minutes or earlier',
       '开播五分钟内或之前进入的访问数',
     ),
-    retained_starters: bigint('m.retained', 'Of these, visits that have not left yet', '其中尚未离开的访问数'),
+    retained_starters: bigint('m.retained', 'Starters that have not left yet', '其中尚未离开的访问数'),
     retention: double(
       'm.retained::double precision / nullif(m.starters, 0)',
       'retained_starters as a share of starters, 0 to 1',

@@ -39,15 +39,15 @@ const orZero = (measure: string, ranges: string, counted = measure) =>
 
 /** Columns from `giftSums` as `g`, and the coverage of the channel as `c`. */
 export const giftColumns: BiColumns = {
-  cash_gifts: bigint(orZero('g.cash_gifts', 'c.gift_covers'), 'Cash rewards while it ran', '期间的现金打赏次数'),
+  cash_gifts: bigint(orZero('g.cash_gifts', 'c.gift_covers'), 'Cash rewards during it', '期间的现金打赏次数'),
   cash_amount: numeric(orZero('g.cash_amount', 'c.gift_covers', 'g.cash_gifts'), 'Sum of the cash rewards', '现金金额'),
-  prop_gifts: bigint(orZero('g.prop_gifts', 'c.gift_covers'), 'Props while it ran', '期间的道具次数'),
+  prop_gifts: bigint(orZero('g.prop_gifts', 'c.gift_covers'), 'Props during it', '期间的道具次数'),
   prop_amount: numeric(orZero('g.prop_amount', 'c.gift_covers', 'g.prop_gifts'), 'Sum of the props', '道具金额'),
 }
 
 /** Columns from the signups during the broadcast as `u`, and the coverage of the channel as `c`. */
 export const signupColumns: BiColumns = {
-  signups: bigint(orZero('u.signups', 'c.signup_covers'), 'Signups while it ran', '期间的报名次数'),
+  signups: bigint(orZero('u.signups', 'c.signup_covers'), 'Signups during it', '期间的报名次数'),
 }
 
 export const fctBroadcast: BiView = {
@@ -55,12 +55,12 @@ export const fctBroadcast: BiView = {
   grain: { en: 'A broadcast of a channel', zh: '频道的一场直播' },
   remarks: {
     en:
-      'An estimate, as the service does not tell when it was on the air: a visit that was live for half of its ' +
-      'stay or more, a day at most, counts as live from entry for its live seconds; live visits that overlap or ' +
-      'follow one another within 30 minutes (LIVEHOUSE_BROADCAST_GAP) are one broadcast, and anything ' +
-      'shorter than 10 minutes (LIVEHOUSE_BROADCAST_MIN) is none. Its visits are all, live or not, that were there ' +
-      'while it ran and began on its days or the day before, each cut at its ends. New viewers, gifts and signups ' +
-      'are 0 where they have been read and there was none, and NULL where that is not known.',
+      'An estimate, as the service reports no broadcasts: a visit that was live for at least half of its stay, and ' +
+      'stayed for at most a day, counts as live from entry for its live seconds. Live visits that overlap or ' +
+      'follow within 30 minutes (LIVEHOUSE_BROADCAST_GAP) are one broadcast; one shorter than 10 minutes ' +
+      '(LIVEHOUSE_BROADCAST_MIN) is left out. Its visits are all that were present during it, live or not, and ' +
+      'began on its days or the day before, each cut at its ends. New viewers, gifts and signups are 0 if they ' +
+      'have been read and there were none, and NULL if that is unknown.',
     zh:
       '服务端不提供开播时间，此为估算：直播秒数占在场时长一半以上且在场不超过一天的访问，自进入起按直播秒数计为直播；重叠或间隔不超过 30 分钟（LIVEHOUSE_BROADCAST_GAP）的合为一场，' +
       '不足 10 分钟（LIVEHOUSE_BROADCAST_MIN）的不计。其访问为期间在线、当日或前一日开始的全部访问，按场次起止截取。新观众、礼物与报名：已读取而没有的为 0，未知为 NULL。',
@@ -70,41 +70,41 @@ export const fctBroadcast: BiView = {
     ...broadcastColumns,
     ...moment('started', instant(start, 'When it began, by the first live visit', '开始时刻（首个直播访问）')),
     ...moment('ended', instant(end, 'When it ended', '结束时刻')),
-    ...duration('broadcast', bigint('b.to_no - b.from_no', 'How long it was, in seconds', '场次时长（秒）')),
+    ...duration('broadcast', bigint('b.to_no - b.from_no', 'Duration in seconds', '场次时长（秒）')),
     visits: bigint('v.visits', 'Visits', '访问次数'),
     viewers: bigint('v.viewers', 'Distinct viewers', '观众数（去重）'),
     new_viewers: bigint(
       `case when v.new_viewers > 0 or c.viewers_read_at >= ${end} then v.new_viewers end`,
-      'Viewers who, by the visitor list, were new',
+      'New viewers, by the visitor list',
       '新观众数（以访客列表为准）',
     ),
-    estimated_peak_live_viewers: bigint('p.viewers', 'Most live visits at once', '同时直播在线的最大访问数'),
-    ...moment('peak', instant('to_timestamp(p.no)', 'When that was first reached', '首次达到该值的时刻')),
+    estimated_peak_live_viewers: bigint('p.viewers', 'Most simultaneous live visits', '同时直播在线的最大访问数'),
+    ...moment('peak', instant('to_timestamp(p.no)', 'When the peak was first reached', '首次达到该值的时刻')),
     ...duration(
       'average_stay',
       bigint(
         '(v.stay_seconds / nullif(v.viewers, 0))::bigint',
-        'Time of its visits, divided by its viewers, in seconds; visits of one viewer at once add up',
+        'Time of all visits divided by viewers, in seconds; simultaneous visits of one viewer add up',
         '访问在场时长之和除以观众数（秒）；同一观众的重叠访问累加',
       ),
     ),
-    ...duration('live', bigint('v.live_seconds::bigint', 'Watched live, in seconds', '直播观看时长（秒）')),
-    ...duration('replay', bigint('v.replay_seconds::bigint', 'Watched on demand, in seconds', '点播观看时长（秒）')),
+    ...duration('live', bigint('v.live_seconds::bigint', 'Live watch time in seconds', '直播观看时长（秒）')),
+    ...duration('replay', bigint('v.replay_seconds::bigint', 'On-demand watch time in seconds', '点播观看时长（秒）')),
     ...giftColumns,
     currency,
     ...signupColumns,
     top_access_source: personalColumn(
       'access_source',
-      text('v.access_source', 'Most frequent link of its visits, without its query', '最多访问的来源（不含查询参数）'),
+      text('v.access_source', 'Most frequent link of the visits, without query', '最多访问的来源（不含查询参数）'),
     ),
-    top_device: text('v.device', 'Most frequent device of its visits', '最多访问的设备'),
-    top_province: text('v.province', 'Most frequent province of its visits', '最多访问的省份'),
+    top_device: text('v.device', 'Most frequent device of the visits', '最多访问的设备'),
+    top_province: text('v.province', 'Most frequent province of the visits', '最多访问的省份'),
     is_complete: bool(
       covers('c.watch_covers', visitsSince),
-      'Whether its records have all been read, from the day before on',
+      'Whether all records since the day before have been read',
       '记录（自前一日起）是否已完整读取',
     ),
-    is_final: bool(covers('c.watch_settled', visitsSince), 'Whether they no longer change', '是否不再变化'),
+    is_final: bool(covers('c.watch_settled', visitsSince), 'Whether these no longer change', '是否不再变化'),
     ...isTest('b.channel_id'),
   },
   // Each part is a join of its own, so that Postgres leaves out those that a query does not need. Gifts and signups

@@ -13,7 +13,7 @@ export const fctGift: BiView = {
   name: 'fct_gift',
   grain: { en: 'A gift to a channel', zh: '频道收到的一份礼物' },
   remarks: {
-    en: 'Cash and prop amounts are never one sum. Gifts that the service no longer has are left out.',
+    en: 'Cash and prop amounts must not be added up. Gifts that the service no longer has are left out.',
     zh: '现金与道具金额不可相加。服务端已不存在的礼物不计入。',
   },
   key: ['channel_id', 'gift_type', 'gift_event_key'],
@@ -23,7 +23,7 @@ export const fctGift: BiView = {
     gift_type: gift('gift_type'),
     gift_event_key: text(
       eventKey('g.gift_key', 'g.given_at'),
-      'Identity of the gift, made by livehouse: the service gives none',
+      'Key of the gift, made by livehouse, as the service has none',
       '礼物记录的标识（服务端没有，由 livehouse 生成）',
     ),
     gift_key: text(giftKey('g'), 'Kind of gift; joins dim_gift', '礼物种类，关联 dim_gift'),

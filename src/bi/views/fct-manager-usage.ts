@@ -25,7 +25,7 @@ function counterColumns(name: keyof typeof counters): BiColumns {
     [name]: usage(column),
     [`${name}_delta`]: numeric(
       `u.${column} - case when u.${column} < ${previous(column)} then 0 else ${previous(column)} end`,
-      `Increase of ${name} since the last snapshot that has it; after a restart from 0, what was counted since then`,
+      `Increase of ${name} since the last snapshot that has it; after a reset to 0, the increase since the reset`,
       `${name} 较上一次有该值的快照的增量；服务端清零后为清零以来的用量`,
     ),
   }
@@ -43,14 +43,14 @@ export const fctManagerUsage: BiView = {
   grain: { en: 'A manager account on a day on which its usage was read', zh: '一个管理员账号在一个读取日的用量' },
   remarks: {
     en:
-      'The last reading of the day counts. A day without a reading has no row: the next delta spans ' +
-      'days_since_previous days. A counter that a reading lacks has its next delta since the last reading that has it.',
+      'The last reading of each day. A day without a reading has no row: the next delta spans days_since_previous ' +
+      'days. A counter that a reading lacks has its next delta since the last reading that has it.',
     zh: '取当日最后一次读取。未读取的日期没有行；下一行的增量跨 days_since_previous 天；某次读取缺少的计数，其增量自上一次有该值的读取起算。',
   },
   key: ['manager_id', 'day'],
   columns: {
     manager_id: usage('manager_id'),
-    day: date('u.snapshot_date', 'Day of the service on which it was read; joins dim_date', '读取日期，关联 dim_date'),
+    day: date('u.snapshot_date', 'Day of the reading; joins dim_date', '读取日期，关联 dim_date'),
     username: personalColumn('username', usage('username')),
     main_account_id: usage('main_account_id'),
     outer_id: personalColumn('outer_id', usage('outer_id')),
@@ -76,12 +76,12 @@ export const fctManagerUsage: BiView = {
     is_live_notify_enabled: usage('live_notify_enabled'),
     is_gap: bool(
       `coalesce(${daysBefore} > 1, false)`,
-      'Whether the day before was not read; false of the first reading of an account',
+      'Whether the day before was not read; false for the first reading of an account',
       '前一天是否未读取；账号的首次读取为 false',
     ),
     is_complete: bool(
       `coalesce(${daysBefore} = 1, false) and ${deltasSpanOneDay.join(' and ')}`,
-      'Whether the deltas span one day: of counters that the account has ever had, of traffic if limit_type is 2',
+      'Whether the deltas span one day; ignores counters without any value, and traffic unless limit_type is 2',
       '增量是否已知且恰为一天（仅计该账号有过的计数；流量仅在按流量限制（limit_type 2）时计）',
     ),
     is_final: bool(`u.snapshot_date < (now() at time zone '{zone}')::date`, 'Whether the day is over', '当日已结束'),
@@ -89,8 +89,8 @@ export const fctManagerUsage: BiView = {
       `coalesce(${Object.values(counters)
         .map((column) => `u.${column} < ${previous(column)}`)
         .join(' or ')}, false)`,
-      'Whether a counter is lower than in the previous snapshot: the service has restarted it from 0, and what was ' +
-        'used between that snapshot and the restart is not in the deltas',
+      'Whether a counter is lower than in the previous snapshot: the service has reset it to 0, and what was used ' +
+        'between that snapshot and the reset is not in the deltas',
       '是否有计数低于上一次快照：服务端已清零，清零前未读取的用量不在增量中',
     ),
   },

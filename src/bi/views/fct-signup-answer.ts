@@ -11,7 +11,7 @@ export const questionColumns: BiColumns = {
   ...questionnaireKey('a'),
   signup_key: text(eventKey('a.signup_key', 'u.signed_up_at'), 'The signup; joins fct_signup', '报名，关联 fct_signup'),
   question_no: smallint('a.question_no', 'Number of the question, from 1', '题号（从 1 起）'),
-  question: text('a.question', 'Header of the question, free text of the operator', '题目（运营者填写）', '2.9 title'),
+  question: text('a.question', 'Header of the question, as the operator wrote it', '题目（运营者填写）', '2.9 title'),
 }
 
 /** The columns of who answered, and when. */
@@ -33,7 +33,7 @@ export function answerText(sql: string, en: string, zh: string): BiColumn {
   }
 }
 
-export const isCleared = bool('c.question is not null', 'Whether everybody sees the answers to it', '题目是否已公开')
+export const isCleared = bool('c.question is not null', 'Whether all analysts see answers to it', '题目是否已公开')
 
 /** A question is cleared by its number and header: if either changes, its answers are hidden again. */
 export const answersFrom = `from livehouse.signup_answers a
@@ -50,7 +50,7 @@ export const fctSignupAnswer: BiView = {
   name: 'fct_signup_answer',
   grain: { en: 'A question of a signup, answered or not', zh: '一次报名中的一道题（无论是否作答）' },
   remarks: {
-    en: 'Several choices of one question stand joined by || here, and one by one in fct_signup_choice.',
+    en: 'Several choices for one question are joined by || here; fct_signup_choice has a row for each.',
     zh: '多选题的选项以 || 连接；逐项见 fct_signup_choice。',
   },
   key: ['questionnaire_key', 'signup_key', 'question_no'],
@@ -58,7 +58,7 @@ export const fctSignupAnswer: BiView = {
   columns: {
     ...questionColumns,
     ...answererColumns,
-    answer: answerText('a.answer', 'Answer as it came', '答案原文'),
+    answer: answerText('a.answer', 'Answer as received', '答案原文'),
     is_answered: bool('a.answer is not null', 'Whether the question was answered', '是否作答'),
     is_multiple: bool(`coalesce(cardinality(${options}) > 1, false)`, 'Whether it has several choices', '是否多选'),
     is_cleared: isCleared,

@@ -6,7 +6,7 @@ export const fctSignupChoice: BiView = {
   name: 'fct_signup_choice',
   grain: { en: 'A chosen option of an answered question', zh: '已作答题目的一个选项' },
   remarks: {
-    en: 'An answer without || is one option; one with || is split there, up to 32,767 parts, empty ones left out.',
+    en: 'Answers are split at ||, into at most 32,767 options; empty ones are left out.',
     zh: '不含 || 的答案为一个选项；含 || 时逐项拆分（至多 32767 项），忽略空项。',
   },
   key: ['questionnaire_key', 'signup_key', 'question_no', 'option_no'],
@@ -16,7 +16,7 @@ export const fctSignupChoice: BiView = {
     option_no: smallint('o.number::smallint', 'Number of the option, from 1', '选项在答案中的序号（从 1 起）'),
     ...answererColumns,
     option: answerText('o.option', 'The option', '选项'),
-    option_count: smallint(`cardinality(${options})::smallint`, 'How many options the answer has', '该答案的选项数'),
+    option_count: smallint(`cardinality(${options})::smallint`, 'Number of options of the answer', '该答案的选项数'),
     is_cleared: isCleared,
     ...isTest('a.channel_id'),
   },

@@ -20,7 +20,7 @@ export const fctSignup: BiView = {
     ...questionnaireKey('u'),
     signup_key: text(
       eventKey('u.signup_key', 'u.signed_up_at'),
-      'Identity of the signup, made by livehouse: the service gives none',
+      'Key of the signup, made by livehouse, as the service has none',
       '报名标识（服务端没有，由 livehouse 生成）',
     ),
     ...matchedViewer('u', 'user_id'),

@@ -12,7 +12,7 @@ export const fctWatch: BiView = {
   name: 'fct_watch',
   grain: { en: 'A watch record: one visit of a viewer to a channel', zh: '一条观看记录：观众对频道的一次访问' },
   remarks: {
-    en: 'Its day is the day of entry. Records are never removed. Nickname, phone and address are those of the visit.',
+    en: 'The day is that of entry. Records are never removed. Nickname, phone and address are as of the visit.',
     zh: '日期取进入当日。观看记录不会被删除。昵称、手机号、地址为该次访问时的值。',
   },
   key: ['channel_id', 'record_id'],

@@ -38,35 +38,35 @@ export const freshness: BiView = {
   grain: { en: 'A stream of a channel, or of the account', zh: '一个频道（或账号）的一个数据流' },
   remarks: {
     en:
-      'How far the data of the service has been read. Streams that are filtered by time cover ranges; of the others ' +
-      'the whole list is read each time. Where a channel has several parts (types of gifts, questionnaires), the ' +
-      'one that is covered least counts. What no sync has read yet is listed without times; of a channel that is no ' +
-      'longer read, only the streams of which it has any part.',
+      'How far the data of the service has been read. Streams with a time filter cover ranges; of the others the ' +
+      'whole list is read each time. If a channel has several parts (types of gifts, questionnaires), the one that ' +
+      'is covered least counts. What has never been read is listed without times; of a channel that is no longer ' +
+      'read, only streams of which some part has been read.',
     zh: '各数据流读取到哪里。按时间过滤的数据流按区间覆盖；其余每次整表读取。一个频道有多个部分（礼物类型、问卷）时，以覆盖最少者为准。从未读取过的也列出，时间为空；不再读取的频道仅列出读取过任一部分的数据流。',
   },
   key: ['stream', 'channel_id'],
   columns: {
-    stream: text('f.stream', 'Name of the stream, as of sync --streams', '数据流名称（同 sync --streams）'),
+    stream: text('f.stream', 'Name of the stream, as in sync --streams', '数据流名称（同 sync --streams）'),
     channel_id: text('f.channel_id', 'Channel id; NULL for streams of the account', '频道 ID；账号级数据流为 NULL'),
     covered_from: localTime(
       'f.covered_from',
-      'Beginning of what is covered, wall clock of the service; NULL for whole lists, and where a part is not ' +
+      'Start of the covered range, in the local time of the service; NULL for whole lists, and if a part is not ' +
         'covered at all',
       '覆盖范围的开始（服务所在时区）；整表读取或有部分从未覆盖时为 NULL',
     ),
     covered_until: localTime(
       'f.covered_until',
-      'End of what is covered, wall clock of the service; for whole lists, when the last proven reading began',
+      'End of the covered range, in the local time of the service; for whole lists, start of the last proven reading',
       '覆盖范围的结束（服务所在时区）；整表读取时为最近一次成功读取的开始',
     ),
-    complete_through: date('f.complete_through', 'The last day up to which nothing is missing', '无缺口的最后一天'),
-    gap_count: bigint('f.gap_count', 'Gaps, which livehouse status names', '覆盖范围内的缺口数'),
-    last_landed_at: instant('f.last_landed_at', 'When something last landed', '最近一次成功写入的时刻'),
+    complete_through: date('f.complete_through', 'Last day up to which nothing is missing', '无缺口的最后一天'),
+    gap_count: bigint('f.gap_count', 'Number of gaps; livehouse status lists them', '覆盖范围内的缺口数'),
+    last_landed_at: instant('f.last_landed_at', 'When a reading last landed', '最近一次成功写入的时刻'),
     last_read_at: instant('f.last_read_at', 'When it was last read, landed or not', '最近一次读取的时刻（无论成败）'),
     last_proof: text(
       'f.last_proof',
-      'How the last reading was proven: verified, agreed, unverifiable, moving, short, accepted or failed; the ' +
-        'worst of the parts; NULL where one has never been read',
+      'Proof of the last reading: verified, agreed, unverifiable, moving, short, accepted or failed; the worst of ' +
+        'the parts; NULL if one has never been read',
       '最近一次读取的证明：verified、agreed、unverifiable、moving、short、accepted 或 failed（取各部分中最差者；有部分从未读取时为 NULL）',
     ),
     is_proven: bool(

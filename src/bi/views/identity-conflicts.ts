@@ -17,8 +17,8 @@ export const identityConflicts: BiView = {
   hidesRows: true,
   columns: {
     person_key: text('p.person_key', 'Person; joins dim_person', '人，关联 dim_person'),
-    identity_basis: text('p.identity_basis', 'What the person is known by', '识别依据'),
-    viewer_count: bigint('p.viewer_count', 'Number of viewers that are this person', '此人对应的观众数'),
+    identity_basis: text('p.identity_basis', 'What identifies the person', '识别依据'),
+    viewer_count: bigint('p.viewer_count', 'Number of viewers of the person', '此人对应的观众数'),
     most_viewers_of_a_channel: bigint('p.most_viewers', 'Most viewers in one channel', '单个频道中的最多观众数'),
     outer_id_count: bigint('p.outer_id_count', 'Number of external account ids', '外部账号 ID 数'),
     assign_id_count: bigint('p.assign_id_count', 'Number of assigned ids', '分配 ID 数'),

@@ -98,33 +98,33 @@ const perChannel = `select k.item as check_name, k.channel_id, t.unit, t.left_so
 export const reconciliation: BiView = {
   name: 'reconciliation',
   grain: {
-    en: 'A number that the source tells twice, of a channel or of the account',
+    en: 'A number that the service gives in two places, for a channel or for the account',
     zh: '来源中出现两次的一个数（频道级或账号级）',
   },
   remarks: {
     en:
-      'viewer_…: totals of the visitor list beside the sums of the watch records of the viewers in it; text_…: ' +
-      'durations as text beside the same in seconds; account_…: the consumption of all managers, each counter as ' +
-      'last told, beside the watch records that are held. Totals can be equal while viewers differ. Differences are ' +
-      'expected where a list was read later, records lie before the history that is kept, or channels are not ' +
-      'configured. Viewers of whom one of the two numbers is not known, or not of each record, are left out of both: ' +
-      'version 1 of the interface has no live seconds.',
+      'viewer_…: totals of the visitor list and sums of the watch records of the viewers in it; text_…: durations ' +
+      'as text and in seconds; account_…: the consumption of all managers, by the last known value of each ' +
+      'counter, and the watch records in the warehouse. Totals can be equal while viewers differ. Expect ' +
+      'differences if a list was read later, records lie before the stored history, or channels are not ' +
+      'configured. Viewers of whom one of the two numbers is unknown, or unknown for a record, are left out of ' +
+      'both: version 1 of the interface has no live seconds.',
     zh:
       'viewer_…：访客列表合计与列表中观众的观看记录之和；text_…：文本时长与秒数字段；account_…：全部管理员用量（各计数最近一次的值）与库中的记录。合计相等而观众可不同。读取时间不同、早于历史范围或' +
       '频道未配置时会有差异。两数之一未知（或有记录缺少该值）的观众两边均不计入（接口第 1 版没有直播秒数）。',
   },
   key: ['check_name', 'channel_id'],
   columns: {
-    check_name: text('r.check_name', 'Which number', '核对项'),
+    check_name: text('r.check_name', 'Name of the check', '核对项'),
     channel_id: text('r.channel_id', 'Channel id; NULL for the account', '频道 ID；账号级为 NULL'),
     unit: text('r.unit', 'visits, seconds or minutes', '单位：visits（次）、seconds（秒）、minutes（分钟）'),
     left_source: text('r.left_source', 'Where left_value comes from', 'left_value 的来源'),
-    left_value: numeric('r.left_value', 'The number there', '左值'),
+    left_value: numeric('r.left_value', 'Value at left_source', '左值'),
     right_source: text('r.right_source', 'Where right_value comes from', 'right_value 的来源'),
-    right_value: numeric('r.right_value', 'The number there', '右值'),
-    difference: numeric('r.left_value - r.right_value', 'left_value less right_value', '差值（左减右）'),
-    differing_viewers: bigint('r.differing_viewers', 'Viewers whose two numbers differ', '两数不一致的观众数'),
-    is_equal: bool('r.left_value = r.right_value', 'Whether the two are equal', '是否一致'),
+    right_value: numeric('r.right_value', 'Value at right_source', '右值'),
+    difference: numeric('r.left_value - r.right_value', 'left_value minus right_value', '差值（左减右）'),
+    differing_viewers: bigint('r.differing_viewers', 'Viewers whose two values differ', '两数不一致的观众数'),
+    is_equal: bool('r.left_value = r.right_value', 'Whether the two values are equal', '是否一致'),
   },
   from: `from (
       ${perChannel}

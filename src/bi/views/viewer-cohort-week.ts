@@ -40,22 +40,22 @@ export const viewerReturns: Figure = {
 export const viewerCohortWeek: BiView = {
   name: 'viewer_cohort_week',
   grain: {
-    en: 'The viewers of a channel who came in one week and had first come in another, or the same',
+    en: 'The viewers of a channel who came in a week, by the week in which they first came',
     zh: '同一周首次到访的频道观众，在该周或之后某一周到访',
   },
   remarks: {
     en:
-      'By the records: viewers from before the history that is kept count as new in its first week. Weeks in which ' +
-      'none of them came have no row.',
+      'By the watch records: viewers from before the stored history count as new in its first week. Weeks in which ' +
+      'nobody of a cohort came have no row.',
     zh: '以观看记录为准：早于历史范围到访的观众计为首周的新观众。无人再次到访的周没有行。',
   },
   key: ['channel_id', 'cohort_week', 'week_no'],
   columns: {
     ...channelId('c.channel_id'),
     cohort_week: date('c.day', 'Monday of the week of the first visit', '首次到访所在周的周一'),
-    week_no: integer(`(nullif(c.item, '')::date - c.day) / 7`, 'Weeks since, from 0', '其后的周数（从 0 起）'),
-    viewers: bigint('c.number', 'Distinct viewers of the cohort who came then', '该批观众中当周到访的人数'),
-    cohort_viewers: bigint('c.left_value::bigint', 'Viewers of the cohort, for shares', '该批观众总数，用于计算占比'),
+    week_no: integer(`(nullif(c.item, '')::date - c.day) / 7`, 'Weeks since then, from 0', '其后的周数（从 0 起）'),
+    viewers: bigint('c.number', 'Distinct viewers of the cohort in that week', '该批观众中当周到访的人数'),
+    cohort_viewers: bigint('c.left_value::bigint', 'All viewers of the cohort', '该批观众总数，用于计算占比'),
     ...isTest('c.channel_id'),
   },
   from: `from ${rowsOf(viewerReturns)} c where c.left_value is not null`,

@@ -34,25 +34,23 @@ function funnelColumns(period: BiColumns): BiColumns {
     viewers: bigint(
       `case when not ${isUnmatched} and not bool_or(f.item = 'visited' and ${isUnmatched})
         over (partition by f.channel_id, f.day) then f.number end`,
-      'Distinct viewers of the first step who took this one; NULL where too few of its records, or of those of the ' +
-        'first step, could be matched',
+      'Distinct viewers of the first step who took this one; NULL if too few records of either step could be matched',
       '第一步的观众中到达该步的人数（去重）；该步或第一步的匹配率不足时为 NULL',
     ),
     visited_viewers: bigint(
       `max(f.number) filter (where f.item = 'visited') over (partition by f.channel_id, f.day)`,
-      'Viewers of the first step, for shares',
+      'Viewers of the first step, the base of shares',
       '第一步的观众数，用于计算占比',
     ),
     events: bigint(
       'f.left_value::bigint',
-      'Visits, chat messages, signups or gifts of the step, by anybody; viewers where there is nothing else ' +
-        'to count',
+      'Visits, chat messages, signups or gifts of the step, by anybody; viewers if there is nothing else to count',
       '该步对应的访问、聊天、报名或礼物次数（无论何人）；没有可计的次数时为观众数',
     ),
-    unmatched_events: bigint('f.right_value::bigint', 'Of these, records without a known viewer', '其中未匹配的记录数'),
+    unmatched_events: bigint('f.right_value::bigint', 'Events without a known viewer', '其中未匹配的记录数'),
     within_step: text(
       's.within_step',
-      'The step that all viewers of this one have taken too; other steps do not contain one another',
+      'The step that all viewers of this one have also taken; other steps do not contain one another',
       '该步的观众必然已到达的步骤；其余步骤互不包含',
     ),
     ...isTest('f.channel_id'),
@@ -119,15 +117,15 @@ export const funnelSteps: Figure = {
 export const viewerFunnel: BiView = {
   name: 'viewer_funnel',
   grain: {
-    en: 'A step of the funnel of the viewers of a channel, over all time',
+    en: 'A step of the viewer funnel of a channel, over all time',
     zh: '频道观众漏斗的一步（全部时间）',
   },
   remarks: {
     en:
-      'Of the viewers whom the visitor list has or had. visited, watched, watched_one_minute and commented come ' +
-      'from that list; signed_up and gave_gift from records, which do not always say whose they are: ' +
-      'unmatched_events counts those, and viewers is NULL where fewer than 80 % of the records could be matched ' +
-      'to a viewer. What was not read counts as none. within_step says which steps lie within one another.',
+      'Counts the viewers that the visitor list has or had. visited, watched, watched_one_minute and commented ' +
+      'come from that list; signed_up and gave_gift from records, which do not always name their viewer: ' +
+      'unmatched_events counts those, and viewers is NULL if fewer than 80 % of the records could be matched to a ' +
+      'viewer. What has not been read counts as none. within_step says which steps lie within one another.',
     zh:
       '统计访客列表现有或曾有的观众。visited、watched、watched_one_minute、commented 来自该列表；signed_up、gave_gift 来自记录，不一定能识别观众：' +
       '旁列 unmatched_events；可匹配的记录不足 80% 时 viewers 为 NULL。未读取的按没有计。步骤间的包含关系见 within_step。',
@@ -139,12 +137,12 @@ export const viewerFunnel: BiView = {
 
 export const viewerFunnelMonth: BiView = {
   name: 'viewer_funnel_month',
-  grain: { en: 'A step of the funnel of the viewers of a channel in a month', zh: '频道观众一个月漏斗的一步' },
+  grain: { en: 'A step of the viewer funnel of a channel in a month', zh: '频道观众一个月漏斗的一步' },
   remarks: {
     en:
-      'Of the viewers with a visit that began in the month, what they did in it: all from records, so without ' +
-      'commented. Signups and gifts of others count as events, not as viewers of a step. ' +
-      'Months in which nothing happened have no row.',
+      'What viewers with a visit that began in the month did in it. All steps come from records, so commented is ' +
+      'missing. Signups and gifts of others count as events, not as viewers of a step. Months without activity ' +
+      'have no row.',
     zh: '统计当月有访问的观众在当月的行为，全部来自记录；聊天没有记录，故无 commented。其他人的报名与礼物计入 events，不计入 viewers。没有活动的月份没有行。',
   },
   key: ['channel_id', 'month_start', 'step_no'],

@@ -9,8 +9,8 @@ export const VIEWERS_BETWEEN = 'livehouse_bi.viewers_between(date, date)'
 
 const words = {
   en:
-    'Exact number of distinct viewers of each channel with a visit that began on a day from the first to the second; ' +
-    'no rows where one of the two is NULL',
+    'Exact number of distinct viewers of each channel with a visit that began on one of the days, from the first to ' +
+    'the last; no rows if either is NULL',
   zh: '各频道在起止日期（含）内有访问的去重观众数（精确）；任一日期为 NULL 时无结果',
 }
 /** The nearest first day of a month, so that at most about a month of visits is read, however long the period is. */

@@ -20,7 +20,7 @@ export function moment(name: string, at: BiColumn): BiColumns {
   return {
     [`${name}_at`]: at,
     [`${name}_at_local`]: wallClock(name, at.sql),
-    [`${name}_day`]: date(localDay(at.sql), `Day of the service of ${name}_at`, `${name}_at 所在的服务当地日期`),
+    [`${name}_day`]: date(localDay(at.sql), `Service day of ${name}_at`, `${name}_at 所在的服务当地日期`),
   }
 }
 
@@ -33,13 +33,13 @@ export function event(name: string, at: BiColumn): BiColumns {
 /** Columns of the beginning of a minute. */
 export function minute(at: string): BiColumns {
   return {
-    minute_at: instant(at, 'Beginning of the minute, an instant', '该分钟的开始时刻'),
+    minute_at: instant(at, 'Start of the minute', '该分钟的开始时刻'),
     minute_at_local: wallClock('minute', at),
   }
 }
 
 function wallClock(name: string, at: string): BiColumn {
-  return localTime(toLocal(at), `${name}_at on the wall clock of the service`, `${name}_at 的服务当地时间`)
+  return localTime(toLocal(at), `${name}_at in the local time of the service`, `${name}_at 的服务当地时间`)
 }
 
 /** Columns of a duration: `NAME_seconds`, and the same in hours, `NAME_hours`. */

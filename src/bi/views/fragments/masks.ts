@@ -67,7 +67,7 @@ export function linkColumn({ type, sql, words: { en, zh } }: BiColumn): BiColumn
   const isClear = `(select ${hasClearRole} from livehouse_ops.bi_settings s)`
   const shown = `case when ${isClear} then ${sql} else ${bareLink(sql)} end`
   const words = {
-    en: `${en}; without its query unless the reader has the role livehouse_pii`,
+    en: `${en}; without its query string unless the reader has the role livehouse_pii`,
     zh: `${zh}；没有 livehouse_pii 角色时不含查询参数`,
   }
   const maskedSql = `case when ${isUnmasked('access_source')} then ${shown} else ${hash(bareLink(sql))} end`

@@ -14,7 +14,7 @@ export function isTest(channel: string): BiColumns {
 }
 
 /** The currency of amounts; needs `livehouse_ops.bi_settings s` in `from`. */
-export const currency = text('s.currency', 'Currency, as the operator names it', '币种（LIVEHOUSE_CURRENCY）')
+export const currency = text('s.currency', 'Currency of amounts (LIVEHOUSE_CURRENCY)', '币种（LIVEHOUSE_CURRENCY）')
 
 /** The questionnaire of a row of the relation `alias`. */
 export function questionnaireKey(alias: string): BiColumns {
@@ -25,8 +25,8 @@ export function questionnaireKey(alias: string): BiColumns {
 /** Province and city, from an address. */
 export function places(address: string): BiColumns {
   return {
-    province: text(province(address), 'Province, from the address; NULL where it has none', '地址中的省份，或 NULL'),
-    city: text(city(address), 'City, from the address; NULL where it has none', '地址中的城市，或 NULL'),
+    province: text(province(address), 'Province of the address; NULL if it has none', '地址中的省份，或 NULL'),
+    city: text(city(address), 'City of the address; NULL if it has none', '地址中的城市，或 NULL'),
   }
 }
 
@@ -34,14 +34,10 @@ function keys(viewer: string, person: string): BiColumns {
   return {
     viewer_key: text(
       viewer,
-      'Viewer of this channel, channel_id:user_id; joins dim_viewer; NULL where it cannot be known',
+      'Viewer of this channel, channel_id:user_id; joins dim_viewer; NULL if unknown',
       '该频道的观众（channel_id:user_id），关联 dim_viewer；无法得知时为 NULL',
     ),
-    person_key: text(
-      person,
-      'Person; joins dim_person; NULL where it cannot be known',
-      '人，关联 dim_person；未知为 NULL',
-    ),
+    person_key: text(person, 'Person; joins dim_person; NULL if unknown', '人，关联 dim_person；未知为 NULL'),
   }
 }
 
@@ -52,7 +48,7 @@ export function namedViewer(fact: string): BiColumns {
     ...keys(viewerKey(channel, user), `case when ${user} is not null then ${personOf('i', channel, user)} end`),
     match_basis: text(
       `case when ${user} is null then 'none' else 'viewer_id' end`,
-      'How the viewer is known: viewer_id (the record names it) or none',
+      'How the viewer is identified: viewer_id (named by the record) or none',
       '观众的识别依据：viewer_id（记录自带观众 ID）或 none',
     ),
   }
@@ -68,9 +64,8 @@ export function matchedViewer(fact: string, id: string): BiColumns {
     match_basis: text(
       `case when ${fact}.${id} is not null then 'viewer_id' when by_phone.user_id is not null then 'phone' ` +
         `when somebody.person is not null then 'phone_person' else 'none' end`,
-      'How the viewer is known: viewer_id (the record names it), phone (one viewer of the channel has this ' +
-        'phone), phone_person (only the person is known: the phone belongs to one person, elsewhere or more than ' +
-        'once), none',
+      'How the viewer is identified: viewer_id (named by the record), phone (one viewer of the channel has this ' +
+        'phone), phone_person (only the person: several viewers, or those of other channels, have this phone), none',
       '观众的识别依据：viewer_id（记录自带）、phone（该频道只有一位观众用此手机号）、phone_person（仅能确定到人）、none',
     ),
   }
