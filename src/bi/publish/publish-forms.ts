@@ -11,10 +11,7 @@ const DBA =
   `Let a DBA run \`create schema ${FORMS_SCHEMA} authorization USER\`, where USER is the user of DATABASE_URL, ` +
   'who also has to own the tables of livehouse'
 
-/**
- * The result: names of the views that were created or replaced, and for each that could not be, a sentence that says
- * why.
- */
+/** The names of the views that were created or replaced, and by name why others could not be. */
 export type FormsOutcome = Awaited<ReturnType<typeof publishForms>>
 
 /** Updates the views of published questionnaires whose headers have changed, and creates missing ones. */

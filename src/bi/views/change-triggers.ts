@@ -49,7 +49,7 @@ const events = {
 interface ChangeTrigger {
   readonly name: string
   readonly tables: readonly string[]
-  /** @param from rows that came or went, as SQL */
+  /** @param from the new or the old rows, as SQL */
   readonly note: (from: string) => string
   /** Deletes the stored figures, and notes everything. */
   readonly noteAll: string

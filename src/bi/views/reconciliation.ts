@@ -2,7 +2,7 @@ import { channelDays } from './fragments/channel-days.ts'
 import { ALWAYS, type Figure, rowsOf } from './fragments/channel-figures.ts'
 import { bigint, type BiView, bool, numeric, text } from '../view.ts'
 
-/** A number that the source gives in two places: its name, its unit, both places, and both values as SQL. */
+/** A number that the service gives in two places: its name, its unit, both places, and both values as SQL. */
 type Check = readonly [name: string, unit: string, left: string, right: string, total: string, sum: string]
 
 /**

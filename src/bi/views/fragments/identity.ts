@@ -6,7 +6,7 @@ export function viewerKey(channelId: string, userId: string): string {
   return `${channelId} || ':' || ${userId}`
 }
 
-/** Characters without width, for a pattern in `E''`: they come along when an id or phone is copied and pasted. */
+/** Zero-width characters, for a pattern in `E''`: they often come along when an id or phone is copied. */
 const INVISIBLE = '\\u200b-\\u200f\\u202a-\\u202e\\u2060\\ufeff'
 
 /**
@@ -44,7 +44,7 @@ export function personKey(row: string): string {
   return `case left(${row}.person, 1) ${kinds.join(' ')} end`
 }
 
-/** The key of a viewer's person; a viewer without a row of viewer_persons is a person alone. */
+/** The key of a viewer's person; without a row of viewer_persons, the viewer is a person of its own. */
 export function personOf(row: string, channelId: string, userId: string): string {
   return `coalesce(${personKey(row)}, 'viewer:' || ${viewerKey(channelId, userId)})`
 }
@@ -54,7 +54,7 @@ export function joinPerson(channelId: string, userId: string): string {
   return `left join livehouse_ops.viewer_persons i on i.channel_id = ${channelId} and i.user_id = ${userId}`
 }
 
-/** In lower case, without blanks and characters without width; NULL if nothing is left. */
+/** In lower case, without blanks and zero-width characters; NULL if nothing is left. */
 const normaliseId = (id: string) =>
   `nullif(regexp_replace(lower(${id}), E'[ \\t\\r\\n\\u00a0\\u3000${INVISIBLE}]', '', 'g'), '')`
 /** Whether an id is a placeholder. Each query hashes the list once. */
@@ -77,7 +77,7 @@ const comparableIds = (rows: string, extra: string) => `(
     ) n`
 
 /**
- * Deletes the persons of whom a viewer in some channels now has other ids, or none. Most raw ids equal the stored ones,
+ * Deletes each person of whom a viewer in some channels now has other ids, or none. Most raw ids equal the stored ones,
  * so most unchanged viewers are recognised without normalising their ids. Like the statements below, it returns the
  * channels of the rows that it changes. @param channels an array, as SQL
  */
