@@ -23,17 +23,17 @@ const noteDaysOf = (from: string) => `insert into livehouse_ops.changed_channel_
 const entryDay = localDay('w.entered_at')
 const overAt = `least(w.left_at, w.entered_at + make_interval(secs => ${mostSeconds}))`
 /** Notes all days of entry, found by one index lookup each, and the days that records last into past midnight. */
-const noteAllDays = (from: string) => `insert into livehouse_ops.changed_channel_days (channel_id, day)
+const noteAllDays = `insert into livehouse_ops.changed_channel_days (channel_id, day)
     with recursive d (day, channel_id) as (
-      (select ${entryDay}, w.channel_id from ${from} w order by 1, 2 limit 1)
+      (select ${entryDay}, w.channel_id from livehouse.watch_records w order by 1, 2 limit 1)
       union all
       select n.* from d cross join lateral (
-        select ${entryDay}, w.channel_id from ${from} w
+        select ${entryDay}, w.channel_id from livehouse.watch_records w
         where (${entryDay}, w.channel_id) > (d.day, d.channel_id) order by 1, 2 limit 1
       ) n
     ) select channel_id, day from d where day is not null
     union
-    select w.channel_id, d::date from ${from} w
+    select w.channel_id, d::date from livehouse.watch_records w
       cross join lateral generate_series((${entryDay} + 1)::timestamp, ${localDay(overAt)}::timestamp, '1 day') d
     where ${overnight.where}`
 
@@ -66,40 +66,42 @@ const channelsIn = (table: string) => `(
       where c.channel_id is not null
     ) select channel_id from c where channel_id is not null)`
 
-/**
- * Declares the trigger function that notes channels, for figures of several tables.
- * @param stored the table of the figures
- * @param more how they are computed, beyond the views
- * @param others tables with channels that `tables` may no longer have
- */
-function noteChannels(
-  name: string,
-  stored: string,
-  tables: readonly string[],
-  more = '',
-  others: readonly string[] = [],
-): ChangeTrigger {
-  const note = (from: string) =>
-    `insert into livehouse_ops.${name} (channel_id) select distinct channel_id from ${from}`
-  const all = note(`(${[...tables, ...others].map(channelsIn).join(' union all ')}) x`)
-  const noteAll = `delete from livehouse_ops.${stored}; delete from livehouse_ops.${name}; ${all}`
-  return { name, tables, note, noteAll, versionOf: (views) => `${views}${more}` }
-}
+const noteChannels = (notes: string) => (from: string) =>
+  `insert into livehouse_ops.${notes} (channel_id) select distinct channel_id from ${from}`
 
-const [visitors, records] = ['livehouse.visitors', 'livehouse.watch_records']
+/** Deletes the figures of channels that are stored in a table, and notes all channels of other tables. */
+const noteAllChannels = (notes: string, stored: string, tables: readonly string[]) =>
+  `delete from livehouse_ops.${stored}; delete from livehouse_ops.${notes}; ` +
+  noteChannels(notes)(`(${tables.map(channelsIn).join(' union all ')}) x`)
+
+const figureTables = ['visitors', 'watch_records', 'gifts', 'signups'].map((name) => `livehouse.${name}`)
 /** The statements that group persons, which the views do not contain. */
 const groupingStatements = [forgetChangedPersons(''), addPersons(''), joinPersons(''), refreshPersons('')].join('')
+
 const changeTriggers: readonly ChangeTrigger[] = [
   {
     name: 'changed_days',
-    tables: [records],
+    tables: ['livehouse.watch_records'],
     note: noteDaysOf,
     noteAll: `delete from livehouse_ops.channel_days; delete from livehouse_ops.changed_channel_days;
-    ${noteAllDays(records)}`,
+    ${noteAllDays}`,
     versionOf: () => refreshChangedDays(0, '{zone}'),
   },
-  noteChannels('changed_channels', 'channel_figures', [visitors, records, 'livehouse.gifts', 'livehouse.signups']),
-  noteChannels('changed_persons', 'kept_persons', [visitors], groupingStatements, ['livehouse_ops.viewer_persons']),
+  {
+    name: 'changed_channels',
+    tables: figureTables,
+    note: noteChannels('changed_channels'),
+    noteAll: noteAllChannels('changed_channels', 'channel_figures', figureTables),
+    versionOf: (views) => views,
+  },
+  {
+    name: 'changed_persons',
+    tables: ['livehouse.visitors'],
+    note: noteChannels('changed_persons'),
+    // Persons may be left in channels that have no visitors any more.
+    noteAll: noteAllChannels('changed_persons', 'kept_persons', ['livehouse.visitors', 'livehouse_ops.viewer_persons']),
+    versionOf: (views) => `${views}${groupingStatements}`,
+  },
 ]
 
 const bodyOf = ({ note, noteAll }: ChangeTrigger) => `begin
