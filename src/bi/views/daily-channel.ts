@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { channelDays, entryDays, measures as watchMeasures } from './fragments/channel-days.ts'
 import { type Figure, rowsOf } from './fragments/channel-figures.ts'
 import { duration, holdsDay, localDay } from './fragments/local-time.ts'
@@ -107,7 +108,9 @@ const totals = measures.map((name) => `max(u.${name}) as ${name}`)
 
 /** A measure: 0 if its day has been read in full and has none of it; NULL if it is not known. */
 function orZero(name: string): string {
-  const [part, source] = Object.entries(sources).find(([, each]) => name in each.sums) ?? ['watch', sources.watch]
+  const entry = Object.entries(sources).find(([, { sums }]) => name in sums)
+  assert(entry !== undefined, `no source has ${name}`)
+  const [part, source] = entry
   const counter = source.counterOf?.(name) ?? Object.keys(source.sums)[0]
   return `coalesce(d.${name}, case when k.${part} and d.${counter} is null then 0 end)`
 }
