@@ -1,4 +1,4 @@
-import { dollarQuote, fillZone, quoteText as quote } from './quote.ts'
+import { dollarQuote, fillZone, quoteText } from './quote.ts'
 import type { Language, Words } from '../core/column.ts'
 import type { BiView } from './view.ts'
 
@@ -61,9 +61,9 @@ export function commentOnView(view: BiView, language: Language): readonly string
       : [`每行：${grain.zh}。`, remarks.zh]
   const text = parts.filter((part) => part !== '').join(language === 'en' ? ' ' : '')
   return [
-    `comment on view ${SCHEMA}.${name} is ${quote(text)}`,
+    `comment on view ${SCHEMA}.${name} is ${quoteText(text)}`,
     ...Object.entries(columns).map(
-      ([column, { words }]) => `comment on column ${SCHEMA}.${name}.${column} is ${quote(words[language])}`,
+      ([column, { words }]) => `comment on column ${SCHEMA}.${name}.${column} is ${quoteText(words[language])}`,
     ),
   ]
 }
@@ -74,7 +74,7 @@ export function createRoles(language: Language): readonly string[] {
     ([role, words]) => `do $$ begin
   if to_regrole('${role}') is null then
     create role ${role} nologin;
-    comment on role ${role} is ${quote(words[language])};
+    comment on role ${role} is ${quoteText(words[language])};
   end if;
 exception when duplicate_object or unique_violation then null;
 end $$`,

@@ -9,13 +9,15 @@ type Check = readonly [name: string, unit: string, left: string, right: string, 
  * Totals of the visitor list beside sums of the watch records, for each viewer: 0 if a viewer has no record, NULL if a
  * record lacks the value.
  */
-const perViewer = [
-  ['visits', 'visits', 'visit_count', 'visits'],
-  ['watch_seconds', 'seconds', 'watch_seconds', 'watch_seconds'],
-  ['live_seconds', 'seconds', 'live_seconds', 'live_seconds'],
-  ['replay_seconds', 'seconds', 'vod_seconds', 'vod_seconds'],
-  ['online_seconds', 'seconds', 'online_seconds', 'online_seconds'],
-].map(([name, unit = '', total, sum]): Check => {
+const perViewer = (
+  [
+    ['visits', 'visits', 'visit_count', 'visits'],
+    ['watch_seconds', 'seconds', 'watch_seconds', 'watch_seconds'],
+    ['live_seconds', 'seconds', 'live_seconds', 'live_seconds'],
+    ['replay_seconds', 'seconds', 'vod_seconds', 'vod_seconds'],
+    ['online_seconds', 'seconds', 'online_seconds', 'online_seconds'],
+  ] as const
+).map(([name, unit, total, sum]): Check => {
   const [left, right] = [`visitor list ${name}`, `watch records ${name}`]
   return [`viewer_${name}`, unit, left, right, `v.${total}`, `case when w.user_id is null then 0 else w.${sum} end`]
 })
