@@ -32,7 +32,7 @@ test('each view has the columns that it declares, a key of them, and comments in
   }
 })
 
-test('a boolean is named is_…, hours stand beside seconds, and extra is nowhere', () => {
+test('booleans are named is_…, seconds have hours beside them, and no view has extra', () => {
   for (const { name, columns } of biViews) {
     for (const [column, { type }] of Object.entries(columns))
       expect(column.startsWith('is_'), `${name}.${column}`).toBe(type === 'boolean')
@@ -43,7 +43,7 @@ test('a boolean is named is_…, hours stand beside seconds, and extra is nowher
   }
 })
 
-test('every table and view for analysts is described in the database, in Chinese, and again in English after that', async () => {
+test('every table and view for analysts has its comments in the database, in Chinese, and then in English again', async () => {
   await using database = await createTestDatabase()
   for (const language of ['zh', 'en'] as const) {
     await publishBi(database.db, { settings: { currency: undefined, masked: undefined, language } })

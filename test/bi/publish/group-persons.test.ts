@@ -51,7 +51,7 @@ async function readPersons(db: Kysely<Database>): Promise<readonly unknown[]> {
   return rows
 }
 
-test('who is one person is the same after many nights as where all are put together at once', async () => {
+test('grouping night after night gives the same persons as grouping all viewers at once', async () => {
   const { db } = database
   await fc.assert(
     fc.asyncProperty(changes, async (history) => {
@@ -68,7 +68,7 @@ test('who is one person is the same after many nights as where all are put toget
   )
 })
 
-test('many viewers who come to a warehouse that knows all of its own are grouped without a look through all for each', async () => {
+test('many new viewers are added to a grouped warehouse without nested loops', async () => {
   const { db } = database
   const addViewers = async (channel: string, count: number) =>
     await sql`insert into livehouse.visitors (channel_id, user_id, outer_id, assign_id, run_id)
@@ -85,7 +85,7 @@ test('many viewers who come to a warehouse that knows all of its own are grouped
   expect(rows.length).toBe(33_000)
 })
 
-test('where no viewer has changed nothing of persons is looked at', async () => {
+test('if no viewer has changed, no table of persons is read', async () => {
   await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id)
     values ('1', 'a', '13900000001', 1)`.execute(database.db)
   await groupPersons(database.db)
@@ -100,7 +100,7 @@ test('where no viewer has changed nothing of persons is looked at', async () => 
 const threeOfOne = sql`insert into livehouse.visitors (channel_id, user_id, outer_id, nickname, last_online_at, run_id) values
   ('1', 'a', 'x', 'old', '2026-01-01', 1), ('2', 'b', 'x', 'new', '2026-11-01', 1), ('3', 'c', 'x', 'middle', '2026-06-01', 1)`
 
-test('a person is told as the viewer who came last, kept and as the viewers are now, and known no more when all are truncated', async () => {
+test('a person, stored or computed, has the values of the viewer seen last; without viewers there are no persons', async () => {
   const { db } = database
   const readNames = async () => (await sql`select nickname from livehouse_bi.dim_person`.execute(db)).rows
   await threeOfOne.execute(db)
@@ -113,7 +113,7 @@ test('a person is told as the viewer who came last, kept and as the viewers are 
   expect((await sql`select from livehouse_ops.viewer_persons`.execute(db)).rows).toEqual([])
 })
 
-test('other ignored ids wait until persons have been put together', async () => {
+test('a change of the ignored ids waits until persons have been grouped', async () => {
   const { db } = database
   await threeOfOne.execute(db)
   await groupPersons(db)

@@ -18,7 +18,7 @@ const database = ofTest(createTestDatabase)
 
 const source = { baseUrl: 'https://api.example.com', appId: null, timeZone: 'America/New_York' }
 
-test('once published, publishing again changes nothing, in several processes and databases at once either, and indexes are analyzed', async () => {
+test('publishing again changes nothing, even in several processes and databases at once, and indexes are analyzed', async () => {
   await using database = await createTestDatabase({ isPublished: false })
   await using other = await createTestDatabase({ isPublished: false })
   await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, api_version, run_id)
@@ -34,7 +34,7 @@ test('once published, publishing again changes nothing, in several processes and
   expect(await describeSchema(database.db)).toEqual(before)
 })
 
-test("the views show the days of the source's zone, also when it is claimed after they were made", async () => {
+test("the views show the days of the source's zone, even if it is claimed after they were created", async () => {
   const { db } = database
   await claimSource(db, source)
   expect(await publishBi(db)).toEqual({ status: 'published' })
@@ -73,7 +73,7 @@ test("the views show the days of the source's zone, also when it is claimed afte
   expect(indexes[0]?.indexdef).toContain('America/New_York')
 })
 
-test('a view of somebody else on ours outlives an update that only adds columns, with the grants of others', async () => {
+test("another user's view on ours survives an update that only adds columns, and so do the grants of others", async () => {
   await using role = await createTestRole()
   await using database = await createTestDatabase()
   const { db } = database
@@ -88,7 +88,7 @@ test('a view of somebody else on ours outlives an update that only adds columns,
   expect(granted).toEqual([{ has: true }])
 })
 
-test('a view of somebody else on a column that goes stops the update and is named with what to do; nothing has changed', async () => {
+test("another user's view on a dropped column stops the update, which names it and what to do; nothing changes", async () => {
   const { db } = database
   await pretendOlder(db, 'dim_channel', `channel_id, 'x'::text as bygone`)
   await sql`create view public.mine as select bygone from livehouse_bi.dim_channel`.execute(db)
@@ -104,7 +104,7 @@ test('a view of somebody else on a column that goes stops the update and is name
   await sql`select is_active from livehouse_bi.dim_channel`.execute(db)
 })
 
-test('a view that is no longer declared goes; migrating down takes all, up and publishing makes them again', async () => {
+test('a view that is no longer declared is dropped; migrating down drops all, and publishing creates them again', async () => {
   const { db } = database
   const before = await describeSchema(db)
   await sql`create view livehouse_bi.bygone as select 1 as one`.execute(db)
@@ -119,7 +119,7 @@ test('a view that is no longer declared goes; migrating down takes all, up and p
   expect(await describeSchema(db)).toEqual(before)
 })
 
-test('the SQL for a DBA leaves what publishing leaves, and nothing is pending then', async () => {
+test('the SQL for a DBA does what publishing does, and nothing is pending then', async () => {
   await using byHand = await createTestDatabase({ isMigrated: false })
   const script = await migrationSql(await loadMigrations(), await planForDba(byHand.db, 'Asia/Shanghai'))
   const client = new Client({ connectionString: byHand.url })
@@ -131,7 +131,7 @@ test('the SQL for a DBA leaves what publishing leaves, and nothing is pending th
   expect(await publishBi(byHand.db)).toEqual({ status: 'unchanged' })
 })
 
-test('a user who may not make roles or change the views goes on without, and is told what a DBA does', async () => {
+test('a user who may not create roles or change the views goes on without, and reads what a DBA has to do', async () => {
   await using role = await createTestRole()
   await using database = await createTestDatabase({ isMigrated: false })
   const { db: admin, name } = database
@@ -159,7 +159,7 @@ async function pretendOlder(db: Parameters<typeof publishBi>[0], view: string, c
     select ${sql.raw(columns)} from (select channel_id, name as channel_title from livehouse.channels) c`.execute(db)
 }
 
-test('analysts are not kept waiting while publishing waits for those who write', async () => {
+test('analysts do not wait while publishing waits for writers', async () => {
   const { db } = database
   await sql`comment on function livehouse_ops.note_changed_days() is 'another'`.execute(db)
   await pretendOlder(db, 'dim_channel', 'channel_id, channel_title')
@@ -176,7 +176,7 @@ test('analysts are not kept waiting while publishing waits for those who write',
   expect(await published).toEqual({ status: 'published' })
 })
 
-test('all days are noted without a look at all records, those that records last into as well', async () => {
+test('all days, those that records last into included, are noted without a scan of all records', async () => {
   const { db } = database
   await sql`insert into livehouse.watch_records (channel_id, record_id, entered_at, left_at, online_seconds, api_version, run_id)
     select n % 2, n, timestamptz '2026-11-01 12:00Z' + make_interval(days => n % 3), timestamptz '2026-11-06Z', nullif(n, 9) % 2 * 86400, 2, 1

@@ -29,7 +29,7 @@ const becomeAnother = (notes: string) =>
   sql`comment on function ${sql.table(`livehouse_ops.note_${notes}`)}() is 'of another livehouse'`
 const forgetViews = sql`update livehouse_ops.bi_settings set fingerprint = 'older'`
 
-test('figures are worked out by the livehouse alone that has made the views, and anew by the next that makes them, or in another zone', async () => {
+test('only the version that published the views computes figures; another version or zone computes all of them again', async () => {
   const { db } = database
   await runQuery(db, someChannels)
   await becomeAnother('changed_channels').execute(db)
@@ -51,7 +51,7 @@ test('figures are worked out by the livehouse alone that has made the views, and
   expect(await readChanged(db)).toBe('1 2 3 4 5')
 })
 
-test('persons are put together by the livehouse alone that has made the views', async () => {
+test('only the version that published the views groups persons', async () => {
   const { db } = database
   await sql`insert into livehouse.visitors (channel_id, user_id, phone, run_id)
     values ('1', 'a', '13900000001', 1)`.execute(db)
@@ -64,7 +64,7 @@ test('persons are put together by the livehouse alone that has made the views', 
   expect([await countGrouped(), await readChanged(db, 'changed_persons')]).toEqual([1, ''])
 })
 
-test('figures of tables that were just filled are worked out without a look through one for each row of another', async () => {
+test('figures of tables that were just filled are computed without nested loops', async () => {
   await sql`insert into livehouse.visitors (channel_id, user_id, run_id)
     select '1', 'viewer ' || n, 1 from generate_series(1, 15000) n`.execute(database.db)
   await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, api_version, run_id)
@@ -78,7 +78,7 @@ test('figures of tables that were just filled are worked out without a look thro
 test.each([
   ['changed_channels', refreshFigures],
   ['changed_persons', groupPersons],
-] as const)('once stopped, nothing is begun of %s, and what a deadlock ends is done again', async (notes, work) => {
+] as const)('after an abort no work on %s begins, and work that a deadlock ends is repeated', async (notes, work) => {
   const { db } = database
   await runQuery(db, someChannels)
   const noted = await readChanged(db, notes)
@@ -95,7 +95,7 @@ test.each([
   expect(await readChanged(db, notes)).toBe('')
 })
 
-test('two that end together work out each channel once, and where nothing has changed nobody is waited for', async () => {
+test('two refreshes at once compute each channel once, and a refresh without changes waits for no other', async () => {
   const { db } = database
   await sql`insert into livehouse.visitors (channel_id, user_id, run_id) select n, 'a', 1
     from generate_series(1, 80) n`.execute(db)
@@ -113,7 +113,7 @@ test('two that end together work out each channel once, and where nothing has ch
   await refreshFigures(db)
 }, 60_000)
 
-test('weeks and months that are kept are the same whatever the date style of the server', async () => {
+test('stored weeks and months do not depend on the date style of the server', async () => {
   const { db } = database
   await sql`insert into livehouse.watch_records (channel_id, record_id, user_id, entered_at, api_version, run_id)
     values ('1', 1, 'a', '2026-11-03Z', 2, 1), ('1', 2, 'a', '2026-11-10Z', 2, 1)`.execute(db)

@@ -8,7 +8,7 @@ import { createTestDatabase } from '../../helpers/postgres.ts'
 const counted = (from: string, to: string) => `select channel_id, viewers, is_test
   from livehouse_bi.viewers_between(${from}, ${to}) order by channel_id`
 
-test('viewers of any days are those that count(distinct) finds, also of a channel that has changed since', async () => {
+test('viewers_between finds the viewers that count(distinct) finds, even of a channel that has changed since', async () => {
   await using database = await createTestDatabase()
   const { db } = database
   await sql`insert into livehouse.channels (channel_id, is_test, state, run_id)
@@ -43,7 +43,7 @@ test('viewers of any days are those that count(distinct) finds, also of a channe
     expect(await read(none)).toEqual([])
 })
 
-test('it is for readers of the views alone, and looks at nothing of theirs', async () => {
+test('only readers of the views may call it, and it uses no object of theirs', async () => {
   await using database = await createTestDatabase()
   await using analyst = await openAs('livehouse_analyst', database)
   await using pii = await openAs('livehouse_pii', database)

@@ -32,7 +32,7 @@ const cases: readonly (readonly [string, string | null, string | null])[] = [
   ["浙江'; drop", '浙江', null],
 ]
 
-test('a link is cut before its query, however that is written', async () => {
+test('a link is cut before its query string, however that is written', async () => {
   await using database = await createTestDatabase()
   const marks = ['?', '%3F', '%253F', '%u003F', '%uFF1F', '\\u003f', '%5Cu003F', '%EF%BC%9F', '?']
   const links = marks.map((mark) => `a/b%20${mark}name=x`)
@@ -41,7 +41,7 @@ test('a link is cut before its query, however that is written', async () => {
   expect(rows.map(({ link }) => link)).toEqual(links.map(() => 'a/b%20'))
 })
 
-test('province and city are split where they can be', async () => {
+test('province and city are read from the addresses that have them', async () => {
   await using database = await createTestDatabase()
   const { rows } = await sql<{ address: string; province: string | null; city: string | null }>`
       select a.address, ${sql.raw(province('a.address'))} as province, ${sql.raw(city('a.address'))} as city
