@@ -162,10 +162,10 @@ async function bench(db: Kysely<Database>): Promise<void> {
     say(`${systemClock.now() - startedAt} ms ${what}`)
   }
   await tell('to publish, with the indexes on days', publishBi(db))
-  await tell('to work out and keep the days and figures of channels', refreshFigures(db))
+  await tell('to compute and store the days and figures of channels', refreshFigures(db))
   await sql`vacuum (analyze)`.execute(db)
   for (const change of night) await sql.raw(change).execute(db)
-  await tell('to keep them after a night in which something changed in each channel', refreshFigures(db))
+  await tell('to refresh them after a night in which something changed in each channel', refreshFigures(db))
   const plain = 'select count(left_at) from livehouse.watch_records'
   say('  cpu ms  wall ms  times the plain count')
   for (const question of process.argv[3] === 'years' ? yearly : questions) {

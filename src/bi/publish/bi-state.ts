@@ -7,7 +7,7 @@ import { transact } from '../../store/load/load.ts'
 import { lockName } from '../../store/lock-name.ts'
 import type { BiSettings } from '../bi-settings.ts'
 import { biViews } from '../registry.ts'
-import { FIGURES } from '../views/change-triggers.ts'
+import { FIGURES_LOCK } from '../views/change-triggers.ts'
 import { roles, SCHEMA } from '../view-statements.ts'
 
 /** The state of `livehouse_bi` in the database, and what the connected user may do there. */
@@ -74,7 +74,7 @@ export async function writeBiSettings(db: Db, settings: BiSettings): Promise<voi
   if ((await sql`select ${changedRow}`.execute(db)).rows.length === 0) return
   await transact(db, async (trx) => {
     // Other ignored ids make stored persons stale. The lock comes first, as in a refresh, to prevent deadlocks.
-    await lockName(trx, FIGURES)
+    await lockName(trx, FIGURES_LOCK)
     await sql`update livehouse_ops.bi_settings set ${sql.join(assignments)}`.execute(trx)
   })
 }

@@ -13,23 +13,23 @@ export async function groupPersons(db: Db, signal?: AbortSignal): Promise<void> 
   if (!(await hasChanges(db, 'changed_persons'))) return
   await withFiguresLock(db, signal, async (trx) => {
     const channels = new Set<string>()
-    const change = async (statement: string): Promise<boolean> => {
+    const applyChange = async (statement: string): Promise<boolean> => {
       const { rows } = await sql.raw<{ channel: string }>(noteChannelsOf(statement)).execute(trx)
       for (const { channel } of rows) channels.add(channel)
       return rows.length > 0
     }
-    const asArray = () => `array[${[...channels].map((id) => quoteText(id)).join(', ')}]::text[]`
-    if (!(await change('delete from livehouse_ops.changed_persons returning channel_id'))) return
+    const channelArray = () => `array[${[...channels].map((id) => quoteText(id)).join(', ')}]::text[]`
+    if (!(await applyChange('delete from livehouse_ops.changed_persons returning channel_id'))) return
     const { rows: earlier } = await sql`select from livehouse_ops.viewer_persons limit 1`.execute(trx)
-    await change(forgetChangedPersons(asArray()))
-    let hasChanged = await change(addPersons(asArray()))
+    await applyChange(forgetChangedPersons(channelArray()))
+    let hasChanged = await applyChange(addPersons(channelArray()))
     // An earlier viewer who shares an id with a new one may not be marked `is_shared`: read all rows once.
     let condition = earlier.length > 0 ? 'true' : 'is_shared'
     while (hasChanged) {
       hasChanged = false
-      for (const statement of joinPersons(condition)) hasChanged = (await change(statement)) || hasChanged
+      for (const statement of joinPersons(condition)) hasChanged = (await applyChange(statement)) || hasChanged
       condition = 'is_shared'
     }
-    await sql.raw(refreshPersons(asArray())).execute(trx)
+    await sql.raw(refreshPersons(channelArray())).execute(trx)
   })
 }

@@ -8,7 +8,7 @@ import { readBiState, writeBiSettings } from './bi-state.ts'
 import { groupPersons } from './group-persons.ts'
 import { planPublication } from './plan-publication.ts'
 
-const DBA = 'Let a DBA run the output of `livehouse migrate sql`'
+const ASK_DBA = 'Let a DBA run the output of `livehouse migrate sql`'
 
 /**
  * The result; `notice` says what a person still has to do. `blocked`: nothing has changed, so the old views stay, if
@@ -32,7 +32,7 @@ interface PublishRequest {
  */
 export async function publishBi(db: Db, { signal, settings, timeZone }: PublishRequest = {}): Promise<BiOutcome> {
   if (settings !== undefined) await writeBiSettings(db, settings)
-  const outcome = await applyPlan(db, signal, async (each) => await planBi(each, timeZone), DBA)
+  const outcome = await applyPlan(db, signal, async (each) => await planBi(each, timeZone), ASK_DBA)
   if (outcome.status === 'unchanged') return outcome
   if (outcome.status === 'blocked') {
     const meanwhile = 'Until the views are, new viewers are not grouped into persons, and queries are slower'
@@ -43,8 +43,8 @@ export async function publishBi(db: Db, { signal, settings, timeZone }: PublishR
   const { roles: existingRoles } = await readBiState(db)
   const missingRoles = Object.keys(roles).filter((role) => !existingRoles.includes(role))
   if (missingRoles.length === 0) return outcome
-  const notice = `Only this user can read ${SCHEMA}: it may not create the roles ${missingRoles.join(' and ')}. ${DBA}.`
-  return { status: 'published', notice }
+  const reason = `it may not create the roles ${missingRoles.join(' and ')}`
+  return { status: 'published', notice: `Only this user can read ${SCHEMA}: ${reason}. ${ASK_DBA}.` }
 }
 
 /** Plans what `publishBi` would execute: nothing if the views are up to date. Only reads. */

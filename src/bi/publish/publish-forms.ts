@@ -7,7 +7,7 @@ import { createSchema, grantViews, replaceViews } from '../view-statements.ts'
 import { applyPlan } from './apply-plan.ts'
 import { type BiState, fingerprintOf, readBiState } from './bi-state.ts'
 
-const DBA =
+const ASK_DBA =
   `Let a DBA run \`create schema ${FORMS_SCHEMA} authorization USER\`, where USER is the user of DATABASE_URL, ` +
   'who also has to own the tables of livehouse'
 
@@ -19,7 +19,7 @@ export async function publishForms(db: Db, signal?: AbortSignal) {
   const views: string[] = []
   const notices = new Map<string, string>()
   for (const view of (await planForms(db)).keys()) {
-    const outcome = await applyPlan(db, signal, async (at) => (await planForms(at)).get(view) ?? [], DBA)
+    const outcome = await applyPlan(db, signal, async (at) => (await planForms(at)).get(view) ?? [], ASK_DBA)
     if (outcome.status === 'published') views.push(view)
     if (outcome.status === 'blocked')
       notices.set(view, `The view ${FORMS_SCHEMA}.${view} is not up to date: ${outcome.reason}.`)

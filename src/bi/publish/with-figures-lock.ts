@@ -3,7 +3,7 @@ import type { Db } from '../../store/database.ts'
 import { setLocal } from '../../store/driver.ts'
 import { transact } from '../../store/load/load.ts'
 import { lockName } from '../../store/lock-name.ts'
-import { FIGURES, storedVersion, triggersVersion } from '../views/change-triggers.ts'
+import { FIGURES_LOCK, storedVersion, triggersVersion } from '../views/change-triggers.ts'
 import { viewsVersion } from './plan-publication.ts'
 
 /** `work_mem` for sums by viewer in memory rather than on disk. Only one such transaction runs at a time. */
@@ -27,7 +27,7 @@ export async function withFiguresLock<T>(
   if (signal?.aborted) return undefined
   return await transact(db, async (trx) => {
     // Two at once would lock the same rows in different orders, and deadlock.
-    await lockName(trx, FIGURES)
+    await lockName(trx, FIGURES_LOCK)
     // Postgres expects few new rows, and would join them by nested loops or by sorting.
     await setLocal(trx, { work_mem: WORK_MEMORY, enable_nestloop: 'off', enable_mergejoin: 'off' })
     const { rows } = await sql.raw<{ zone: string | null; version: string }>(storedVersion).execute(trx)

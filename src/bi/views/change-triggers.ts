@@ -124,8 +124,8 @@ const versionOfTrigger = (trigger: ChangeTrigger, timeZone: string, views: strin
 const commentOf = (trigger: ChangeTrigger) => `obj_description(to_regprocedure('${functionOf(trigger)}'), 'pg_proc')`
 
 /** The lock that lets one process at a time compute figures; `lockFigures` holds it until the transaction ends. */
-export const FIGURES = 'channel days'
-export const lockFigures = `insert into livehouse_ops.locks (name) values ('${FIGURES}')
+export const FIGURES_LOCK = 'channel days'
+export const lockFigures = `insert into livehouse_ops.locks (name) values ('${FIGURES_LOCK}')
   on conflict (name) do update set name = excluded.name`
 
 /** Selects the version of the triggers and figures in the database, and the time zone of its views. */

@@ -1,4 +1,4 @@
-import { ALWAYS, type Figure, rowsOf } from './fragments/channel-figures.ts'
+import { ALL_TIME, type Figure, rowsOf } from './fragments/channel-figures.ts'
 import { joinViewer } from './fragments/identity.ts'
 import { toLocal } from './fragments/local-time.ts'
 import { channelId, isTest } from './fragments/shared-columns.ts'
@@ -107,9 +107,9 @@ export const funnelSteps: Figure = {
   sql: () =>
     `select f.day, f.item, f.number, f.left_value, f.right_value from ${funnelOf(
       steps,
-      `select v.channel_id, ${ALWAYS}, v.user_id, coalesce(v.visit_count, 0), v.watch_seconds, v.comment_count
+      `select v.channel_id, ${ALL_TIME}, v.user_id, coalesce(v.visit_count, 0), v.watch_seconds, v.comment_count
           from livehouse.visitors v where v.channel_id = c.channel_id`,
-      () => ALWAYS,
+      () => ALL_TIME,
       '= c.channel_id',
     )} f`,
 }

@@ -16,8 +16,8 @@ const words = {
 /** The nearest first day of a month, so that at most about a month of visits is read, however long the period is. */
 const month = (day: string) => `date_trunc('month', (${day} + 16)::timestamp)::date`
 const day = localDay('w.entered_at')
-/** An end of the days on which a viewer in the list must not have come; evaluated once, not for each viewer. */
-const endOfOthers = (end: 'lower' | 'upper') => {
+/** A bound of the days on which a viewer in the list must not have come; evaluated once, not for each viewer. */
+const boundOfOthers = (end: 'lower' | 'upper') => {
   const at = (days: string) => `(select ${end}(p.${days})::timestamp at time zone '{zone}' from p)`
   return `case w.sign when 1 then ${at('months')} else ${at('asked')} end`
 }
@@ -46,7 +46,7 @@ const body = `with p as (
     ) w
     where (
       select true from livehouse.watch_records o where o.channel_id = w.channel_id and o.user_id = w.user_id
-        and o.entered_at >= ${endOfOthers('lower')} and o.entered_at < ${endOfOthers('upper')} limit 1
+        and o.entered_at >= ${boundOfOthers('lower')} and o.entered_at < ${boundOfOthers('upper')} limit 1
     ) is null
   ) v group by v.channel_id having sum(v.viewers) > 0`
 

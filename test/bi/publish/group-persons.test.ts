@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { groupPersons } from '../../../src/bi/publish/group-persons.ts'
 import { publishBi } from '../../../src/bi/publish/publish-bi.ts'
 import { refreshPersons } from '../../../src/bi/views/fragments/persons.ts'
-import { FIGURES } from '../../../src/bi/views/change-triggers.ts'
+import { FIGURES_LOCK } from '../../../src/bi/views/change-triggers.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { lockName } from '../../../src/store/lock-name.ts'
 import { openDatabase } from '../../../src/store/pool.ts'
@@ -119,7 +119,7 @@ test('a change of the ignored ids waits until persons have been grouped', async 
   await groupPersons(db)
   await sql`update livehouse.visitors set run_id = 2`.execute(db)
   await using grouping = await openTransaction(db)
-  await lockName(grouping, FIGURES)
+  await lockName(grouping, FIGURES_LOCK)
   await sql`delete from livehouse_ops.changed_persons`.execute(grouping)
   const published = publishBi(db, { settings: { masked: undefined, ignoredIds: ['x'] } })
   await untilBlocked(db, sql`true`)

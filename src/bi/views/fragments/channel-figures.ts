@@ -13,7 +13,7 @@ export interface Figure {
 const columns = 'day, item, number, left_value, right_value'
 
 /** The `day` of figures over all time. */
-export const ALWAYS = `date 'infinity'`
+export const ALL_TIME = `date 'infinity'`
 
 /** Computes a figure of some channels. @param channels a relation, as SQL */
 const computeFigure = ({ sql }: Figure, channels: string, dayOf = localDay) =>

@@ -1,4 +1,4 @@
-import { ALWAYS, type Figure, rowsOf } from './channel-figures.ts'
+import { ALL_TIME, type Figure, rowsOf } from './channel-figures.ts'
 import { hash } from './masks.ts'
 
 /** The key of a viewer of a channel; unambiguous, as channel ids have no colon. */
@@ -145,7 +145,7 @@ const viewersInRecords = [
 /** Viewers whom a record names, but the visitor list does not. */
 export const unlistedViewers: Figure = {
   name: 'unlisted_viewers',
-  sql: () => `select distinct ${ALWAYS}, f.user_id, 1::bigint, null::numeric, null::numeric
+  sql: () => `select distinct ${ALL_TIME}, f.user_id, 1::bigint, null::numeric, null::numeric
     from (
       ${viewersInRecords.join('\n      union all ')}
     ) f

@@ -65,11 +65,11 @@ export function bareLink(sql: string): string {
 /** Makes a column of the link by which a viewer came: without `livehouse_pii` it is cut, even where links are clear. */
 export function linkColumn({ type, sql, words: { en, zh } }: BiColumn): BiColumn {
   const isClear = `(select ${hasClearRole} from livehouse_ops.bi_settings s)`
-  const shown = `case when ${isClear} then ${sql} else ${bareLink(sql)} end`
+  const unmaskedSql = `case when ${isClear} then ${sql} else ${bareLink(sql)} end`
   const words = {
     en: `${en}; without its query string unless the reader has the role livehouse_pii`,
     zh: `${zh}；没有 livehouse_pii 角色时不含查询参数`,
   }
-  const maskedSql = `case when ${isUnmasked('access_source')} then ${shown} else ${hash(bareLink(sql))} end`
+  const maskedSql = `case when ${isUnmasked('access_source')} then ${unmaskedSql} else ${hash(bareLink(sql))} end`
   return { type, sql: maskedSql, words, personal: 'access_source' }
 }
