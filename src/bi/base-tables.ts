@@ -114,7 +114,7 @@ export function commentOnTables(language: Language): readonly string[] {
   ]
 }
 
-/** Wraps statements so that none takes effect, instead of an error, if a table, a column or a privilege is missing. */
+/** Wraps statements so that a missing table, column or privilege undoes all of them, without an error. */
 export function ifPossible(statements: readonly string[]): string {
   return `do $words$ begin
   ${statements.join(';\n  ')};

@@ -1,7 +1,7 @@
 import type { PersonalData } from './view.ts'
 import type { Language } from '../core/column.ts'
 
-/** An operator's settings of the views. The database keeps its value of one that is undefined. */
+/** An operator's settings of the views. If one is undefined, the database keeps its value. */
 export interface BiSettings {
   /** An ISO 4217 code. */
   readonly currency?: string | undefined

@@ -22,7 +22,7 @@ export interface Form {
   readonly questions: readonly (string | null)[]
 }
 
-/** The columns of every form: those of `fct_signup`, but no counts and no `is_test`, which all its rows share. */
+/** The columns of every form: those of `fct_signup`, except its counts, and `is_test`, which is one value a form. */
 const fixedColumns: BiColumns = Object.fromEntries(
   Object.entries(fctSignup.columns).filter(([name]) => !['question_count', 'answer_count', 'is_test'].includes(name)),
 )

@@ -42,7 +42,7 @@ export function planPublication({ language, timeZone, ...state }: BiState): read
   const removedViews = state.views.filter((name) => !names.includes(name))
   const viewList = names.map((name) => quoteText(name)).join(', ')
   return [
-    // Waits for processes that compute figures in the old way, before a lock is taken that readers wait for.
+    // Waits for processes that still compute figures in the old way, before it takes locks that readers wait for.
     lockFigures,
     ...tableObjects,
     createSchema(SCHEMA),

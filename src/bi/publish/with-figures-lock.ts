@@ -6,10 +6,10 @@ import { lockName } from '../../store/lock-name.ts'
 import { FIGURES_LOCK, storedVersion, triggersVersion } from '../views/change-triggers.ts'
 import { viewsVersion } from './plan-publication.ts'
 
-/** `work_mem` for sums by viewer in memory rather than on disk. Only one such transaction runs at a time. */
+/** `work_mem` that keeps sums by viewer in memory. Only one such transaction runs at a time. */
 const WORK_MEMORY = '64MB'
 
-/** Whether there are noted changes, which stored figures do not include yet. Otherwise no transaction is needed. */
+/** Whether changes are noted that stored figures do not include yet. If not, no transaction is needed. */
 export async function hasChanges(db: Db, notes: `changed_${string}`): Promise<boolean> {
   const { rows } = await sql`select from ${sql.table(`livehouse_ops.${notes}`)} limit 1`.execute(db)
   return rows.length > 0

@@ -49,8 +49,8 @@ export const persons = `(
   )`
 
 /**
- * Runs a statement that returns channels, and selects each once. Also notes that their figures are stale, as gifts and
- * signups are matched by the phones of viewers.
+ * Runs a statement that returns channels, and returns each of them once. Also notes that their figures are stale, as
+ * gifts and signups are matched by the phones of viewers.
  */
 export const noteChannelsOf = (statement: string) => `with c as (${statement}),
     d as (select distinct channel_id from c),
