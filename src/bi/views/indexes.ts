@@ -2,6 +2,9 @@ import { overnight } from './fragments/audience.ts'
 import { dollarQuote, fillZone, quoteText } from '../quote.ts'
 import { localDay } from './fragments/local-time.ts'
 
+/** Removes the alias `w` from expressions, as the definition of an index has none. */
+const withoutAlias = (sql: string) => sql.replaceAll('w.', '')
+
 /** Indexes for the views, by name. Those that contain the time zone (`{zone}`) cannot be made by a migration. */
 const indexes = {
   // Filters on the day of fct_watch, fct_viewer_day, fct_audience_minute and daily_channel.
@@ -9,12 +12,9 @@ const indexes = {
   // The newest rows of fct_watch, whatever their channel.
   watch_records_entered: 'livehouse.watch_records (entered_at)',
   // The few records that last past midnight (fct_audience_minute, peaks of daily_channel).
-  watch_records_overnight: [
-    `livehouse.watch_records (channel_id, (${overnight.reach}), (${overnight.leaveDay}))`,
-    `where ${overnight.where}`,
-  ]
-    .join(' ')
-    .replaceAll('w.', ''),
+  watch_records_overnight: withoutAlias(
+    `livehouse.watch_records (channel_id, (${overnight.reach}), (${overnight.leaveDay})) where ${overnight.where}`,
+  ),
   // Gifts and signups during a broadcast.
   gifts_given: 'livehouse.gifts (channel_id, given_at)',
   signups_signed_up: 'livehouse.signups (channel_id, signed_up_at)',
