@@ -8,16 +8,18 @@ import { type BiColumns, bigint, type BiView, date, smallint, text } from '../vi
 const LEAST_MATCHED = 0.8
 const isUnmatched = `f.right_value > f.left_value * ${(1 - LEAST_MATCHED).toFixed(1)}`
 
+const watched = 'v.watch_seconds > 0'
+const watchedMinute = 'v.watch_seconds >= 60'
 const viewersOf = (isTaken: string) => `(v.user_id is not null and ${isTaken})::integer`
 
-/** Number, name, the step that contains it, whether a viewer took it, and the events to count. */
+/** The steps: `within` names the step that contains it, `isTaken` is whether a viewer took it, `events` are counted. */
 const steps = [
-  [1, 'visited', null, 'true', 'v.visits'],
-  [2, 'watched', 'visited', 'v.watch_seconds > 0', viewersOf('v.watch_seconds > 0')],
-  [3, 'watched_one_minute', 'watched', 'v.watch_seconds >= 60', viewersOf('v.watch_seconds >= 60')],
-  [4, 'commented', 'visited', 'v.comments > 0', 'v.comments'],
-  [5, 'signed_up', 'visited', 'v.signups > 0', 'v.signups'],
-  [6, 'gave_gift', 'visited', 'v.gifts > 0', 'v.gifts'],
+  { no: 1, name: 'visited', within: null, isTaken: 'true', events: 'v.visits' },
+  { no: 2, name: 'watched', within: 'visited', isTaken: watched, events: viewersOf(watched) },
+  { no: 3, name: 'watched_one_minute', within: 'watched', isTaken: watchedMinute, events: viewersOf(watchedMinute) },
+  { no: 4, name: 'commented', within: 'visited', isTaken: 'v.comments > 0', events: 'v.comments' },
+  { no: 5, name: 'signed_up', within: 'visited', isTaken: 'v.signups > 0', events: 'v.signups' },
+  { no: 6, name: 'gave_gift', within: 'visited', isTaken: 'v.gifts > 0', events: 'v.gifts' },
 ] as const
 type Step = (typeof steps)[number]
 
@@ -67,12 +69,12 @@ function funnelColumns(period: BiColumns): BiColumns {
  * @param channel condition on the channel
  */
 function funnelOf(counted: readonly Step[], visitors: string, periodOf: (at: string) => string, channel: string) {
-  const sums = counted.flatMap(([no, , , isTaken, events]) => [
+  const sums = counted.flatMap(({ no, isTaken, events }) => [
     `count(*) filter (where v.user_id is not null and v.visits is not null and ${isTaken}) as viewers_${no}`,
     `coalesce(sum(${events}), 0)::bigint as events_${no}`,
     `coalesce(sum(${events}) filter (where v.user_id is null), 0)::bigint as unmatched_${no}`,
   ])
-  const rows = counted.map(([no, step]) => `('${step}', p.viewers_${no}, p.events_${no}, p.unmatched_${no})`)
+  const rows = counted.map(({ no, name }) => `('${name}', p.viewers_${no}, p.events_${no}, p.unmatched_${no})`)
   const eventsOf = (table: string, id: string, at: string, counts: string) => `
               select channel_id, ${periodOf(at)}, ${id}, phone, ${counts} from livehouse.${table}
               where removed_at is null and ${periodOf(at)} is not null and channel_id ${channel}`
@@ -98,7 +100,7 @@ function funnelOf(counted: readonly Step[], visitors: string, periodOf: (at: str
 }
 
 const monthOf = (at: string) => `date_trunc('month', ${toLocal(at)})::date`
-const stepRows = steps.map(([no, step, within]) => `(${no}, '${step}', ${within === null ? 'null' : `'${within}'`})`)
+const stepRows = steps.map(({ no, name, within }) => `(${no}, '${name}', ${within === null ? 'null' : `'${within}'`})`)
 const withSteps = (funnel: string) => `from ${funnel} f
   join (values ${stepRows.join(', ')}) s (step_no, step, within_step) on s.step = f.item`
 
@@ -149,7 +151,7 @@ export const viewerFunnelMonth: BiView = {
   columns: funnelColumns({ month_start: date('f.day', 'First day of the month', '当月第一天') }),
   from: withSteps(
     funnelOf(
-      steps.filter(([, step]) => step !== 'commented'),
+      steps.filter(({ name }) => name !== 'commented'),
       `select channel_id, ${monthOf('entered_at')}, user_id, count(*), sum(watch_seconds), null::bigint
           from livehouse.watch_records where entered_at is not null group by 1, 2, 3`,
       monthOf,
