@@ -3,7 +3,7 @@ import { allStreams } from '../../../src/streams/registry.ts'
 /** Lines of TypeScript that a folder of `src` may have; a commit that raises a line says why. A stream brings its own. */
 export const budgets: Readonly<Record<string, number>> = {
   app: 2866,
-  bi: 3942,
+  bi: 3928,
   cli: 3382,
   config: 563,
   core: 1248,
