@@ -1,13 +1,13 @@
-/** What an operator is alerted to. Ids and counts, never personal data or text of the service. */
+/** What an operator is alerted to. Holds ids and counts, never personal data or text from the service. */
 export type Cause =
   /** The last run of a command (`sync`, `run nightly`) is not green. `problems`: how many of each code, by stream. */
   | {
       readonly kind: 'run'
       readonly name: string
       readonly status: 'partial' | 'failed'
-      /** Null where it failed before a run began, or never came to its end. */
+      /** Null if the command failed before a run began, or never finished. */
       readonly runId: string | null
-      /** Why, in livehouse's words, where there is no run that says so. */
+      /** Why it failed, in livehouse's own words, if no run records it. */
       readonly reason?: string
       readonly problems: readonly { readonly stream: string | null; readonly code: string; readonly count: number }[]
     }
@@ -16,7 +16,7 @@ export type Cause =
   /** A configured channel that the service no longer knows. */
   | { readonly kind: 'channelGone'; readonly channel: string }
 
-/** The same text for the same cause, however its facts change. */
+/** Identifies a cause: the key stays the same while the facts of the cause change. */
 export function keyOfCause(cause: Cause): string {
   switch (cause.kind) {
     case 'run':
@@ -28,10 +28,10 @@ export function keyOfCause(cause: Cause): string {
   }
 }
 
-/** A message that is due: that a cause has arisen, or that it is over. */
+/** A message that must be sent: a cause has arisen, or is over. */
 export interface Notice {
   readonly event: 'raised' | 'cleared'
   readonly cause: Cause
-  /** When the cause arose, or was over. */
+  /** When the cause arose or ended. */
   readonly at: Date
 }

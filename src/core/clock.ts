@@ -1,10 +1,10 @@
 import { setImmediate as nextRound, setTimeout as delay } from 'node:timers/promises'
 
-/** The only source of time. Tests pass one that they move by hand. */
+/** The only source of time. Tests pass a clock that they advance by hand. */
 export interface Clock {
   /** Milliseconds since 1970-01-01T00:00:00Z. */
   readonly now: () => number
-  /** Milliseconds since some start, which no adjustment of the clock moves; `now` where it is not given. */
+  /** Milliseconds since an arbitrary start, unaffected by clock adjustments; `now` is used if this is missing. */
   readonly monotonicMs?: () => number
   /** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
@@ -16,15 +16,15 @@ export const systemClock: Required<Clock> = {
   sleep: async (ms, signal) => await delay(ms, undefined, { signal }).catch(() => signal?.throwIfAborted()),
 }
 
-/** Lets waiting events be handled. Two rounds, as a reused connection is free only after one. */
+/** Lets pending events run. Takes two rounds of the loop, as a reused connection is free only after the first. */
 export async function yieldToEventLoop(): Promise<void> {
   await nextRound()
   await nextRound()
 }
 
 /**
- * Calls `action` after `ms` of real time, if the process is still there: the timer does not keep it alive.
- * @returns cancels it
+ * Calls `action` after `ms` of real time. The timer does not keep the process alive.
+ * @returns a function that cancels the call
  */
 export function callIfStillRunning(ms: number, action: () => void): () => void {
   const timer = setTimeout(action, ms).unref()
@@ -32,10 +32,10 @@ export function callIfStillRunning(ms: number, action: () => void): () => void {
 }
 
 /**
- * Calls `action` once the signal aborts. The runtime chains the listeners of a signal, and a removed one still points
- * to those after it: what they hold, such as whole answers, would stay in memory until a full collection. So a listener
- * that is cancelled drops its action.
- * @returns cancels it
+ * Calls `action` once the signal aborts. The runtime keeps the listeners of a signal in a linked list, and a removed
+ * listener still points to those after it: whatever they hold, such as whole answers, would stay in memory until a full
+ * collection. So a cancelled listener drops its action.
+ * @returns a function that cancels the call
  */
 export function whenAborted(signal: AbortSignal, action: () => void): () => void {
   let wanted: (() => void) | undefined = action
@@ -47,7 +47,7 @@ export function whenAborted(signal: AbortSignal, action: () => void): () => void
   }
 }
 
-/** Waits for `promise` until `signal` aborts; the work goes on for others, and its failure is then ignored. */
+/** Waits for `promise` until `signal` aborts. The work then continues for other callers, and its failure is ignored. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   promise.catch(() => {})
   signal.throwIfAborted()
@@ -60,7 +60,7 @@ export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Pr
   }
 }
 
-/** The result of `work`, or `otherwise` where that takes longer than `ms`; the work is not stopped. */
+/** Returns the result of `work`, or `otherwise` if it takes longer than `ms`. The work itself is not stopped. */
 export async function within<T>(clock: Clock, ms: number, work: Promise<T>, otherwise: T): Promise<T> {
   const enough = new AbortController()
   const tooLate = clock.sleep(ms, enough.signal).catch(() => {})

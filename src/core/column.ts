@@ -1,4 +1,4 @@
-/** The languages of what people read (pages, alerts, comments of the database), by their names in settings. */
+/** The languages of pages, alerts and database comments, by their names in settings. */
 export const languages = { en: 'en', 'zh-CN': 'zh' } as const
 
 export type Language = (typeof languages)[keyof typeof languages]
@@ -6,7 +6,7 @@ export type Language = (typeof languages)[keyof typeof languages]
 /** The same text in both languages. */
 export type Words = Readonly<Record<Language, string>>
 
-/** Postgres types of the warehouse, and what a parser returns for each: text in a form that Postgres reads exactly. */
+/** The Postgres types of the warehouse, with what a parser returns for each: text that Postgres reads exactly. */
 export interface ColumnTypes {
   readonly text: string
   /** Decimal digits, exact beyond 2^53. */
@@ -28,8 +28,8 @@ export interface ColumnTypes {
 export type ColumnType = keyof ColumnTypes
 
 /**
- * Reads one field: a value, null for none (missing, null, empty text, zero date), undefined for what it cannot read,
- * which is then kept raw in `extra`. Pure.
+ * Reads one field. Returns its value, null if it has none (missing, null, empty text, zero date), or undefined if the
+ * value cannot be read; `extra` then keeps it raw. Pure.
  */
 export type FieldParser<T> = (raw: unknown) => T | null | undefined
 
@@ -39,7 +39,7 @@ export type PartitionPart = 'channel' | 'type' | 'question'
 type ColumnSource<T> =
   /**
    * A field of the item. `isRequired`: without a readable value the item goes to quarantine. `isOptional`: the service
-   * may leave it out, so the interface has not changed where no item has it.
+   * may leave the field out, so its absence from every item does not mean that the interface has changed.
    */
   | {
       readonly kind: 'field'
@@ -52,13 +52,13 @@ type ColumnSource<T> =
   /** The service's day on which the slice was read. */
   | { readonly kind: 'serviceDay' }
   | { readonly kind: 'constant'; readonly value: T }
-  /** Filled by the pipeline from the rows of a whole slice (identity of rows without an id). */
+  /** Computed by the pipeline from all rows of a slice (the identity of rows without an id). */
   | { readonly kind: 'computed' }
 
 export interface Column<Type extends ColumnType = ColumnType> {
   readonly type: Type
   readonly source: ColumnSource<ColumnTypes[Type]>
-  /** What it is and its unit, for analysts: the comment of the column, and the dictionary. */
+  /** What the column holds and its unit, for analysts; used for the column's comment and the data dictionary. */
   readonly words: Words
 }
 

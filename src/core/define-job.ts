@@ -1,33 +1,33 @@
-/** By the name of a stream; those that are not named keep their own. */
+/** Values by stream name. A stream that is not named keeps its own value. */
 export type PerStream = Readonly<Record<string, number>>
 
-/** Which of the configured channels: all of them, those of a group, or these. */
+/** Which configured channels a job reads: all of them, those of one group, or a list of ids. */
 export type JobChannels = 'all' | { readonly group: string } | readonly string[]
 
-/** Dates of the service's calendar, `YYYY-MM-DD`, `to` exclusive; or the last days, today's among them. */
+/** Dates in the service's calendar (`YYYY-MM-DD`, `to` exclusive), or a number of days up to and including today. */
 export type JobRange = { readonly from?: string; readonly to?: string } | { readonly lastDays: number }
 
 interface AnyJob {
   /** Five fields (minute, hour, day of month, month, day of week), or `@daily` and the like. */
   readonly cron: string
-  /** An IANA zone, in which `cron` is read; the service's when not given. */
+  /** The IANA time zone of `cron`; the service's by default. */
   readonly timezone?: string
-  /** Whether `livehouse serve` runs it; `livehouse run` does in any case. True when not given. */
+  /** Whether `livehouse serve` runs the job (`livehouse run` always does); true by default. */
   readonly enabled?: boolean
-  /** Those of the command of its kind when not given. */
+  /** By default those that the command of this kind reads. */
   readonly streams?: readonly string[]
-  /** All when not given. */
+  /** All by default. */
   readonly channels?: JobChannels
-  /** `once`: of the times that were missed, the last one is run late; `never`: none is. `once` when not given. */
+  /** `once` (the default): after missed runs, the latest one is made up for; `never`: missed runs are skipped. */
   readonly catchUp?: 'once' | 'never'
 }
 
 /** Brings streams up to date. */
 export interface SyncJob extends AnyJob {
   readonly kind?: 'sync'
-  /** `HH:MM` of the service's clock: from then on nothing is begun; the next run does what is left. */
+  /** `HH:MM` by the service's clock. No slice begins after it, and the next run continues from there. */
   readonly until?: string
-  /** How long rows still change and are read again, in days. */
+  /** For how many days rows may still change, so that they are read again. */
   readonly lookbackDays?: PerStream
 }
 
@@ -35,34 +35,34 @@ export interface SyncJob extends AnyJob {
 export interface BackfillJob extends AnyJob {
   readonly kind: 'backfill'
   readonly range: JobRange
-  /** Reads only what is not covered. */
+  /** Whether only ranges that are not yet covered are read. */
   readonly onlyGaps?: boolean
 }
 
-/** Compares the service's totals with the warehouse; the next sync reads again what differs. */
+/** Compares the service's totals with the warehouse. The next sync reads the ranges that differ again. */
 export interface AuditJob extends AnyJob {
   readonly kind: 'audit'
-  /** All that is covered when not given. */
+  /** By default everything that is covered. */
   readonly range?: JobRange
 }
 
-/** What a file of `jobs/` holds. */
+/** The definition in a file of `jobs/`. */
 export type JobDefinition = SyncJob | BackfillJob | AuditJob
 
-/** A job as the scheduler has it: what its file says, checked, with what the file leaves open filled in. */
+/** A job as the scheduler sees it: the validated definition from its file, with the defaults filled in. */
 export interface Job {
-  /** That of its file. */
+  /** The name of its file. */
   readonly name: string
   readonly kind: 'sync' | 'backfill' | 'audit'
   readonly cron: string
-  /** IANA. */
+  /** An IANA name. */
   readonly timeZone: string
   readonly isEnabled: boolean
   readonly catchUp: 'once' | 'never'
   readonly definition: JobDefinition
 }
 
-/** Makes the value of a job file: typed, and frozen. It is checked when it is loaded. */
+/** Types and freezes the definition in a job file. The scheduler validates it when it loads the file. */
 export function defineJob<const Definition extends JobDefinition>(definition: Definition): Definition {
   return Object.freeze(definition)
 }

@@ -1,4 +1,4 @@
-/** `; did you mean X?` to end a sentence with, where a candidate is close. */
+/** Returns `; did you mean X?` for the end of a sentence, or an empty string if no candidate is close. */
 export function didYouMean(given: string, candidates: readonly string[]): string {
   const limit = Math.max(1, Math.floor(given.length / 3))
   const [best] = candidates
@@ -11,7 +11,7 @@ export function didYouMean(given: string, candidates: readonly string[]): string
   return best === undefined ? '' : `; did you mean ${best.candidate}?`
 }
 
-/** Insertions, deletions, replacements and swaps from one word to the other (optimal string alignment). */
+/** The edit distance, counting insertions, deletions, substitutions and swaps (optimal string alignment). */
 function distance(a: string, b: string): number {
   let beforeLast: readonly number[] = []
   let last: readonly number[] = Array.from({ length: b.length + 1 }, (_, index) => index)

@@ -1,32 +1,32 @@
-/** What a caller may do about an error: try again, leave this partition, or end the run. */
+/** What a caller does about an error: try again, skip this partition, or end the run. */
 type Recovery = 'retry' | 'skip' | 'abort'
 
 /**
- * The closed list of what can go wrong, `area.problem`, and how a run recovers from it. `retry` means once more within
- * the same call; when the attempts are used up, such an error ends its partition.
+ * Every error code, `area.problem`, and how a run recovers from it. `retry` repeats the attempt within the same call;
+ * once the attempts are used up, the error ends its partition.
  */
 export const recoveryOf = {
-  /** A flag or an argument; `problems` are whole sentences, one a line on the terminal. */
+  /** A wrong flag or argument. `problems` are whole sentences, printed one a line. */
   'usage.invalid': 'abort',
-  /** A setting; `problems` name the variable, what was given (never a secret) and what it should be. */
+  /** A wrong setting. `problems` name the variable, what was given (never a secret) and what it should be. */
   'config.invalid': 'abort',
   /** No connection: name resolution, refused, reset, TLS. */
   'api.unreachable': 'retry',
-  /** No complete answer in time. */
+  /** No complete answer came in time. */
   'api.timeout': 'retry',
-  /** An HTTP status, or a body code that stands for one, that is not success and has no code of its own below. */
+  /** An HTTP status other than success, or a body code that stands for one, without an error code of its own below. */
   'api.status': 'skip',
-  /** 429, or a body code 429xxx. `retryAfterMs` as the service asked, where it did, a minute at most. */
+  /** 429, or a body code 429xxx. `retryAfterMs` is the service's Retry-After, if it sent one, capped at a minute. */
   'api.rateLimited': 'retry',
-  /** 401: the token is not accepted. `isRenewable`: it was a fetched one, and the next attempt carries a fresh one. */
+  /** 401: the token is not accepted. `isRenewable`: the token was fetched, and the next attempt carries a new one. */
   'api.unauthorized': 'abort',
-  /** The app id and secret were refused at 4.1. */
+  /** The service refused the app id and secret (API 4.1). */
   'api.credentialsRefused': 'abort',
-  /** What answers at 4.1 issues no tokens. */
+  /** The server at the auth URL does not issue tokens (API 4.1). */
   'api.wrongAuthUrl': 'abort',
-  /** No token came: 4.1 refused with an errcode that says nothing of the app id and secret, or failed each time. */
+  /** No token was issued: 4.1 failed each time, or with an errcode that does not blame the app id and secret. */
   'api.noToken': 'abort',
-  /** 403: this account may not do this. */
+  /** 403: the account lacks the permission. */
   'api.forbidden': 'skip',
   /** The service does not know the channel (404002, or an errcode that says so). */
   'api.channelUnknown': 'skip',
@@ -34,9 +34,9 @@ export const recoveryOf = {
   'api.refused': 'skip',
   /** A body that is empty, cut, not JSON or not of its charset. */
   'api.badBody': 'retry',
-  /** A body that asking again would not change: too large, or in an unknown encoding. */
+  /** A body that a retry would not change: too large, or in an unknown encoding. */
   'api.bodyRefused': 'skip',
-  /** JSON of another shape than the spec's, such as an object where an array belongs. */
+  /** JSON whose shape is not the spec's, such as an object in place of an array. */
   'api.badShape': 'skip',
   /** The ten calls of the service day are spent (API 4.6). `resumesAt` is an ISO instant. */
   'api.budgetSpent': 'skip',
@@ -44,25 +44,25 @@ export const recoveryOf = {
   'paging.ignored': 'skip',
   /** Too many rows of one slice could not be read: a changed interface, not bad rows. */
   'rows.unreadable': 'skip',
-  /** A field that earlier items of the partition had is in none of a slice any more. */
+  /** A field that earlier items of the partition had is missing from every item of a slice. */
   'interface.changed': 'skip',
-  /** Fewer rows came than the source says there are, after reading again. */
+  /** Even after repeated readings, fewer rows came than the source's total. */
   'slice.short': 'skip',
-  /** The warehouse does not hold what the source has. */
+  /** The warehouse and the source hold different rows. */
   'audit.difference': 'skip',
   /** Another run has held the partition for too long. */
   'slice.locked': 'skip',
-  /** A lease was not renewed in time, another has taken it, or its server is no longer the database's. */
+  /** A lease was not renewed in time or was taken over, or the database has failed over to another server. */
   'lease.lost': 'skip',
-  /** The database cannot be connected to. */
+  /** No connection to the database. */
   'db.unreachable': 'abort',
-  /** The database refuses: rights, read-only, full. */
+  /** The database refuses a statement: missing rights, read-only, full. */
   'db.refused': 'abort',
-  /** A server older than PostgreSQL 14. */
+  /** The server is older than PostgreSQL 14. */
   'db.tooOld': 'abort',
-  /** The database cannot hold every text: it is not in UTF-8. */
+  /** The database's encoding is not UTF-8, so it cannot hold every text. */
   'db.encoding': 'abort',
-  /** The schema stays as it is while a livehouse is at work. */
+  /** The schema cannot be changed while a livehouse is running. */
   'db.inUse': 'abort',
   /** Migrations are pending and `LIVEHOUSE_AUTO_MIGRATE` is 0. */
   'db.pendingMigrations': 'abort',
@@ -70,13 +70,13 @@ export const recoveryOf = {
   'db.newer': 'abort',
   /** The database belongs to another source. */
   'db.otherSource': 'abort',
-  /** The database to copy to is in use, or came out different. */
+  /** The database cannot be copied: it is empty or altered, the target is in use, or the dump file is unusable. */
   'db.copyRefused': 'abort',
   /** The embedded PostgreSQL does not start, or has no binaries for this platform. */
   'db.embedded': 'abort',
-  /** Another process is at work on the job. */
+  /** Another process is running the job. */
   'job.running': 'skip',
-  /** No worker of the queue got to the end of a partition. */
+  /** No worker of the queue completed a partition. */
   'job.failed': 'skip',
   /** SIGINT, SIGTERM or SIGHUP. */
   'run.interrupted': 'abort',
@@ -84,7 +84,7 @@ export const recoveryOf = {
 
 export type ErrorCode = keyof typeof recoveryOf
 
-/** What is read of an error beside its message. */
+/** The facts that an error carries beside its message, by code. */
 interface Facts {
   'usage.invalid': { readonly problems: readonly string[] }
   'config.invalid': { readonly problems: readonly string[] }
@@ -109,8 +109,8 @@ type FactsOf<Code extends ErrorCode> = Code extends keyof Facts
     : Readonly<Record<string, never>>
 
 /**
- * The one error class. The message says what failed with the value that shows it and how to repair it, never a secret.
- * Match on `code`, never on the text.
+ * The one error class. Its message says what failed, with the value that shows it, and how to repair it, and holds no
+ * secrets. Match on `code`, never on the text.
  */
 export class LivehouseError<Code extends ErrorCode = ErrorCode> extends Error {
   override readonly name = 'LivehouseError'
@@ -124,17 +124,17 @@ export class LivehouseError<Code extends ErrorCode = ErrorCode> extends Error {
   }
 }
 
-/** Whether `error` is ours and has this code; narrows `details` to the facts of that code. */
+/** Whether `error` is a `LivehouseError` with this code. Narrows `details` to the facts of that code. */
 export function hasCode<Code extends ErrorCode>(error: unknown, code: Code): error is LivehouseError<Code> {
   return error instanceof LivehouseError && error.code === code
 }
 
-/** Whether a status says that asking again changes nothing: 408, 425 and 5xx may pass (RFC 9110, 15). */
+/** Whether a retry cannot succeed, by the HTTP status; 408, 425 and 5xx are temporary (RFC 9110, section 15). */
 export function isFinalStatus(error: unknown): error is LivehouseError<'api.status'> {
   return hasCode(error, 'api.status') && error.details.status < 500 && ![408, 425].includes(error.details.status)
 }
 
-/** The SQLSTATE of an error of a statement, or the code of Node; empty without one. */
+/** The SQLSTATE of a failed statement, or Node's error code; empty if the error has neither. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
@@ -143,13 +143,13 @@ export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** How a run recovers from `error`; undefined for a bug, from which it does not. */
+/** How a run recovers from `error`; undefined for a bug, from which it cannot recover. */
 export function recoveryFrom(error: unknown): Recovery | undefined {
   const code: ErrorCode | undefined = error instanceof LivehouseError ? error.code : undefined
   return code && recoveryOf[code]
 }
 
-/** What is wrong with a command line, also where only the database or the service shows it. */
+/** The error for a wrong command line, including problems that only the database or the service can show. */
 export function wrongUse(...problems: readonly string[]): LivehouseError<'usage.invalid'> {
   return new LivehouseError('usage.invalid', 'wrong use', { problems })
 }

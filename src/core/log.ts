@@ -1,4 +1,4 @@
-/** Facts of one event. Values are redacted by the logger, by key and by value. */
+/** Facts of one event. The logger redacts secrets among them, by key and by value. */
 export type LogFields = Readonly<Record<string, unknown>>
 
 /**

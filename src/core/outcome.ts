@@ -1,7 +1,7 @@
 import { type ErrorCode, hasCode, LivehouseError, messageOf } from './errors.ts'
 import type { Counts, Proof } from './slice.ts'
 
-/** The runs of operators' actions: they read nothing of the service's lists. */
+/** The command names of operators' actions. Their runs read none of the service's lists. */
 export const operatorCommands = { retry: 'quarantine retry', forget: 'ledger forget', cancel: 'run cancel' } as const
 
 export type RunStatus = 'ok' | 'partial' | 'waiting' | 'failed'
@@ -11,7 +11,7 @@ export interface RunProblem {
   readonly partition: string | null
   readonly code: ErrorCode | 'internal'
   readonly message: string
-  /** Of `db.refused`: the reason, by PostgreSQL's table. */
+  /** For `db.refused`: the SQLSTATE of PostgreSQL. */
   readonly sqlState?: string
 }
 
@@ -20,7 +20,7 @@ export interface StreamOutcome {
   readonly slices: Readonly<Record<Proof, number>>
 }
 
-/** What a run did; `--json` prints it in snake_case. */
+/** The result of a run; `--json` prints it in snake_case. */
 export interface RunOutcome {
   readonly runId: string | null
   readonly command: string
@@ -28,22 +28,22 @@ export interface RunOutcome {
   /** ISO instants. */
   readonly startedAt: string
   readonly finishedAt: string
-  /** When what waits can go on; null where nothing waits for a time. */
+  /** When the remaining work can continue; null if nothing has to wait. */
   readonly resumesAt: string | null
   readonly streams: Readonly<Record<string, StreamOutcome>>
   readonly errors: readonly RunProblem[]
 }
 
-/** What went wrong, for the record. */
+/** Describes an error for the record of a run. */
 export function describeError(error: unknown): Omit<RunProblem, 'stream' | 'partition'> {
   const code = error instanceof LivehouseError ? error.code : 'internal'
   const reason = hasCode(error, 'db.refused') ? { sqlState: error.details.sqlState } : {}
   return { code, message: messageOf(error), ...reason }
 }
 
-/** What a run reports while it is under way. `slice`: its partition, and its window if it has one. */
+/** Progress of a run. `slice` is the slice's partition, with its window if it has one. */
 export type ProgressEvent =
-  /** Comes first: how many slices the plan has for a stream. */
+  /** Comes first: the number of slices planned for a stream. */
   | { readonly kind: 'stream.planned'; readonly stream: string; readonly slices: number }
   | { readonly kind: 'slice.started'; readonly stream: string; readonly slice: string }
   /** One page has been read. */
@@ -53,10 +53,10 @@ export type ProgressEvent =
       readonly slice: string
       /** Items of this page. */
       readonly rows: number
-      /** Pages of the whole slice, as far as the source's total says. */
+      /** Pages of the whole slice, by the source's total; undefined without one. */
       readonly totalPages: number | undefined
     }
-  /** A slice turned out to be large and goes on in parts. */
+  /** A large slice was cut and is read in parts. */
   | { readonly kind: 'slice.cut'; readonly stream: string; readonly slice: string; readonly parts: number }
   | { readonly kind: 'slice.ended'; readonly stream: string; readonly slice: string; readonly proof: Proof }
 

@@ -3,13 +3,13 @@ import type { ErrorCode } from './errors.ts'
 import type { Partition, Window } from './slice.ts'
 import type { Rejection, Stream } from './stream.ts'
 
-/** What a list is asked for, apart from the page. */
+/** A request for a list, without the page. */
 export interface ListRequest {
   readonly stream: Stream
   readonly partition: Partition
-  /** As it goes on the wire, already widened; without it, all times. */
+  /** The window as it is sent, already widened; without one, the request is for all times. */
   readonly window?: Window | undefined
-  /** In the other order that the stream's wire names. */
+  /** Whether the list is requested in the reversed order that the stream's wire declares. */
   readonly isReversed?: boolean
 }
 
@@ -20,13 +20,13 @@ export interface PageRequest {
   readonly pageSize: number
 }
 
-/** One answer of a list endpoint, its envelope read and its items untouched. */
+/** One answer of a list endpoint, with the envelope parsed and the items left as they are. */
 export interface Page {
-  /** As they came, unvalidated: objects, but rows of cells for 4.11, and anything at all where the service errs. */
+  /** Not validated: objects, or arrays of cells for 4.11, or anything at all if the service errs. */
   readonly items: readonly unknown[]
-  /** The source's own count of all items of this request; undefined for bare arrays, and maybe on later pages. */
+  /** The source's own count of all items of the list; undefined for bare arrays, and perhaps on later pages. */
   readonly total: number | undefined
-  /** The page number and size that the service says it served; undefined where the answer names none. */
+  /** The page number and size that the answer says it holds; undefined if it does not say. */
   readonly echoedPage: number | undefined
   readonly echoedPageSize: number | undefined
   /** Column headers (4.11 only). */
@@ -35,31 +35,31 @@ export interface Page {
   readonly serviceTimeMs: number | undefined
 }
 
-/** An item that became a row. */
+/** An item that was read into a row. */
 interface ReadRow {
   readonly kind: 'row'
   readonly row: Row
-  /** Fields whose value could not be read; it stands raw in `extra`. */
+  /** Fields whose value could not be read; `extra` holds the raw values. */
   readonly unreadFields: readonly string[]
-  /** Fields that the spec does not know; they stand in `extra`. */
+  /** Fields that the spec does not name; `extra` holds them. */
   readonly unknownFields: readonly string[]
 }
 
-/** An item that did not, with itself as JSON text. */
+/** An item that could not be read into a row. `raw` is the item as JSON text. */
 export interface RejectedItem extends Rejection {
   readonly raw: string
-  /** The column headers over it as JSON text (API 4.11); null where there are none. */
+  /** The column headers of its page as JSON text (API 4.11); null if the page has none. */
   readonly headers: string | null
 }
 
-/** Reads one item. Pure: the same item gives the same answer. `page` is the answer that it came in. */
+/** Reads one item of `page`. Pure: the same item always gives the same result. */
 export type ItemReader = (item: unknown, page: Pick<Page, 'title'>) => ReadRow | RejectedItem
 
-/** What every call to the service carries along. */
+/** Parameters of every call to the service. */
 export interface CallContext {
   /** Ends the call, its waits and its retries. */
   readonly signal: AbortSignal
-  /** Called before every attempt that goes out, with its number from 1: the caller counts calls and retries. */
+  /** Called before each attempt with its number, from 1, so that the caller can count calls and retries. */
   readonly onAttempt?: (attempt: number) => void
 }
 
@@ -72,13 +72,13 @@ export type FetchPage = (request: PageRequest, context: CallContext) => Promise<
 /** Where 4.8 and 4.9 expect their parameters. */
 export type ListPlace = 'query' | 'body'
 
-/** Asks for one page exactly as told. @throws LivehouseError with an `api.…` code */
+/** Requests one page with exactly these parameters. @throws LivehouseError with an `api.…` code */
 export type Ask = (request: PageRequest, context: CallContext, place?: ListPlace) => Promise<Page>
 
-/** One attempt of a call, without anything of what was asked or answered. */
+/** The measurements of one attempt of a call, without contents of the request or the answer. */
 export interface MeasuredCall {
   readonly endpoint: string
-  /** `ok`, or its error: `api.rateLimited`, `api.timeout` … */
+  /** `ok`, or the code of the error, such as `api.timeout`. */
   readonly outcome: 'ok' | ErrorCode | 'internal'
   readonly elapsedMs: number
 }

@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** The folder of the package, with its `package.json`: a checkout, or where npm has installed it. */
+/** The folder that holds `package.json`: a checkout, or the place where npm installed the package. */
 export const packageFolder = dirname(createRequire(import.meta.url).resolve('livehouse/package.json'))
 
-/** How the program's modules end: `.ts` in a checkout, `.mjs` in an installed package, where Node removes no types. */
+/** The extension of modules: `.ts` in a checkout, `.mjs` in an installed package, where Node does not strip types. */
 export const moduleEnding = import.meta.url.endsWith('.ts') ? '.ts' : '.mjs'
 
-/** Where `migrations`, `jobs` and `src` lie. */
+/** The folder that holds `migrations`, `jobs` and `src`. */
 export const programFolder = moduleEnding === '.ts' ? packageFolder : join(packageFolder, 'dist')

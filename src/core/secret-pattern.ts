@@ -1,20 +1,20 @@
 import { decodePercent } from './text.ts'
 
-/** A shorter value is no secret, and hiding it would hide half the log. */
+/** In characters. Shorter values are not treated as secrets: to redact them would hide half the log. */
 const SHORTEST_SECRET = 4
 
 /**
- * Matches every secret however its characters are spelled: as they are, percent-encoded in either case (RFC 3986), `+`
- * for a space (form encoding), escaped as in JSON. Undefined when there is none.
+ * Matches every secret in any encoding of its characters: literal, percent-encoded in either case (RFC 3986), `+` for a
+ * space (form encoding), or JSON escapes. Undefined if there are no secrets.
  */
 export function secretPattern(secrets: ReadonlySet<string>): RegExp | undefined {
   const long = [...secrets].filter((secret) => secret.length >= SHORTEST_SECRET)
-  // The longest first, so that a secret that begins with another is replaced as a whole.
+  // Longest first: a secret that starts with another one is then redacted whole.
   const patterns = long.sort((a, b) => b.length - a.length).map((secret) => Array.from(secret, spellings).join(''))
   return patterns.length === 0 ? undefined : new RegExp(patterns.join('|'), 'gu')
 }
 
-/** The passwords of a URL: before the host, and behind the question mark (libpq). None of what is no URL. */
+/** The passwords in a URL: in its authority, and in its query (libpq allows both). Empty if `text` is not a URL. */
 export function passwordsOf(text: string): readonly string[] {
   const url = URL.parse(text)
   if (url === null) return []

@@ -1,6 +1,6 @@
 import type { Clock } from './clock.ts'
 
-/** A token that 4.1 issued, with what is known of its validity. */
+/** A token issued by 4.1, with its period of validity. */
 export interface AccessToken {
   readonly value: string
   /** Instants in milliseconds since 1970. */
@@ -8,49 +8,49 @@ export interface AccessToken {
   readonly expiresAtMs: number
 }
 
-/** Where the one token of an application is kept for all processes that share it. */
+/** Stores the one token of an application for all processes that share it. */
 export interface TokenStore {
   readonly read: (signal: AbortSignal) => Promise<AccessToken | undefined>
-  /** Replaces the token by what `make` makes of it, one caller at a time among all that share the store. */
+  /** Replaces the token with the result of `make`. All processes that share the store do so one at a time. */
   readonly replace: (
     make: (kept: AccessToken | undefined) => Promise<AccessToken>,
     signal: AbortSignal,
   ) => Promise<AccessToken>
 }
 
-/** Keeps the token in this process, which is alone with it. */
+/** Keeps the token in memory, for this process alone. */
 export function createMemoryTokenStore(): TokenStore {
   let kept: AccessToken | undefined
   return { read: async () => kept, replace: async (make) => (kept = await make(kept)) }
 }
 
-/** One call of the service day, taken before it is made (API 4.6). */
+/** One of the day's calls (API 4.6), reserved before it is made. */
 export interface Reservation {
-  /** Whose budget it is, such as `account`. */
+  /** Whose budget the call is charged to, such as `account`. */
   readonly scope: string
   readonly serviceDay: string
-  /** ISO instant of the next day's first call. */
+  /** When calls are allowed again on the next day, as an ISO instant. */
   readonly resumesAt: string
-  /** The service says that the day is spent, whatever the count says. */
+  /** Marks the day's budget as spent, because the service refused a call, whatever our own count says. */
   readonly spendDay: () => Promise<void>
 }
 
 /**
- * Takes one call of the day for this channel, for good, before the call is made. `atMs`: what the service's own clock
- * shows, milliseconds since 1970.
- * @throws LivehouseError `api.budgetSpent` when none is left, or none may be made now.
+ * Reserves one of the day's calls for this channel before the call is made. A reservation is never returned. `atMs` is
+ * the time by the service's clock, in milliseconds since 1970.
+ * @throws LivehouseError `api.budgetSpent` if no call is left, or none may be made at this time.
  */
 export type Reserve = (channelId: string, atMs: number, signal: AbortSignal) => Promise<Reservation>
 
 /**
- * Changes the pace of calls that all processes share, null where none is kept. `change` gets the time by a clock that
- * they share, in milliseconds since some start, and is called again where another process was faster.
+ * Updates the pace of calls that all processes share. `change` receives the stored pace, or null if there is none, and
+ * the time in milliseconds by a clock that they share. It is called again if another process wrote first.
  */
 export type UpdatePace = <T extends WithPace>(change: PaceChange<T>) => Promise<T>
 export type WithPace = { readonly pace: unknown }
 export type PaceChange<T extends WithPace> = (pace: unknown, nowMs: number) => T
 
-/** For this process alone. */
+/** Keeps the pace in memory, for this process alone. */
 export function createMemoryPace({ now, monotonicMs = now }: Clock): UpdatePace {
   let kept: WithPace = { pace: {} }
   return async (change) => (kept = change(kept.pace, monotonicMs()))

@@ -1,10 +1,10 @@
 import { formatWallTime, parseWallTime, type WallTime } from './wall-clock.ts'
 import type { PartitionPart } from './column.ts'
 
-/** What a stream is extracted by: a channel, a type or questionnaire of one, or (empty) the whole account. */
+/** The unit that a stream is read by: a channel, a gift type or questionnaire of one, or (if empty) the account. */
 export type Partition = Readonly<Partial<Record<PartitionPart, string>>>
 
-/** `channel=9`, `channel=9/type=cash`, `channel=9/question=ab`, `account`: the form in tables, logs and flags. */
+/** Names a partition in tables, logs and flags: `account`, `channel=9`, `channel=9/type=cash`, `…/question=ab`. */
 export function partitionKey(partition: Partition): string {
   const parts = (['channel', 'type', 'question'] as const).flatMap((part) =>
     partition[part] === undefined ? [] : [`${part}=${partition[part]}`],
@@ -14,7 +14,7 @@ export function partitionKey(partition: Partition): string {
 
 const PARTITION = /^channel=([^/]+)(?:\/type=([^/]+))?(?:\/question=(.+))?$/s
 
-/** The reverse of `partitionKey`; undefined for text that it does not make. */
+/** The inverse of `partitionKey`; undefined if `key` is not the name of a partition. */
 export function parsePartition(key: string): Partition | undefined {
   if (key === 'account') return {}
   const parts = PARTITION.exec(key)
@@ -23,7 +23,7 @@ export function parsePartition(key: string): Partition | undefined {
   return { ...(channel && { channel }), ...(type && { type }), ...(question && { question }) }
 }
 
-/** The part of a stream that the names of its lists are made of. */
+/** The part of a stream from which the names of its lists are built. */
 interface Listed {
   readonly wire: { readonly path: string; readonly parts?: Readonly<Record<string, PartitionPart>> }
 }
@@ -40,7 +40,7 @@ export function describeList({ stream, partition }: { stream: Listed; partition:
   return [endpointOf(stream), ...names].join(' ')
 }
 
-/** A partition of a stream, by the names that the ledger has, such as `channel=9`. */
+/** A partition of a stream, by their names in the ledger. */
 export interface Place {
   readonly stream: string
   readonly partition: string
@@ -50,7 +50,7 @@ export function placeOf({ stream, partition }: { stream: { readonly name: string
   return { stream: stream.name, partition: partitionKey(partition) }
 }
 
-/** Half-open, whole minutes of the service's wall clock. */
+/** A half-open range in whole minutes of the service's wall clock. */
 export interface Window {
   readonly from: WallTime
   readonly to: WallTime
@@ -60,7 +60,7 @@ export function isEmptyWindow({ from, to }: Window): boolean {
   return from >= to
 }
 
-/** What is left of a window without others, oldest first. */
+/** The parts of a window that no other window covers, oldest first. */
 export function subtractWindows({ from, to }: Window, others: readonly Window[]): readonly Window[] {
   const left: Window[] = []
   let start = from
@@ -71,27 +71,27 @@ export function subtractWindows({ from, to }: Window, others: readonly Window[])
   return [...left, { from: start, to }].filter((part) => !isEmptyWindow(part))
 }
 
-/** A window for people, and as `tsrange` text. */
+/** A window as `tsrange` text, also for people. */
 export function formatWindow({ from, to }: Window): string {
   return `[${formatWallTime(from)}, ${formatWallTime(to)})`
 }
 
-/** `channel=9 [2026-11-20 00:00:00, 2026-11-21 00:00:00)`: a slice in messages and progress. */
+/** Names a slice in messages and progress: `channel=9 [2026-11-20 00:00:00, 2026-11-21 00:00:00)`. */
 export function sliceName({ partition, window }: { partition: Partition; window: Window | undefined }): string {
   return window === undefined ? partitionKey(partition) : `${partitionKey(partition)} ${formatWindow(window)}`
 }
 
-/** Windows as `tsmultirange` text, which joins those that touch or overlap. */
+/** Windows as `tsmultirange` text; Postgres joins those that touch or overlap. */
 export function formatRanges(windows: readonly Window[]): string {
   return `{${windows.map(formatWindow).join(',')}}`
 }
 
-/** A range as Postgres writes it, `["2026-11-20 14:03:00","2026-11-20 15:00:00")`; undefined where it has no ends. */
+/** Parses a Postgres range, `["2026-11-20 14:03:00","2026-11-20 15:00:00")`; undefined if it is empty or unbounded. */
 export function parseRange(text: string | null): Window | undefined {
   return parseRanges(text)[0]
 }
 
-/** All ranges in what Postgres writes of a multirange, in its order. */
+/** Parses a multirange of Postgres, in its order. */
 export function parseRanges(text: string | null): readonly Window[] {
   return [...(text ?? '').matchAll(/\["([^"]*)","([^"]*)"\)/g)].flatMap(([, lower = '', upper = '']) => {
     const [from, to] = [parseWallTime(lower), parseWallTime(upper)]
@@ -101,22 +101,22 @@ export function parseRanges(text: string | null): readonly Window[] {
 
 /**
  * How complete a slice is known to be.
- * `verified`: the source's total was the same in every answer and distinct + quarantined rows (+ known duplicates)
- * equal it.
- * `agreed`: the source gives no total; two clean readings at least an hour apart, with other page borders, held the
+ * `verified`: the source's total was the same in every answer and equals distinct + quarantined rows (+ known
+ * duplicates).
+ * `agreed`: the source gives no total; two clean readings at least an hour apart, with different page borders, held the
  * same rows.
- * `unverifiable`: the source gives no total, and one clean reading was had so far; it is read again until it is
+ * `unverifiable`: the source gives no total, and there has been only one clean reading; it is read again until it is
  * `agreed`.
- * `moving`: a live list moved while it was read; read again next time.
- * `short`: fewer rows came than the source says, after re-reading.
- * `accepted`: a shortfall that an operator acknowledged.
- * `failed`: did not get to its end.
+ * `moving`: a live list changed while it was read; it is read again next time.
+ * `short`: even after repeated readings, fewer rows came than the source's total.
+ * `accepted`: an operator acknowledged the shortfall.
+ * `failed`: the slice was not read to its end.
  */
 export type Proof = (typeof proofs)[number]
 
 export const proofs = ['verified', 'agreed', 'unverifiable', 'moving', 'short', 'accepted', 'failed'] as const
 
-/** Whether a run may contain it and still be green. */
+/** Whether a run with a slice of this proof can be green. */
 export function isGreen(proof: Proof): boolean {
   return proof !== 'short' && proof !== 'failed'
 }
@@ -134,14 +134,14 @@ const countNames = [
 ] as const
 
 /**
- * Rows and calls of a slice, a stream or a run. `extracted`: items received, repeated pages not counted. `degraded`:
- * rows that landed with an unreadable field.
+ * Counts of rows and calls of a slice, a stream or a run. `extracted`: items received, not counting repeated pages.
+ * `degraded`: rows that landed with an unreadable field.
  */
 export type Counts = Readonly<Record<(typeof countNames)[number], number>>
 
 export const noCounts: Counts = zeros(countNames)
 
-/** Slices by how complete they are known to be: none. */
+/** Zero slices of each proof. */
 export const noSlices = zeros(proofs)
 
 function zeros<Name extends string>(names: readonly Name[]): Readonly<Record<Name, number>> {
@@ -155,7 +155,7 @@ export function addCounts(a: Counts, b: Partial<Counts>): Counts {
   return sums
 }
 
-/** The name of the lease of a stream's partition: one run at a time holds it. */
+/** The name of the lease of a partition of a stream. One run at a time holds it. */
 export function partitionLease({ stream, partition }: Place): string {
   return `partition ${stream} ${partition}`
 }
