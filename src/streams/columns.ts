@@ -1,17 +1,17 @@
 import type { Column, ColumnType, ColumnTypes, FieldParser, PartitionPart } from '../core/column.ts'
 import * as values from '../transform/read-item.ts'
 
-/** How a declaration names a column that is a field of the item: source field, then what it is. */
+/** Declares a column that is read from a field of the item, with its description in English and Chinese. */
 type FieldColumn<Type extends ColumnType> = (field: string, en: string, zh: string) => Column<Type>
 
 function fieldColumn<Type extends ColumnType>(type: Type, parse: FieldParser<ColumnTypes[Type]>): FieldColumn<Type> {
   return (field, en, zh) => ({ type, words: { en, zh }, source: { kind: 'field', field, parse, isRequired: false } })
 }
 
-/** The columns that are a field of the item, by what it is. */
+/** Declares columns that are read from a field of the item, by the kind of value. */
 export const field = {
   text: fieldColumn('text', values.text),
-  /** Text of a key, or of an index. */
+  /** Text that is part of a key or an index. */
   id: fieldColumn('text', values.identifier),
   bigint: fieldColumn('bigint', values.bigint),
   integer: fieldColumn('integer', values.integer),
@@ -28,22 +28,22 @@ export const field = {
   seconds: fieldColumn('integer', values.durationSeconds),
 }
 
-/** The same column, without which an item is not a row. */
+/** The same column as a required one: an item without a readable value is rejected. */
 export function required<Type extends ColumnType>(column: Column<Type>): Column<Type> {
   return column.source.kind === 'field' ? { ...column, source: { ...column.source, isRequired: true } } : column
 }
 
-/** The same column, whose field the service may leave out of all items: without it no changed interface is told. */
+/** The same column as an optional one: if no item has its field, that is not taken for a changed interface. */
 export function optional<Type extends ColumnType>(column: Column<Type>): Column<Type> {
   return column.source.kind === 'field' ? { ...column, source: { ...column.source, isOptional: true } } : column
 }
 
-/** Taken from the partition's name: items do not have it, or need not be trusted with it. */
+/** A column filled from the partition, because items lack the value or could contradict it. */
 export function partitionColumn(part: PartitionPart, en: string, zh: string): Column<'text'> {
   return { type: 'text', words: { en, zh }, source: { kind: 'partition', part } }
 }
 
-/** Filled from the rows of a whole slice. */
+/** A column computed from all rows of a slice. */
 export function computedColumn<Type extends ColumnType>(type: Type, en: string, zh: string): Column<Type> {
   return { type, words: { en, zh }, source: { kind: 'computed' } }
 }
@@ -52,7 +52,7 @@ export const channelColumn = partitionColumn('channel', 'Channel id', '频道 ID
 export const questionColumn = partitionColumn('question', 'Questionnaire hash id', '问卷 ID')
 export const phoneColumn = field.text('phone', 'Mobile phone number as the service has it', '手机号，服务端原样')
 
-/** What a list says of a viewer, beside the viewer's id. */
+/** The columns that describe a viewer, other than the viewer's id. */
 export const viewerColumns = {
   assign_id: field.text(
     'assign_id',

@@ -2,7 +2,7 @@ import { defineStream } from '../core/stream.ts'
 import { channelColumn, computedColumn, field, optional, partitionColumn, phoneColumn, required } from './columns.ts'
 import { byPerPage } from './wire.ts'
 
-/** One row a gift. The service gives gifts no id. API 4.12, fields 2.10. */
+/** Gifts, one row each; they have no id at the service. API 4.12, fields 2.10. */
 export const gifts = defineStream({
   name: 'gifts',
   label: { en: 'Gifts', zh: '打赏' },

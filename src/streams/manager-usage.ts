@@ -2,7 +2,7 @@ import { defineStream } from '../core/stream.ts'
 import { field, optional, required } from './columns.ts'
 import { accountEnvelope, byPerPage } from './wire.ts'
 
-/** One row a manager account and day of the service. API 4.8, fields 2.6. */
+/** Usage of manager accounts, one row per account and day of the service. API 4.8, fields 2.6. */
 export const managerUsage = defineStream({
   name: 'manager_usage',
   label: { en: 'Usage of managers', zh: '管理员用量' },

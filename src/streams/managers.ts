@@ -2,7 +2,7 @@ import { defineStream } from '../core/stream.ts'
 import { field, required } from './columns.ts'
 import { accountEnvelope, byPerPage } from './wire.ts'
 
-/** One row a manager account. API 4.9, fields 2.7. */
+/** Manager accounts, one row each. API 4.9, fields 2.7. */
 export const managers = defineStream({
   name: 'managers',
   label: { en: 'Managers', zh: '管理员' },

@@ -2,7 +2,7 @@ import { defineStream } from '../core/stream.ts'
 import { channelColumn, field, required } from './columns.ts'
 import { byPageIndex, errcodeEnvelope } from './wire.ts'
 
-/** One row a questionnaire of a channel. API 4.10, fields 2.8. */
+/** Questionnaires of a channel, one row each. API 4.10, fields 2.8. */
 export const questionnaires = defineStream({
   name: 'questionnaires',
   label: { en: 'Questionnaires', zh: '问卷' },

@@ -11,7 +11,7 @@ interface Answer {
   readonly answer: string | null
 }
 
-/** User id, nickname and phone before the questions, the signup time behind them (API 2.9). */
+/** The questions stand between user id, nickname and phone on one side and the signup time on the other (API 2.9). */
 const LEADING_CELLS = 3
 const TRAILING_CELLS = 1
 
@@ -38,7 +38,7 @@ const signupAnswers: ChildTable = {
   marksRemoved: false,
   numberColumn: 'question_no',
   rowsOf: ({ channel_id = null, question_id = null, signup_key = null, answers }: Row) => {
-    // As `answersJson` wrote them.
+    // `answersJson` wrote this text.
     const parsed: readonly Answer[] = JSON.parse(String(answers))
     return parsed.map((each, index) => {
       return { channel_id, question_id, signup_key, question_no: index + 1, ...each, extra: null }
@@ -46,7 +46,7 @@ const signupAnswers: ChildTable = {
   },
 }
 
-/** One row a signup. The service gives signups no id. API 4.11, fields 2.9. */
+/** Signups, one row each; they have no id at the service. API 4.11, fields 2.9. */
 export const signups = defineStream({
   name: 'signups',
   label: { en: 'Signups', zh: '报名' },
@@ -107,7 +107,7 @@ export const signups = defineStream({
   readItem: readSignup,
 })
 
-/** A row of cells in the order of the headers; the first three and the last are fixed, the others are questions. */
+/** Reads an array of cells in the order of the headers: three fixed cells, the questions, and the signup time. */
 function readSignup(item: unknown, title: readonly unknown[] = []): ItemFields | Rejection {
   if (!Array.isArray(item)) return rejection('', `the row is ${kindOf(item)}, not an array of cells`)
   const cells: readonly unknown[] = item
@@ -120,7 +120,7 @@ function readSignup(item: unknown, title: readonly unknown[] = []): ItemFields |
   return { kind: 'fields', fields: { user_id, nickname, phone, answers, signed_up_at: cells.at(-1) } }
 }
 
-/** Headers and cells are the operators' and viewers' free text; what is not text stays readable as JSON. */
+/** Headers and cells are free text of operators and viewers. Other values are kept as JSON text. */
 function answersJson(raw: unknown): ReturnType<FieldParser<ColumnTypes['jsonb']>> {
   const pairs: readonly { readonly question: unknown; readonly answer: unknown }[] = Array.isArray(raw) ? raw : []
   return exactJson(pairs.map(({ question, answer }) => ({ question: cellText(question), answer: cellText(answer) })))

@@ -4,7 +4,7 @@ import { bigint, rejection, shown, text } from '../transform/read-item.ts'
 import { channelColumn, field, required, viewerColumns } from './columns.ts'
 import { byPerPage, resultsEnvelope } from './wire.ts'
 
-/** One row a channel and viewer, an aggregate that keeps changing. API 4.7, fields 2.5. */
+/** Viewers, one row per channel and viewer with totals that keep changing. API 4.7, fields 2.5. */
 export const visitors = defineStream({
   name: 'visitors',
   label: { en: 'Visitors', zh: '访客' },
@@ -65,7 +65,7 @@ export const visitors = defineStream({
   bornColumn: 'first_login_at',
   marksRemoved: true,
   freshnessColumn: 'last_online_at',
-  // id, uin and name describe the channel, on every row; ad_watch_time is reserved.
+  // id, uin and name describe the channel and are on every row; ad_watch_time is reserved.
   otherFields: ['id', 'uin', 'name', 'ad_watch_time'],
   checkItem: ({ id }, { channel = '' }) => {
     const named = text(id)

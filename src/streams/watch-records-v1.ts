@@ -4,8 +4,8 @@ import { watchRecords } from './watch-records.ts'
 const { api_version: apiVersion } = watchRecords.columns
 
 /**
- * Watch records as version 1 delivers them: without assign_id, outer_id, live_time and vod_time, or with them. It
- * allows ten calls a day. API 4.6, fields 2.4.
+ * Watch records from version 1 of the interface, which allows ten calls a day, and may leave out assign_id, outer_id,
+ * live_time and vod_time. API 4.6, fields 2.4.
  */
 export const watchRecordsV1 = defineStream({
   ...watchRecords,

@@ -2,7 +2,7 @@ import { defineStream } from '../core/stream.ts'
 import { channelColumn, field, required, viewerColumns } from './columns.ts'
 import { byPerPage, resultsEnvelope } from './wire.ts'
 
-/** One row a visit. It keeps changing while the viewer is online. API 4.5, fields 2.4. */
+/** Visits, one row each, which keeps changing while the viewer is online. API 4.5, fields 2.4. */
 export const watchRecords = defineStream({
   name: 'watch_records',
   label: { en: 'Watch records', zh: '观看记录' },

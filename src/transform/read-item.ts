@@ -6,18 +6,18 @@ import type { ItemFields, Rejection, Stream } from '../core/stream.ts'
 import { cleanText, exactJson, isObject, printable, withoutPhones } from '../core/text.ts'
 import { isWallTime } from '../core/wall-clock.ts'
 
-/** What every item of a slice shares. */
+/** The context that all items of a slice share. */
 interface ItemContext {
   readonly partition: Partition
   /** The service's day, `YYYY-MM-DD`. */
   readonly serviceDay: string
 }
 
-/** Compiles a stream's declaration into the function that reads its items. */
+/** Compiles a stream's declaration into a function that reads its items. */
 export function itemReader(stream: Stream, context: ItemContext): ItemReader {
   const columns = columnsToRead(stream)
   const given = Object.entries(stream.columns).map(([name, column]) => [name, givenValue(column, context)] as const)
-  // What every row of a slice begins with: the values that no item gives, and none for all others.
+  // Every row of a slice starts with the values that do not come from the item, and NULL in the other columns.
   const blank = { ...Object.fromEntries<Cell>(given), extra: null }
   const known = new Set([...stream.otherFields, ...fieldNames(stream.columns)])
   const toFields = stream.readItem ?? asObject
@@ -29,7 +29,7 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
     const objection = stream.checkItem?.(fields, context.partition)
     if (objection) return withRaw(objection, item, page)
 
-    // A copy has its columns in place: to add them one by one takes several times as long.
+    // Copying a row with all columns is several times as fast as adding the columns one by one.
     const row: Record<string, Cell> = { ...blank }
     const unread: string[] = []
     for (const { name, field, parse, isRequired, isIdentity } of columns) {
@@ -50,8 +50,8 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
 }
 
 /**
- * The columns that are read from the item. `isIdentity`: it tells rows without an id apart; then what cannot be read is
- * no row, but nothing may stand there.
+ * The columns that are read from the item. `isIdentity`: the column identifies rows without an id, so an item whose
+ * value cannot be read is rejected; the value may be missing.
  */
 function columnsToRead({ columns, identity }: Stream) {
   return Object.entries(columns).flatMap(([name, { source }]) => {
@@ -74,13 +74,13 @@ function withRaw(found: Rejection, item: unknown, { title }: Pick<Page, 'title'>
   return { ...found, raw: exactJson(item), headers: title === undefined ? null : exactJson(title) }
 }
 
-/** A value as a message shows it: short, one line. */
+/** Formats a value for a message: on one line, shortened, and without phone numbers. */
 export function shown(value: unknown): string {
   const json = value === undefined ? 'missing' : withoutPhones(exactJson(value))
   return json.length > 80 ? `${json.slice(0, 77)}…` : json
 }
 
-/** What an item is, without showing it: it may hold anybody's data, and reasons go into logs. */
+/** Names the type of an item without its contents, as those may be personal data, and reasons are logged. */
 export function kindOf(item: unknown): string {
   if (Array.isArray(item)) return 'an array'
   return item === null ? 'null' : typeof item === 'object' ? 'an object' : `a ${typeof item}`
@@ -104,21 +104,21 @@ function givenValue({ source }: Column, context: ItemContext): Cell {
   }
 }
 
-/** The parsers of one field. A value that is missing, null or empty text is none, for every type. */
+/** Makes the parser of a field. For every type, a value that is missing, null or an empty text is read as null. */
 function orNone<T>(read: (raw: unknown) => T | null | undefined): FieldParser<T> {
   return (raw) => (raw === null || raw === undefined || raw === '' ? null : read(raw))
 }
 
-/** Text as it came; numbers become their digits (the service is loose about ids). */
+/** Text as it is. A number becomes its digits, because the service mixes ids as numbers and as text. */
 export const text = orNone<string>((raw) => {
   if (typeof raw === 'string') return cleanText(raw) || null
   return typeof raw === 'number' || typeof raw === 'bigint' ? String(raw) : undefined
 })
 
-/** An index holds some thousand bytes a row; no id that the spec describes comes near. */
+/** An index entry holds under 3 kB. The ids that the spec describes are far shorter. */
 const LONGEST_ID = 255
 
-/** Text that is part of a key. Longer than 255 characters, or with characters that no terminal may show, it is none. */
+/** Text of a key. Undefined if it is longer than 255 characters or contains control characters. */
 export const identifier: FieldParser<string> = (raw) => {
   const id = text(raw)
   return typeof id === 'string' && (id.length > LONGEST_ID || printable(id) !== id) ? undefined : id
@@ -133,7 +133,7 @@ const INTEGER_TEXT = /^-?\d{1,19}$/
 function integerUpTo(max: number): FieldParser<number> {
   return orNone((raw) => {
     const value = typeof raw === 'string' && INTEGER_TEXT.test(raw) ? Number(raw) : raw
-    // The sum makes 0 of -0.
+    // Adding 0 turns -0 into 0.
     return typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= max ? value + 0 : undefined
   })
 }
@@ -144,7 +144,7 @@ export const integer = integerUpTo(MAX_INTEGER)
 /** An integer column of 2 bytes. */
 export const smallint = integerUpTo(MAX_SMALLINT)
 
-/** An integer of 8 bytes as exact decimal digits, also beyond 2^53. */
+/** An integer of 8 bytes as decimal digits, exact beyond 2^53. */
 export const bigint = orNone<string>((raw) => {
   const digits = typeof raw === 'number' && !Number.isSafeInteger(raw) ? '' : decimalSource(raw)
   if (!INTEGER_TEXT.test(digits)) return undefined
@@ -157,10 +157,10 @@ const flags: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   ...[false, 0, '0', 'false'].map((raw) => [raw, false] as const),
 ])
 
-/** A boolean: true, false, 1, 0 or these as text (the service mixes them). */
+/** A boolean: true, false, 1 or 0, or one of these as text (the service mixes them). */
 export const flag = orNone<boolean>((raw) => flags.get(raw))
 
-/** An IPv4 or IPv6 address that Postgres takes as `inet`; one with a zone, a port or a mask is not. */
+/** An IPv4 or IPv6 address for a Postgres `inet`, without a zone, a port or a mask. */
 export const ipAddress = orNone<string>((raw) =>
   typeof raw === 'string' && isIP(raw) !== 0 && !raw.includes('%') ? raw : undefined,
 )
@@ -169,8 +169,8 @@ const MONEY = /^(-?)0*(\d{1,12})(?:\.(\d{1,2})0*)?$/
 const DECIMAL = /^-?\d{1,38}(?:\.\d{1,38})?$/
 
 /**
- * A `numeric(14,2)` amount as decimal text with two decimals, never a float. A third decimal that is not zero and
- * thousands separators are not guessed at.
+ * A `numeric(14,2)` amount as decimal text with two decimals, never a float. Amounts with thousands separators, or with
+ * a third decimal other than zero, are not read, because their meaning would be a guess.
  */
 export const money = orNone<string>((raw) => {
   const parts = MONEY.exec(decimalSource(raw))
@@ -193,7 +193,7 @@ const twoDigits = (text: string, place: number) => text.charCodeAt(place) * 10 +
 const DURATION = /^\d{1,7}:[0-5]\d:[0-5]\d$/
 
 /**
- * `HH:MM:SS` as whole seconds, also beyond 24 hours: `125:03:09` is 450189. A bare number is not guessed at: the
+ * `HH:MM:SS` as whole seconds, also beyond 24 hours: `125:03:09` is 450189. A bare number is not read, because the
  * service counts seconds in some places and minutes in others.
  */
 export const durationText = orNone<number>((raw) => {
@@ -203,23 +203,23 @@ export const durationText = orNone<number>((raw) => {
   return seconds <= MAX_INTEGER ? seconds : undefined
 })
 
-/** A count of seconds, also as `HH:MM:SS` (`online_time` comes in both forms, API 2.4 and 2.5). Never negative. */
+/** A count of seconds, or `HH:MM:SS` (`online_time` comes in both forms, API 2.4 and 2.5). Never negative. */
 export const durationSeconds: FieldParser<number> = (raw) => {
   const seconds = typeof raw === 'string' && raw.includes(':') ? durationText(raw) : integer(raw)
   return typeof seconds === 'number' && seconds < 0 ? undefined : seconds
 }
 
-/** What databases and languages have in place of no time. */
+/** The values by which databases and languages represent a missing time. */
 const ZERO_DATE = /^(?:0000-00-00|0001-01-01)/
 const TIME = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2})(?::(\d{2})(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$/
 
 /**
- * A point in time as Postgres reads it: `YYYY-MM-DD HH:MM:SS` on the service's wall clock, or with the offset that it
- * came with. Minute precision gets `:00`. Zero dates are none; dates that do not exist cannot be read.
+ * A point in time for Postgres: `YYYY-MM-DD HH:MM:SS` on the service's wall clock, or with the offset of the value.
+ * Times to the minute get `:00`. Zero dates are read as null; dates that do not exist cannot be read.
  */
 export const pointInTime = orNone<string>((raw) => {
   if (typeof raw !== 'string') return undefined
-  // Nearly all times have this form, and it is the one to write.
+  // Nearly all times already have the form that Postgres gets.
   if (raw.length === 19 && raw[10] === ' ' && raw > '0002' && isWallTime(raw)) return raw
   if (ZERO_DATE.test(raw)) return null
   const parts = TIME.exec(raw)
@@ -228,7 +228,7 @@ export const pointInTime = orNone<string>((raw) => {
   return isWallTime(wall) ? withOffset(`${wall}${parts[4] ?? ''}`, parts[5]) : undefined
 })
 
-/** A date of the service's calendar, `YYYY-MM-DD`; midnight may stand behind it, another time may not. */
+/** A date in the service's calendar, `YYYY-MM-DD`. It may be followed by midnight, but by no other time. */
 export const calendarDate = orNone<string>((raw) => {
   if (typeof raw !== 'string') return undefined
   if (ZERO_DATE.test(raw)) return null
