@@ -53,7 +53,7 @@ export function questionIdIn(item: unknown, { key, columns }: Stream): string | 
 
 /** The chosen streams, each preceded by the one that lists its questionnaires, which is added if it is missing. */
 export function withQuestionStreams(chosen: readonly Stream[]): readonly Stream[] {
-  return [...new Set(chosen.flatMap((stream) => [...[questionStreamOf(stream) ?? []].flat(), stream]))]
+  return [...new Set(chosen.flatMap((stream) => [questionStreamOf(stream) ?? [], stream].flat()))]
 }
 
 /** Whether a stream is read only when named: with its few calls a day it would never be complete in a night. */
