@@ -8,8 +8,8 @@ import { partOf } from './slice-parts.ts'
 import type { Slice } from './slice-work.ts'
 
 /**
- * Plans what is left of a partition that another run held, without slices that began after this run did: it would have
- * read the same. For a backfill, only its own slices are left out.
+ * Plans the rest of a partition that another run held, without the slices that landed and began after this run did:
+ * this run would have read the same. For a backfill, only its own slices are left out.
  */
 export async function planAgain(
   db: Db,
@@ -30,23 +30,22 @@ export async function planAgain(
     const gapsIn = async (part: Window, filter: CoverageFilter) =>
       (await readGaps(db, stream.name, [{ partition, window: part }], filter)).get(partition) ?? [part]
     let gaps = await gapsIn(window, landed)
-    // A slice with few calls a day may have begun days before this run: it counts where its rows no longer changed.
+    // A slice with few calls a day may have begun days before this run. It counts for the range that is settled.
     const lookbackDays = slice.lookbackDays ?? stream.lookbackDays
     const settledFor = { lookbackDays, ofStream: stream.lookbackDays, timeZone }
     if (stream.isBudgeted && backfillId === undefined)
       gaps = (await Promise.all(gaps.map(async (gap) => await gapsIn(gap, { settledFor })))).flat()
     const parts = gaps.toReversed().map((gap) => partOf(slice, gap))
-    // What cannot be covered yet, as its rows may still come, is never left out: the next run reads it.
+    // A part that covers nothing yet, because its rows are too young, is left to the next run.
     rest.push(...parts.filter(({ covers }) => covers !== undefined))
   }
   return rest
 }
 
 /**
- * The same plans, but a slice that is read over days and has been begun comes first, and its range is left out of the
- * others: nothing new begins before it has ended. If none of its pages has landed, only the sync or backfill that began
- * it continues it.
- * @param abandoned a backfill that starts anew: a slice that it has begun does not count
+ * Puts an open slice, which is read over days, first, and leaves its range out of the other slices: no other slice
+ * begins before it has ended. If none of its pages has landed, only the sync or backfill that began it continues it.
+ * @param abandoned the id of a backfill that starts over; an open slice of it is ignored
  */
 export async function resumeOpenFirst(db: Db, plans: Plans, nowMs: number, abandoned?: string): Promise<Plans> {
   return await Promise.all(
@@ -58,7 +57,7 @@ export async function resumeOpenFirst(db: Db, plans: Plans, nowMs: number, aband
       if (pagesRead === 0 && plan.slices.every((slice) => slice.backfillId !== backfillId)) return plan
       const isRefused = isRefusedForDays(open, nowMs)
       const begun = { stream, partition, window, covers, backfillId, pagesRead, isRefused }
-      // A backfill reads its range whatever else has read it.
+      // A backfill reads its range whatever a sync or another backfill has read.
       const rest = plan.slices.flatMap((slice) =>
         slice.window === undefined || slice.backfillId !== backfillId
           ? [slice]
@@ -71,12 +70,12 @@ export async function resumeOpenFirst(db: Db, plans: Plans, nowMs: number, aband
   )
 }
 
-/** Newest first brings yesterday within minutes, and history after it. */
+/** Newest first lands yesterday within minutes, and the history after that. */
 export type SliceOrder = 'newest-first' | 'oldest-first'
 
 /**
- * Which slice goes first. `priority`: among all slices; with few calls a day partitions take turns, after slices that
- * have been begun and are not refused for days. `rank`: within a partition; a slice that has been begun goes first.
+ * The order of slices, highest first. `priority` orders all slices; partitions with few calls a day take turns, after
+ * open slices that are not refused for days. `rank` orders the slices of a partition; an open one goes first.
  */
 export function rankOf({ stream, window, pagesRead, isRefused }: Slice, turn = 0, order: SliceOrder) {
   const inTime = window && (order === 'newest-first' ? window.to : -window.to)

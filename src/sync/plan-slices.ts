@@ -12,19 +12,20 @@ import type { Slice } from './slice-work.ts'
 export interface SyncPlan {
   readonly streams: readonly Stream[]
   readonly channels: readonly PlannedChannel[]
-  /** The earliest time that a first sync asks for. */
+  /** The earliest time that a first sync reads. */
   readonly historyFrom: WallTime
   /** The service's wall clock at the start of the run. */
   readonly now: WallTime
   readonly timeZone: string
-  /** How long rows of a stream may still change, where a job says so; else as the stream says. */
+  /** For how many days rows may still change, if a job overrides the value of the stream. */
   readonly lookbackDays?: PerStream | undefined
 }
 
 /**
- * Plans the slices that bring streams up to date: whole lists where there is no time filter, else all that is not
- * settled. That is what the ledger does not cover, the lookback, in which rows still change, and what the last reading
- * changed, missed or, in a list without a total, read for the first time; that waits until a reading can agree.
+ * Plans the slices that bring streams up to date: a whole list if there is no time filter, and otherwise everything
+ * that is not settled. That is what the ledger does not cover, the lookback, in which rows still change, and what the
+ * last reading changed, missed or, without a total, read for the first time. The latter waits for the hour after which
+ * another reading can agree with it.
  */
 export async function planSync(db: Db | undefined, plan: SyncPlan, questionsOf: QuestionsOf): Promise<Plans> {
   const { streams, channels, historyFrom, now, timeZone } = plan
@@ -46,28 +47,28 @@ export async function planSync(db: Db | undefined, plan: SyncPlan, questionsOf: 
   return (await Promise.all(plans)).flat()
 }
 
-/** A channel to read, and the part of history that the operator wants of it. */
+/** A channel to read, with the range of its history that the operator wants. */
 export interface PlannedChannel {
   readonly channelId: string
-  /** Undefined for all there is. */
+  /** Undefined for no bound. */
   readonly from: WallTime | undefined
   readonly until: WallTime | undefined
 }
 
-/** A partition and what is to be read of it, newest first. One runner at a time works on it. */
+/** A partition with the slices to read, newest first. One runner at a time works on it. */
 export interface PartitionPlan {
   readonly stream: Stream
   readonly partition: Partition
   readonly slices: readonly Slice[]
 }
 
-/** What is to be read of each partition. */
+/** The plans of several partitions. */
 export type Plans = readonly PartitionPlan[]
 
-/** The questionnaires of a channel, for streams that are read questionnaire by questionnaire. */
+/** Returns the questionnaires of a channel, for streams that are read questionnaire by questionnaire. */
 export type QuestionsOf = (channelId: string) => readonly string[]
 
-/** The partitions of a stream, each with its channel; undefined for the account's. */
+/** The partitions of a stream, each with its channel, which is undefined for the account. */
 export function partitionsOf(
   { partitionedBy, types = [] }: Stream,
   channels: readonly PlannedChannel[],
@@ -87,12 +88,12 @@ export function partitionsOf(
   }
 }
 
-/** The part of `window` that the operator wants of a channel. */
+/** Limits a window to the history that the operator wants of a channel. */
 export function clipToChannel({ from, to }: Window, channel: PlannedChannel | undefined): Window {
   return { from: Math.max(from, channel?.from ?? from), to: Math.min(to, channel?.until ?? to) }
 }
 
-/** The partitions of a time-filtered stream, with what is wanted of each; without those of which nothing is wanted. */
+/** The partitions of a time-filtered stream with the wanted window of each, without those whose window is empty. */
 export function wantedPartitions(
   stream: Stream,
   channels: readonly PlannedChannel[],
@@ -109,8 +110,8 @@ export function wantedPartitions(
 }
 
 /**
- * Makes slices of what is not covered of each wanted partition.
- * @param gapsOf by partition; undefined for nothing covered
+ * Plans the slices that fill the gaps of each wanted partition.
+ * @param gapsOf gaps by partition; undefined if nothing is covered
  */
 async function planGaps(
   db: Db | undefined,
@@ -144,9 +145,9 @@ async function planGaps(
 }
 
 /**
- * A long window with a day of what is covered beside what is not: some services show a row with two times only in a
- * range that holds both, and then one across the border is in neither. What a night reads begins within what is
- * covered, and of a range that is not long nothing shows whether the service has served all of it.
+ * Extends a long window by a day of the covered range beside it: some services show a row with two times only in a
+ * range that holds both, and would show a row across the border in neither. A short window stays as it is: that of a
+ * night begins within the covered range, and of others nothing would show whether the service has served all of it.
  */
 function overlapCovered(window: Window, uncovered: readonly Window[], stream: Stream, latest: WallTime): Window {
   const mostDays = stream.lookbackDays + (window.to === latest ? 0 : NIGHT_DAYS)
@@ -156,19 +157,18 @@ function overlapCovered(window: Window, uncovered: readonly Window[], stream: St
   return { from: Math.min(window.from, ...starts), to: Math.max(window.to, ...ends) }
 }
 
-/** All streams have a time filter. */
+/** What a backfill is planned from. All its streams have a time filter. */
 export interface BackfillPlan extends Pick<SyncPlan, 'streams' | 'channels' | 'now'> {
-  /** Of the service's wall clock, whole minutes, half-open. */
   readonly window: Window
-  /** Undefined for a dry run of a new one. */
+  /** Undefined for the dry run of a new backfill. */
   readonly backfillId: string | undefined
-  /** Leaves out what is covered. */
+  /** Whether to leave out what is covered. */
   readonly onlyGaps: boolean
 }
 
 /**
- * Plans what is left of a backfill: its range without what this backfill has landed, whatever else is covered; with
- * `onlyGaps`, without anything that is covered.
+ * Plans the rest of a backfill: its range without the slices that this backfill has landed; with `onlyGaps`, without
+ * anything that is covered.
  */
 export async function planBackfill(db: Db | undefined, plan: BackfillPlan, questionsOf: QuestionsOf): Promise<Plans> {
   const { streams, channels, now, backfillId, onlyGaps } = plan

@@ -5,16 +5,16 @@ import type { Stream } from '../core/stream.ts'
 import type { SourceFact } from '../ledger/source.ts'
 import { type CallMeter, createCallMeter } from './page-reading.ts'
 
-/** The answer to one call: a page, or why none came. */
+/** The answer to one call: a page, or the reason why none came. */
 type Reply = Page | { readonly isRefused: boolean; readonly reason: string }
 
-/** No list has this default page size: an echo of it, or so many items, shows that the parameter was read. */
+/** No list has this page size by default: if it is echoed, or this many items come, the service read the parameter. */
 const SIZE = 7
 
 /**
- * Finds out where lists read their parameters if the spec does not show it (API 4.8, 4.9), with one or two harmless
- * calls a list: first where the list before reads them. The evidence says why an answer is unknown.
- * @throws LivehouseError an error that ends a run, such as `api.unauthorized`, or a service that is out of reach
+ * Finds out where lists read their parameters if the spec does not say so (API 4.8, 4.9), with one or two harmless
+ * calls per list, first at the place that the previous list reads. The evidence says why an answer is unknown.
+ * @throws LivehouseError that ends a run, such as `api.unauthorized`, or if the service is out of reach
  */
 export async function probe(ask: Ask, streams: readonly Stream[], signal: AbortSignal) {
   const facts: SourceFact[] = []
@@ -60,13 +60,13 @@ export async function probe(ask: Ask, streams: readonly Stream[], signal: AbortS
   return { facts, calls, failures }
 }
 
-/** Without the service's own words, which may hold anything. */
+/** Describes an error without the service's own words, which may contain anything. */
 function refusalCode(error: LivehouseError): string {
   if (hasCode(error, 'api.status')) return `HTTP status ${error.details.status}`
   return hasCode(error, 'api.refused') ? `code ${error.details.code}` : error.code
 }
 
-/** Whether the service read the page size; undefined where the answer leaves it open. */
+/** Whether the service read the page size; undefined if the answer does not show it. */
 function isSizeRead(reply: Reply, { wire }: Stream): boolean | undefined {
   if ('reason' in reply) return reply.isRefused ? false : undefined
   const { echoedPageSize, items, total } = reply

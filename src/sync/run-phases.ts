@@ -12,20 +12,20 @@ import { createEndableRun, type EndableRun } from './record-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { createTally, type RunResult, type Tally } from './tally.ts'
 
-/** Plans what can be read once the phases before have ended. */
+/** Plans the partitions that can be read after the previous phases. */
 export type Phase = () => Promise<Plans>
 
 export interface RunOptions {
   readonly concurrency: number
-  /** Give each partition to one runner at a time, over all processes. */
+  /** Let one runner at a time work on a partition, across all processes. */
   readonly leases: Pick<Leases, 'tryTake' | 'holds' | 'release' | 'isWanted' | 'isServerReplaced'>
-  /** Gives a partition up, after the slice in flight, to a run that waits for it: a backfill never blocks a sync. */
+  /** Whether to release a partition after the slice in flight if another run wants it: no backfill blocks a sync. */
   readonly yieldsToOthers: boolean
-  /** What is left of a partition that another run held until now, or that this run has read before. */
+  /** Plans what remains of a partition that another run held until now, or that this run has read before. */
   readonly planAgain: (plan: PartitionPlan) => Promise<readonly Slice[]>
   /** No slice begins after this instant (ms). */
   readonly stopAtMs?: number | undefined
-  /** Which windows go first. */
+  /** Which windows are read first. */
   readonly order: SliceOrder
   readonly onEnd?: (slice: Slice, result: EndedSlice) => void
 }
@@ -35,10 +35,10 @@ const LONGEST_WAIT_MS = 1_800_000
 const LEASE_POLL_MS = 1000
 
 /**
- * Extracts slices side by side, phase after phase: whole lists first, then windows by time, whatever their partition.
- * Every slice runs under the lease of its partition, which is taken with its first slice and released with its last.
- * A failed slice does not stop the others. An error that all would meet (credentials refused, service or database out
- * of reach) or an interruption ends the run: slices in flight end, no other begins. What other runs hold comes last.
+ * Extracts slices concurrently, phase after phase: first whole lists, then windows by time, across all partitions. Each
+ * slice runs under the lease of its partition, taken with the first slice and released with the last. A failed slice
+ * does not stop the others. An interruption, or an error that all would meet (credentials refused, service or database
+ * out of reach), ends the run: slices in flight end, and no other begins. Partitions that other runs hold come last.
  */
 export async function runPhases(
   streams: readonly Stream[],
@@ -57,23 +57,23 @@ export async function runPhases(
 
 interface OpenPartition {
   readonly plan: PartitionPlan
-  /** Slices that are waiting or in flight. */
+  /** The number of slices that wait or are in flight. */
   open: number
   /**
-   * What becomes of the slices that wait. `given up`: the service ignores a parameter, or a begun slice cannot end.
-   * `left`: for another day. `put off`: another run holds the partition, or waits for it; they are planned again.
+   * What happens to the slices that wait. `given up`: the service ignores a parameter, or an open slice cannot end.
+   * `left`: they are read on another day. `put off`: another run holds or wants the partition; they are planned again.
    */
   rest: 'to read' | 'given up' | 'left' | 'put off'
-  /** Undefined until it has been asked for; resolves to undefined where it is another's. */
+  /** Undefined until the lease is requested; resolves to undefined if another run holds it. */
   lease: ReturnType<Leases['tryTake']> | undefined
-  /** Whether its slices were planned when the lease was ours. */
+  /** Whether its slices were planned while this run held the lease. */
   isPlannedUnderLease: boolean
 }
 
 interface PhasedRun extends EndableRun {
   readonly options: RunOptions
   readonly tally: Tally
-  /** Streams whose calls of the day are spent, whatever the partition. */
+  /** The streams whose calls of the day are spent in all partitions. */
   readonly spent: Set<string>
 }
 
@@ -101,10 +101,10 @@ async function runPhase(plans: Plans, run: PhasedRun): Promise<void> {
   }
 }
 
-/** Runs partitions to their end. @returns those that another run holds, or was given */
+/** Runs all slices of partitions. @returns the partitions that another run holds, or was given */
 async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRun): Promise<OpenPartition[]> {
   const { deps, options, tally } = run
-  // With few calls a day, each slice ends before the next begins.
+  // If a stream has few calls a day, each slice ends before the next begins.
   const isScarce = partitions.some(({ plan }) => plan.stream.isBudgeted)
   const queue = new PQueue({ concurrency: isScarce ? 1 : options.concurrency })
   const turns = new Map(partitions.map((partition, turn) => [partition, turn]))
@@ -122,7 +122,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
     if (deps.signal.aborted || partition.rest === 'given up') return tally.addNotBegun(slice)
     if (isPastStop(run) || partition.rest === 'left' || run.spent.has(slice.stream.name)) return tally.addLeft()
     const isOurs = await takeLease(partition, run).catch((error: unknown) => {
-      // It is not known whether another run holds it.
+      // It is unknown whether another run holds the lease.
       run.endRun(error)
       tally.add(slice, failedBy(error), true)
     })
@@ -145,7 +145,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
       errors.push(error)
     }
   }
-  // Sorted: the queue starts the first ones at once, and need not search for where to insert the others.
+  // Sorted, because the queue starts the first ones at once, and inserts the others without a search.
   const enqueue = async (waiting: readonly { readonly slice: Slice; readonly partition: OpenPartition }[]) => {
     const ranked = waiting.map(({ slice, partition }) => {
       return { slice, partition, ...rankOf(slice, turns.get(partition), options.order) }
@@ -173,7 +173,7 @@ async function takeLease(partition: OpenPartition, { deps, options }: PhasedRun)
   return (await partition.lease) !== undefined && leases.holds(leaseOf(partition))
 }
 
-/** Notes what became of a slice, and of its partition. @returns the parts that are read in its place */
+/** Records the result of a slice, and its effect on its partition. @returns the parts to read in its place */
 function settle(
   slice: Slice,
   partition: OpenPartition,
@@ -190,13 +190,13 @@ function settle(
     deps.report({ kind: 'slice.cut', stream, slice: sliceName(slice), parts: result.parts.length })
     return result.parts
   } else if (hasCode(result.error, 'lease.lost')) {
-    // Another run may have the partition by now, as after this machine slept: what that leaves is read after it.
+    // Another run may hold the partition now, as after a sleep of this machine. This run reads what that one leaves.
     tally.addCut(slice, result.counts)
     partition.rest = 'put off'
   } else {
     if (isFatal(result.error)) endRun(result.error)
     const isStuck = (isBudgeted && result.proof === 'failed') || hasCode(result.error, 'paging.ignored')
-    // A partition that is put off stays so, whatever becomes of slices in flight.
+    // A partition stays put off, whatever the results of its slices in flight.
     if (isStuck && partition.rest !== 'put off') partition.rest = 'given up'
     options.onEnd?.(slice, result)
     tally.add(slice, result, deps.signal.aborted)
@@ -205,8 +205,8 @@ function settle(
 }
 
 /**
- * @param isPlannedAgain under the lease, as where another run held it since it was planned; so is any partition with
- * few calls a day, as no call may go to what another run has landed meanwhile
+ * @param isPlannedAgain whether to plan it again under the lease, because another run held it since it was planned. A
+ * partition with few calls a day always is, because no call may be spent on what another run has landed meanwhile.
  */
 function openPartition(plan: PartitionPlan, isPlannedAgain = false): OpenPartition {
   const isPlannedUnderLease = !isPlannedAgain && plan.stream.isBudgeted !== true

@@ -11,26 +11,26 @@ import { type RunOptions, runPhases } from './run-phases.ts'
 import type { RunDeps } from './slice-work.ts'
 import type { RunResult } from './tally.ts'
 
-/** For so long the signups of a questionnaire that is no longer listed are still asked for. */
+/** How long the signups of a questionnaire are still read after it has left the list. */
 export const STILL_ASKED_MS = 7 * DAY * 1000
 
-/** Plans streams, given the questionnaires known by then. */
+/** Plans streams, given the questionnaires that are known at that time. */
 export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf) => Promise<Plans>
 
-/** Runs what is planned, phase after phase. */
+/** Runs the plans of one phase after the other. */
 export type RunPhases = typeof runPhases
 
-/** Each day another partition comes first, so that one whose refusal spends the day does not starve the others. */
+/** Rotates the plans by the day: a partition whose refusal spends a day's calls does not starve the others. */
 function takeTurns(plans: Plans, { clock, wallTimeAt }: RunDeps): Plans {
   const first = Math.ceil(wallTimeAt(clock.now()) / DAY) % Math.max(1, plans.length)
   return [...plans.slice(first), ...plans.slice(0, first)]
 }
 
 /**
- * Runs streams in their order: first those that stand on their own, then those that are read questionnaire by
- * questionnaire, then again those questionnaires whose headers have changed, and last those with few calls a day. What
- * is left of all of them is read once more where another server of the database has taken the place of the first.
- * @param run in this process when not given
+ * Runs streams in the order of their dependencies: first the independent ones, then those that are read questionnaire
+ * by questionnaire, then again the questionnaires whose headers have changed, and last the streams with few calls a
+ * day. If the database fails over to another server meanwhile, whatever that server lacks is read once more.
+ * @param run runs the phases; by default in this process
  */
 export async function runStreams(
   streams: readonly Stream[],
@@ -45,13 +45,13 @@ export async function runStreams(
   const isBudgeted = (stream: Stream) => stream.isBudgeted === true
   const independent = streams.filter((stream) => !isOfQuestions(stream) && !isBudgeted(stream))
 
-  // Another run or worker may be the first to see headers changed: then this one would find its ranges covered no more.
+  // Read at the start, so that this run also notices changed headers that another process was the first to see.
   const before = await readHeadersSeen(deps.db)
   const served = new Map<string, boolean>()
   /**
-   * A questionnaire that a proven list no longer has is asked for some days longer, as it may have been closed after
-   * its last signups, unless the service does not know it. Where the list was not read, or is suddenly empty, all are
-   * asked for.
+   * A questionnaire that has left a proven list is still read for some days, unless the service does not know it: it
+   * may have been closed after its last signups. If the list was not read, or is suddenly empty, all known
+   * questionnaires are read.
    */
   const readQuestionsOf = async (): Promise<QuestionsOf> => {
     const questions = await readQuestions(deps.db)
@@ -99,7 +99,7 @@ export async function runStreams(
   return await run(streams, untilServerStays(), deps, {
     ...options,
     onEnd: ({ stream, partition }, { proof, counts, found }) => {
-      // With items in quarantine the list is not complete: one of them may be a listed questionnaire.
+      // A list with items in quarantine is incomplete: one of them may be a questionnaire.
       const isList = stream.listsQuestions && proof === 'verified' && !counts.quarantined
       if (isList && partition.channel && found) listed.set(partition.channel, found)
     },
@@ -109,20 +109,20 @@ export async function runStreams(
 /** Whether a stream is read questionnaire by questionnaire. */
 export const isOfQuestions = ({ partitionedBy }: Stream): boolean => partitionedBy === 'channel/question'
 
-/** Whether the service gives signups of a questionnaire that it does not list. */
+/** Whether the service returns signups of a questionnaire that it does not list. */
 export async function isServed(stream: Stream, partition: Partition, deps: RunDeps): Promise<boolean> {
   const slice = { stream, partition, window: undefined, covers: undefined }
   try {
     const { items, total = 0 } = await fetchNumbered(openReading(slice, deps, createCallMeter()).pages, 1)
-    // One without signups may have been emptied: it is not asked for, so that its rows stay.
+    // A questionnaire without signups may have been emptied. It is not read, so that its rows are kept.
     return items.length + total > 0
   } catch (error) {
-    // Any other error says nothing of whether it is there, and is reported when its signups are read.
+    // Other errors do not show whether it exists. They are reported when its signups are read.
     return !isNotFound(error) && !hasCode(error, 'api.forbidden') && !hasCode(error, 'api.channelUnknown')
   }
 }
 
-/** Whether the service says that it has no such thing: HTTP 404 or 410, a code that begins with 404, or in words. */
+/** Whether the service says that something does not exist: by HTTP 404 or 410, by a code 404xxx, or in words. */
 function isNotFound(error: unknown): boolean {
   if (!hasCode(error, 'api.status') && !hasCode(error, 'api.refused')) return false
   const { code = '', reason, ...details } = error.details

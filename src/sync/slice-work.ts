@@ -8,39 +8,40 @@ import type { Stream } from '../core/stream.ts'
 import type { WallTime } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 
-/** A piece of extraction. */
+/** A unit of extraction: a range of a partition of a stream, or a whole list. */
 export interface Slice {
   readonly stream: Stream
   readonly partition: Partition
-  /** The range of the rows that it brings, half-open; the service is asked for more. Undefined for a whole list. */
+  /** The range whose rows it extracts; its requests are for more. Undefined for a whole list. */
   readonly window: Window | undefined
-  /** The range that the service is asked for; a minute more than the window on both sides when not given. */
+  /** The range that is requested; by default a minute more than the window on both sides. */
   readonly asked?: Window | undefined
-  /** What it covers once it has landed: at most its window. Undefined for a whole list. */
+  /** The range that it covers once it has landed, within its window. Undefined for a whole list, or for none. */
   readonly covers: Window | undefined
   readonly backfillId?: string | undefined
-  /** How many of its pages have landed, if it was begun before: then it is read before the others of its partition. */
+  /** How many of its pages have landed, if it is an open slice; it is then read before the others of its partition. */
   readonly pagesRead?: number
-  /** Whether its next page has been refused for days: then it waits for its partition's turn. */
+  /** Whether its next page has been refused for days, so that it waits for the turn of its partition. */
   readonly isRefused?: boolean
-  /** How long its rows may still change; as the stream says when not given. */
+  /** For how many days its rows may still change; by default those of the stream. */
   readonly lookbackDays?: number
-  /** Whether this run has written rows of it already, before it was cut out of a longer one. */
+  /** Whether this run has already written some of its rows, before it was cut out of a longer slice. */
   readonly hasWritten?: boolean
-  /** How many rows the service said lie in it when it was cut out of a longer one. */
+  /** The service's total of it when it was cut out of a longer slice. */
   readonly announced?: number | undefined
-  /** Whether it was cut out of a range of which the service has served only a part. */
+  /** Whether it was cut out of a range of which the service served only a part. */
   readonly isShortened?: boolean
-  /** Whether the longer slice that it was cut from has shown that rows without an id are found by their time. */
+  /** Whether the longer slice has shown that the service finds rows without an id by their time. */
   readonly isFound?: boolean
   /**
-   * The search for rows that keep an answer from its proof. Rows with an id have landed all the same: their list has
-   * one in each run. Of others the parts of an answer share one, which goes on while it proves some.
+   * Bounds the search for the rows that prevent the proof of an answer. Rows with an id land even without a proof, so
+   * each of their lists has one search in a run. For other rows, the parts of an answer share one search, which goes on
+   * as long as it proves some of them.
    */
   readonly search?: { cuts: number; proven: number } | undefined
 }
 
-/** What every slice of a run works with. */
+/** The dependencies that all slices of a run share. */
 export interface RunDeps {
   readonly db: Db
   readonly fetchPage: FetchPage
@@ -48,40 +49,40 @@ export interface RunDeps {
   readonly log: Log
   readonly signal: AbortSignal
   readonly report: ReportProgress
-  /** The service's zone. */
+  /** The service's time zone. */
   readonly timeZone: string
-  /** The instant (ms) up to which rows may count as read, as the service's clock tells it. */
+  /** The instant (ms) up to which rows may count as read, by the service's clock. */
   readonly claimableMs: () => number
-  /** What the service's clock shows at an instant. Made once a run: opening a time zone is slow. */
+  /** The service's wall clock at an instant. */
   readonly wallTimeAt: (instantMs: number) => WallTime
   readonly runId: string
   readonly readAhead: ReadAhead
   /**
-   * Makes sure that this run still holds the partition; the last statement of each transaction that writes.
+   * Checks that this run still holds the partition. Must be the last statement of each transaction that writes.
    * @throws lease.lost
    */
   readonly requireLease: (trx: Db, stream: string, partition: Partition) => Promise<void>
-  /** Bounds the batches that are written at once, and so the rows that wait for the database. */
+  /** Limits the batches that are written concurrently, and so the rows in memory that wait for the database. */
   readonly loadQueue: PQueue
-  /** By stream: the longest range (seconds) of which the newest rows have come: the service serves it to its end. */
+  /** By stream, the longest range (in seconds) whose newest rows have come: the service serves it to its end. */
   readonly longestServed: Map<string, number>
-  /** By stream: whether rows have come of a range that ends in the future, or only of one that ends now. */
+  /** By stream, `later` if the service has returned rows of a range that ends in the future, `now` if it does not. */
   readonly rangeEnds: Map<string, 'now' | 'later'>
-  /** A slice of more pages is cut: shallow pages, steady progress, cheap resume. */
+  /** Slices with more pages are cut, for shallow pages, steady progress and cheap resumption. */
   readonly pagesPerSlice: number
-  /** A slice with a larger share of items that cannot be read fails. */
+  /** Slices with a larger share of unreadable items fail. */
   readonly maxUnreadablePercent: number
 }
 
 /**
- * Bounds the pages that all lists hold together while they are read, and how many long lists are read at once: more
- * would be no faster, but each would hold rows that wait for a batch to fill. Resolves when a list of so many pages may
- * be read beyond its first.
+ * Limits the pages that all lists together hold in memory, and how many long lists are read concurrently: more would be
+ * no faster, but each would hold rows until a batch is full. Resolves when a list of this many pages may be read beyond
+ * its first page.
  */
 export type ReadAhead = (pages: number) => Promise<PageShare>
 
 export interface PageShare {
-  /** How many pages may be asked for or held now, the next one included: at least 1. */
+  /** How many pages the list may request or hold now, including the next one; at least 1. */
   readonly pages: () => number
   readonly end: () => void
 }

@@ -12,7 +12,7 @@ export type RunResult = Pick<RunOutcome, 'status' | 'streams' | 'errors' | 'resu
 /** The results of a run's slices so far, added up. */
 export type Tally = ReturnType<typeof createTally>
 
-/** Every stream of the run has an entry, also one without slices. */
+/** Starts a tally with an entry for each stream of the run. */
 export function createTally(names: readonly Stream[]) {
   const streams: Record<string, StreamOutcome> = Object.fromEntries(
     names.map(({ name }) => [name, { counts: noCounts, slices: noSlices }]),
@@ -32,21 +32,21 @@ export function createTally(names: readonly Stream[]) {
   const countEnded = (which: readonly Proof[]): number =>
     Object.values(streams).reduce((sum, { slices }) => which.reduce((all, proof) => all + slices[proof], sum), 0)
   return {
-    /** A slice that was cut, or lost to another run: adds its counts; it does not count as a slice itself. */
+    /** Adds the counts of a slice that was cut, or lost to another run. It does not count as a slice. */
     addCut: (slice: Slice, counts: Partial<Counts>): void => count(slice, undefined, counts),
-    /** A slice that was not begun, as the run ended early. */
+    /** Adds a slice that did not begin because the run ended early. */
     addNotBegun: (slice: Slice): void => count(slice, 'failed', noCounts),
-    /** A slice that is left for the next run, as this one has to stop, or the day's calls are spent. */
+    /** Adds a slice that is left to the next run because this one must stop, or the day's calls are spent. */
     addLeft: (): void => {
       left++
     },
-    /** A slice of which a part is left for another day. */
+    /** Adds a slice of which a part is left for another day. */
     addWaiting: (slice: Slice, waiting: WaitingSlice): void => {
       count(slice, undefined, waiting.counts)
       left++
       if (resumesAt === null || waiting.resumesAt < resumesAt) resumesAt = waiting.resumesAt
     },
-    /** @param isEnding whether the run ends early: then its reason is reported once, not for every slice */
+    /** Adds a slice. @param isEnding whether the run ends early; its reason is then reported once, not per slice */
     add: (slice: Slice, { proof, otherProofs = [], counts, error }: EndedSlice, isEnding: boolean): void => {
       count(slice, proof, counts)
       for (const other of otherProofs) count(slice, other, noCounts)
@@ -55,15 +55,15 @@ export function createTally(names: readonly Stream[]) {
       const key = isEnding ? problem.code : slice
       if (!problems.has(key)) problems.set(key, problem)
     },
-    /** The result of another process, or of another part of the run. */
+    /** Adds the result of another process, or of another part of the run. */
     addResult: ({ status, streams: others, errors, resumesAt: at }: RunResult): void => {
       for (const [name, { counts, slices }] of Object.entries(others)) addTo(name, counts, slices)
-      // Each of them reports that the run was interrupted; it is kept once.
+      // All of them report an interruption, which is recorded once.
       for (const error of errors) problems.set(error.code === 'run.interrupted' ? error.code : error, error)
       if (status === 'waiting') left++
       if (at !== null && (resumesAt === null || at < resumesAt)) resumesAt = at
     },
-    /** `stopped`: why the run ended early; undefined when it did not. */
+    /** Returns the result. @param stopped why the run ended early; undefined if it did not */
     result: (stopped: unknown): RunResult => {
       const unfinished = countEnded(proofs.filter((proof) => !isGreen(proof)))
       const isInterrupted = hasCode(stopped, 'run.interrupted')

@@ -5,44 +5,44 @@ import { describeList, formatWindow, isEmptyWindow, type Window } from '../core/
 import type { Stream } from '../core/stream.ts'
 import { DAY, floorToDay, floorToMinute, MINUTE, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 
-/** A minute that began less than this ago is not asked for: the service may not show its rows yet. */
+/** A minute is first requested this long after it began: before that, the service may not show its rows. */
 const NEWEST_SECONDS = 2
-/** The service may not show younger rows: these land, but count as covered only once they have been read again. */
+/** The service may not show all rows younger than this. Such rows land, but are not covered until a later reading. */
 export const CLAIM_DELAY_SECONDS = 300
 
-/** How far a run reads, in whole minutes: to the end of the minute that has begun. */
+/** Up to when a run reads: to the end of the current minute. */
 export function newestAt(now: WallTime): WallTime {
   return Math.ceil((now - NEWEST_SECONDS) / MINUTE) * MINUTE
 }
 
-/** Until when the rows that a run reads count as covered. */
+/** Up to when the rows that a run reads count as covered. */
 export function claimableUntil(now: WallTime): WallTime {
   return floorToMinute(now - CLAIM_DELAY_SECONDS)
 }
 
-/** The part of a window before `end`; undefined for none. */
+/** The part of a window before `end`; undefined if it is empty. */
 export function partUntil({ from, to }: Window, end: WallTime): Window | undefined {
   const part = { from, to: Math.min(to, end) }
   return isEmptyWindow(part) ? undefined : part
 }
 
-/** A list whose range ends by then: some services refuse one that ends in the future, or give nothing of it. */
+/** Ends the range of a list at `latest`: some services refuse a range that ends in the future, or return nothing. */
 export function listUntil(list: ListRequest, latest: WallTime): ListRequest {
   const { window } = list
   return window && window.to > latest ? { ...list, window: { ...window, to: Math.max(window.from, latest) } } : list
 }
 
-/** Where the lookback begins: rows before it no longer change. */
+/** The start of the lookback; rows before it no longer change. */
 export function lookbackStart(now: WallTime, lookbackDays: number): WallTime {
   return floorToMinute(now) - lookbackDays * DAY
 }
 
-/** A shorter range of settled rows is not worth a call of its own. */
+/** A shorter range before the lookback is not worth a call of its own. */
 const SHORTEST_REST_DAYS = 30
 
 /**
- * The windows of the slices in which a window is read, newest first. One that is read over several days is cut where
- * the lookback begins: if the list moves meanwhile, only the part in which rows still change is read anew.
+ * Cuts a window that is read over several days at the start of the lookback: if the list moves meanwhile, only the part
+ * in which rows still change is read anew. Newest first.
  */
 export function cutAtLookback(window: Window, { isBudgeted, lookbackDays }: Stream, now: WallTime): readonly Window[] {
   const at = lookbackStart(now, lookbackDays)
@@ -50,19 +50,19 @@ export function cutAtLookback(window: Window, { isBudgeted, lookbackDays }: Stre
   return cutWindowAt(window, [at])
 }
 
-/** How far a part has to lie from a minute that its request must not include: each request asks for a minute more. */
+/** The distance of a part from a minute that its request must exclude: each request is a minute longer on each side. */
 export const GAP = 2 * MINUTE
-/** Parts of a shorter window would ask for nearly the same rows. */
+/** The requests for parts of a shorter window would return nearly the same rows. */
 export const SHORTEST_WINDOW = 2 * GAP
 
-/** Equal parts of whole minutes, newest first; fewer where there are not as many minutes. */
+/** Cuts a window into equal parts of whole minutes, newest first; there are fewer if it has fewer minutes. */
 export function cutWindow({ from, to }: Window, parts: number): readonly Window[] {
   const minutes = (to - from) / MINUTE
   const bounds = Array.from({ length: parts }, (_, index) => from + Math.round((minutes * index) / parts) * MINUTE)
   return cutWindowAt({ from, to }, bounds)
 }
 
-/** The parts between these times, newest first; times outside of the window are left out. */
+/** Cuts a window at these times, newest part first. Times outside of the window are ignored. */
 export function cutWindowAt({ from, to }: Window, times: readonly WallTime[]): readonly Window[] {
   const within = times.filter((time) => time > from && time < to)
   const bounds = [...new Set([from, ...within, to])].sort((a, b) => a - b)
@@ -73,8 +73,8 @@ export function cutWindowAt({ from, to }: Window, times: readonly WallTime[]): r
 }
 
 /**
- * Where to cut a window next to a time: at a midnight, where it has one. Some services go by the dates of a range, or
- * leave out its last day: parts of whole days are whole for them, too.
+ * Chooses where to cut a window near a time: at a midnight if the window holds one. Some services filter by whole days,
+ * or leave out the last day of a range; they serve parts of whole days correctly, too.
  */
 export function cutTime({ from, to }: Window, near: WallTime, round: (days: number) => number = Math.round): WallTime {
   const [first, last] = [floorToDay(from) + DAY, Math.ceil(to / DAY) * DAY - DAY]
@@ -82,22 +82,22 @@ export function cutTime({ from, to }: Window, near: WallTime, round: (days: numb
   return Math.max(first, Math.min(round(near / DAY) * DAY, last))
 }
 
-/** Whether a window can be cut in two: one minute cannot, nor can a list without a time filter. */
+/** Whether a window can be cut in two. One minute cannot, nor can a list without a time filter. */
 export function mayBeHalved(window: Window | undefined): boolean {
   return window !== undefined && window.to - window.from > MINUTE
 }
 
-/** Whether a list tells no total, and so is read a second time. Few calls a day do not allow that. */
+/** Whether a list is read a second time because it has no total. With few calls a day it is not. */
 export function isReadTwice({ isCounted, isBudgeted }: Stream): boolean {
   return !isCounted && isBudgeted !== true
 }
 
-/** Whether rows belong to the day on which they were read: a later reading does not repair those of an earlier day. */
+/** Whether rows belong to the day on which they are read, so that a reading on a later day does not repair them. */
 export function isOfDay({ columns }: Stream): boolean {
   return Object.values(columns).some(({ source }) => source.kind === 'serviceDay')
 }
 
-/** A time of a row by the service's wall clock; undefined for none. */
+/** A time of a row on the service's wall clock; undefined if it has none. */
 export function secondOf(time: Cell | undefined, timeZone: string): WallTime | undefined {
   if (typeof time !== 'string') return undefined
   const wall = parseWallTime(time.slice(0, 19))
@@ -106,15 +106,15 @@ export function secondOf(time: Cell | undefined, timeZone: string): WallTime | u
   return hasOffset ? wallTimeAt(Date.parse(time.replace(' ', 'T')), timeZone) : wall
 }
 
-/** The same, cut to the minute: the service may give no seconds. */
+/** A time of a row, truncated to the minute because the service may leave out seconds. */
 export function minuteOf(time: Cell | undefined, timeZone: string): WallTime | undefined {
   const second = secondOf(time, timeZone)
   return second === undefined ? undefined : floorToMinute(second)
 }
 
 /**
- * The minute of an item (JSON text) that could not become a row; undefined where that cannot be read either. Items that
- * are no objects have no fields.
+ * The minute of an item (JSON text) that could not become a row; undefined if its time cannot be read. An item that is
+ * not an object has none.
  */
 export function minuteOfItem(raw: string, { columns, timeColumns }: Stream, timeZone: string): WallTime | undefined {
   const fields: Readonly<Record<string, unknown>> = Object(JSON.parse(raw))
@@ -127,7 +127,7 @@ export function minuteOfItem(raw: string, { columns, timeColumns }: Stream, time
   return undefined
 }
 
-/** The minutes of these rows that lie in a window. */
+/** The minutes of those rows that lie in a window, by their first time. */
 export function minutesWithin(
   { from, to }: Window,
   rows: readonly Row[],
@@ -137,7 +137,7 @@ export function minutesWithin(
   return rows.flatMap((row) => minuteOf(row[name], timeZone) ?? []).filter((at) => at >= from && at < to)
 }
 
-/** Whether a row has its first time, and all that it has lie in a window: then it comes, whichever is filtered by. */
+/** Whether a row has its first time, and all its times lie in a window, so that filters by any of them return it. */
 export function liesWithin(row: Row, timeColumns: readonly string[], window: Window, timeZone: string): boolean {
   const minutes = timeColumns.map((name) => minuteOf(row[name], timeZone))
   return (
@@ -147,8 +147,8 @@ export function liesWithin(row: Row, timeColumns: readonly string[], window: Win
 }
 
 /**
- * The rows of a page that lie outside of the range that was asked for, if most do: none of a page that was filtered.
- * @param isByDay whether the service goes by the days of its ends
+ * The rows of a page that lie outside of the requested range, if most of them do; otherwise none.
+ * @param isByDay whether the service filters by whole days
  */
 export function straysOf(
   { window, stream }: ListRequest,
@@ -162,7 +162,7 @@ export function straysOf(
   return outside.length * 2 <= rows.length ? [] : outside
 }
 
-/** A page of so many rows, most of which lie outside of what was asked for: the service has ignored the filter. */
+/** The error for a page of `rows` rows of which most, `strays`, lie outside of the requested range. */
 export function filterIgnored(list: ListRequest, strays: readonly Row[], rows: number) {
   const times = list.stream.timeColumns.map((name) => strays[0]?.[name]).join(' to ')
   const asked = list.window ? formatWindow(list.window) : ''
@@ -172,7 +172,7 @@ export function filterIgnored(list: ListRequest, strays: readonly Row[], rows: n
   return new LivehouseError('paging.ignored', message, {})
 }
 
-/** Whether a row, from its earliest to its latest time, touches neither the window nor its ends. */
+/** Whether a row, from its earliest to its latest time, lies outside of a window and does not touch its ends. */
 function isOutside(row: Row, timeColumns: readonly string[], { from, to }: Window, timeZone: string): boolean {
   const minutes = timeColumns.map((name) => minuteOf(row[name], timeZone)).filter((minute) => minute !== undefined)
   if (minutes.length === 0) return false
