@@ -23,17 +23,16 @@ import type { RunDeps, Slice } from './slice-work.ts'
 import { mayBeLimit, rowKey } from './walk.ts'
 import { cutTime, cutWindow, cutWindowAt, GAP, minutesWithin, secondOf, SHORTEST_WINDOW } from './windows.ts'
 
-/** With a total, parts may be longer: they cost no more calls, and fewer cuts leave fewer minutes to be read twice. */
+/** Parts with a total may be longer: they cost no more calls, and with fewer cuts fewer minutes are read twice. */
 const COUNTED_FACTOR = 4
-/** A slice that is only a little too large is not cut. */
+/** A slice that exceeds the limit by less than this factor is not cut. */
 const TOLERANCE = 1.2
-/** Characters of rows that are held until their slice is proven; a signup of 200 questions has up to 50,000. */
+/** In characters of rows in memory until their slice is proven. A signup with 200 questions has up to 50,000. */
 const MOST_HELD_TEXT = 4_000_000
 
 /**
- * How many pages a slice may have before it is cut: fewer where rows are long and are held in memory, even less than
- * one.
- * @param rows those of its first page, for the length of a page
+ * The number of pages above which a slice is cut. It is smaller, even less than one, if long rows are held in memory.
+ * @param rows the rows of its first page, which show how much text a page has
  */
 export function longestSlice(
   { isCounted, identity }: Stream,
@@ -46,15 +45,15 @@ export function longestSlice(
 }
 
 /**
- * Looks at page 1 of a window and cuts a large slice: one with a total at the times of the page in the middle, and one
- * without where a part is long enough. In a list in order of time that is exact, in any other a sample. Whatever the
- * list's order, and whatever moves meanwhile, the parts together are the window; a part that is still too large is cut
- * again. A slice of which the service does not count all rows is cut too.
+ * Fetches page 1 of a window and cuts a large slice: with a total at the times of the middle page, and otherwise at
+ * those of the page at which a part is long enough. This is exact if the list is in the order of time, and a sample if
+ * not. Whatever the order and whatever moves, the parts together are the window, and a part that is still too large is
+ * cut again. A slice is also cut if the service does not count all of its rows.
  *
- * @param isLong whether reading has shown that it is too large
- * @returns undefined for one that is small enough, no longer than a few minutes, or whose rows lie too close together
- * @throws LivehouseError `paging.ignored` when most rows of a page lie outside of what was asked, or none is found by
- * its time
+ * @param isLong whether a reading has already shown that the slice is too large
+ * @returns undefined if it is small enough, only a few minutes long, or its rows are too close together
+ * @throws LivehouseError `paging.ignored` if most rows of a page lie outside of the requested range, or a row is not
+ * found by its time
  */
 export async function cutSlice(
   slice: Slice,
@@ -68,7 +67,7 @@ export async function cutSlice(
   const first = await firstPage()
   const mostPages = longestSlice(stream, pagesPerSlice, stream.identity && rowsOf(first, readItem))
   const count = stream.isCounted ? Math.ceil((first.total ?? 0) / effectiveSize(pages, first)) : undefined
-  // Most lists that begin with a short page end there.
+  // A short first page is usually the whole list.
   const isShort = count === undefined ? first.items.length < pages.pageSize : count <= mostPages
   if (isShort && !isLong) {
     const { total = 0 } = first
@@ -79,7 +78,7 @@ export async function cutSlice(
   const isFirst = (page: Page) => sameItems(stream)(page.items, first.items)
   const look =
     count === undefined ? await lookBehind(pages, mostPages, isFirst) : await lookAt(pages, Math.ceil(count / 2))
-  // Then nothing lies there, or reading shows whether the page parameter is ignored.
+  // Either nothing lies there, or the reading will show whether the page parameter is ignored.
   if (count === undefined ? look === undefined : look && isFirst(look)) return undefined
   const rows = look ? rowsOf(look, readItem) : []
   if (count !== undefined && rows.length === 0 && !(await isOfRange(pages))) return undefined
@@ -90,8 +89,8 @@ export async function cutSlice(
 }
 
 /**
- * The page of a list without a total at which a part is long enough, as the minutes around a cut are read with both
- * parts; undefined where the list is not much longer. Past its end some services give the first or last page again.
+ * Fetches the page of a list without a total at which a part is long enough: the minutes around each cut are read with
+ * both parts. Undefined if the list is not much longer. Behind the end, some services repeat the first or last page.
  */
 async function lookBehind(pages: PageReading, mostPages: number, isFirst: (page: Page) => boolean) {
   const far = await lookAt(pages, Math.max(2, Math.floor(mostPages) + 1))
@@ -101,8 +100,8 @@ async function lookBehind(pages: PageReading, mostPages: number, isFirst: (page:
 }
 
 /**
- * Before a list without ids is cut, asks for the minute of a row that was shown. If the service filters by another time
- * than it shows, or in another zone, no row comes; cut by such a filter, rows near each bound would be in no part.
+ * Requests the minute of a known row before a list without ids is cut. If the service filters by another time than it
+ * shows, or in another time zone, no row comes; after a cut, rows near each bound would then be in no part.
  * @throws LivehouseError `paging.ignored`
  */
 async function requireFoundByTime({ stream, isFound }: Slice, shown: Page, reading: SliceReading, timeZone: string) {
@@ -126,7 +125,7 @@ async function requireFoundByTime({ stream, isFound }: Slice, shown: Page, readi
   throw new LivehouseError('paging.ignored', message, {})
 }
 
-/** A page for its times alone; undefined where it is not served: reading its rows will report the error. */
+/** Fetches a page only to look at its times; undefined if it is not served, as the reading will report the error. */
 async function lookAt(pages: PageReading, number: number): Promise<Page | undefined> {
   try {
     return await fetchNumbered(pages, number)
@@ -136,20 +135,20 @@ async function lookAt(pages: PageReading, number: number): Promise<Page | undefi
   }
 }
 
-/** What lies behind the latest row of a long range is asked for of so many of its newest days alone. */
+/** Only this many of the newest days of a long range are requested again for rows behind its latest one. */
 const NEWEST_DAYS = 28
-/** A range is long that is longer than the lookback of its stream and this: what a night reads is not. */
+/** A range is long if it exceeds the lookback of its stream by more than this, which the range of a night does not. */
 export const NIGHT_DAYS = 2
 
 /**
- * Cuts a range of which the service may have served only a part: a long range, or one with as many rows as may be the
- * most that the service shows. What lies before the earliest row is asked for by itself, and so is what lies behind the
- * latest one: of a long range only its newest days, unless the service has served those of an equally long range
- * before. Where a row comes that had not come, the range is cut, and each part is read and checked in the same way. A
- * refusal shows nothing, nor do rows outside of the range that was asked for. Where nothing came, of a range of any
- * length, a row that is held is asked for by its minute: some services give nothing of a range that is too long.
- * @param came the rows that came, of the window or not, and the number of items
- * @returns undefined where nothing more came
+ * Cuts a range of which the service may have served only a part: a long range, or one whose number of rows may be the
+ * most that the service serves. The part before the earliest row is requested by itself, and so is the part behind the
+ * latest row. In a long range that is only its newest days, and nothing if the service has served those of an equally
+ * long range before. If a new row comes, the range is cut, and each part is read and checked in the same way. A refusal
+ * shows nothing, nor do rows outside of the requested range. If a range of any length is empty, the minute of a row in
+ * the warehouse is requested: some services return nothing for a range that is too long.
+ * @param came all rows that came, also outside of the window, and the number of items
+ * @returns undefined if nothing more came
  */
 export async function cutShortened(
   slice: Slice & { readonly window: Window },
@@ -160,7 +159,7 @@ export async function cutShortened(
   const { window, stream, covers, isShortened = false } = slice
   const { pages, readItem } = reading
   const length = window.to - window.from
-  // A total tells whether a round number is all there is.
+  // With a total, a round number of rows is not suspicious.
   const isLimited = !stream.isCounted && mayBeLimit(came.received)
   const isNothing = came.received === 0
   const isLong = isShortened || isLimited || length > (stream.lookbackDays + NIGHT_DAYS) * DAY
@@ -168,7 +167,7 @@ export async function cutShortened(
   if (isNothing && (await reading.mustEndNow(window.from, 1))) return [slice]
   const minutes = minutesWithin(window, came.rows, stream, timeZone)
   const earliest = minutes.reduce((least, at) => Math.min(least, at), window.to)
-  // Beyond a gap longer than the service serves, only rows of the warehouse show where to ask.
+  // Only rows of the warehouse show where to look beyond a gap that is longer than the ranges that the service serves.
   const held = await latestHeld(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
   const ask = async (range: Window) =>
     await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: askedOf({ window: range }) } }, 1)
@@ -188,7 +187,7 @@ export async function cutShortened(
   const newest = Math.max(MINUTE, Math.min(NEWEST_DAYS * DAY, floorToMinute(length / 2)))
   const isServed = !isNear && !isShortened && length <= longest
   const behind = { from: isServed ? to : isNear ? latest + GAP : Math.max(latest + GAP, window.to - newest), to }
-  // The minute in which the answer ended may have come in part: it belongs to the part that did not come.
+  // The minute in which the answer ended may be incomplete, so it belongs to the part that did not come.
   const cutAt = (at: WallTime, round: (days: number) => number) => cutWindowAt(window, [cutTime(window, at, round)])
   const equalParts = cutWindow(window, Math.ceil(length / newest))
     .slice(1)
@@ -204,7 +203,7 @@ export async function cutShortened(
   ]
   for (const { unseen, asked, parts } of sides) {
     if (asked.to - asked.from <= SHORTEST_WINDOW) continue
-    // A service that goes by days gives the rest of the day of an end as well: it may fill the page.
+    // A service that filters by days also returns the rest of the first and last day, which may fill the page.
     const wholeDays = { from: Math.ceil(asked.from / DAY) * DAY, to: floorToDay(asked.to) - GAP }
     for (const range of wholeDays.to - wholeDays.from > SHORTEST_WINDOW ? [asked, wholeDays] : [asked]) {
       const page = await ask(range)
@@ -212,7 +211,7 @@ export async function cutShortened(
       if ('refusal' in page || page.items.length < FEWEST_ROWS) break
     }
   }
-  // Nothing is held that could be asked for: fewer days may be few enough.
+  // The warehouse has no row to look for, so shorter ranges are tried.
   for (const days of isNothing && !isServed && !isShortened ? [7, 1] : []) {
     const newestDays = { from: to - lengthAsked(days), to }
     const page = await ask(newestDays)
@@ -224,8 +223,8 @@ export async function cutShortened(
 }
 
 /**
- * How many rows a whole list has at least beside those that came, which may be the most that the service counts and
- * shows. Where the list has another order, its first page shows rows that lie behind that.
+ * Counts rows of a whole list that did not come because the service limits how many it counts and serves. If the list
+ * can be reversed, its first page in that order shows such rows.
  */
 export async function countHidden(
   { summary: { totals }, found }: Pick<Extraction, 'summary' | 'found'>,
@@ -234,7 +233,7 @@ export async function countHidden(
   const { stream } = pages.list
   if (totals === undefined || stream.wire.reversed === undefined) return 0
   const page = await fetchUnlessRefused({ ...pages, list: { ...pages.list, isReversed: true } }, 1)
-  // A list that has grown since shows new rows as well.
+  // If the list has grown meanwhile, the page also shows new rows.
   if ('refusal' in page || page.total !== totals.largest) return 0
   const keyOf = rowKey(stream)
   return rowsOf(page, readItem).filter((row) => !found.has(keyOf(row))).length

@@ -28,14 +28,14 @@ import { type KeySet, rowKey, startWalk, type WalkSummary } from './walk.ts'
 import { liesWithin, mayBeHalved } from './windows.ts'
 
 /**
- * Reads the pages of a slice whose rows have a key, walk by walk until one proves itself, each at a page size of its
- * own. Rows go to `loader` as they come: writing a keyed row twice, or from a walk that proves nothing, does no harm.
- * Rows whose key has come more than once before are held back to the end of a walk: only the freshest is written.
+ * Reads a slice whose rows have a key, walk by walk, each at another page size, until a walk is proven. Rows go to
+ * `loader` as they come: it does no harm to write a keyed row twice, or from an unproven walk. Rows whose key came more
+ * than once in an earlier walk are held back to the end of a walk, and only the freshest is written.
  *
- * A range is cut in half where a later page of it is refused, where more rows come than its total says, or where it
- * does not change and yet some rows come twice in each walk. One that moves is cut where rows become too young to count
- * as covered. A slice that cannot be cut is judged by all its walks together: they can prove a window, and of a whole
- * list that no row is missing.
+ * A window is cut in half if a later page is refused, if more rows come than its total, or if the list does not change
+ * and yet each walk brings some rows twice. A window that moves is cut before the rows that are too young to be
+ * covered. A slice that cannot be cut is judged by all its walks together: they can prove a window, or show that no row
+ * of a whole list is missing.
  */
 export async function extractKeyed(
   slice: Slice,
@@ -55,9 +55,9 @@ export async function extractKeyed(
   const all: AllWalks = { distinct: 0, count: 0, isStill: true, fewest: Infinity, most: 0 }
   let { pageSize } = reading.pages
   let served = 1
-  /** The most rows of a walk that brought more than its total said: from then on no smaller total is believed. */
+  /** The most rows of any walk that brought more than its total. After it, smaller totals are not believed. */
   let beyondTotal = 0
-  /** Why the next page of such a walk was refused. */
+  /** The refusal of a later page of such a walk. */
   let refused: { readonly error: unknown } | undefined
 
   for (let attempt = 1; ; attempt++) {
@@ -77,7 +77,7 @@ export async function extractKeyed(
       all.count += fresh.filter(isOfSlice).length
       if (window !== undefined) timesOfWalk.push(...rows.map((row) => ({ [timeColumn]: row[timeColumn] ?? null })))
     }
-    /** Both halves of the slice, if together they have as many rows. */
+    /** Cuts the slice in half; undefined if the halves together have fewer rows than `total`. */
     const halveWhole = async (total: number, inAnyCase = false) =>
       reading.isOneDay()
         ? undefined
@@ -87,15 +87,15 @@ export async function extractKeyed(
         await add(page)
         largest = Math.max(largest, page.items.length)
         reportPage(page.items.length, lastPage)
-        // A short page may be all there is: the pages behind it show that.
+        // A short page may be the whole list, which the pages behind it show.
         const isAlone = walk.summary().received === page.items.length && page.items.length < pageSize
         if (exceedsTotal(walk.summary()) && mayBeHalved(window) && !isAlone) break
       }
     } catch (error) {
-      // Some services serve a list only to some depth: after page 1 that may be the reason.
+      // Some services serve a list only up to some depth, which may be why a page after page 1 is refused.
       const isDeep = isRefusal(error) && walk.summary().received > 0
       const halves = isDeep ? await halveWhole(walk.summary().totals?.first ?? 0) : undefined
-      // Where the total is wrong, a full page may have been the last one: at another page size the last one is short.
+      // If the total is wrong, a full page may have been the last one. At another page size, the last one is short.
       const isAgain = isDeep && exceedsTotal(walk.summary()) && attempt < MOST_READINGS
       if (!halves && !isAgain) throw error
       await loader.flush()
@@ -116,7 +116,7 @@ export async function extractKeyed(
     const { verdict, isUntrue, missing } = judged
     if (refused && isUntrue && !isExceeded) throw refused.error
 
-    // A live list moves where its rows are too young to count as covered: the others are read apart.
+    // Only the young rows of a live list move, so the others are read apart from them.
     const hasYoungRows = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined
     const isOneAnswer = largest === walk.summary().received && largest < pageSize
     const mayBeCut = () => mayBeSearched(slice, isOneAnswer)
@@ -148,29 +148,30 @@ export async function extractKeyed(
   }
 }
 
-/** What all walks over a slice have brought together; `keys` are there once the first has come to its end. */
+/** The results of all walks over a slice together. */
 interface AllWalks {
+  /** Undefined until the first walk has ended. */
   keys?: KeySet
   distinct: number
-  /** Of the slice. */
+  /** Rows that lie in the slice. */
   count: number
-  /** Whether the list was the same in all of them. */
+  /** Whether the list was the same in all walks. */
   isStill: boolean
-  /** Of the totals that were told. */
+  /** The smallest and largest total of all walks. */
   fewest: number
   most: number
 }
 
-/** A walk that has come to its end. */
+/** A walk that has ended. */
 interface WalkEnd extends WalkSummary {
   readonly keys: KeySet
-  /** Rows of the slice. */
+  /** Rows that lie in the slice. */
   readonly count: number
-  /** Items of the largest page. */
+  /** The number of items on the largest page. */
   readonly largest: number
 }
 
-/** Judges a walk together with those before it, and adds it to them. */
+/** Judges a walk together with the earlier ones, and adds its results to `all`. */
 function judgeTogether(
   end: WalkEnd,
   previous: WalkEnd | undefined,
@@ -179,7 +180,7 @@ function judgeTogether(
 ) {
   const { totals, received, distinct, repeatsOnPage, rejected, held, keys, count, largest } = end
   const isUntrue = beyondTotal > (totals?.largest ?? 0)
-  // A total known to be wrong counts as none: then the rows that came show how many there are.
+  // If the total is known to be wrong, the number of items that came is used in its place.
   const announced = isUntrue ? received : (totals?.last ?? 0)
   all.fewest = Math.min(all.fewest, totals?.smallest ?? 0)
   all.most = Math.max(all.most, totals?.largest ?? 0)
@@ -190,23 +191,23 @@ function judgeTogether(
   const why = `the source says ${totals?.last}, but ${beyondTotal} rows came before: its total is not true`
   const ofWalk: Verdict = isUntrue && isConclusive(alone) ? { proof: 'moving', reason: why, isStill: true } : alone
   all.isStill &&= ofWalk.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
-  // Where more came than was announced, the total counts rows that are there twice only once.
+  // If more rows came than announced, the total counts rows that the list holds twice only once.
   const isMoreThanTotal = received > announced
   const missing = () => announced - all.distinct - (isMoreThanTotal ? 0 : repeatsOnPage) - rejected.length
   for (const key of held.keys()) if (all.keys?.add(key)) all.distinct++
-  // Then it counts only once pages of another size bring the same rows, or if all came on one page. Otherwise rows
-  // with equal keys are left to `judgeWalks` first, which finds real duplicates by two walks that bring them alike.
+  // That is believed only if pages of another size bring the same rows, or all rows came on one page. Otherwise rows
+  // with equal keys are first left to `judgeWalks`, which finds real duplicates by comparing two walks.
   const isSure = isMoreThanTotal
     ? isSameElsewhere || largest === received
     : repeatsOnPage === 0 || attempt >= MOST_READINGS
   const isProvable = window !== undefined || isMoreThanTotal
   const isWhole = isProvable && all.isStill && !isUntrue && missing() === 0 && isSure
   const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : ofWalk
-  /** `missing`: how many of the announced rows no walk has brought so far. */
+  /** `missing` counts the announced rows that no walk has brought so far. */
   return { verdict, ofWalk, isUntrue, announced, missing }
 }
 
-/** What the last walk, or all of them together, have found of a slice. */
+/** The extraction of a slice by its last walk, or by all its walks together. */
 function conclude(
   { stream, window, covers }: Slice,
   end: WalkEnd,
@@ -216,10 +217,10 @@ function conclude(
   const { verdict, ofWalk, isUntrue, announced, missing, attempt } = judged
   const isAgain = isConclusive(ofWalk) && accountedFor(end) < announced
   const duplicates = isConclusive(ofWalk) ? duplicatesOf(stream, end.held) : []
-  // Rows too young to count as covered are read again in any case.
+  // A slice that covers nothing is read again anyway, and need not be complete.
   const isClaimed = window === undefined || covers !== undefined
   const came = all.distinct + end.rejected.length + end.repeatsOnPage + countOthers(end)
-  // As many as the total moved by may have come or gone since.
+  // As many rows as the total moved by may have come or left meanwhile.
   const isLess = came < all.fewest - (all.most - all.fewest)
   const isFew = isClaimed && !isUntrue && verdict.proof === 'moving' && !verdict.isStill && isLess
   const isJoined = ofWalk.isStill === true || isFew
@@ -229,7 +230,7 @@ function conclude(
   const isLacking = isClaimed && !isUntrue && verdict.isStill === true && missing() > 0
   const rows = `${summary.distinct} distinct and ${rejected.length} quarantined rows`
   const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
-  // A minute is all that is left to read again; a longer range may lack rows of which nothing tells.
+  // One minute cannot be cut further. A longer window with a wrong total may lack rows without a sign of it.
   const isDoubtful = isClaimed && isUntrue && mayBeHalved(window)
   const unsure: Verdict = isDoubtful ? { proof: 'short', reason: verdict.reason, isAtRest: false } : verdict
   const few = `the source says ${all.fewest} or more, but ${came} rows came in ${attempt} readings`
@@ -238,7 +239,7 @@ function conclude(
   return { summary, verdict: proven, title: undefined, found: { count, has: keys.has } }
 }
 
-/** Keys that had real duplicates in an earlier reading of the list. */
+/** Reads the keys that had real duplicates in an earlier reading of the list. */
 async function readRepeatedKeys(slice: Slice, { db }: RunDeps): Promise<readonly string[]> {
   const source = slice.stream.columns[rowKeyColumn(slice.stream)]?.source
   const values = await readDuplicates(db, placeOf(slice))

@@ -16,9 +16,9 @@ import { declaredText, startWalk } from './walk.ts'
 import { liesWithin, mayBeHalved, minuteOf } from './windows.ts'
 
 /**
- * The result of reading a slice whose rows have no id. `rows`: all that have come, of the window or not. `keepsMoving`:
- * it moved in each reading and has more rows than one answer, or nothing shows where it ends. `unread`: its end was not
- * reached.
+ * The result of reading a slice whose rows have no id. `rows`: all rows that came, also those outside of the window.
+ * `keepsMoving`: the list moved in each reading and is longer than one answer, or nothing shows where it ends.
+ * `unread`: the end of the list was not reached.
  */
 type UnkeyedReading = { readonly rows: readonly Row[] } & (
   | { readonly kind: 'read'; readonly extraction: Extraction; readonly keepsMoving: boolean }
@@ -26,8 +26,8 @@ type UnkeyedReading = { readonly rows: readonly Row[] } & (
 )
 
 /**
- * Reads a slice whose rows have no id: all of it into memory, again until a reading is clean, and only then gives its
- * rows to `loader`. Otherwise a row that came twice because the list moved would be two rows for ever.
+ * Reads a slice whose rows have no id into memory, repeatedly until a reading is clean, and only then passes the rows
+ * to `loader`. Otherwise a row that came twice because the list moved would stay two rows for ever.
  */
 export async function extractUnkeyed(
   slice: Slice,
@@ -70,17 +70,17 @@ export async function extractUnkeyed(
     const summary = walk.summary()
     const mayBeWhole = doubt !== undefined && !stream.isCounted && isEndUnknown !== true
     const contents = mayBeWhole ? kept.map(declaredText).sort() : undefined
-    // Where two readings in a row reached the end, and hold the same rows of the window, none of them twice, the list
-    // moved only outside of it, in the minutes that are asked for in addition.
+    // If two successive readings reached the end and hold the same rows of the window, none of them twice, then the
+    // list moved only outside of the window, in the minutes that are requested in addition.
     const isSame = isDeepStrictEqual(contents, earlier) && new Set(contents).size === contents?.length
     const judged = judgeWalk(summary)
-    // A doubt means a list that moved.
+    // A doubtful reading counts as one of a list that moved.
     const isDoubtful = isConclusive(judged) && doubt !== undefined && !isSame
     const verdict: Verdict = isDoubtful ? { proof: 'moving', reason: doubt } : judged
     earlier = contents
-    // Where nothing shows the end, parts with fewer rows may show theirs.
+    // If nothing shows the end of this list, the ends of its shorter parts may show.
     const keepsMoving = verdict.proof === 'moving' && (!isOneAnswer || isEndUnknown === true)
-    // Where some rows are too young to count as covered, the others are first read apart from them.
+    // If some rows are too young to be covered, the others are read apart from them first.
     const hasYoungRows = keepsMoving && tooYoungFrom(slice) !== undefined
     if (!isConclusive(verdict) && attempt < MOST_READINGS && !hasYoungRows) continue
     if (whole === undefined && !isConclusive(verdict) && !mayBeHalved(window) && attempt < MOST_WALKS) continue
@@ -90,7 +90,7 @@ export async function extractUnkeyed(
     if (isConclusive(verdict)) await loader.add(identified)
     const unproven = isConclusive(verdict) ? [] : identified
     const title = isWhole ? pages.find(({ title: headers }) => headers?.length)?.title : undefined
-    // Empty for a list that moved: it has a count, but no keys.
+    // A list that moved has a count, but no keys.
     const keys = new Set(identified.map((row) => String(row[identity.keyColumn])))
     const found = { count: kept.length, has: (key: string) => keys.has(key) }
     const servedSize = list.pages.length > 1 ? largestPage(list.pages) : undefined
@@ -103,12 +103,13 @@ export async function extractUnkeyed(
 /**
  * Compares clean readings of one list without ids, each at another page size.
  *
- * Equal items on two pages are two items, or one came twice and another did not come: the list moved between two pages,
- * or it is sorted by a value that is not unique, and each page orders equal rows anew. So a reading with such items
- * shows the list only where the reading before it, at another page size, held the same items, or where the readings
- * together hold as many different ones as came in each (an item counts as often as one page held it at most). Then the
- * pages with items that the last reading lacks must still be the same: an item that changed since would count twice.
- * @returns a function that takes the next reading, and gives the pages of the list once readings show them
+ * Equal items on two pages are either two items, or one item that came twice while another did not come: the list moved
+ * between two pages, or it is sorted by a value that is not unique, and the service orders equal rows anew on each
+ * page. So a reading with such items is accepted only if the previous one, at another page size, held the same items,
+ * or if all readings together hold as many items as came in each. In that sum, an item counts as often as it occurs on
+ * the page that has it most often, and the pages with items that the last reading lacks must be unchanged, because an
+ * item that has changed since would count twice.
+ * @returns a function that takes the next reading and returns the pages of the list, or undefined if it is not accepted
  */
 function compareReadings(stream: Stream) {
   const textOf = (item: unknown) => itemText(stream, item)
@@ -141,7 +142,7 @@ function compareReadings(stream: Stream) {
   }
 }
 
-/** By its text: each item as often as one page held it at most, and that page. */
+/** Items by their text, each as often as the page that has it most often holds it, with that page. */
 type Items = ReadonlyMap<string, { readonly items: readonly unknown[]; readonly page: Page }>
 
 function collect(pages: readonly Page[], before: Items, textOf: (item: unknown) => string): Items {
@@ -157,10 +158,10 @@ function itemsOf(known: Items): readonly unknown[] {
 }
 
 /**
- * Gives rows without an id their key: a hash of their minute, of what else never changes of them, and of a number among
- * those that share these, in the order of their seconds and then of their other values. So two equal gifts of one
- * second are two rows, reading them again adds none, and a phone or the seconds of a time that appear later update a
- * row in place. Pure; the order in which the rows came does not matter. All rows of a minute must be given together.
+ * Computes the key of rows without an id: a hash of their minute, of their other values that never change, and of their
+ * number among the rows that share these, ordered by their seconds and then by the remaining values. So two equal gifts
+ * of one second are two rows, a repeated reading adds none, and a phone or the seconds of a time that appear later
+ * update a row in place. Pure. The order of `rows` does not matter, but all rows of a minute must be given together.
  */
 export function identifyRows(
   stream: Stream,
@@ -189,7 +190,7 @@ export function identifyRows(
   })
 }
 
-/** Value by value, NULL before every text; a JSON value counts as the values in it. */
+/** Compares rows value by value, with NULL first. A JSON value is compared by the values inside it. */
 function compareBy(names: readonly string[], stream: Stream, a: Row, b: Row): number {
   const [left, right] = [a, b].map((row) =>
     names.flatMap((name) => valuesOf(row[name] ?? null, stream.columns[name]?.type)),
@@ -214,7 +215,7 @@ function valuesOf(cell: Cell, type: ColumnType | undefined): readonly Cell[] {
   return values
 }
 
-/** Headers as JSON text that Postgres takes; a header that is no text as its JSON. */
+/** Headers as JSON text for Postgres. A header that is not text is replaced by its JSON text. */
 export function headersText(title: readonly unknown[]): string {
   return exactJson(title.map((header) => (header === null || typeof header === 'string' ? header : jsonText(header))))
 }

@@ -8,30 +8,30 @@ import { itemReader } from '../transform/read-item.ts'
 import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
 import { claimableUntil, filterIgnored, GAP, listUntil, minutesWithin, partUntil, straysOf } from './windows.ts'
 
-/** A slice that is being read. */
+/** The reading of a slice. */
 export type SliceReading = ReturnType<typeof openReading>
 
-/** The spec does not say whether filters include their ends: each request asks for this much more on both sides. */
+/** Each request is longer by this on both sides, because the spec does not say whether filters include their ends. */
 const OVERLAP_SECONDS = 60
 
-/** The range that is asked for; undefined for a walk over the whole list. */
+/** The range that is requested; undefined for a walk over the whole list. */
 export function askedOf({ window, asked }: Pick<Slice, 'window' | 'asked'>): Window | undefined {
   return asked ?? (window && { from: window.from - OVERLAP_SECONDS, to: window.to + OVERLAP_SECONDS })
 }
 
-/** @param pageSize how many rows of a page are asked for; the largest that the spec allows when not given */
+/** Opens the reading of a slice. @param pageSize the requested page size; by default the largest in the spec */
 export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageSize = slice.stream.pageSize) {
   const { stream, partition, window } = slice
   const claimableMs = deps.claimableMs()
   let earlier: Promise<EarlierReadings> | undefined
   let first: { readonly page: Page; readonly pageSize: number } | undefined
   let servedAtMs: number | undefined
-  /** Whether the service is known to go by the days of a range's ends. */
+  /** Whether the service is known to filter by whole days. */
   let isByDay = false
-  /** Whether it is known to filter, by another time than those that rows show. */
+  /** Whether the service is known to filter by a time that rows do not show. */
   let isByOther = false
   const latest = deps.wallTimeAt(deps.clock.now())
-  /** Of all its requests, whatever other readings find out meanwhile. */
+  /** Applies to all requests of this reading, even if other readings learn more meanwhile. */
   const endsNow = stream.timeColumns.length === 1 || deps.rangeEnds.get(stream.name) === 'now'
   const readItem = itemReader(stream, { partition, serviceDay: formatWallDate(latest) })
   const pages: PageReading = {
@@ -53,7 +53,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     readAhead: deps.readAhead,
     context: { signal: deps.signal, onAttempt: meter.onAttempt },
   }
-  /** Whether the first of these rows that was not asked for comes where its minute is, or its day in order. */
+  /** Whether a request for the minute of the first stray row returns it, or returns its day in the order of time. */
   const comesByItsMinute = async (rows: readonly Row[]): Promise<boolean> => {
     const { from, to } = pages.list.window ?? { from: 0, to: 0 }
     const minutesOf = (those: readonly Row[]) => minutesWithin({ from: 0, to: Infinity }, those, stream, deps.timeZone)
@@ -75,15 +75,15 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     pages,
     readItem,
     meter,
-    /** What the slice may claim to cover: nothing later than what each clock showed when the service answered. */
+    /** The range that the slice may claim to cover: nothing later than either clock when the service answered. */
     covers: (): Window | undefined => {
       const seenMs = Math.min(claimableMs, servedAtMs ?? claimableMs)
       return slice.covers && partUntil(slice.covers, claimableUntil(deps.wallTimeAt(seenMs)))
     },
     /**
-     * Where a range that ends in the future was refused, or nothing came of it: whether rows come, `fewest` or more, if
-     * it ends now. Then all ranges of the stream do in this run. Of visits only then: whoever is still there may leave
-     * later than the reading began.
+     * Whether a range that ends in the future and was refused, or returned nothing, has at least `fewest` rows if it
+     * ends now. If so, all ranges of the stream end now in this run. Visits have no other reason to end now, because
+     * one that is still open may end after the reading began.
      */
     mustEndNow: async (from: WallTime, fewest: number): Promise<boolean> => {
       const { to = 0 } = pages.list.window ?? {}
@@ -94,7 +94,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       deps.rangeEnds.set(stream.name, 'now')
       return true
     },
-    /** The same slice, asked for with all rows up to now where the service's totals are of all and as many may come. */
+    /** The same slice with a request for all rows, if the service's totals count all rows and so many can be read. */
     askAll: async (total: number): Promise<Slice | undefined> => {
       if (await isOfRange(pages)) return undefined
       const asked = { from: BEFORE_ALL.from, to: latest }
@@ -102,12 +102,12 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       const last = await fetchUnlessRefused({ ...pages, list }, Math.ceil(total / pageSize))
       return 'refusal' in last || last.items.length === 0 ? undefined : { ...slice, asked }
     },
-    /** Asks for page 1, and keeps it for the next time that it is fetched. */
+    /** Fetches page 1, and keeps it for the next request for it. */
     firstPage: async (): Promise<Page> => {
       first = { page: await fetchNumbered(pages, 1), pageSize: pages.pageSize }
       return first.page
     },
-    /** @returns this page size if the service takes it, else one that the interface names, another in each attempt */
+    /** @returns this page size if the service accepts it, or else a named size, a different one in each attempt */
     tryPageSize: async (size: number, attempt: number): Promise<number> => {
       const page = await fetchUnlessRefused({ ...pages, pageSize: size }, 1)
       if ('refusal' in page) {
@@ -117,16 +117,17 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       first = { page, pageSize: size }
       return size
     },
-    /** What the ledger knows of earlier readings; read once. */
+    /** What the ledger records of earlier readings. It is read once. */
     earlier: async (): Promise<EarlierReadings> => {
       earlier ??= readEarlier(deps.db, placeOf(slice), window === undefined)
       return await earlier
     },
     /**
-     * Refuses a page of which most rows lie outside of what was asked for. Where the service goes by days, they may be
-     * of the days of its ends: then such a row comes when its own minute is asked for (not where calls are few: with an
-     * id it does no harm). Rows with an id may be filtered by a time that is not shown, such as when they were written:
-     * then it counts none of long ago, and none later than now, as it would by a clock of another zone.
+     * Fails if most rows of a page lie outside of the requested range. If the service filters by whole days, rows of
+     * the first and last day are accepted: such a row must come if its own minute is requested (not checked if calls
+     * are few, as rows with an id do no harm). For rows with an id, the service may also filter by a time that it does
+     * not show, such as when they were written. It must then count no rows of long ago, and none in the future, as it
+     * would if its clock were in another time zone.
      * @throws LivehouseError `paging.ignored`
      */
     requireFiltered: async (rows: readonly Row[]): Promise<void> => {
@@ -139,7 +140,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
         isByOther = true
       else throw filterIgnored(pages.list, strays(isByDay), rows.length)
     },
-    /** Whether parts of it would be as large as it is: the service goes by days, and it lies in one. */
+    /** Whether parts of the slice would be as large as the slice: the service filters by days, and it lies in one. */
     isOneDay: (): boolean => isByDay && window !== undefined && floorToDay(window.to - 1) <= window.from,
     reportPage: (rows: number, totalPages: number | undefined): void => {
       deps.report({ kind: 'page', stream: stream.name, slice: sliceName(slice), rows, totalPages })
@@ -147,7 +148,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
   }
 }
 
-/** The rows of a page that can be read. */
+/** The readable rows of a page. */
 export function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
   return page.items.flatMap((item) => {
     const read = readItem(item, page)
@@ -155,12 +156,12 @@ export function rowsOf(page: Page, readItem: ItemReader): readonly Row[] {
   })
 }
 
-/** Some services fail at a page behind the last one: that is no more an end than a refusal, and is judged like one. */
+/** Whether a page is refused, or fails, as it does at some services behind the last page. Neither proves an end. */
 export function isRefusedPage(error: unknown): boolean {
   return isRefusal(error) || (hasCode(error, 'api.status') && error.details.status >= 500)
 }
 
-/** Counts what a slice asks of the service. */
+/** Counts the calls of a slice. */
 export type CallMeter = ReturnType<typeof createCallMeter>
 
 export function createCallMeter() {
@@ -171,29 +172,29 @@ export function createCallMeter() {
       calls++
       if (attempt > 1) retries++
     },
-    /** Every attempt that went out, and those after the first of a call. */
+    /** `calls` counts all attempts; `retries` counts those after the first attempt of a call. */
     counts: () => ({ calls, retries }),
   }
 }
 
-/** The smallest page: a few rows that the service hides could leave a smaller one empty, which ends a list. */
+/** The smallest page size. A smaller page could be empty because the service hides its rows, and so end a list. */
 export const FEWEST_ROWS = 10
-/** Page sizes that the interface names, beside the largest (API 8): some services take no other. */
+/** Page sizes that the interface names, other than the largest (API 8). Some services accept only these. */
 export const NAMED_SIZES: readonly number[] = [50, 20, FEWEST_ROWS]
-/** No service serves pages of so few rows where more are asked for: so few are the whole list, whatever its total. */
+/** No service clamps pages to this few rows, so they are the whole list, whatever its total. */
 export const MOST_ROWS_UNCUT = 2
 
-/** How the pages of one list are read. */
+/** How to read the pages of a list. */
 export interface PageReading {
   readonly fetchPage: FetchPage
   readonly list: ListRequest
-  /** The largest page that the spec allows; where the service clamps it, what it sends decides. */
+  /** The requested page size. The service may clamp it. */
   readonly pageSize: number
   readonly readAhead: ReadAhead
   readonly context: CallContext
 }
 
-/** @param number from 1 */
+/** Fetches a page of a list. @param number from 1 */
 export async function fetchNumbered(
   { fetchPage, list, pageSize, context }: PageReading,
   number: number,
@@ -201,14 +202,14 @@ export async function fetchNumbered(
   return await fetchPage({ list, page: number, pageSize }, context)
 }
 
-/** A page that the service does not serve, though it may be there. */
+/** A page that the service refuses, although it may exist. */
 export interface RefusedPage {
   readonly refusal: unknown
 }
 
 /**
- * A page that need not be there, or why the service refuses it for good, as some do past the last page. A refusal alone
- * does not show where a list ends: a total does, or other pages.
+ * Fetches a page that may not exist. Returns the refusal if the service refuses it, as some do behind the last page. A
+ * refusal alone does not show that a list has ended; its total or other pages do.
  */
 export async function fetchUnlessRefused(
   reading: PageReading,
@@ -223,26 +224,26 @@ export async function fetchUnlessRefused(
   }
 }
 
-/** Whether the service refuses a request, and would each time. */
+/** Whether the service refused a request and would refuse it again. */
 export function isRefusal(error: unknown): boolean {
   return isFinalStatus(error) || hasCode(error, 'api.refused')
 }
 
-/** No channel is so old. */
+/** No channel is this old. */
 const BEFORE_ALL = { from: parseWallTime('2000-01-01 00:00:00') ?? 0, to: parseWallTime('2000-01-01 00:01:00') ?? 0 }
 
-/** Whether the service's totals are of the range that is asked for, and not of all that the channel has. */
+/** Whether the service's totals count the requested range, and not all rows of the channel. */
 export async function isOfRange(pages: PageReading): Promise<boolean> {
   try {
     return (await countIn(BEFORE_ALL, pages)) === 0
   } catch (error) {
-    // Some services serve no time that is so long ago, or fail at it.
+    // Some services refuse such an early range, or fail.
     if (pages.context.signal.aborted) throw error
     return true
   }
 }
 
-/** The service's total of a range, asked for as it is. */
+/** The service's total of exactly this range. */
 export async function countIn(window: Window | undefined, pages: PageReading): Promise<number> {
   const list = { stream: pages.list.stream, partition: pages.list.partition, window }
   return (await fetchNumbered({ ...pages, pageSize: FEWEST_ROWS, list }, 1)).total ?? 0

@@ -15,7 +15,7 @@ import {
 } from './page-reading.ts'
 import { pageIgnored, readPages } from './read-pages.ts'
 
-/** How many items the largest of these pages holds: the service serves at least that many. */
+/** The number of items on the largest of these pages. The service serves pages of at least this size. */
 export function largestPage(pages: readonly Page[]): number {
   return Math.max(...pages.map(({ items }) => items.length))
 }
@@ -23,22 +23,22 @@ export function largestPage(pages: readonly Page[]): number {
 /** A list that was read into memory. */
 export interface ListReading {
   readonly pages: readonly Page[]
-  /** Why the list is to be read again; undefined for a clean reading. */
+  /** Why the list must be read again; undefined after a clean reading. */
   readonly doubt: string | undefined
-  /** Whether nothing shows where it ends: another reading would not show it either. */
+  /** Whether nothing shows where the list ends, so that another reading would not show it either. */
   readonly isEndUnknown?: boolean
-  /** Why its end was not reached, so that the window is cut: it is too long to be held, or a page was refused. */
+  /** Why the end was not reached, so that the window is cut: the list is too long for memory, or a page was refused. */
   readonly unread?: 'too long' | RefusedPage
 }
 
 /**
- * Reads every page of a bare array (API 4.12), which tells no total. It ends at an empty page if the next one is empty
- * too; a short page is no end, as the service may hide rows of it. A page that is refused, or that repeats an earlier
- * one, is the end only where a page of a smaller size shows that nothing lies behind the last row. A first or last page
- * that has changed by then casts doubt on the reading.
+ * Reads every page of a bare array, which has no total (API 4.12). The list ends at an empty page if the next one is
+ * empty too; a short page does not end it, because the service may hide some of its rows. A page that is refused, or
+ * repeats an earlier one, ends it only if a smaller page shows that nothing follows the last row. If the first, the
+ * last or an empty page has changed by then, the reading is doubtful.
  *
- * @param mostPages that may be held: a longer list is read no further
- * @throws LivehouseError `paging.ignored` when every page is page 1 again, or one comes again and again; `api.…`.
+ * @param mostPages how many pages may be held; a longer list is not read further
+ * @throws LivehouseError `paging.ignored` if every page repeats page 1, or one page comes again and again; `api.…`
  */
 export async function readBareList(
   { pages: reading, reportPage }: SliceReading,
@@ -55,7 +55,7 @@ export async function readBareList(
     const isRefused = 'refusal' in next
     const text = isRefused ? '' : textOf(next.items)
     if (!isRefused && next.items.length === 0) {
-      // In a longer list the service may have hidden every row of a page.
+      // In a longer list, the service may hide every row of a page.
       const isShort = pages.length < 2 && (pages[0]?.items.length ?? 0) < reading.pageSize
       const behind = isShort ? next : await fetchUnlessRefused(reading, number + 1, isRefusedPage)
       emptyEnd = 'refusal' in behind || behind.items.length === 0 ? [next] : []
@@ -64,13 +64,13 @@ export async function readBareList(
       const meaning = await judgeNextPage(reading, pages, next)
       if (meaning === 'end') break
       if (isRefused) {
-        // A list of one page cannot be read in another way: its parts would be one page too.
+        // Cutting a list of one page does not help: its parts would be of one page, too.
         if (isOneAnswer(reading, pages)) throw next.refusal
         return { pages, doubt: undefined, unread: next }
       }
       if (meaning === 'unknown') return { pages, doubt: `page ${number} is an earlier one again`, isEndUnknown: true }
       repeats++
-      // Equal rows fill no more pages in a row: the service repeats a page.
+      // Equal rows do not fill this many pages: the service repeats a page.
       if (repeats > 100) throw pageIgnored(reading, next, number, number - repeats)
     } else repeats = 0
     pages.push(next)
@@ -78,15 +78,15 @@ export async function readBareList(
     if (pages.length > mostPages) return { pages, doubt: undefined, unread: 'too long' }
     reportPage(next.items.length, undefined)
   }
-  // One short page held all there was when it was read. Over several, a removed row shifts others to earlier pages.
+  // One short page is a snapshot of the whole list. Between several, a removed row moves others to earlier pages.
   if (isOneAnswer(reading, pages)) return { pages, doubt: undefined }
   return { pages, doubt: await findChange(reading, [...pages, ...emptyEnd], pages.length) }
 }
 
 /**
- * The page size for another reading of a list: each time smaller by a sixteenth of what the service serves, so that
- * rows lie on other pages. A service that sorts by a value that is not unique may order equal rows anew on each page:
- * then some come on two pages and others on none, and the same ones whenever pages have that size.
+ * The page size for another reading of a list, each time smaller by a sixteenth of the size that the service serves, so
+ * that rows lie on other pages. If a service sorts by a value that is not unique and orders equal rows anew on each
+ * page, some rows come on two pages and others on none, and always the same ones at the same page size.
  *
  * @param attempt from 1
  */
@@ -94,7 +94,7 @@ export function sizeOfReading(served: number, attempt: number, fewest = 1): numb
   return Math.max(fewest, served - Math.ceil(served / 16) * (attempt - 1))
 }
 
-/** Items as text, in whatever order: some services put rows of one second in a new order each time. */
+/** Items as text regardless of their order, because some services reorder the rows of one second in each answer. */
 function textInAnyOrder(stream: Stream): (items: readonly unknown[]) => string {
   return (items) => jsonText(items.map((item) => itemText(stream, item)).sort())
 }
@@ -104,12 +104,12 @@ function sameInAnyOrder(stream: Stream): (items: readonly unknown[], others: rea
   return (items, others) => items.length === others.length && textOf(items) === textOf(others)
 }
 
-/** Whether the list is surely one page. */
+/** Whether these pages show that the list fits on one page. */
 function isOneAnswer({ pageSize }: PageReading, pages: readonly Page[]): boolean {
   return pages.length < 2 && (pages[0]?.items.length ?? 0) < pageSize
 }
 
-/** Reads the first, the last and each empty page again. @returns that one of them has changed, in words */
+/** Reads the first, the last and each empty page again. @returns a sentence if one of them has changed */
 async function findChange(reading: PageReading, pages: readonly Page[], last: number): Promise<string | undefined> {
   const empty = pages.flatMap(({ items }, index) => (items.length === 0 ? [index + 1] : []))
   for (const number of new Set([1, ...empty, last])) {
@@ -119,26 +119,26 @@ async function findChange(reading: PageReading, pages: readonly Page[], last: nu
   return undefined
 }
 
-/** Whether a page has the same items as before, in whatever order. */
+/** Whether a page still has the same items, in any order. */
 export async function isUnchanged(reading: PageReading, number: number, before: Page): Promise<boolean> {
   const again = await fetchUnlessRefused(reading, number)
   const areSame = sameInAnyOrder(reading.list.stream)
   return !('refusal' in again) && again.total === before.total && areSame(again.items, before.items)
 }
 
-/** No list has so many pages. */
+/** No list has this many pages. */
 const BEYOND_ANY_END = 1_000_000
 
 /**
- * What it means that the next page is refused, or is an earlier one again. If a page far beyond any end differs from
- * it, its rows are only equal to earlier ones, and there is `more`. Otherwise a smaller page is asked for that has room
- * for the last row and the next one: it ends with the last row only if the list does, whatever the service gives after
- * the end. A page may also be refused for its number, or only once: so the smaller page has as high a number, and the
- * refused one is asked for again.
+ * Decides whether the list ends if the next page is refused, or repeats an earlier one. If a page far beyond any end
+ * differs from a repeated page, its rows only equal earlier ones, and there is `more`. Otherwise a smaller page with
+ * room for the last row and the next one is requested: it ends with the last row only if the list does, whatever the
+ * service returns behind the end. A page may also be refused for its high number, or by chance. So the smaller page
+ * has a number at least as high, and the refused page is requested again.
  *
  * @param pages at least one, of at least one item
- * @returns `unknown` where no size tells, or what came is neither: the list moved, or lies too deep
- * @throws LivehouseError `paging.ignored` where the first rows come again whatever is asked for, `api.…` of a call
+ * @returns `unknown` if no page size can show it, or the answer fits neither: the list moved, or the page is too deep
+ * @throws LivehouseError `paging.ignored` if every request returns the first rows; `api.…` of a call
  */
 async function judgeNextPage(reading: PageReading, pages: readonly Page[], next: Page | RefusedPage) {
   const areSame = sameInAnyOrder(reading.list.stream)
@@ -147,14 +147,14 @@ async function judgeNextPage(reading: PageReading, pages: readonly Page[], next:
     const far = await fetchUnlessRefused(reading, BEYOND_ANY_END, isRefusedPage)
     if (!('refusal' in far) && !areSame(far.items, next.items)) return 'more'
   }
-  // It may have been refused only once.
+  // The refusal may have been by chance.
   const isOver = async () =>
     !isRefused || 'refusal' in (await fetchUnlessRefused(reading, pages.length + 1, isRefusedPage))
   const rows = pages.flatMap(({ items }) => items)
   const size = largestPage(pages)
-  // The place of the last row as the service counts, which may hide some rows before it.
+  // The position of the last row at the service, including rows that it hides.
   const end = (pages.length - 1) * size + (pages.at(-1)?.items.length ?? 0)
-  // A smaller size, as larger ones may be clamped: one that the interface names, or that shows most of what follows.
+  // Larger sizes may be clamped. Of the smaller ones, prefer a named one, or the one with the most room behind the end.
   const shown = ({ pageSize, known }: Readonly<Record<'pageSize' | 'known', number>>) =>
     pageSize - known + (NAMED_SIZES.includes(pageSize) && pageSize - known >= FEWEST_ROWS ? reading.pageSize : 0)
   const [look] = Array.from({ length: size - 1 }, (_, index) => index + 1)
@@ -170,20 +170,21 @@ async function judgeNextPage(reading: PageReading, pages: readonly Page[], next:
   if ('refusal' in page)
     return (await endsInTens(reading, pages, end, pageSize)) && (await isOver()) ? 'end' : 'unknown'
   const { items } = page
-  // Some of its rows may be hidden: it must end with the last one.
+  // Some of its rows may be hidden, but it must end with the last row.
   const isEnd = items.length > 0 && items.length <= known && areSame(items, rows.slice(-items.length))
   if (isRefused) return isEnd && (await isOver()) ? 'end' : 'unknown'
   if (isEnd) return 'end'
   if (areSame(items, [...rows.slice(-known), ...next.items].slice(0, pageSize))) return 'more'
-  // Where more pages came, the first one may come again because the page lies too deep.
+  // If several pages came before, the service may return the first one because this page is too deep.
   const isFirst = items.length >= pageSize && areSame(items, rows.slice(0, items.length))
   if (isFirst && pages.length === 1) throw pageIgnored(reading, page, number)
   return 'unknown'
 }
 
 /**
- * Whether the list ends at this place, for a service that takes only the sizes that its interface names: a page of ten
- * then holds the last row and has room for another, or, of a list that fits one answer, no further page is served.
+ * Whether the list ends at position `end`, for a service that accepts only the page sizes that its interface names. A
+ * page of ten must then end with the last row and have room for another; if it is full, the list must fit on one page,
+ * and the next page of ten be refused.
  */
 async function endsInTens(reading: PageReading, pages: readonly Page[], end: number, other: number): Promise<boolean> {
   if (!('refusal' in (await fetchUnlessRefused({ ...reading, pageSize: other }, 1)))) return false
@@ -198,9 +199,9 @@ async function endsInTens(reading: PageReading, pages: readonly Page[], end: num
 }
 
 /**
- * Reads a list of rows without an id that tells a total. The count alone proves nothing here: a repeated page in place
- * of a missing one gives the same count, and shows by its rows (`compareReadings`), whatever number it echoes. Pages
- * must have the same headers. More rows than the total disprove it; then a list that may be cut is read no further.
+ * Reads a list with a total whose rows have no id. The count alone proves nothing here: with a repeated page in place
+ * of a missing one it is the same, whatever number is echoed; only the rows show that (`compareReadings`). All pages
+ * must have the same headers. More rows than the total disprove it; a list that may be cut is then not read further.
  */
 export async function readCountedList(
   { pages: reading, reportPage }: SliceReading,
@@ -218,7 +219,7 @@ export async function readCountedList(
       pages.push(page)
       received += page.items.length
       reportPage(page.items.length, lastPage)
-      // A short page may be all there is: the pages behind it show that.
+      // A short page may be the whole list, which the pages behind it show.
       const isMore = mayBeCut && received > (page.total ?? received)
       if (isMore && !isOneAnswer(reading, pages)) return { pages, doubt: undefined, unread: 'too long' }
       if (page.items.length === 0) continue

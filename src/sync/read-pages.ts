@@ -11,16 +11,16 @@ import type { PageShare, ReadAhead } from './slice-work.ts'
 import type { Walk } from './walk.ts'
 
 /**
- * Reads every page of a list that tells its total, in order, the later ones concurrently. No stop condition is trusted
- * alone: the list ends where its total has come and the last page is not full. Otherwise the walk goes on behind the
- * announced end until a page is refused twice, or brings nothing new and nothing new comes behind it: some services
- * give their first or last page again there, and some announce fewer items than they have. Such a page is never
+ * Reads every page of a list with a total, in order; the pages after the first are fetched concurrently. No stop
+ * condition is trusted alone. The list ends if its total has come and the last page is not full. Otherwise the walk
+ * continues behind the announced end until a page is refused twice, or holds nothing new and nothing new follows it:
+ * some services repeat their first or last page there, and some announce fewer items than they have. Such a page is not
  * yielded. A list without a total ends after page 1.
  *
- * @returns pages with their numbers from 1; `lastPage`: how many the walk will have, as far as is known now
- * @param countKnown how many items of a page are among those of the pages that were yielded
- * @throws LivehouseError `paging.ignored` when page 2 is page 1 again, `api.…` of a call: also that of a page behind
- * the announced end, where more came than was announced, the page before it is as long as any, and more may lie there.
+ * @returns pages with their numbers from 1; `lastPage` is the expected number of pages
+ * @param countKnown counts the items of a page that were on pages yielded before
+ * @throws LivehouseError `paging.ignored` if page 2 repeats page 1; `api.…` of a call, also of a page behind the
+ * announced end if more rows may follow there: more came than were announced, and the last page is as long as any
  */
 export async function* readPages(reading: PageReading, countKnown: (page: Page) => number) {
   const first = await fetchNumbered(reading, 1)
@@ -28,7 +28,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
   let total = first.total ?? first.items.length
   let received = first.items.length
   let largest = received
-  /** Of these, repeated items behind the announced end. */
+  /** The received items behind the announced end that had come before. */
   let receivedAgain = 0
   let lastPage = lastPageOf(total, size)
   const ahead = prefetcher(reading)
@@ -39,38 +39,38 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
   try {
     yield { number: 1, page: first, lastPage }
     for (let number = 2; number <= lastPage || received !== total || previous.items.length >= size; number++) {
-      // A moving list whose pages repeat behind the end would never end, as each brings a new row.
+      // Without this check, a moving list that repeats its pages behind the end would never end: each has a new row.
       if (receivedAgain * 2 > received) return
       let next: Page | RefusedPage = number > lastPage ? await askBehind(number) : await ahead.take(number, lastPage)
-      // A single refusal may be by chance, and the total may only be the most that the service counts.
+      // A single refusal may be by chance, and the total may be the most that the service counts.
       if ('refusal' in next) next = await askBehind(number)
       if ('refusal' in next) {
         const isFull = previous.items.length >= (number > 2 ? largest : Math.min(MOST_ROWS_UNCUT + 1, size))
         if (received > total && isFull) throw next.refusal
         return
       }
-      // Where a page has no total, that of page 1 still holds.
+      // If a page has no total, that of page 1 holds.
       const page = { ...next, total: next.total ?? first.total }
       total = Math.max(total, page.total ?? 0)
       lastPage = Math.max(lastPage, lastPageOf(total, size))
       if (number > lastPage) {
-        // A page of other known rows is something: where each page is sorted anew, rows that did not come may follow.
+        // A page of other known rows is not nothing: if each page is sorted anew, missing rows may follow.
         const isNothing = ({ items }: Page, ...known: readonly Page[]) =>
           items.length === 0 || known.some((each) => areSame(items, each.items))
         if (isNothing(page, first, previous)) {
           if (received < total) return
-          // The total may be a limit: after it, a single page may be empty, or an earlier one again.
+          // The total may be a limit, and a single page behind it may be empty or repeat an earlier one.
           const behind = await askBehind(number + 1)
           if ('refusal' in behind || isNothing(behind, first, previous, page)) return
-          // A list that starts over has ended, where as many rows came as announced.
+          // If as many rows came as announced, a list that starts over has ended.
           if (received === total && countKnown(behind) === behind.items.length) return
         }
         receivedAgain += countKnown(page)
       }
       emptyPages = page.items.length === 0 ? emptyPages + 1 : 0
-      // Two in a row before the announced end: no more rows are expected.
+      // After two empty pages before the announced end, no more rows are expected.
       if (emptyPages === 2) return
-      // A page of one row shows nothing, unless it is called page 1: there may be two equal ones.
+      // A page of one row shows nothing, because two rows may be equal, unless it echoes page 1.
       const mayShow = page.items.length > 1 || (page.items.length === 1 && page.echoedPage === 1)
       const isFirstAgain = number === 2 && mayShow && page.total === first.total
       if (isFirstAgain && areSame(page.items, first.items)) throw pageIgnored(reading, page)
@@ -84,7 +84,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
   }
 }
 
-/** Reads the first pages of a moving list until one brings no new key: a row that jumped to the front lands too. */
+/** Reads the first pages of a moving list until one has no new key, so that rows that moved to the front land too. */
 export async function readHead(
   pages: PageReading,
   walk: Pick<Walk, 'summary'>,
@@ -96,7 +96,7 @@ export async function readHead(
     known = walk.summary().distinct
     const page = await fetchUnlessRefused(pages, number, number > 1 ? isRefusedPage : () => false)
     if ('refusal' in page) {
-      // Within the list it must be served: what has moved may be on it.
+      // A page within the list must be served, because it may hold the rows that moved.
       if ((number - 1) * pages.pageSize < (walk.summary().totals?.smallest ?? 0)) throw page.refusal
       return
     }
@@ -105,13 +105,13 @@ export async function readHead(
   } while (walk.summary().distinct > known)
 }
 
-/** The size that the service serves: page 1 shows it where more is announced, or where the echo names its length. */
+/** The page size that the service serves. Page 1 shows it if more items are announced, or if it echoes its length. */
 export function effectiveSize({ pageSize }: PageReading, { items, total = 0, echoedPageSize }: Page): number {
   const isClamped = items.length > 0 && (items.length < total || items.length === echoedPageSize)
   return isClamped ? Math.min(items.length, pageSize) : pageSize
 }
 
-/** The error for a page that is an earlier one again. */
+/** The error for a page that repeats an earlier one. */
 export function pageIgnored(
   { list }: PageReading,
   { items, echoedPage }: Page,
@@ -130,7 +130,7 @@ function lastPageOf(total: number, size: number): number {
   return Math.max(1, Math.ceil(total / size))
 }
 
-/** `take`: the page of this number, in order; asks ahead up to `lastPage`. `stop` ends what is under way. */
+/** Fetches pages ahead. `take` returns the next page, in order, and requests pages up to `lastPage`; `stop` ends it. */
 function prefetcher(reading: PageReading) {
   const leaving = new AbortController()
   const underway: Promise<Page>[] = []
@@ -139,7 +139,7 @@ function prefetcher(reading: PageReading) {
   const ask = (number: number) => {
     context ??= { ...reading.context, signal: AbortSignal.any([reading.context.signal, leaving.signal]) }
     const page = fetchNumbered({ ...reading, context }, number)
-    // A page that fails while an earlier one is awaited is not unhandled: it is awaited in its turn, or in `stop`.
+    // Not an unhandled rejection if it fails while an earlier page is awaited: `take` or `stop` awaits it later.
     page.catch(() => {})
     return page
   }
@@ -153,12 +153,12 @@ function prefetcher(reading: PageReading) {
       try {
         return await page
       } finally {
-        // Several pages may have come, and are read one after the other: in between, new calls should get to leave.
+        // Several pages may have arrived and are read one after the other. Between them, new calls must be sent.
         await yieldToEventLoop()
       }
     },
     stop: async (): Promise<void> => {
-      // Aborting creates an error, which takes as long as reading a small page.
+      // Only if needed: aborting creates an error, which takes as long as reading a small page.
       if (underway.length > 0) leaving.abort()
       share?.end()
       await Promise.allSettled(underway)
@@ -166,11 +166,11 @@ function prefetcher(reading: PageReading) {
   }
 }
 
-/** Lists of more than ten pages are read three at a time; measured in ADR 0083. */
+/** Three lists of more than ten pages are read at a time, by the measurements of ADR 0083. */
 const LONG_PAGES = 10
 const LONG_AT_ONCE = 3
 
-/** @param most pages over all lists that are read at once */
+/** Creates the limit on pages in memory. @param most the number of pages over all lists that are read concurrently */
 export function createReadAhead(most: number): ReadAhead {
   const longLists = new PQueue({ concurrency: LONG_AT_ONCE })
   let lists = 0

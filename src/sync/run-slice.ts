@@ -35,12 +35,12 @@ import { readMissedRows } from '../store/load/table-part.ts'
 export interface EndedSlice {
   readonly kind: 'ended'
   readonly proof: Proof
-  /** Where the ledger keeps the reading as several slices: the proofs of the others. */
+  /** The proofs of the other slices, if the ledger records the reading as several. */
   readonly otherProofs?: readonly Proof[]
   readonly counts: Partial<Counts>
-  /** Why the slice is not green; undefined where it is. */
+  /** Why the slice is not green; undefined if it is. */
   readonly error: unknown
-  /** Undefined where the reading did not come to its end. */
+  /** Undefined if the list was not read to its end. */
   readonly found: FoundRows | undefined
 }
 
@@ -48,7 +48,7 @@ export function failedBy(error: unknown): EndedSlice {
   return { kind: 'ended', proof: 'failed', counts: noCounts, error, found: undefined }
 }
 
-/** The slice was too large, or did not prove itself. It covers nothing, though rows with a key may be written. */
+/** A slice that was too large or not proven, and is read in parts. It covers nothing, but keyed rows may be written. */
 export interface CutSlice {
   readonly kind: 'cut'
   readonly parts: readonly Slice[]
@@ -57,9 +57,9 @@ export interface CutSlice {
 
 /**
  * Extracts one slice: reads its pages, loads the rows, compares their count with the source's total, and records the
- * slice in the ledger in the transaction of its last rows. A slice that fails leaves rows, but no coverage.
+ * slice in the ledger in the transaction of its last rows. A failed slice may leave rows, but no coverage.
  *
- * Errors are part of the result: one failing slice does not stop the others.
+ * Errors are returned as part of the result, so that a failing slice does not stop the others.
  */
 export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice> {
   let slice = planned
@@ -85,7 +85,7 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
     }
     const wide = wider && (await readWider(wider, reading, deps, loader))
     if (wider && wide) slice = wider
-    // The loader may have rows of a wider reading that was cut.
+    // The loader of the wider reading may hold rows, so the planned one gets a loader of its own.
     else if (wider) [reading, loader] = [open(planned), createBatchLoader(planned, deps)]
     const extracted = wide ?? (await extractSlice(slice, reading, deps, loader))
     if (extracted.kind === 'cut') {
@@ -112,8 +112,8 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
 }
 
 /**
- * The page size to ask for: every other time one row less than the service last served, so that rows lie on other pages
- * and faults at the borders of pages show.
+ * Chooses the page size. Every other reading of a list without a total asks for one row less than the service served
+ * last time, so that rows lie on other pages, and faults at page borders show.
  */
 async function choosePageSize(slice: Slice, { db }: RunDeps): Promise<number> {
   const { stream, window } = slice
@@ -123,9 +123,9 @@ async function choosePageSize(slice: Slice, { db }: RunDeps): Promise<number> {
 }
 
 /**
- * A slice that may mark rows as removed asks for a day more on both sides, as far as that has passed: a service may
- * filter by another time than it shows, or in another zone, and then rows near the ends of a range do not come though
- * they are there. Undefined where no row is waiting to be marked.
+ * Widens the request of a slice that may mark rows as removed by a day on both sides, but not into the future: if the
+ * service filters by another time than it shows, or in another time zone, it does not return existing rows near the
+ * ends of a range. Undefined if no row is waiting to be marked.
  */
 async function askWider(slice: Slice, { db, wallTimeAt, claimableMs }: RunDeps): Promise<Slice | undefined> {
   const { stream, window } = slice
@@ -135,8 +135,8 @@ async function askWider(slice: Slice, { db, wallTimeAt, claimableMs }: RunDeps):
 }
 
 /**
- * Reads a slice that asks for more than its window, where that can be read at once and proven.
- * @returns undefined where it cannot: then the slice is read as it was planned
+ * Reads a slice that requests more than its window.
+ * @returns undefined if it is refused, cut or not proven; the slice is then read as planned
  */
 async function readWider(slice: Slice, reading: SliceReading, deps: RunDeps, loader: BatchLoader) {
   try {
@@ -155,21 +155,22 @@ function countsOf(extraction: Extraction | undefined, { inserted, updated, uncha
     extracted: Math.max(distinct + rejected.length, inserted + updated),
     inserted,
     updated,
-    // A repeated walk finds rows unchanged that the walk before it has written.
+    // A repeated walk finds the rows unchanged that an earlier walk has written.
     unchanged: Math.min(unchanged, Math.max(0, distinct - inserted - updated)),
     quarantined: rejected.length,
     degraded,
   }
 }
 
-/** No minute has more pages: the service starts over after the end, or ignores the page parameter. */
+/** No minute has this many pages: the service starts over after the end, or ignores the page parameter. */
 const MOST_PAGES = 2000
 
 /**
- * Reads the rows of a slice, or cuts it: where it is too large, known before or while it is read, or where the service
- * serves only a part of it. If its total is of all rows whatever is asked for, those without an id are all asked for.
+ * Reads the rows of a slice, or cuts it, because it is too large (which may show only while it is read) or because the
+ * service serves only a part of it. If rows have no id and the service's total counts all rows of the partition
+ * whatever the range, all of them are requested.
  *
- * @throws LivehouseError `paging.ignored` also where the list of one minute has no end, `api.…` of a call
+ * @throws LivehouseError `paging.ignored`, also if the list of one minute has no end; `api.…` of a call
  */
 export async function extractSlice(
   slice: Slice,
@@ -193,7 +194,7 @@ export async function extractSlice(
   return { kind: 'cut', parts }
 }
 
-/** A list of which the service does not serve all rows is short by those that its other order has shown. */
+/** Judges a list whose reversed order shows rows that did not come: it is short by at least these. */
 async function judgeHidden(extraction: Extraction, reading: SliceReading): Promise<Extraction> {
   const hidden = await countHidden(extraction, reading)
   const { totals } = extraction.summary
@@ -217,7 +218,7 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const mayBeCut = window !== undefined && window.to - window.from > SHORTEST_WINDOW && !reading.isOneDay()
   const mostPages = mayBeCut ? longestSlice(stream, deps.pagesPerSlice) : MOST_PAGES
   const read = await extractUnkeyed(slice, identity, reading, deps, loader, mostPages)
-  // Rows too young to be claimed may move: they are read again next time in any case.
+  // Rows that are too young to be covered may move: they are read again next time anyway.
   if (read.kind === 'read' && (read.extraction.verdict.proof !== 'moving' || slice.covers === undefined)) return read
   const isCut = read.kind === 'unread' || (read.keepsMoving && mayBeSearched(slice))
   const more =

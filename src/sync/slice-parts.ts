@@ -6,7 +6,7 @@ import { askedOf, countIn, fetchUnlessRefused, isRefusal, type PageReading, type
 import type { Slice } from './slice-work.ts'
 import { cutTime, cutWindowAt, GAP, mayBeHalved, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
 
-/** The same slice over a part of its window. */
+/** The part of a slice over a part of its window. */
 export function partOf(slice: Slice, window: Window): Slice {
   const { from = window.from, to = window.to } = slice.covers ?? {}
   const covered = { from: Math.max(window.from, from), to: Math.min(window.to, to) }
@@ -14,21 +14,21 @@ export function partOf(slice: Slice, window: Window): Slice {
   return { ...slice, window, asked: undefined, announced: undefined, covers }
 }
 
-/** Slices over these windows; undefined where there is only one. */
+/** The parts of a slice over these windows; undefined if there are fewer than two. */
 export function toSlices(slice: Slice, windows: readonly Window[]): readonly Slice[] | undefined {
   return windows.length < 2 ? undefined : windows.map((window) => partOf(slice, window))
 }
 
-/** Cuts: enough to find one row among those of a page, also where all parts are cut before one of them is proven. */
+/** In cuts; enough to find one row among those of a page, even if all parts are cut before one of them is proven. */
 const LONGEST_SEARCH = 16
-/** Such rows that may be found in one list in a run. */
+/** How many such rows may be found in a list in one run. */
 const MOST_FOUND = 4
 
 /**
- * Whether a slice that proves nothing may be cut. One of several answers always may: its parts move less. Among the
- * rows of one answer cutting finds those that keep it from its proof, or ends soon: where the service's total is never
- * true, or each answer repeats a row, no part proves itself, and to go on would cost some forty calls a row. Parts that
- * are proven allow more cuts; rows without an id land only there, so of these twice as many.
+ * Whether a slice that was not proven may be cut. A slice of several answers always may, because its parts move less.
+ * In a slice of one answer, cutting isolates the rows that prevent its proof, and must end soon: if the service's total
+ * is always wrong, or each answer repeats a row, no part is ever proven, and every row would cost some forty calls.
+ * Each proven part allows more cuts, and twice as many if rows have no id, as those land only in proven parts.
  */
 export function mayBeSearched({ window, search, stream }: Slice, isOneAnswer = true): boolean {
   if (search === undefined || !isOneAnswer) return mayBeHalved(window)
@@ -37,22 +37,22 @@ export function mayBeSearched({ window, search, stream }: Slice, isOneAnswer = t
   return mayBeHalved(window) && cuts < most
 }
 
-/** Parts of a slice that was cut as it proved nothing. @param isOneAnswer whether all of its rows came in one answer */
+/** Makes the parts of an unproven slice share a search. @param isOneAnswer whether its rows came in one answer */
 export function searchWithin(slice: Slice, parts: readonly Slice[], isOneAnswer: boolean): readonly Slice[] {
   const search = slice.search ?? (isOneAnswer ? { cuts: 0, proven: 0 } : undefined)
   if (search && (isOneAnswer || slice.stream.identity)) search.cuts++
   return parts.map((part) => ({ ...part, search }))
 }
 
-/** From when on rows are too young to count as covered; undefined where all or none are. Only they move. */
+/** The time from which rows are too young to be covered; undefined if all or none are. Only young rows move. */
 export function tooYoungFrom({ window, covers }: Slice): WallTime | undefined {
   return window !== undefined && covers !== undefined && covers.to < window.to ? covers.to : undefined
 }
 
 /**
- * Cuts a slice that could not be read as it is (a page was refused, or the list kept moving): before the rows too young
- * to count as covered, else in half.
- * @returns undefined for one minute
+ * Cuts a slice that could not be read as a whole, because a page was refused or the list kept moving: before the rows
+ * that are too young to be covered, or otherwise in half.
+ * @returns undefined for a slice of one minute
  */
 export function splitSlice(slice: Slice, rows: readonly Row[], timeZone: string): readonly Slice[] | undefined {
   const at = tooYoungFrom(slice)
@@ -60,9 +60,9 @@ export function splitSlice(slice: Slice, rows: readonly Row[], timeZone: string)
 }
 
 /**
- * Cuts a slice at the midnight next to the middle of these rows, or of its window where there are none; within a day at
- * their middle. A minute that has all of them becomes a part that no other request overlaps.
- * @returns undefined for one minute
+ * Cuts a slice at the midnight nearest to the median of these rows, or to the middle of its window if there are none;
+ * within a day at the median itself. A minute that holds all rows becomes a part that no other request overlaps.
+ * @returns undefined for a slice of one minute
  */
 export function halveSlice(slice: Slice, rows: readonly Row[], timeZone: string): readonly Slice[] | undefined {
   const { window, stream } = slice
@@ -75,10 +75,10 @@ export function halveSlice(slice: Slice, rows: readonly Row[], timeZone: string)
 }
 
 /**
- * The parts of a window, each with how many rows are announced for it; undefined where these are fewer than the whole
- * shows, unless it is cut in any case. A service may show a row with two times only in a range that holds both: then a
- * row across a cut would be in no part. What was announced for a slice that is itself a part still holds. Where
- * surprisingly few are announced, what is missing may be of any part but one that is too young to count.
+ * Counts the rows of each part of a window by the service's totals. Returns undefined if they add up to fewer than the
+ * window has, unless `inAnyCase`: a service may show a row with two times only in a range that holds both, so a row
+ * across a cut would be in no part. If the slice is itself a part, the total announced for it still holds. If the parts
+ * have surprisingly few rows, the missing ones may belong to any part that is not too young to be covered.
  * @param told the largest total of the window
  */
 export async function countParts(
@@ -91,15 +91,15 @@ export async function countParts(
   const total = Math.max(told, announced)
   const { window } = pages.list
   if (parts === undefined || window === undefined || !stream.isCounted) return parts
-  // At half a minute, where no time in whole minutes lies. The ranges overlap by a second, so that a row at a cut is in
-  // one of them, whichever of its ends a range includes.
+  // The cuts lie at half a minute, between times in whole minutes. Ranges overlap by a second, so that a row at a cut
+  // is in at least one of them, whichever of its ends a range includes.
   const inOrder = parts.toSorted((a, b) => (a.window?.to ?? 0) - (b.window?.to ?? 0))
   const cuts = inOrder.slice(0, -1).flatMap((part) => (part.window ? [part.window.to + MINUTE / 2] : []))
   const ends = [...cuts, window.to]
   const ranges = ends.map((to, index) => ({ from: index === 0 ? window.from : (ends[index - 1] ?? 0) - 1, to }))
   const counts = await Promise.all(ranges.map(async (range) => await countIn(range, pages)))
   const sum = counts.reduce((some, count) => some + count, 0)
-  // Rows that have left the range meanwhile are in no part.
+  // Rows that have left the window meanwhile are in no part.
   if (sum < total && !inAnyCase && sum < (await countIn(window, pages))) return undefined
   const missing = isDrop(sum, total) ? total - sum : 0
   return parts.map((part) => {
@@ -108,20 +108,20 @@ export async function countParts(
   })
 }
 
-/** How long a range is of which so many days are asked for, a minute more on both sides. */
+/** The length of a window whose request, with a minute more on both sides, is for this many days. */
 export const lengthAsked = (days: number) => days * DAY - 2 * MINUTE
 
-/** Parts of a length, newest first; the oldest may be shorter. */
+/** Cuts a window into parts of this length, newest first. The oldest part may be shorter. */
 export function cutToLength(window: Window, length: number): readonly Window[] {
   const bounds = Array.from({ length: Math.ceil((window.to - window.from) / length) }, (_, n) => window.to - n * length)
   return cutWindowAt(window, bounds)
 }
 
 /**
- * Cuts a slice whose first page the service refuses: it may serve no range that is so long. Asks for the newest day,
- * then for twice as much each time, until the longest range that is served is known well enough. Where it is refused
- * only as it ends in the future, it is read again up to now.
- * @throws `error` where it is no refusal, or the window no longer than a day; the refusal of a day
+ * Cuts a slice whose first page the service refuses, because it may refuse ranges of this length. Requests the newest
+ * day, and then twice as much each time, until the longest range that is served is known to an eighth. If the range is
+ * refused only because it ends in the future, the slice is read again up to now.
+ * @throws `error` if it is not a refusal, or the window is not longer than a day; the refusal of a day
  */
 export async function cutToServed(
   { window, ...slice }: Slice,
@@ -148,9 +148,9 @@ export async function cutToServed(
 }
 
 /**
- * Finds where to cut a window whose total may only be the most that the service counts. Counts both halves, then those
- * of a half with the same total, until two halves together have more, which shows the limit, or each has fewer.
- * @returns undefined where the total is true, or all rows lie within the shortest window
+ * Finds where to cut a window whose total may be the most that the service counts. Counts both halves, and goes on with
+ * a half that has the same total, until two halves together have more, which shows the limit, or each has fewer.
+ * @returns undefined if the total is true, or all rows lie within the shortest window
  */
 export async function findBound(
   { from, to }: Window,
@@ -160,14 +160,14 @@ export async function findBound(
   if (to - from <= SHORTEST_WINDOW) return undefined
   const middle = cutTime({ from: floorToMinute(from), to }, floorToMinute((from + to) / 2))
   const [older, newer] = [
-    // A second apart: also where ranges include both ends, a row is in one of them only.
+    // They are a second apart, so that no row is in both, even if ranges include both ends.
     { from, to: middle - 1 },
     { from: middle, to },
   ]
   const [ofOlder, ofNewer] = await Promise.all([countIn(older, pages), countIn(newer, pages)])
   const sum = ofOlder + ofNewer
   if (sum > total) {
-    // A live list may have grown since it was counted, and a total of a whole day, or of all, is that of any part.
+    // A live list may have grown meanwhile. A service that counts whole days, or everything, counts any part alike.
     const isLive = sum <= (await countIn({ from, to }, pages))
     return isLive || total === (await countIn({ from, to: from + MINUTE }, pages)) ? undefined : middle
   }
