@@ -8,20 +8,20 @@ import { type Batch, createBatch, prepareToLoad, transact } from '../store/load/
 import { keepConflicts } from './keep-conflicts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
-/** Batches written at once; measured: more gain nothing. */
+/** Batches that are written concurrently. Measurements show no gain from more. */
 const LOADERS = 2
 
 /** Writes the rows of one slice. */
 export type BatchLoader = ReturnType<typeof createBatchLoader>
 
-/** Bounds the batches that a run writes at once. */
+/** Limits the batches that a run writes concurrently. */
 export function createLoadQueue(): PQueue {
   return new PQueue({ concurrency: LOADERS })
 }
 
 /**
- * Writes rows of one slice: batch by batch in transactions of their own where the rows have a key, all of them in the
- * last transaction where they have none. Keys must be distinct.
+ * Writes the rows of one slice: batches of rows with a key are each committed on their own, rows without a key all in
+ * the last transaction. Keys must be distinct.
  */
 export function createBatchLoader(
   { stream, partition }: Slice,
@@ -33,7 +33,7 @@ export function createBatchLoader(
   let filling = createBatch(stream, runId)
   /** Full batches of rows without a key. */
   let whole: Batch[] = []
-  /** Whether the last batch held only new rows: then the next is copied, which is slower only for known rows. */
+  /** Whether the last batch had only new rows. The next one is then copied, which is slower only for existing rows. */
   let areNew = false
   let counts = noCounts
 
@@ -58,7 +58,7 @@ export function createBatchLoader(
     })
     counts = addCounts(counts, loaded)
   }
-  /** Resolves when it is the turn of this batch; where that fails, the next call throws the error. */
+  /** Resolves once the commit of this batch begins. If the commit fails, the next call throws the error. */
   const commitAhead = async (full: Batch): Promise<void> => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
     const work: Promise<void> = loadQueue
@@ -73,20 +73,20 @@ export function createBatchLoader(
     underway.add(work)
     await begun
   }
-  /** Waits for batches that are under way. Throws the error of the first that has failed. */
+  /** Waits for the batches in flight. Throws the error of the first one that failed. */
   const settle = async (): Promise<void> => {
     await Promise.all(underway)
     if (failure) throw failure.error
   }
 
   return {
-    /** Lets the first batch be copied too (COPY): the table has none of its rows yet. */
+    /** Makes the first batch use COPY too, because the table has none of its rows yet. */
     expectNew: (): void => {
       areNew = true
     },
     /**
-     * Takes rows. Where they have a key, each full batch is committed, after `check`, while more rows are taken. Waits
-     * for the turn of a batch, and fails with the error of an earlier one.
+     * Adds rows. Once a batch is full, runs `check`, and then commits it in the background if the rows have a key.
+     * Waits until that commit begins. Throws the error of an earlier batch.
      */
     add: async (rows: readonly Row[], check?: () => Promise<void>): Promise<void> => {
       if (failure) throw failure.error
@@ -100,16 +100,16 @@ export function createBatchLoader(
         else await commitAhead(full)
       }
     },
-    /** Commits all rows taken so far, so that another walk may bring the same keys. */
+    /** Commits all rows added so far, so that another walk may bring the same keys. */
     flush: async (): Promise<void> => {
       if (filling.size() > 0) await commitAhead(filling)
       filling = createBatch(stream, runId)
       await settle()
     },
-    /** Commits what is left together with `land`, after all other batches. `written`: counts of all batches. */
+    /** Commits the remaining rows together with `land`, after all other batches. `written` counts all batches. */
     finish: async (land: (trx: Transaction<Database>, written: Counts) => Promise<void>): Promise<void> => {
       await settle()
-      // Rows held to the end are written at once and take memory: few slices at a time.
+      // Rows without a key are all written now. They take memory, so only a few slices do this at a time.
       const writeLast = async () =>
         await commit(async (trx) => {
           let sum = noCounts
@@ -121,7 +121,7 @@ export function createBatchLoader(
       whole = []
       filling = createBatch(stream, runId)
     },
-    /** Waits for batches that are under way, however they end. */
+    /** Waits for the batches in flight and ignores their errors. */
     drain: async (): Promise<void> => void (await Promise.all(underway)),
     counts: (): Counts => counts,
   }

@@ -10,29 +10,29 @@ import { countEarlier, rowKeyColumn } from '../store/load/table-part.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, type HeldRow, type WalkSummary } from './walk.ts'
 
-/** What a walk proves, and one sentence that says why where it is neither `verified` nor `unverifiable`. */
+/** What a walk proves, with a reason if it is neither `verified` nor `unverifiable`. */
 export interface Verdict {
   readonly proof: Exclude<Proof, 'agreed' | 'accepted' | 'failed'>
   readonly reason: string | undefined
-  /** The list did not change while it was read, yet some of its rows came twice and others did not come. */
+  /** Whether the list did not change while it was read, yet some rows came twice and others did not come. */
   readonly isStill?: boolean
-  /** False where it is `short` because it did not come to rest: how many rows are missing is not known. */
+  /** False if it is `short` because the list kept moving, so that the number of missing rows is unknown. */
   readonly isAtRest?: boolean
 }
 
-/** How many items a walk has brought, each counted once. */
+/** The number of different items that a walk brought. */
 export function accountedFor({ distinct, rejected }: Pick<WalkSummary, 'distinct' | 'rejected'>): number {
   return distinct + rejected.length
 }
 
-/** Whether more rows came than the source says there are: then its total is wrong and proves nothing. */
+/** Whether more rows came than the source's total, which is then wrong and proves nothing. */
 export function exceedsTotal(summary: WalkSummary): boolean {
   return summary.totals !== undefined && accountedFor(summary) > summary.totals.largest
 }
 
 /**
- * Judges one walk by itself. `verified`: the source told the same total in every answer, the distinct rows and
- * quarantined items that came add up to it, and no more items came. That proves the count only. Where more came, some
+ * Judges one walk by itself. It is `verified` if the source's total was the same in every answer, the distinct rows and
+ * quarantined items add up to it, and no more items came. That proves only the count. If more items came, some of them
  * twice, the total may be wrong and other rows may be missing.
  */
 export function judgeWalk({ totals, received, distinct, rejected }: WalkSummary): Verdict {
@@ -51,49 +51,48 @@ export function judgeWalk({ totals, received, distinct, rejected }: WalkSummary)
   return { proof: 'moving', reason: `the source says ${first}; ${came}`, isStill: true }
 }
 
-/** Which rows a reading found at the source, by key (without the parts that the partition names). */
+/** The rows that a reading found at the source, by key (without the parts that the partition determines). */
 export interface FoundRows {
-  /** Of the whole walk, or those that lie in the window. */
+  /** The number of rows in the window, or in the whole walk if there is none. */
   readonly count: number
   readonly has: (key: string) => boolean
 }
 
-/** A slice that was read. Its rows have gone to the loader, except those whose keys came more than once. */
+/** A slice that was read. The loader has its rows, except later rows of a key that came more than once. */
 export interface Extraction {
   readonly summary: WalkSummary
   readonly verdict: Verdict
-  /** Rows of the slice's window, or of the walk. */
   readonly found: FoundRows
-  /** Rows without an id of a reading that fell short: written only where an operator has accepted that. */
+  /** Rows without an id from a short reading. They are written only if an operator has accepted the shortfall. */
   readonly unproven?: readonly Row[]
-  /** For rows without an id: how many the largest page held; undefined where all were on one page. */
+  /** For rows without an id, the number of rows on the largest page; undefined if there was only one page. */
   readonly pageSize?: number | undefined
-  /** Column headers as JSON text (API 4.11), also of an answer without rows; undefined where there are none. */
+  /** Column headers as JSON text (API 4.11), also of an answer without rows; undefined if there are none. */
   readonly title: string | undefined
 }
 
-/** A slice that was read, or that is cut into parts which are still to be read. */
+/** A slice that was read, or that is cut into parts which must still be read. */
 export type Extracted =
-  /** `rows`: those that came; only their times where rows have a key. */
+  /** `rows` are the rows that came; only their times if they have a key. */
   | { readonly kind: 'read'; readonly extraction: Extraction; readonly rows: readonly Row[] }
   | { readonly kind: 'cut'; readonly parts: readonly Slice[]; readonly hasMoved?: boolean }
 
-/** How often a slice that does not prove itself is read; each reading is judged by itself. */
+/** How often an unproven slice is read, if each reading is judged by itself. */
 export const MOST_READINGS = 3
-/** How often a slice is read that cannot be cut, and whose rows come twice each time: together they may bring all. */
+/** How often a slice is read that cannot be cut and brings rows twice each time: its walks together may bring all. */
 export const MOST_WALKS = 10
 
-/** Whether another reading would not prove more: then a row that did not come is not there. */
+/** Whether another reading could not prove more: a row that did not come does not exist at the source. */
 export function isConclusive({ proof }: Pick<FullVerdict, 'proof'>): boolean {
   return proof === 'verified' || proof === 'unverifiable'
 }
 
 /**
- * Judges a walk together with the one before it. Equal keys are real duplicates only where two walks in a row show the
- * same keys more than once with the same differing contents: a row that a moving list shifts comes twice unchanged, and
- * a row that changes does not come the same way again. Equal unreadable items on two pages are two only where both
- * walks show them as often among the same keys, on pages of different sizes.
- * @param isSameElsewhere whether both brought the same keys, on pages of other sizes
+ * Judges a walk together with the previous one. Rows with equal keys are real duplicates only if two successive walks
+ * show the same keys more than once, with the same differing contents: a row that a moving list shifts comes twice
+ * unchanged, and a row that changes does not come in the same way again. Equal unreadable items on two pages are two
+ * items only if both walks show them equally often among the same keys, on pages of different sizes.
+ * @param isSameElsewhere whether both walks brought the same keys, on pages of different sizes
  */
 export function judgeWalks(summary: WalkSummary, previous: WalkSummary | undefined, isSameElsewhere: boolean): Verdict {
   const verdict = judgeWalk(summary)
@@ -112,23 +111,23 @@ function unreadOf({ rejected, rejectedAgain }: WalkSummary): readonly string[] {
   return [...rejected, ...rejectedAgain].map(({ raw }) => raw).sort()
 }
 
-/** The contents of keys that came more than once, as sorted texts, in the order of the keys. */
+/** The contents of each key that came more than once, as sorted texts, in the order of the keys. */
 function contentsOf({ held }: WalkSummary): readonly (readonly string[])[] {
   const groups = [...held].filter(([, rows]) => rows.length > 1).sort(([a], [b]) => (a < b ? -1 : 1))
   return groups.map(([, rows]) => rows.map(({ row }) => declaredText(row)).sort())
 }
 
-/** How many rows there may be beside one of each key, as the key came with several contents. */
+/** Counts the rows that there may be beside one per key, because some keys came with different contents. */
 export function countOthers(summary: WalkSummary): number {
   return contentsOf(summary).reduce((sum, contents) => sum + new Set(contents).size - 1, 0)
 }
 
-/** The freshest row of each key that was held back, in whatever order they came. */
+/** The freshest row of each key that was held back. The order of arrival does not matter. */
 export function freshestOf(stream: Stream, held: WalkSummary['held']): readonly Row[] {
   return [...held.values()].flatMap((rows) => rank(stream, rows).slice(0, 1)).map(({ row }) => row)
 }
 
-/** The other rows of these keys, for quarantine. */
+/** The other rows of each key that was held back, for quarantine. */
 export function duplicatesOf(stream: Stream, held: WalkSummary['held']): readonly RejectedItem[] {
   const path = keyField(stream)
   return [...held.values()].flatMap((rows) =>
@@ -138,7 +137,7 @@ export function duplicatesOf(stream: Stream, held: WalkSummary['held']): readonl
   )
 }
 
-/** The source field of the key. */
+/** The source field of the key column. */
 export function keyField(stream: Stream): string {
   const source = stream.columns[rowKeyColumn(stream)]?.source
   return source?.kind === 'field' ? source.field : ''
@@ -152,7 +151,7 @@ function rank({ freshnessColumn }: Stream, rows: readonly HeldRow[]): readonly H
 export interface FullVerdict {
   readonly proof: Verdict['proof'] | 'accepted' | 'failed'
   readonly reason: string | undefined
-  /** Whether surprisingly few rows were found, believed or not. */
+  /** Whether surprisingly few rows were found, even if an earlier reading agrees. */
   readonly isDrop: boolean
   readonly missingRows?: number
   readonly acceptanceId?: string
@@ -164,20 +163,21 @@ interface Finding {
   readonly summary: Pick<Extraction['summary'], 'totals' | 'distinct' | 'rejected'>
 }
 
-/** Fewer rows than this say nothing about a share. */
+/** A drop is not judged if this many rows or fewer are expected. */
 const SMALLEST_HELD = 20
-/** A reading with less than this share of the rows that are expected has surprisingly few. */
+/** A reading with a smaller share of the expected rows has surprisingly few. */
 const SMALLEST_SHARE = 0.9
 
-/** Whether so many rows are surprisingly few where so many are expected. */
+/** Whether there are surprisingly few rows for the expected number. */
 export function isDrop(rows: number, expected: number): boolean {
   return expected > SMALLEST_HELD && rows < expected * SMALLEST_SHARE
 }
 
 /**
- * Compares what a reading found with what the warehouse had before; a whole list of which no row is ever marked, with
- * its last reading. A sudden drop, such as an empty answer, is never green at once, whatever the source's total says.
- * @param lastWalk rows of the last reading of a whole list; undefined for windows, and before the first
+ * Compares the rows of a reading with those that the warehouse held before, or those of the last reading if it is of a
+ * whole list whose rows are never marked as removed. A sudden drop, such as an empty answer, is never green at once,
+ * whatever the source's total says.
+ * @param lastWalk the rows of the last reading of a whole list; undefined for windows, and before the first reading
  */
 export async function compareWithEarlier(
   slice: Slice,
@@ -195,18 +195,19 @@ export async function compareWithEarlier(
   const isCompared = window !== undefined || stream.marksRemoved
   const earlier = await countEarlier(db, part, runId)
   const before = isCompared ? earlier.before : (lastWalk ?? 0)
-  // A proven walk also has to bring what this run inserted in an earlier walk, and as many rows as were announced.
+  // A conclusive walk must also bring the rows that an earlier walk of this run inserted, and as many as were
+  // announced.
   const [inserted, announced] = isConclusive(verdict) ? [earlier.inserted, slice.announced ?? 0] : [0, 0]
-  // Rows that came may lie beyond the window by one of their times, and were announced as well.
+  // The announced number includes rows that lie outside of the window by one of their times.
   const came = accountedFor(summary)
   const [count, held] = isDrop(came, announced) ? [came, announced] : [found.count, Math.max(before, inserted)]
   if (!isDrop(count, held)) return { ...verdict, isDrop: false }
   const now = new Date(clock.now())
-  // What came, as the ledger has it of earlier readings, also where some of it lies beyond the window.
+  // Compared by distinct rows, as the ledger records them, even if some lie outside of the window.
   const drop = { ...placeOf(slice), window, found: summary.distinct, most: summary.distinct / SMALLEST_SHARE, now }
   const began = { ...stream, timeColumns: stream.timeColumns.slice(0, 1) }
   for (const read of await findAgreeing(db, drop)) {
-    // A reading of a part agrees only if nearly all of the expected rows began there.
+    // A reading of a part of the window agrees only if nearly all expected rows began in that part.
     const there = read ? await countEarlier(db, { ...part, stream: began, window: read }, runId) : { before: held }
     if (there.before >= held * SMALLEST_SHARE) return { ...verdict, isDrop: true }
   }
@@ -215,7 +216,7 @@ export async function compareWithEarlier(
   return { proof: 'short', reason, isDrop: true, missingRows: held - count }
 }
 
-/** Makes a shortfall `accepted` where an operator has accepted one of at least this size, until that expires. */
+/** Makes a shortfall `accepted` if an operator's acceptance covers its size and has not expired. */
 export async function acceptShortfall(
   { stream, partition, window }: Slice,
   verdict: FullVerdict,

@@ -10,13 +10,13 @@ import { keyField } from './judge-walk.ts'
 import { minuteOf } from './windows.ts'
 import { rowKey } from './walk.ts'
 
-/** The run that found a conflict, and when. */
+/** The run that finds a conflict, and the time. */
 type Finder = Pick<QuarantineOrigin, 'runId' | 'seenAt' | 'timeZone'>
 
 /**
- * To be called before rows of a table with two versions are loaded: where a row and one of the other version have the
- * same key but differ, the one of the lower version goes to quarantine, whichever came first.
- * @returns how many rows are in conflict
+ * Must be called before rows are loaded into a table with two versions. If a row and one of the other version have the
+ * same key but are different records, the one of the lower version goes to quarantine, whichever came first.
+ * @returns the number of rows in conflict
  */
 export async function keepConflicts(
   trx: Transaction<Database>,
@@ -50,14 +50,14 @@ export async function keepConflicts(
   return items.length
 }
 
-/** A missing value differs from none. Times are compared by the minute: either version may tell no seconds. */
+/** Whether two values differ. NULL equals anything; times are compared by the minute, as seconds may be missing. */
 function differs(row: Row, otherRow: Row, name: string, { columns }: Stream, { timeZone }: Finder): boolean {
   const isTime = columns[name]?.type === 'timestamptz'
   const [one, other] = [row, otherRow].map((each) => (isTime ? minuteOf(each[name], timeZone) : each[name]) ?? null)
   return one !== null && other !== null && one !== other
 }
 
-/** The values of the row that came from the service, as JSON text: the same, whichever version found the conflict. */
+/** The values of a row that came from the service, as JSON text; the same whichever version finds the conflict. */
 function itemOf(row: Row, { columns }: Stream): string {
   const names = Object.keys(columns).filter((name) => columns[name]?.source.kind === 'field')
   const values = [...names, 'extra'].flatMap((name) => ((row[name] ?? null) === null ? [] : [[name, row[name]]]))

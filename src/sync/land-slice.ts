@@ -34,9 +34,9 @@ import type { RunDeps, Slice } from './slice-work.ts'
 import { rowKey } from './walk.ts'
 
 /**
- * Adds the headers of the questionnaire to what was read. Some services leave them out of an empty answer: then they
- * are asked for without a window, once a run, so that headers edited while nobody signed up are noticed. Where that is
- * refused, since no range so long is served, the minute of the latest signup is asked for.
+ * Adds the headers of the questionnaire to an extraction. Some services leave them out of an empty answer. They are
+ * then requested without a window, once a run, so that headers edited while nobody signed up are noticed. If the
+ * service refuses such a long range, the minute of the latest signup is requested.
  *
  * @throws LivehouseError `api.…` of the call
  */
@@ -62,10 +62,10 @@ export async function completeHeaders(
   return title?.length ? { ...extraction, title: headersText(title) } : extraction
 }
 
-/** The effects of landing, beside the rows that were written. */
+/** The effects of landing a slice, other than written rows. */
 export interface Landing {
   readonly removed: number
-  /** Of each slice that the ledger keeps of the reading; the last one counts as its proof. */
+  /** The proof of each slice that the ledger records for the reading. The last one counts as that of the reading. */
   readonly proofs: readonly Proof[]
 }
 
@@ -79,8 +79,8 @@ interface LandingSlice {
 }
 
 /**
- * Ends a slice: writes, in one transaction, its last rows, the name of the channel, marks on rows that are gone, and
- * its record in the ledger. So coverage is never ahead of rows.
+ * Lands a slice: writes in one transaction its last rows, the facts about its channel, the marks on removed rows, and
+ * its record in the ledger, so that coverage is never ahead of rows.
  */
 export async function landSlice(
   slice: Slice,
@@ -95,11 +95,11 @@ export async function landSlice(
   const at = new Date(clock.now())
   let landing = nothingLanded
   await loader.finish(async (trx, written) => {
-    // Of rows with the same key, the one that came last is the freshest, as the list moved.
+    // The list moved, so of the rows with the same key, the one that came last is the freshest.
     const latest = new Map(summary.repeated.map((row) => [rowKey(stream)(row), row]))
     await loadRows(trx, stream, [...latest.values()], runId, 'newer')
     const name = placeOf(slice)
-    // Where a reading fell short, rows without an id are not written: no row has these headers.
+    // Rows without an id from a short reading are not written, so no row has these headers.
     const isWritten = verdict.proof !== 'short' || verdict.isDrop
     const covered = await readEarlierOf(trx, record, stream)
     const mayMiss = stream.marksRemoved || covered.seen !== '{}'
@@ -123,7 +123,7 @@ export async function landSlice(
     landing = { removed, proofs: records.map(({ proof }) => proof) }
     if (isWritten && title !== undefined) await rememberHeaders(trx, { ...name, title, runId, seenAt: at })
     const origin = { ...name, runId, seenAt: at, timeZone, asked: askedOf(slice) }
-    // An unreadable item that did not come again is gone, but not by an empty answer.
+    // An unreadable item that did not come again is gone from the source, unless the answer is empty.
     const mayResolve = earlier.hasWaiting && isConclusive(verdict) && !isEmpty
     const statements = [
       recordSlices(trx, records),
@@ -137,8 +137,8 @@ export async function landSlice(
 }
 
 /**
- * By when an earlier reading must have missed a row for this one to mark it as removed: an hour before an empty answer,
- * as for a second reading of a list without a total. Undefined where rows are not marked, or keys came twice.
+ * The time by which an earlier reading must have missed a row so that this one marks it as removed: for an empty answer
+ * an hour before, as for a second reading without a total. Undefined if rows are not marked, or keys came twice.
  */
 function missedBy({ marksRemoved }: Stream, { summary }: Extraction, at: Date): Date | undefined {
   const { received, repeated } = summary
@@ -149,16 +149,16 @@ function missedBy({ marksRemoved }: Stream, { summary }: Extraction, at: Date): 
 interface LandingReading {
   readonly record: SliceRecord
   readonly earlier: EarlierCoverage
-  /** Whether it has written or marked any row. */
+  /** Whether it has written or marked rows. */
   readonly hasWritten: boolean
-  /** Keys of rows on which this reading and the one before it do not agree. */
+  /** Keys of the rows on which this reading and the previous one disagree. */
   readonly disputed: readonly string[]
-  /** Whether it brought more unreadable items than earlier readings: the next one may be able to read them. */
+  /** Whether it brought more unreadable items than earlier readings. The next reading may be able to read them. */
   readonly hasNewUnreadable: boolean
   readonly isEmpty: boolean
 }
 
-/** The earlier readings that this one can agree with: of a list without a total in pages of another size. */
+/** The earlier readings that this one can agree with. In a list without a total, their page size must be different. */
 async function readEarlierOf(trx: Transaction<Database>, record: SliceRecord, stream: Stream) {
   const { window, partition, startedAt, pageSize } = record
   if (window === undefined) return { seen: '{}', comparedTo: undefined }
@@ -168,13 +168,12 @@ async function readEarlierOf(trx: Transaction<Database>, record: SliceRecord, st
 }
 
 /**
- * What the ledger keeps of a reading. Its part at rest ends before the first row that it changed or missed, or that has
- * not ended, as its viewer is still there. In a list with a total that part is what it read and verified for the first
- * time, or found unchanged. In a list without a total it is what readings at least an hour earlier held too: that part
- * is `agreed`, and the rest, read for the first time, is a slice of its own. The last of the records counts for the
- * partition: `agreed`, unless something differed.
- * A settled range that has changed is settled no longer. An empty answer settles nothing where it is the first within
- * an hour, or where rows are known, removed or not: a service may answer nothing for some nights.
+ * Returns the records of a reading for the ledger. The part of its range that is at rest ends before the first row that
+ * the reading changed or missed. In a list with a total, the rest of a verified reading is all of its range. In a list
+ * without a total, only the part that readings at least an hour earlier also covered is at rest: it is `agreed`, and
+ * what was read for the first time is a slice of its own. The last record counts for the partition: `agreed`, unless
+ * something differed. A settled range that has changed is unsettled. An empty answer settles only what readings an hour
+ * earlier covered, and nothing if rows are known, removed or not: a service may return nothing for some nights.
  */
 async function settleReading(
   trx: Transaction<Database>,
@@ -212,12 +211,12 @@ async function settleReading(
   return changed ? [same, fresh] : [fresh, same]
 }
 
-/** A row whose last time is at most this far from its reading has not ended. */
+/** A visit is still open if its last time is within this of the reading. */
 const OPEN_MS = AGREEMENT_SECONDS * 1000
-/** Some services never end a row: one that began so long before the lookback keeps nothing from coming to rest. */
+/** Some services never end a visit. One that began this long before the lookback no longer prevents settling. */
 const MOST_OPEN_DAYS = 28
 
-/** What is settled of a range at rest: up to the lookback, or to the first row before it that has not ended. */
+/** The part of a range at rest that is settled: up to the lookback, or up to an earlier visit that is still open. */
 async function settledPart(
   trx: Transaction<Database>,
   { window, ...part }: TablePart & { readonly window: Window },
@@ -226,7 +225,7 @@ async function settledPart(
 ): Promise<Window | undefined> {
   const readAtMs = Math.min(startedAt.getTime(), claimableMs())
   const restsBefore = lookbackStart(wallTimeAt(readAtMs), lookbackDays)
-  // Where this reading has a shorter lookback, others read again what the stream's own has.
+  // If this reading has a shorter lookback than the stream, other runs still re-read the stream's own lookback.
   const oldest = Math.min(restsBefore, lookbackStart(wallTimeAt(readAtMs), part.stream.lookbackDays))
   const lately = { from: Math.max(window.from, oldest - MOST_OPEN_DAYS * DAY), to: Math.min(window.to, oldest) }
   const [openFrom, openTo] = [new Date(readAtMs - OPEN_MS), new Date(readAtMs + OPEN_MS)]

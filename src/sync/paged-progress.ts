@@ -10,7 +10,7 @@ import { MOST_ROWS_UNCUT } from './page-reading.ts'
 import type { Slice } from './slice-work.ts'
 import { startWalk, type WalkSummary } from './walk.ts'
 
-/** A slice before its first page. */
+/** The progress of a slice before its first page. */
 export function beginSlice({ window, covers, backfillId }: Slice, startedAt: Date): OpenSlice {
   return {
     window: window ?? { from: 0, to: 0 },
@@ -30,7 +30,7 @@ export function beginSlice({ window, covers, backfillId }: Slice, startedAt: Dat
   }
 }
 
-/** The slice after its next page. */
+/** The progress of a slice after one more page. */
 export function addPage(before: OpenSlice, { stream }: Slice, page: ReadPage, timeZone: string): OpenSlice {
   const isFound = (index: number) => !before.keys.has(page.keys[index] ?? '')
   const found = page.rows.filter(
@@ -48,29 +48,29 @@ export function addPage(before: OpenSlice, { stream }: Slice, page: ReadPage, ti
   }
 }
 
-/** Whether a page holds what the last page held, in the same order: then nothing before its end has moved since. */
+/** Whether a page equals the last page that was read, in the same order, so that no row before its end has moved. */
 export function isLastPage({ lastPageKeys }: OpenSlice, page: ReadPage): boolean {
   return isDeepStrictEqual(contentOf(page), lastPageKeys)
 }
 
-/** The keys of a page in their order; an item that could not be read counts by its hash. */
+/** The keys of a page in order, followed by the hashes of its unreadable items. */
 function contentOf({ keys, rejected }: ReadPage): readonly string[] {
   return [...keys, ...rejected.map(({ raw }) => `?${hashItem(raw)}`)]
 }
 
 /**
- * What it means that the page after the last one holds nothing new. Asks for the place where the list would end with
- * pages one row shorter. `end`: that page ends with the last row, so past the end the service gives an earlier page
- * again. `moved`: it has rows that had not come. `other`: if the repeated page is the last one, the service ignores the
- * page parameter, else the list has moved.
- * @param read a page by number and size
+ * Decides what a page with nothing new after the last one means. Reads the position where the list would end with a
+ * smaller page size. `end`: that page ends with the last row, so the service repeats an earlier page behind the end.
+ * `moved`: it has rows that had not come. `other`: the service ignores the page parameter if it repeated the last page;
+ * otherwise the list has moved.
+ * @param read reads a page by its number and size
  */
 export async function judgeRepeatedPage(
   { pagesRead, pageSize, keys, lastPageKeys }: OpenSlice,
   read: (page: number, pageSize: number) => Promise<ReadPage>,
 ): Promise<'end' | 'moved' | 'other'> {
   const { rows, size } = placeOfEnd({ pagesRead, pageSize, lastPageKeys })
-  // A page of one row cannot be shortened: it is taken for the whole list.
+  // No page is smaller than one row, so a single row is taken for the whole list.
   if (size < 1) return 'end'
   const page = await read(Math.ceil(rows / size), size)
   if (page.items.length === 0 || page.keys.some((key) => !keys.has(key))) return 'moved'
@@ -80,11 +80,11 @@ export async function judgeRepeatedPage(
 }
 
 /**
- * What it means that the page after the last one was refused on another day: it may lie behind the end. Asks for the
- * place where the list would end at another page size, which also shows whether anything before it has moved; not
- * where the last page may lack rows that the service hides, whose places are not known. So few rows that no smaller
- * page shows more are the whole list.
- * @param read a page by number and size
+ * Decides what it means that the page after the last one was refused on an earlier day: it may lie behind the end.
+ * Reads the position where the list would end with a smaller page size. This also shows whether rows have moved, unless
+ * the last page may lack rows that the service hides, as their positions are unknown. If there are too few rows for a
+ * smaller page, they are the whole list.
+ * @param read reads a page by its number and size
  */
 export async function judgeRefusedPage(
   slice: OpenSlice,
@@ -102,7 +102,7 @@ export async function judgeRefusedPage(
   return content.length === before ? 'end' : 'more'
 }
 
-/** How many places have been read, and a smaller page size at which no page ends just there. */
+/** The number of positions that have been read, and a smaller page size at which no page ends right there. */
 function placeOfEnd({ pagesRead, pageSize, lastPageKeys }: Pick<OpenSlice, 'pagesRead' | 'pageSize' | 'lastPageKeys'>) {
   const rows = (pagesRead - 1) * pageSize + lastPageKeys.length
   let size = Math.min(pageSize, rows) - 1
@@ -110,22 +110,22 @@ function placeOfEnd({ pagesRead, pageSize, lastPageKeys }: Pick<OpenSlice, 'page
   return { rows, size }
 }
 
-/** A page, and its items as rows or rejected ones. */
+/** A page whose items have been read into rows. */
 export interface ReadPage extends Page, Pick<WalkSummary, 'degraded' | 'unknownFields' | 'absentFields'> {
-  /** One for each key: the freshest. */
+  /** The freshest row of each key. */
   readonly rows: readonly Row[]
   /** Their keys, in the order of the page. */
   readonly keys: readonly string[]
-  /** Items that cannot be read, and rows with a fresher one of their key. */
+  /** Unreadable items, and rows whose key has a fresher one. */
   readonly rejected: readonly RejectedItem[]
 }
 
-/** Reads the items of a page. Within one answer nothing can have moved: equal keys are real duplicates. */
+/** Reads the items of a page. Nothing can move within one answer, so equal keys are real duplicates. */
 export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): ReadPage {
   const walk = startWalk(stream, readItem, { has: () => true })
   walk.add(page)
   const summary = walk.summary()
-  // An item that comes twice unchanged is no duplicate.
+  // An item that comes twice unchanged is not a duplicate.
   const differing = [...summary.held].map(
     ([key, rows]) => [key, [...new Map(rows.map((row) => [row.raw, row])).values()]] as const,
   )

@@ -17,7 +17,7 @@ import type { RunDeps, Slice } from './slice-work.ts'
 import { expectedFields, type WalkSummary } from './walk.ts'
 import { rememberUnknownFields } from '../ledger/unknown-fields.ts'
 
-/** Reports that a slice has begun; then on it while it runs, and makes its record for the ledger. */
+/** Reports the start, the waits and the end of a slice, and makes its record for the ledger. */
 export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDeps, meter: CallMeter) {
   const { stream, partition, window, backfillId } = slice
   const startedAt = new Date(clock.now())
@@ -25,7 +25,7 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
   report({ kind: 'slice.started', ...name })
   log.debug('slice.started', name)
   return {
-    /** `covers`: what it claims to cover. */
+    /** @param covers the range that the slice claims to cover */
     record: (verdict: FullVerdict, extraction: Extraction | undefined, covers: Window | undefined): SliceRecord => {
       const { proof, reason, isDrop, missingRows, acceptanceId } = verdict
       const { totals, distinct = 0, rejected = [] } = extraction?.summary ?? {}
@@ -51,7 +51,7 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
         finishedAt: new Date(clock.now()),
       }
     },
-    /** Reports that it goes on later: the service refused a call, its list moved, or the day's calls are spent. */
+    /** Reports that the slice continues later: a call was refused, the list moved, or the day's calls are spent. */
     wait: (event: 'slice.refused' | 'slice.moved' | 'slice.waiting', counts: Counts, facts: LogFields): void => {
       const fields = { ...name, ...counts, ...facts }
       if (event === 'slice.waiting') log.debug(event, fields)
@@ -60,9 +60,9 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
     end: (proof: Proof, counts: Counts, error: unknown): void => {
       report({ kind: 'slice.ended', ...name, proof })
       const ended = { ...name, proof, ...counts }
-      // An interruption is told once, by the run.
+      // The run reports an interruption once.
       if (isGreen(proof) || hasCode(error, 'run.interrupted')) return log.debug('slice.ended', ended)
-      // The message of our own errors says all; any other error is a bug, and its stack is needed.
+      // For a LivehouseError the message is enough; any other error is a bug, and its stack is needed.
       const cause = error instanceof LivehouseError ? { code: error.code, reason: error.message } : { err: error }
       log.warn(proof === 'short' ? 'slice.short' : 'slice.failed', { ...ended, ...cause })
     },
@@ -78,7 +78,7 @@ export function shortfall(slice: Slice, reason = ''): LivehouseError {
 type Deps = Pick<RunDeps, 'db' | 'requireLease'>
 type Write = (trx: Transaction<Database>) => Promise<void>
 
-/** Writes something of a slice in a transaction of its own. @throws lease.lost */
+/** Runs `write` for a slice in a transaction of its own, under the lease. @throws lease.lost */
 export async function writeAlone(slice: Slice, write: Write, { db, requireLease }: Deps): Promise<void> {
   await transact(db, async (trx) => {
     await write(trx)
@@ -86,7 +86,7 @@ export async function writeAlone(slice: Slice, write: Write, { db, requireLease 
   })
 }
 
-/** The same for a slice that failed, unless the lease or the database is lost. @returns the error that it ends with */
+/** Does the same for a failed slice, unless lease or database are lost. @returns the error that the slice ends with */
 export async function writeFailure(slice: Slice, error: unknown, write: Write, deps: Deps): Promise<unknown> {
   if (error instanceof LivehouseError && (error.code === 'lease.lost' || error.code.startsWith('db.'))) return error
   try {
@@ -98,7 +98,7 @@ export async function writeFailure(slice: Slice, error: unknown, write: Write, d
   }
 }
 
-/** Records why a slice failed, where that can be written. @returns the error that it ends with */
+/** Records why a slice failed, if that can be written. @returns the error that the slice ends with */
 export async function recordFailure(
   slice: Slice,
   error: unknown,
@@ -111,7 +111,7 @@ export async function recordFailure(
   return await writeFailure(slice, error, async (trx) => void (await recordSlices(trx, [record]).execute()), deps)
 }
 
-/** Puts unreadable items into quarantine, even if the slice fails later, and logs fields that are new. */
+/** Puts unreadable items into quarantine, even if the slice fails later, and logs new unknown fields. */
 export async function keepRejected(
   slice: Slice,
   { rejected, unknownFields }: Pick<WalkSummary, 'rejected' | 'unknownFields'>,
@@ -130,7 +130,7 @@ export async function keepRejected(
   if (fields.length > 0) log.warn('fields.unknown', { stream: place.stream, fields: fields.map(withoutPhones) })
 }
 
-/** Remembers fields that a reading had and the ledger does not know as present yet, in the transaction of its rows. */
+/** Records, in the transaction of its rows, the fields that a reading had and that the ledger lacks so far. */
 export function rememberPresentFields(
   db: Db,
   slice: Slice,
@@ -144,16 +144,16 @@ export function rememberPresentFields(
 
 type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
 
-/** At the end of a reading, where a field that could be read in no row counts as missing, if there are rows. */
+/** At the end of a reading with rows, a field that was readable in no row counts as absent. */
 export function readableOf({ received, distinct, absentFields, unreadFields }: WalkSummary): ReadSoFar {
   return { received, absentFields: distinct > 0 ? unreadFields : absentFields }
 }
 
 /**
- * Refuses, before rows are written, a reading in which no item has a field, or none readable, that rows of its range
- * have: they would be overwritten with nothing. Where no such row has it, it may be missing: some services leave out
- * empty fields, but not those that tell rows apart, which any row of the partition may have had.
- * Among few items only fields of an identity count: without one, each item would become another row.
+ * Fails a reading, before its rows are written, if a field that rows of its range have is absent from every item: these
+ * rows would be overwritten with NULL. If no row of the range has the field it may be absent, because some services
+ * leave out empty fields. The fields that identify rows are never empty, so for them all rows of the partition count.
+ * Among few items only the fields of an identity are checked: without one, each item would become another row.
  * @throws LivehouseError `interface.changed`
  */
 export async function requireFields(
@@ -187,12 +187,12 @@ export async function requireFields(
   )
 }
 
-/** Among fewer items a few bad ones say nothing about the interface. */
+/** Among fewer items, a few bad ones do not show that the interface has changed. */
 const SMALLEST_SAMPLE = 20
 
 /**
- * Refuses a slice of which too many items could not be read: that is a changed interface, not bad rows.
- * @throws LivehouseError `rows.unreadable`, with three sample reasons.
+ * Fails a slice if too many of its items are unreadable, which means a changed interface and not bad rows.
+ * @throws LivehouseError `rows.unreadable`, with three sample reasons
  */
 export function requireReadable(
   { received, rejected: quarantined }: Pick<WalkSummary, 'received' | 'rejected'>,
@@ -208,15 +208,15 @@ export function requireReadable(
   throw new LivehouseError('rows.unreadable', message, {})
 }
 
-/** Calls in a row, each after all its attempts, that did not reach the service. */
+/** After this many successive calls, each with all its attempts, that miss the service, it counts as out of reach. */
 const MOST_MISSES = 20
 
-/** What a run works with until it ends early. */
+/** The dependencies of a run that can be ended early. */
 export type EndableRun = ReturnType<typeof createEndableRun>
 
 /**
- * Lets a run end early, by an error that all its slices would meet. Of a service out of reach it tells one of which a
- * single endpoint does not answer.
+ * Lets a run end early because of an error that all its slices would meet. A single endpoint that does not answer does
+ * not count as a service out of reach.
  */
 export function createEndableRun(outer: RunDeps) {
   const ending = new AbortController()
@@ -237,7 +237,7 @@ export function createEndableRun(outer: RunDeps) {
   const deps: RunDeps = { ...outer, signal: AbortSignal.any([outer.signal, ending.signal]), fetchPage }
   return {
     deps,
-    /** Whether all would meet this error: credentials refused, service or database out of reach. */
+    /** Whether all slices would meet this error: credentials refused, service or database out of reach. */
     isFatal: (error: unknown): boolean => recoveryFrom(error) === 'abort' || isLost(error),
     endRun: (error: unknown): void => ending.abort(error),
   }

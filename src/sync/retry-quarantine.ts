@@ -14,27 +14,27 @@ import { rowKey } from './walk.ts'
 
 interface RetryDeps extends Pick<RunDeps, 'db' | 'timeZone' | 'signal'> {
   readonly streams: readonly Stream[]
-  /** Reads JSON text without losing digits. */
+  /** Parses JSON text without losing digits. */
   readonly parse: (json: string) => unknown
   readonly now: () => number
 }
 
 /**
- * `streams`: for each stream, how many items were tried (`extracted`), and what became of them. `unchanged`: the
- * warehouse holds an equal or a newer row of the key; `quarantined`: still unreadable. `readAgain`: places of rows
- * without an id, which the next sync reads again.
+ * `streams`: by stream, how many items were tried (`extracted`), with the results. `unchanged`: the warehouse has an
+ * equal or newer row with the key; `quarantined`: the item is still unreadable. `readAgain`: the places of rows without
+ * an id, which the next sync reads again.
  */
 export type RetryResult = Awaited<ReturnType<typeof retryQuarantine>>
 
 /**
- * Reads the items in quarantine again, as today's streams do; rows are committed with the resolution of their items.
+ * Reads quarantined items again with the current streams. Rows are committed with the resolution of their items.
  *
- * A row with a key is loaded as of the run that last received it: it never overwrites what that run or a later one has
- * written, nor, where a column tells which of two rows is fresher, an equally fresh one. The less fresh row of a known
- * duplicate is never loaded and stays in quarantine, so that the next reading knows the key; so does a row whose key
- * belongs to another record of a higher version. A row without an id cannot be loaded alone, as its key depends on all
- * rows of its minute: that minute no longer counts as covered (of a day's, the range from the first to the last), so
- * that the next sync reads it again.
+ * A row with a key is loaded as of the run that last received it. It never overwrites a row that this run or a later
+ * one has written, nor, if a column tells which of two rows is fresher, an equally fresh one. The less fresh row of a
+ * known duplicate is never loaded: it stays in quarantine, so that the next reading knows the key. So does a row whose
+ * key belongs to another record of a higher version. A row without an id cannot be loaded alone, because its key
+ * depends on all rows of its minute. Its minute is uncovered (for several on a day, the range from the first to the
+ * last), so that the next sync reads it again.
  */
 export async function retryQuarantine(deps: RetryDeps, names: readonly string[] | undefined) {
   const { db, timeZone, now, signal } = deps
@@ -70,12 +70,12 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly string[] 
     await db.transaction().execute(async (trx) => {
       await prepareToLoad(trx, timeZone)
       for (const { stream, partition, items, rows, runId } of readings) {
-        // These are resolved by the reading that brings them.
+        // The reading that brings these rows resolves their items.
         if (stream.identity) continue
         const seenAt = new Date(now())
         await resolveItems(trx, items, seenAt)
         await keepConflicts(trx, stream, partition, rows, { runId, seenAt, timeZone })
-        // One row a key: Postgres refuses equal keys in one statement.
+        // One row per key, because Postgres refuses equal keys in one statement.
         const held = Map.groupBy(rows.map(asHeld), ({ row }) => rowKey(stream)(row))
         const { inserted, updated } = await loadRows(trx, stream, freshestOf(stream, held), runId, 'late')
         count(stream.name, { inserted, updated, unchanged: rows.length - inserted - updated })
@@ -85,7 +85,7 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly string[] 
   return { streams, readAgain: [...readAgain.values()] }
 }
 
-/** The items of one run, partition and day that can be read now; undefined for an unknown stream or partition. */
+/** Reads the items of one run, partition and day. Undefined if the stream or partition is unknown. */
 function readGroup(items: readonly KeptItem[], { streams, parse, timeZone }: RetryDeps) {
   const [first] = items
   const stream = streams.find(({ name }) => name === first?.stream)
@@ -93,7 +93,7 @@ function readGroup(items: readonly KeptItem[], { streams, parse, timeZone }: Ret
   if (first === undefined || stream === undefined || partition === undefined) return undefined
   const readItem = itemReader(stream, { partition, serviceDay: dayOf(first, timeZone) })
   const read = items.flatMap((item) => {
-    // The headers of the answer that it came in.
+    // The headers of the page with the item.
     const title = item.headers === null ? undefined : parse(item.headers)
     const result = readItem(parse(item.raw), { title: Array.isArray(title) ? title : undefined })
     const isPlaced = result.kind === 'row' && (!stream.identity || minuteIn(stream, result.row, timeZone) !== undefined)
@@ -108,7 +108,7 @@ function readGroup(items: readonly KeptItem[], { streams, parse, timeZone }: Ret
   }
 }
 
-/** The minute of a row without an id; undefined for a time that no range holds, such as that of a year before 1000. */
+/** The minute of a row without an id; undefined if no range can hold its time, such as a year before 1000. */
 function minuteIn({ identity }: Stream, row: Row, timeZone: string) {
   return minuteOf(row[identity?.timeColumn ?? ''], timeZone)
 }

@@ -39,26 +39,25 @@ import { type CutSlice, type EndedSlice, failedBy } from './run-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { cutWindow, lookbackStart, partUntil } from './windows.ts'
 
-/** The day's calls are spent, or may not be made now: what has been read is committed, and another day continues. */
+/** A slice that continues on another day, because no more calls may be made now. Its progress is committed. */
 export interface WaitingSlice {
   readonly kind: 'waiting'
   readonly counts: Partial<Counts>
-  /** Whose calls are spent: `account`, or `channel=9`. */
+  /** Whose calls are spent: `account`, or for example `channel=9`. */
   readonly scope: string
   /** ISO instant. */
   readonly resumesAt: string
 }
 
 /**
- * Extracts a slice for which few calls a day are allowed (API 4.6): page by page, over as many runs and days as it
- * takes. Each page is committed together with how far the reading has come. An empty page ends it, or one with nothing
- * new.
+ * Extracts a slice of a stream that allows few calls a day (API 4.6), page by page, over as many runs and days as it
+ * takes. Each page is committed together with the progress of the reading. A page with nothing new ends it.
  *
- * A run that continues it first asks for the last page again. Where that has changed, rows have moved between read and
- * unread pages: the slice is cut in two and read anew, so that a list that keeps moving is read in parts that fit in a
- * day. It is also cut where a later page is refused for days, as that may lie too deep. Where its first page is refused
- * for days, where it is too short to be cut, or where the service says that too many calls were made, it fails with the
- * service's own words; each day asks once more.
+ * A run that continues it first reads the last page again. If that has changed, rows have moved between read and unread
+ * pages, so the slice is cut in two and read anew: a list that keeps moving is read in parts that fit in a day. It is
+ * also cut if a later page is refused for days, because that page may be too deep. If its first page is refused for
+ * days, if the slice is too short to be cut, or if the service says that too many calls were made, it fails with the
+ * service's own words, and is tried once on each later day.
  */
 export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedSlice | CutSlice | WaitingSlice> {
   const work = await openWork(slice, deps)
@@ -83,12 +82,12 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   } catch (error) {
     await loader.drain()
     if (!hasCode(error, 'api.budgetSpent')) {
-      // Some services fail, and do not refuse, behind the end of a list and where it is too deep.
+      // Behind the end of a list, or too deep in it, some services fail where others refuse the page.
       const isPage = hasCode(error, 'api.status') && error.details.status >= 500 && work.state.pagesRead > 0
       const kept = isPage ? await keepRefused(work, error) : undefined
       return end('failed', kept ?? (await recordFailure(slice, error, log, deps)))
     }
-    // Without a cause livehouse itself counted the calls, and made none.
+    // Without a cause, the error comes from livehouse's own count of calls, and no call was made.
     const isRefused = error.cause !== undefined
     const failure = isRefused ? await keepRefused(work, error) : undefined
     if (failure !== undefined) return end('failed', failure)
@@ -99,7 +98,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
   }
 }
 
-/** A slice that is being read. */
+/** The state of reading a slice. */
 type Work = Awaited<ReturnType<typeof openWork>>
 
 async function openWork(slice: Slice, deps: RunDeps) {
@@ -107,7 +106,7 @@ async function openWork(slice: Slice, deps: RunDeps) {
   const place = { ...placeOf(slice), runId }
   const meter = createCallMeter()
   const loader = createBatchLoader(slice, deps)
-  // By the earlier of the two clocks: rows that came after it are not covered.
+  // The earlier of the two clocks: rows that came after it are not covered.
   const startedAt = new Date(Math.min(clock.now(), deps.claimableMs()))
   const open = await readOpenSlice(db, place)
   const isThis = open?.backfillId === slice.backfillId && isDeepStrictEqual(open?.window, slice.window)
@@ -116,11 +115,11 @@ async function openWork(slice: Slice, deps: RunDeps) {
   const fixed = { slice, deps, place, meter, loader, log: openSliceLog(slice, deps, meter), startedAt, begun }
   const work = {
     ...fixed,
-    /** The progress that is committed. */
+    /** The committed progress. */
     state: begun,
     read: noCounts,
     counts: (): Counts => ({ ...addCounts(loader.counts(), work.read), ...meter.counts() }),
-    /** `state` with the calls of this run. */
+    /** The progress including the calls of this run. */
     upToNow: (): OpenSlice => {
       const { calls, retries } = meter.counts()
       return { ...work.state, calls: begun.calls + calls, retries: begun.retries + retries }
@@ -129,7 +128,7 @@ async function openWork(slice: Slice, deps: RunDeps) {
   return work
 }
 
-/** Reads on from where the reading has come. @returns `moved` where rows have moved between read and unread pages */
+/** Continues the reading. @returns `moved` if rows have moved between read and unread pages */
 async function readOnward(work: Work): Promise<'end' | 'moved'> {
   const { slice, deps, begun } = work
   const reading = openReading(slice, deps, work.meter)
@@ -150,7 +149,7 @@ async function readOnward(work: Work): Promise<'end' | 'moved'> {
       if (isLast) throw pageIgnored(pages, page, state.pagesRead + 1, state.pagesRead)
       return 'moved'
     }
-    // A row that comes again is a real duplicate, or the list has moved since the page before.
+    // A row that comes again is a real duplicate, or the list has moved since the previous page.
     if (page.keys.some((key) => state.keys.has(key)) && (await hasMoved())) return 'moved'
     await commit(page, reading, work)
     return 'more'
@@ -165,7 +164,7 @@ async function readOnward(work: Work): Promise<'end' | 'moved'> {
   return next
 }
 
-/** Quarantines unreadable items, and commits the rows together with how far the reading has come. */
+/** Quarantines unreadable items, and commits the rows of a page together with the progress of the reading. */
 async function commit(page: ReadPage, reading: ReturnType<typeof openReading>, work: Work): Promise<void> {
   const { slice, deps } = work
   const { items, rejected, degraded, absentFields } = page
@@ -185,7 +184,7 @@ async function commit(page: ReadPage, reading: ReturnType<typeof openReading>, w
   })
 }
 
-/** Keeps the progress where the service refused or failed a page. @returns what the slice fails with, if it does */
+/** Saves the progress after the service refused a page or failed. @returns the error if the slice fails */
 async function keepRefused(work: Work, error: LivehouseError): Promise<unknown> {
   const { slice, deps, place, startedAt } = work
   const { refused, pagesRead } = work.state
@@ -194,7 +193,7 @@ async function keepRefused(work: Work, error: LivehouseError): Promise<unknown> 
   work.state = { ...work.state, refused: refused?.page === page ? refused : { page, since: new Date(now) } }
   const isForDays = isRefusedForDays(work.state, now)
   const [half, other] = halvesOf(slice)
-  // A 429 is not about depth: another client has made the calls.
+  // A 429 does not mean that the page is too deep: another client has made the calls.
   const isOfDepth = !hasCode(error.cause, 'api.rateLimited')
   const isTooDeep = isForDays && isOfDepth && pagesRead > 0 && other !== undefined
   const next = isTooDeep && half ? { ...beginSlice(half, startedAt), refused } : work.upToNow()
@@ -213,7 +212,7 @@ function refusedForDays(cause: unknown, since: Date | undefined): unknown {
   return new LivehouseError(cause.code, message, cause.details)
 }
 
-/** Newest first. A slice of one minute stays whole. */
+/** Cuts a slice in two, newest first. A slice of one minute stays whole. */
 function halvesOf(slice: Slice): readonly Slice[] {
   return slice.window === undefined ? [slice] : cutWindow(slice.window, 2).map((half) => partOf(slice, half))
 }
@@ -224,7 +223,7 @@ async function judge(slice: Slice, { foundRows, keys }: OpenSlice, deps: RunDeps
   return await compareWithEarlier(slice, { verdict, found: { count: foundRows }, summary }, deps, undefined)
 }
 
-/** The record of the whole slice, from its first day on. */
+/** Extends the record of this run to the whole slice, from its first day on. */
 function recordOf(record: SliceRecord, slice: OpenSlice, deps: RunDeps): SliceRecord {
   const { covers, startedAt, calls, retries } = slice
   const readAt = deps.wallTimeAt(Math.min(startedAt.getTime(), deps.claimableMs()))

@@ -5,36 +5,37 @@ import type { ChannelFacts, Stream } from '../core/stream.ts'
 import type { SliceRecord } from '../ledger/slices/slices.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
 
-/** The totals in all answers of a walk. */
+/** The totals from the answers of a walk. */
 type Totals = NonNullable<SliceRecord['totals']>
 
-/** A row that is held back, as its key may come more than once, with its item as it came. */
+/** A row that is held back because its key may come more than once, with its item as JSON text. */
 export interface HeldRow {
   readonly row: Row
   readonly raw: string
 }
 
-/** What came in a walk, one reading of all pages of a slice. */
+/** The result of a walk, which is one reading of all pages of a slice. */
 export interface WalkSummary {
-  /** Undefined where the source gives no total. */
+  /** Undefined if the source gives no total. */
   readonly totals: Totals | undefined
+  /** The number of items. */
   readonly received: number
-  /** Rows with different keys; all rows where the source gives them none. */
+  /** The number of different keys, or of all rows if they have no key. */
   readonly distinct: number
   readonly rejected: readonly RejectedItem[]
-  /** Where rows have keys: unreadable items that had come on an earlier page, as the list has moved or holds two. */
+  /** If rows have keys: unreadable items that also came on an earlier page, as the list moved or has two of them. */
   readonly rejectedAgain: readonly RejectedItem[]
-  /** Rows whose key had come before in this walk, in the order in which they came. */
+  /** Rows whose key had already come in this walk, in the order of arrival. */
   readonly repeated: readonly Row[]
-  /** Rows that came on one page with another of their key: within one answer nothing can have moved. */
+  /** The number of rows that share their key with an earlier row of their page; within one answer nothing can move. */
   readonly repeatsOnPage: number
-  /** Rows that were held back, by key. They count nowhere else, but each key is a distinct row. */
+  /** The rows that were held back, by key. Each key counts as one distinct row; the rows count nowhere else. */
   readonly held: ReadonlyMap<string, readonly HeldRow[]>
   readonly degraded: number
-  /** Names of fields that the spec does not know. */
+  /** Fields that the spec does not name. */
   readonly unknownFields: ReadonlySet<string>
   readonly channelFacts: ChannelFacts | undefined
-  /** Names of declared fields that no item has had, and of those that no row has had in a form that could be read. */
+  /** Declared fields that no item had, and declared fields that no row had in a readable form. */
   readonly absentFields: ReadonlySet<string>
   readonly unreadFields: ReadonlySet<string>
 }
@@ -42,8 +43,8 @@ export interface WalkSummary {
 export type Walk = ReturnType<typeof startWalk>
 
 /**
- * Starts counting a walk. It holds the keys that came, not the rows. Only rows of `repeatedKeys`, which came more than
- * once in an earlier walk, are held back: which of them counts is known at the end.
+ * Starts counting a walk. It holds keys, not rows. Only the rows of `repeatedKeys`, which came more than once in an
+ * earlier walk, are held back, because only the end of the walk shows which of them is the freshest.
  */
 export function startWalk(
   stream: Stream,
@@ -109,7 +110,7 @@ export function startWalk(
       for (const { raw } of rejectedHere) rejectedBefore.add(raw)
       return fresh
     },
-    /** How many items of a page have come before in this walk. For streams with a key. */
+    /** Counts the items of a page that have already come in this walk. Only for streams with a key. */
     countKnown: (page: Page): number =>
       page.items.filter((item) => {
         const read = readItem(item, page)
@@ -130,7 +131,7 @@ export function startWalk(
       absentFields,
       unreadFields,
     }),
-    /** The keys that came in this walk (without the parts that the partition names). */
+    /** The keys of this walk, without the parts that the partition determines. */
     keys,
   }
 }
@@ -141,7 +142,7 @@ function addTotal(totals: Totals | undefined, total: number | undefined): Totals
   return { first, last: total, smallest: Math.min(smallest, total), largest: Math.max(largest, total) }
 }
 
-/** The fields that every item should have, by their stream; none where items are rows of cells (API 4.11). */
+/** The fields that every item of a stream should have; none if items are arrays of cells (API 4.11). */
 export function expectedFields(
   { columns, readItem }: Stream,
   names: readonly string[] = Object.keys(columns),
@@ -153,43 +154,43 @@ export function expectedFields(
   })
 }
 
-/** Adds what a readable item says about its channel. */
+/** Completes the facts about a channel from a readable item. */
 function completeFacts(known: ChannelFacts | undefined, stream: Stream, item: unknown): ChannelFacts | undefined {
   if (known && known.name !== null && known.adminId !== null) return known
   const more = stream.channelFacts?.(item)
   return more ? { name: known?.name ?? more.name, adminId: known?.adminId ?? more.adminId } : known
 }
 
-/** Whether so many rows may be the most that the service counts or shows, as 10,000, 500 or some pages: not all. */
+/** Whether a number of rows may be a limit of what the service counts or serves, such as 10,000, 500 or whole pages. */
 export function mayBeLimit(rows: number): boolean {
   return rows > 0 && rows % 100 === 0
 }
 
-/** A row as text, without the fields that the spec does not know: those may differ in every answer. */
+/** A row as text without `extra`, because unknown fields may differ in every answer. */
 export function declaredText(row: Row): string {
   return jsonText({ ...row, extra: null })
 }
 
-/** What tells the rows of one partition apart, as text. */
+/** Makes a function that returns the key of a row within its partition, as text. */
 export function rowKey(stream: Stream): (row: Row) => string {
   const column = rowKeyColumn(stream)
   return (row) => String(row[column])
 }
 
-/** A set of keys, kept as hashes: 10 bytes a key instead of the 100 that a set of texts takes. */
+/** A set of keys that holds their hashes: 10 bytes per key, where a set of strings takes 100. */
 export type KeySet = ReturnType<typeof createKeySet>
 
 const FULLEST = 0.9
 const GROWTH = 1.5
 
 /**
- * Tells keys apart by 53-bit hashes. Among three million keys the chance that two share a hash is one in two thousand.
- * Then the second seems to come again: the walk proves nothing, and the next one compares that key as text
- * (`repeatedKeys` of `startWalk`).
+ * Creates a set of keys with 53-bit hashes. Among three million keys, two share a hash with a probability of 1 in 2000.
+ * The second one is then taken for a repeated key, so the walk is not proven, and the next walk compares that key as
+ * text (`repeatedKeys` of `startWalk`).
  */
 function createKeySet() {
   let size = 0
-  /** Open addressing: a hash lies in its slot or in the next free one; an empty slot is 0. */
+  /** Open addressing: a hash is in its own slot or in the next free one; 0 is an empty slot. */
   let slots = new Float64Array(64)
 
   const find = (hash: number): number => {
