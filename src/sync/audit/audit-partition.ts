@@ -22,7 +22,7 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
   const sides = { stream, partition, minutes, quarantined: new Set(items.map(({ itemHash }) => itemHash)), deps, meter }
   const parts: Comparison[] = []
   for (const window of covered) parts.push(await auditRange(window, sides))
-  // By the two clocks: what was claimed to be covered, and what should be.
+  // By the two clocks: up to when ranges could be claimed, and up to when they should be covered.
   const [from = 0, to = 0] = [deps.claimableMs(), deps.clock.now()].map((ms) => claimableUntil(deps.wallTimeAt(ms)))
   for (const window of [...uncovered, ...(to - from > 60 * MINUTE ? [{ from, to }] : [])]) {
     const found = mergeComparisons(await compareByCount(window, { ...sides, isUncovered: true }, { cuts: 0 }))
@@ -41,40 +41,40 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
   }
 }
 
-/** A range with at most this many rows at the source is read, not halved. */
+/** A range with at most this many rows at the source is read and not halved. */
 const SMALL_ROWS = 300
-/** At most this many are read where a range cannot be halved, or lies in the last days, where rows still change. */
+/** At most this many rows are read if a range cannot be halved, or lies in the lookback, where rows still change. */
 const MOST_READ_ROWS = 20_000
-/** The range of a partition is halved this often at most. */
+/** At most this often the range of a partition is halved. */
 const MOST_CUTS = 40
 
-/** A partition, and what its ranges are compared with. */
+/** What the ranges of a partition are compared with. */
 interface Sides {
   readonly stream: Stream
   readonly partition: Partition
-  /** Hashes of the items in quarantine, and their minutes, undefined where that cannot be read. */
+  /** The hashes of the items in quarantine, and their minutes, which are undefined if they cannot be read. */
   readonly quarantined: ReadonlySet<string>
   readonly minutes: readonly (WallTime | undefined)[]
   readonly deps: RunDeps
   readonly meter: CallMeter
-  /** Whether the range is not covered: then a row that the warehouse lacks is missing, however new it is. */
+  /** Whether the range is not covered, so that even a new row that the warehouse lacks is missing. */
   readonly isUncovered?: boolean
 }
 
-/** State that the halves of a range share. */
+/** The state that the halves of a range share. */
 interface Halving {
   /** How often the range may still be halved. */
   cuts: number
-  /** The length of the shortest range that the service has refused although it serves a day, in seconds. */
+  /** In seconds, the shortest range that the service has refused, although it serves one day. */
   refused?: number
 }
 
 /**
- * Compares a range: by its total where the source tells one, else by reading it. It is not known by which time the
- * service counts a row, and whether its filter includes the ends. So only rows with all of their times in the range
- * count as held, and the source is asked for a minute more before it: it never counts fewer than are there. Equal
- * numbers mean that nothing is missing. Otherwise the range is halved, at minutes that no row touches, until it is
- * small enough to be read.
+ * Compares a range by its total if the source has one, and otherwise by reading it. It is unknown by which time the
+ * service counts a row, and whether its filter includes the ends. So the warehouse counts only rows with all their
+ * times in the range, and the source also counts the minute before it, and thus never too few. Equal numbers mean that
+ * nothing is missing. Otherwise the range is halved, at minutes that no row touches, until it is small enough to be
+ * read.
  */
 async function auditRange(range: Window, sides: Sides): Promise<Comparison> {
   if (!sides.stream.isCounted) return await compareByReading(range, sides)
@@ -88,7 +88,7 @@ async function auditRange(range: Window, sides: Sides): Promise<Comparison> {
   return mergeComparisons(parts)
 }
 
-/** @returns its parts, oldest first. Missing and surplus rows of one part may cancel out unseen. */
+/** Compares the parts of a range by count, oldest first. In one part, missing and surplus rows may cancel out. */
 async function compareByCount(window: Window, sides: Sides, halving: Halving): Promise<readonly Comparison[]> {
   const { stream, partition, deps, meter, isUncovered = false } = sides
   const length = window.to - window.from
@@ -104,11 +104,11 @@ async function compareByCount(window: Window, sides: Sides, halving: Halving): P
   }
   if (length >= (halving.refused ?? Infinity)) return await inEqualHalves()
   const { rows: warehouseRows, quarantined: quarantinedRows } = await countRows(window, sides)
-  // A gap is asked for exactly: the ranges beside it are covered.
+  // For a gap exactly its range is counted, because the ranges beside it are covered.
   const asked = isUncovered ? { from: window.from, to: window.to - 1 } : { from: window.from - MINUTE, to: window.to }
   const told = await ask(asked).catch(async (error: unknown) => {
     if (!isRefusal(error) || length < DAY) throw error
-    // The service may serve no range that is so long. One that refuses a day too refuses everything.
+    // The service may refuse ranges of this length. If it also refuses a day, that error is thrown.
     if (halving.refused === undefined) await ask({ from: window.to - DAY, to: window.to })
     halving.refused = length
     return undefined
@@ -116,12 +116,12 @@ async function compareByCount(window: Window, sides: Sides, halving: Halving): P
   if (told === undefined) return await inEqualHalves()
   const counted = { ...nothingCompared, window, sourceRows: told, warehouseRows, quarantinedRows }
   const rows = told - warehouseRows
-  // In a list without a total only page 1 has been counted.
+  // In a list without a total, only page 1 was counted.
   if (!stream.isCounted && warehouseRows > 0 && rows <= 0) return [{ ...counted, verdict: 'unverifiable' }]
   if (rows === 0) return [{ ...counted, verdict: 'equal' }]
   if (isUncovered) return [await judgeCount(counted, rows, window, sides)]
 
-  // Rows that only the warehouse has take no call to read.
+  // Rows that only the warehouse has need no calls.
   const mostRead = mayStillChange(stream, window.from, deps) ? MOST_READ_ROWS : SMALL_ROWS
   const isSmall = told <= mostRead && warehouseRows <= MOST_READ_ROWS
   const mayBeHalved = warehouseRows > 0 && !isSmall && halving.cuts > 0
@@ -134,7 +134,7 @@ async function compareByCount(window: Window, sides: Sides, halving: Halving): P
   return [await judgeCount(counted, rows, window, sides)]
 }
 
-/** Allows for rows that touch an end, which may count on either side of it, and for rows without a readable time. */
+/** Judges a count. Rows that touch an end may count on either side of it, and rows without a readable time anywhere. */
 async function judgeCount(counted: Comparison, rows: number, window: Window, sides: Sides): Promise<Comparison> {
   let unclear = (await countRows(undefined, sides)).rows
   for (const end of [window.from, window.to]) unclear += (await findQuiet({ from: end, to: end }, end, sides)).touching
@@ -162,7 +162,7 @@ async function compareByReading(window: Window, sides: Sides): Promise<Compariso
   }
 }
 
-/** How many rows and quarantined items lie in a range; without a range, those whose time could not be read. */
+/** Counts the rows and quarantined items in a range; without a range, those without a readable time. */
 async function countRows(window: Window | undefined, { stream, partition, minutes, deps }: Sides) {
   const part = { stream, partition, window, timeZone: deps.timeZone }
   const rows = await (window ? countHeld : countUntimed)(deps.db, part)
@@ -173,7 +173,7 @@ async function countRows(window: Window | undefined, { stream, partition, minute
   return { rows: rows + quarantined, quarantined }
 }
 
-/** The minute inside of a range, touched by no row, that is closest to the middle of its rows. */
+/** Finds the minute inside a range that no row touches and that is closest to the median of its rows. */
 async function middleOf(window: Window, heldRows: number, sides: Sides): Promise<WallTime | undefined> {
   const { stream, partition, deps } = sides
   const part = { stream, partition, window, timeZone: deps.timeZone }
@@ -183,7 +183,7 @@ async function middleOf(window: Window, heldRows: number, sides: Sides): Promise
   return await findUntouched(inside, middle, sides)
 }
 
-/** The minute of the window, touched by no row, that is closest to a time; undefined for none. */
+/** Finds the minute of a window that no row touches and that is closest to a time; undefined if there is none. */
 async function findUntouched(window: Window, near: WallTime, sides: Sides): Promise<WallTime | undefined> {
   const { at, touching } = await findQuiet(window, near, sides)
   return touching === 0 ? at : undefined
@@ -194,8 +194,8 @@ async function findQuiet(window: Window, near: WallTime, { stream, partition, de
 }
 
 /**
- * Compares a list without a time filter by its total. Where that differs, the list is read once and compared row by
- * row; changes that may be later than its last reading are no difference.
+ * Compares a list without a time filter by its total. If that differs, the list is read once and compared row by row.
+ * Changes that may be later than its last reading are not differences.
  */
 async function auditList(stream: Stream, partition: Partition, deps: RunDeps, meter: CallMeter): Promise<Comparison> {
   const { db, timeZone, wallTimeAt } = deps
@@ -216,7 +216,7 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
   const warehouseRows = held + quarantinedRows
   const sourceRows = await askTotal({ stream, partition }, deps, meter)
   const counted = { ...nothingCompared, sourceRows, warehouseRows, quarantinedRows }
-  // Where the warehouse keeps rows that are gone from the source, these could make up for missing ones.
+  // If the warehouse keeps rows that are gone from the source, these could cancel out missing ones.
   const isCountEnough = stream.marksRemoved || isDaily
   if (sourceRows === warehouseRows && isCountEnough) return { ...counted, verdict: 'equal' }
 
@@ -229,12 +229,12 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
   const knownRows = hasTimes(stream) ? undefined : (await readEarlier(db, place, true)).lastWalk
   const range = { stream, partition, window: undefined, quarantined, knownRows, ...day }
   const found = await compareRange(range, deps, meter)
-  // Rows that are gone from the source are no fault where the last reading has missed them already.
+  // Rows that are gone from the source are not differences if the last reading has already missed them.
   const missed = await readMissedRows(db, place)
   const known = found.differences.filter(({ kind, rows: gone }) => kind === 'surplus' && gone <= missed)
   const differences = found.differences.filter((each) => !known.includes(each))
-  // A list that does not stand still shows no row as gone, but counted twice alike it has fewer than are held: unless
-  // more came than it counts.
+  // A list that moves while it is read shows no row as gone. But if two counts agree that it has fewer rows than the
+  // warehouse, and no more came than it counts, then some are gone.
   const surplus = held - missed - sourceRows
   const isFewer = found.hasMoved && differences.length === 0 && surplus > 0 && found.received <= sourceRows
   if (isFewer && (await askTotal({ stream, partition }, deps, meter)) === sourceRows)

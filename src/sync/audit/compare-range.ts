@@ -24,18 +24,19 @@ import type { Difference } from './partition-audit.ts'
 
 /** A range to compare row by row. */
 interface ComparedRange extends Omit<TablePart, 'timeZone'> {
+  /** The hashes of the items in quarantine. */
   readonly quarantined: ReadonlySet<string>
-  /** For a list without times: how many rows its last reading had. */
+  /** For a list without times, the number of rows in its last reading. */
   readonly knownRows?: number | undefined
 }
 
 const BATCH = 1000
-/** Keys that a difference names. */
+/** How many keys a difference names. */
 const MOST_KEYS = 20
 
 /**
- * Reads a range and compares the keys of its rows with the warehouse, both ways. Writes nothing. What differs only
- * because the source has changed since its last reading is a note, not a difference.
+ * Reads a range and compares the keys of its rows with the warehouse, in both directions. Writes nothing. Changes of
+ * the source since its last reading become notes, not differences.
  */
 export async function compareRange(range: ComparedRange, deps: RunDeps, meter: CallMeter) {
   const { stream, partition, window } = range
@@ -52,7 +53,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
     }
   }
   const asked = widened(range, deps)
-  // As in a sync: gifts and signups that are old enough to be covered are cut until they come to rest.
+  // As in a sync, a range of rows without an id that is old enough to be covered is cut until its parts stop moving.
   const covers = stream.identity && asked && partUntil(asked, claimableUntil(deps.wallTimeAt(deps.claimableMs())))
   const slice = { stream, partition, window: asked, covers }
   const { readings, isCutAsMoving } = await readRange(slice, deps, meter, async (rows) => {
@@ -62,7 +63,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
   await compare()
 
   const received = readings.reduce((sum, { summary }) => sum + summary.distinct, 0)
-  // All rows of the last reading are here: the others have come since.
+  // All rows of the last reading are here, so the others have come since.
   const areNew = range.knownRows !== undefined && received - missing.size >= range.knownRows
   const lost = areNew ? [] : await withoutNewRows([...missing.values()], range, deps)
   const unknown = readings
@@ -92,7 +93,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
       ...(kept.length > 0 ? [`no longer at the source, and kept: ${kept.length} (${keyColumn} ${shown})`] : []),
       ...(recent > 0 ? [`unreadable items that are new or have changed since the last reading: ${recent}`] : []),
     ],
-    /** Whether the list moved while it was read, so that it says nothing about rows that did not come. */
+    /** Whether the list moved while it was read, so that it shows nothing about rows that did not come. */
     hasMoved,
     keptRows: kept.length,
     hasKey: (key: string) => readings.some(({ found }) => found.has(key)),
@@ -100,20 +101,20 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
   }
 }
 
-/** Where rows still change, the window is read up to now: a viewer who came back may have moved a row's later time. */
+/** Extends a window in which rows still change up to now: a viewer who came back may have moved a row's later time. */
 function widened(range: ComparedRange, deps: RunDeps): Window | undefined {
   const { window, stream } = range
   if (window === undefined || stream.timeColumns.length < 2 || !mayStillChange(stream, window.to, deps)) return window
   return { from: window.from, to: Math.max(window.to, newestAt(deps.wallTimeAt(deps.clock.now()))) }
 }
 
-/** Whether a row has a time in the window, or none that could be read. */
+/** Whether a row has a time in the window, or no readable time. */
 function touches(row: Row, { window, stream }: ComparedRange, timeZone: string): boolean {
   const minutes = stream.timeColumns.flatMap((name) => minuteOf(row[name], timeZone) ?? [])
   return window === undefined || minutes.length === 0 || minutes.some((at) => at >= window.from && at < window.to)
 }
 
-/** Leaves out rows that came only after their minute was last read: the next sync brings them. */
+/** Leaves out rows that came into being after their minute was last read. The next sync brings them. */
 async function withoutNewRows(rows: readonly Row[], range: ComparedRange, { db, timeZone, wallTimeAt }: RunDeps) {
   const { stream, window } = range
   const minutes = rows.map((row) => window && (minuteOf(row[stream.timeColumns[0] ?? ''], timeZone) ?? window.from))
@@ -124,7 +125,7 @@ async function withoutNewRows(rows: readonly Row[], range: ComparedRange, { db, 
   })
 }
 
-/** By when a row existed at the latest; for a date, the end of the day. One without a time may have existed always. */
+/** The latest time by which a row existed; of a date, the end of the day. Without a time it may always have existed. */
 function existsBy(row: Row, stream: Stream, timeZone: string): WallTime {
   const minutes = timesOf(stream).flatMap((name) => minuteOf(row[name], timeZone) ?? [])
   return Math.max(...minutes) + (stream.columns[stream.bornColumn ?? '']?.type === 'date' ? DAY : 0)
@@ -135,14 +136,14 @@ function timesOf({ bornColumn, timeColumns, freshnessColumn }: Stream): readonly
   return freshnessColumn === undefined ? timeColumns : [...timeColumns, freshnessColumn]
 }
 
-/** Whether rows show when they were created. If not, only their number shows that some are new. */
+/** Whether rows show when they came into being. If not, only their number shows that some are new. */
 export function hasTimes(stream: Stream): boolean {
   return timesOf(stream).length > 0
 }
 
 /**
- * The range from the first to the last minute of these rows, by all their times: it is not known by which the service
- * counts them. The whole window where one has no first time.
+ * The range from the first to the last minute of these rows by all their times, because it is unknown by which one the
+ * service counts them. The whole window if a row lacks its first time.
  */
 function spanOf(rows: readonly Row[], { stream, window }: ComparedRange, timeZone: string): Window | undefined {
   const [first = ''] = stream.timeColumns
@@ -151,12 +152,12 @@ function spanOf(rows: readonly Row[], { stream, window }: ComparedRange, timeZon
   return minutes.length === 0 ? window : { from: Math.min(...minutes), to: Math.max(...minutes) + MINUTE }
 }
 
-/** Whether rows of this time may still change: whether it lies within the lookback of their stream. */
+/** Whether rows of this time may still change, because it lies within the lookback of their stream. */
 export function mayStillChange({ lookbackDays }: Stream, at: WallTime, { clock, wallTimeAt }: RunDeps): boolean {
   return at > lookbackStart(wallTimeAt(clock.now()), lookbackDays)
 }
 
-/** Whether an unreadable item no longer changes, so that it should be in quarantine unchanged. */
+/** Whether an unreadable item is too old to change, so that the same item should be in quarantine. */
 function isOldItem(raw: string, { stream, window }: ComparedRange, deps: RunDeps): boolean {
   const at = minuteOfItem(raw, stream, deps.timeZone) ?? window?.to
   return at !== undefined && !mayStillChange(stream, at, deps)
@@ -167,8 +168,9 @@ function differenceOf(kind: 'missing' | 'surplus', keys: readonly string[], wind
 }
 
 /**
- * Rows of the warehouse that did not come; none where the list moved or fell short, which shows nothing about them.
- * `kept`: old ones, of streams that keep every row: they are right, and another reading would not change them.
+ * Finds the rows of the warehouse that did not come; none if the list moved or was short, which shows nothing about
+ * them.
+ * `kept`: old rows of a stream that keeps every row. They are right, and another reading would not change them.
  */
 async function findSurplus(range: ComparedRange, readings: readonly Extraction[], deps: RunDeps) {
   const { db, timeZone, clock, wallTimeAt } = deps
@@ -189,8 +191,8 @@ function withheldBy({ verdict, summary }: Extraction): number {
 }
 
 /**
- * Reads a slice as a sync does, cut into parts where it is large, but lands nothing: its rows go to `take`, those of a
- * repeated walk again. @returns the readings of its parts
+ * Reads a slice as a sync does, in parts if it is large, but lands nothing: its rows go to `take`, those of a repeated
+ * walk again. @returns the readings of its parts
  */
 async function readRange(whole: Slice, deps: RunDeps, meter: CallMeter, take: (rows: readonly Row[]) => Promise<void>) {
   const nothing = async () => {}

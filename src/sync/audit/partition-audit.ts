@@ -8,49 +8,49 @@ import { type CallMeter, FEWEST_ROWS } from '../page-reading.ts'
 import type { RunDeps } from '../slice-work.ts'
 
 /**
- * How the warehouse compares with the source in one partition. `equal`: as many rows, or only changes since the last
- * reading. `different`: not what the ledger claims. `accepted`: the source delivers fewer rows than it says, and an
- * operator has accepted that. `moving`: the list moved while it was compared. `unverifiable`: there is nothing to
- * compare with, or counts cannot show it. `unread`: nothing of it is covered.
+ * How the warehouse compares with the source in one partition. `equal`: the counts are equal, or only changes since the
+ * last reading differ. `different`: the warehouse does not hold what the ledger claims. `accepted`: the source delivers
+ * fewer rows than its total, and an operator has accepted that. `moving`: the list moved while it was compared.
+ * `unverifiable`: there is nothing to compare with, or counts cannot show it. `unread`: nothing is covered.
  */
 type AuditVerdict = 'equal' | 'different' | 'accepted' | 'moving' | 'unverifiable' | 'unread' | 'failed'
 
 /** A difference between source and warehouse; its window is in whole minutes of the service's wall clock. */
 export type Difference = { readonly window: Window | undefined } & (
   | {
-      /** `missing`: at the source and not in the warehouse; `surplus`: the other way round. */
+      /** `missing`: rows at the source that the warehouse lacks; `surplus`: the reverse. */
       readonly kind: 'missing' | 'surplus'
       readonly rows: number
       readonly keys: readonly string[]
     }
-  /** Only the count is known: so many rows more at the source, fewer where negative. */
+  /** Only the count differs: the source has this many rows more, or fewer if negative. */
   | { readonly kind: 'count'; readonly rows: number }
-  /** The source says that there are more rows than it delivers, also in repeated readings. */
+  /** The source's total exceeds the rows that it delivers, even in repeated readings. */
   | { readonly kind: 'withheld'; readonly rows: number }
-  /** An earlier audit found a difference here, and nothing has read it again since. */
+  /** An earlier audit found a difference here, and the range has not been read again since. */
   | { readonly kind: 'reopened'; readonly rows: 0 }
-  /** A part did not come to rest while it was read, though it should: nothing is known of it. */
+  /** A part kept moving while it was read, although it is old, so it was not compared. */
   | { readonly kind: 'restless'; readonly rows: 0 }
 )
 
 /** The result of comparing a partition, or a part of one. */
 export interface Comparison {
   readonly verdict: AuditVerdict
-  /** What was compared, from its beginning to its end; undefined for a whole list, and where nothing was. */
+  /** The range that was compared; undefined for a whole list, and if nothing was compared. */
   readonly window: Window | undefined
-  /** By the source's total; undefined where it tells none. */
+  /** The number of rows at the source; undefined if nothing was compared. */
   readonly sourceRows: number | undefined
-  /** Rows, and items in quarantine. */
+  /** Rows and quarantined items of the warehouse. */
   readonly warehouseRows: number | undefined
   readonly quarantinedRows: number
   readonly differences: readonly Difference[]
-  /** Further findings, one sentence each. */
+  /** Other findings, one sentence each. */
   readonly notes: readonly string[]
-  /** Which rows the source has, where the whole list was read. */
+  /** Whether the source has a row; missing unless the whole list was read. */
   readonly hasKey?: (key: string) => boolean
 }
 
-/** The result where nothing has been compared. */
+/** The result if nothing was compared. */
 export const nothingCompared: Comparison = {
   verdict: 'unread',
   window: undefined,
@@ -65,9 +65,9 @@ export const nothingCompared: Comparison = {
 export interface AuditTask {
   readonly stream: Stream
   readonly partition: Partition
-  /** The covered parts of the range that was asked for, oldest first; undefined for a list without a time filter. */
+  /** The covered parts of the requested range, oldest first; undefined for a list without a time filter. */
   readonly covered: readonly Window[] | undefined
-  /** The parts that are not covered, though they should be by now. */
+  /** The parts that should be covered by now and are not. */
   readonly uncovered: readonly Window[]
   readonly isLeftOut: boolean
   readonly accepted: readonly OpenReading[]
@@ -79,11 +79,11 @@ export interface PartitionAudit extends Comparison, Place {
   readonly reopened: readonly Window[]
   readonly calls: number
   readonly retries: number
-  /** Why it failed; undefined where it did not, and where it was not begun. */
+  /** Why it failed; undefined if it did not fail, or did not begin. */
   readonly error: unknown
 }
 
-/** How a verdict counts among the slices of a run; undefined for none. */
+/** As which proof a verdict counts in the results of a run; undefined if it does not count. */
 export const proofOf: Readonly<Record<AuditVerdict, Proof | undefined>> = {
   equal: 'verified',
   different: 'short',
@@ -94,12 +94,12 @@ export const proofOf: Readonly<Record<AuditVerdict, Proof | undefined>> = {
   failed: 'failed',
 }
 
-/** How many rows differences are about. */
+/** The number of rows in differences. */
 export function sumOfRows(differences: readonly Difference[]): number {
   return differences.reduce((sum, { rows }) => sum + Math.abs(rows), 0)
 }
 
-/** How many rows the source says it has, by a call for a few rows; for a list without a total, those of page 1. */
+/** Requests a small page for the source's total; for a list without a total, counts the rows of page 1. */
 export async function askTotal(list: ListRequest, deps: RunDeps, { onAttempt }: CallMeter): Promise<number> {
   const { isCounted, pageSize } = list.stream
   const request = { list, page: 1, pageSize: isCounted ? FEWEST_ROWS : pageSize }
@@ -107,7 +107,7 @@ export async function askTotal(list: ListRequest, deps: RunDeps, { onAttempt }: 
   return total ?? items.length
 }
 
-/** The comparison of a whole partition, from those of its parts. */
+/** Merges the comparisons of parts into one of the whole partition. */
 export function mergeComparisons(parts: readonly Comparison[]): Comparison {
   const [first, last] = [parts[0], parts.at(-1)]
   if (first === undefined || last === undefined) return nothingCompared
@@ -128,7 +128,7 @@ export function mergeComparisons(parts: readonly Comparison[]): Comparison {
 
 const KEYS_SHOWN = 5
 
-/** One sentence without values: they may be personal data, and this goes to logs and into the record of the run. */
+/** Describes a difference in one sentence for logs and the record of the run, without values, which may be personal. */
 export function describeDifference(difference: Difference, keyColumn: string): string {
   const { window } = difference
   const where = window === undefined ? '' : ` from ${formatWallMinute(window.from)} to ${formatWallMinute(window.to)}`
@@ -163,8 +163,8 @@ function are(rows: number): string {
 }
 
 /**
- * Whether reading again repairs it. It does not where rows are to be removed in a stream that marks none, where the
- * source withholds rows, or where nothing is known.
+ * Whether another reading repairs a difference. It does not if the warehouse has too many rows of a stream that marks
+ * none as removed, if the source withholds rows, or if a part kept moving.
  */
 export function isRepairedByReading(difference: Difference, { marksRemoved }: Pick<Stream, 'marksRemoved'>): boolean {
   const isTooMany = difference.kind === 'surplus' || (difference.kind === 'count' && difference.rows < 0)

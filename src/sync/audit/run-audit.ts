@@ -29,19 +29,19 @@ import {
 } from './partition-audit.ts'
 
 export interface AuditRequest extends Pick<SyncPlan, 'streams' | 'channels' | 'historyFrom'> {
-  /** Whether a stream is not compared, as it is not meant to be read. */
+  /** Whether a stream is not compared, because it is not meant to be read. */
   readonly isLeftOut: (stream: Stream) => boolean
-  /** Undefined for all that is covered. */
+  /** Undefined for everything that is covered. */
   readonly window: Window | undefined
   readonly questionsOf: QuestionsOf
-  /** Whether the next sync is to read again what differs. */
+  /** Whether the next sync must read the ranges that differ again. */
   readonly reopens: boolean
   readonly concurrency: number
 }
 
 /**
- * Compares the source's totals with the warehouse, partition by partition, and names the differences. Writes only the
- * ranges that are to be read again, into the ledger. One partition that fails does not stop the others.
+ * Compares the source's totals with the warehouse, partition by partition, and returns the differences. It writes only
+ * to the ledger, which ranges must be read again. A partition that fails does not stop the others.
  */
 export async function runAudit(request: AuditRequest, deps: RunDeps) {
   const { deps: inner, isFatal, endRun } = createEndableRun(deps)
@@ -58,7 +58,7 @@ export async function runAudit(request: AuditRequest, deps: RunDeps) {
     }
     return { task, audited }
   }
-  // Signups second: by then it is known which questionnaires are still there.
+  // Signups come second, when it is known which questionnaires still exist.
   for (const isSecond of [false, true]) {
     const streams = request.streams.filter((each) => isOfQuestions(each) === isSecond)
     const questionsOf = isSecond ? await askedQuestions(request, partitions, inner) : () => []
@@ -69,14 +69,14 @@ export async function runAudit(request: AuditRequest, deps: RunDeps) {
     }
     const ended = await queue.addAll(tasks.map(audit))
     partitions.push(...ended.map(({ audited }) => audited))
-    // An error that ends the run is reported once, of the partition that met it.
+    // An error that ends the run is reported once, for the partition that met it.
     const order = ended.toSorted((one, other) => Number(other.task === endedBy) - Number(one.task === endedBy))
     for (const { task, audited } of order) addTo(tally, task, audited, signal.aborted)
   }
   return { ...tally.result(signal.reason), partitions }
 }
 
-/** Errors are part of the result: `failed`, without an error where it was not begun. */
+/** Audits one partition. Errors are returned as `failed`; one that did not begin is `failed` without an error. */
 async function auditOne(task: AuditTask, reopens: boolean, deps: RunDeps): Promise<PartitionAudit> {
   const place = placeOf(task)
   const meter = createCallMeter()
@@ -100,8 +100,8 @@ async function auditOne(task: AuditTask, reopens: boolean, deps: RunDeps): Promi
 }
 
 /**
- * Concludes a comparison: differences that an operator has accepted are no fault, and with `reopens` the ranges of the
- * others no longer count as covered, so that the next sync reads them again.
+ * Concludes a comparison. Differences that an operator has accepted are no fault. With `reopens`, the ranges of the
+ * others are uncovered, so that the next sync reads them again.
  */
 async function conclude(task: AuditTask, comparison: Comparison, reopens: boolean, { db, clock }: RunDeps) {
   const { stream } = task
@@ -109,11 +109,11 @@ async function conclude(task: AuditTask, comparison: Comparison, reopens: boolea
   const open = stream.isTimeFiltered ? await readReopened(db, place) : []
   const found = areAccepted(comparison.differences, task) ? 'accepted' : comparison.verdict
   const verdict = open.length > 0 ? 'different' : found
-  // Lists without times are read whole by every sync anyway.
+  // Every sync reads lists without a time filter as a whole anyway.
   const isToReopen = reopens && verdict === 'different' && stream.isTimeFiltered
   const repaired = comparison.differences.filter((each) => isToReopen && isRepairedByReading(each, stream))
   const reopened: Window[] = []
-  // Of what is covered alone: a time that cannot be, of a row that is missing, may lie anywhere.
+  // Only covered ranges are reopened, because a missing row with an impossible time may lie anywhere.
   const coveredOf = (window: Window) => subtractWindows(window, subtractWindows(window, task.covered ?? []))
   for (const window of unionOf(repaired.flatMap((each) => (each.window ? coveredOf(each.window) : [])))) {
     const { partition } = place
@@ -126,11 +126,11 @@ async function conclude(task: AuditTask, comparison: Comparison, reopens: boolea
   return { ...comparison, differences: [...comparison.differences, ...unread], verdict, reopened }
 }
 
-/** Only rows that the source withholds can be accepted: in the range of an acceptance, and up to its size. */
+/** Whether differences are accepted: only withheld rows can be, in the range and up to the size of an acceptance. */
 function areAccepted(differences: readonly Difference[], { accepted, acceptances }: AuditTask): boolean {
   if (differences.length === 0 || differences.some(({ kind }) => kind !== 'withheld')) return false
   const meeting = accepted.filter((part) => differences.some(({ window }) => areOverlapping(part.window, window)))
-  // Each night may have read again, under one acceptance, that the same rows are missing.
+  // Under one acceptance, the reading of each night may have recorded the same missing rows.
   const found = Map.groupBy(meeting, ({ acceptanceId }) => acceptanceId ?? '')
   const allowed = acceptances.map(({ acceptanceId, missingRows }) =>
     Math.min(missingRows, found.get(acceptanceId)?.reduce((sum, part) => sum + (part.missingRows ?? 0), 0) ?? 0),
@@ -138,7 +138,7 @@ function areAccepted(differences: readonly Difference[], { accepted, acceptances
   return sumOfRows(differences) <= allowed.reduce((sum, rows) => sum + rows, 0)
 }
 
-/** Leaves out questionnaires that the source no longer lists and gives no signups of, as a sync does. */
+/** Leaves out questionnaires that the source no longer lists and has no signups of, as a sync does. */
 async function askedQuestions(request: AuditRequest, audited: readonly PartitionAudit[], deps: RunDeps) {
   const { streams, channels, questionsOf } = request
   const names = new Set(streams.flatMap(({ listsQuestions, name }) => (listsQuestions ? [name] : [])))
@@ -174,15 +174,15 @@ function differenceError(stream: Stream, { partition, differences }: PartitionAu
 
 const ALL_TIMES: Window = { from: parseWallTime('1000-01-01') ?? 0, to: parseWallTime('9999-12-31') ?? 0 }
 
-/** Windows that overlap as one: all times but those outside of them. */
+/** Joins windows that overlap, by taking away from all times those outside of the windows. */
 function unionOf(windows: readonly Window[]): readonly Window[] {
   return subtractWindows(ALL_TIMES, subtractWindows(ALL_TIMES, windows))
 }
 
 /**
- * In lists with times, what the ledger covers is compared, and what it does not cover where a range was asked for,
- * nothing has been read yet, or the last reading failed or fell short. Rows since the last reading are no fault unless
- * that range has ended.
+ * Plans what to compare. Of a list with a time filter that is the covered range, and also uncovered ranges if a range
+ * was requested, if nothing has been read yet, or if the last reading failed or was short. It is no fault that rows
+ * since the last reading are not covered, unless the requested range has ended.
  */
 async function planAudit(
   { db, claimableMs, wallTimeAt }: RunDeps,
