@@ -96,9 +96,9 @@ export function itemText({ columns, readItem }: Stream, item: unknown): string {
   return jsonText(fields.map((field) => (item[field] === '' ? null : (item[field] ?? null))))
 }
 
-/** Makes a function that tells whether two answers hold the same items in the same order. */
-export function sameItems(stream: Stream): (items: readonly unknown[], others: readonly unknown[]) => boolean {
-  // It compares item by item, because two pages nearly always differ in their first items.
-  return (items, others) =>
-    items.length === others.length && items.every((item, at) => itemText(stream, item) === itemText(stream, others[at]))
+/** Whether two answers hold the same items in the same order. */
+export function areSameItems(stream: Stream, items: readonly unknown[], others: readonly unknown[]): boolean {
+  // Item by item, because two pages nearly always differ in their first items.
+  const isSame = (item: unknown, index: number) => itemText(stream, item) === itemText(stream, others[index])
+  return items.length === others.length && items.every(isSame)
 }

@@ -3,7 +3,7 @@ import { hasCode, LivehouseError } from '../core/errors.ts'
 import type { Page } from '../core/page.ts'
 import { describeList, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
-import { sameItems } from '../core/text.ts'
+import { areSameItems } from '../core/text.ts'
 import { DAY, floorToDay, floorToMinute, formatWallTime, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { latestHeld } from '../store/load/table-part.ts'
 import type { Extraction } from './judge-walk.ts'
@@ -75,7 +75,7 @@ export async function cutSlice(
     return bound === undefined ? undefined : toSlices(slice, cutWindowAt(window, [bound]))
   }
 
-  const isFirst = (page: Page) => sameItems(stream)(page.items, first.items)
+  const isFirst = (page: Page) => areSameItems(stream, page.items, first.items)
   const look =
     count === undefined ? await lookBehind(pages, mostPages, isFirst) : await lookAt(pages, Math.ceil(count / 2))
   // Either nothing lies there, or the reading will show whether the page parameter is ignored.
@@ -96,7 +96,7 @@ async function lookBehind(pages: PageReading, mostPages: number, isFirst: (page:
   const far = await lookAt(pages, Math.max(2, Math.floor(mostPages) + 1))
   if (far === undefined || far.items.length === 0 || isFirst(far)) return undefined
   const near = await lookAt(pages, Math.max(1, Math.floor(mostPages / TOLERANCE)))
-  return near && sameItems(pages.list.stream)(near.items, far.items) ? undefined : (near ?? far)
+  return near && areSameItems(pages.list.stream, near.items, far.items) ? undefined : (near ?? far)
 }
 
 /**

@@ -44,7 +44,7 @@ export async function readBareList(
   { pages: reading, reportPage }: SliceReading,
   mostPages: number,
 ): Promise<ListReading> {
-  const textOf = textInAnyOrder(reading.list.stream)
+  const { stream } = reading.list
   const pages: Page[] = []
   const texts = new Set<string>()
   let repeats = 0
@@ -53,7 +53,7 @@ export async function readBareList(
     const number = pages.length + 1
     const next = await fetchUnlessRefused(reading, number, number > 1 ? isRefusedPage : () => false)
     const isRefused = 'refusal' in next
-    const text = isRefused ? '' : textOf(next.items)
+    const text = isRefused ? '' : textInAnyOrder(stream, next.items)
     if (!isRefused && next.items.length === 0) {
       // In a longer list, the service may hide every row of a page.
       const isShort = pages.length < 2 && (pages[0]?.items.length ?? 0) < reading.pageSize
@@ -95,13 +95,12 @@ export function sizeOfReading(served: number, attempt: number, fewest = 1): numb
 }
 
 /** Items as text regardless of their order, because some services reorder the rows of one second in each answer. */
-function textInAnyOrder(stream: Stream): (items: readonly unknown[]) => string {
-  return (items) => jsonText(items.map((item) => itemText(stream, item)).sort())
+function textInAnyOrder(stream: Stream, items: readonly unknown[]): string {
+  return jsonText(items.map((item) => itemText(stream, item)).sort())
 }
 
-function sameInAnyOrder(stream: Stream): (items: readonly unknown[], others: readonly unknown[]) => boolean {
-  const textOf = textInAnyOrder(stream)
-  return (items, others) => items.length === others.length && textOf(items) === textOf(others)
+function areSameInAnyOrder(stream: Stream, items: readonly unknown[], others: readonly unknown[]): boolean {
+  return items.length === others.length && textInAnyOrder(stream, items) === textInAnyOrder(stream, others)
 }
 
 /** Whether these pages show that the list fits on one page. */
@@ -122,8 +121,8 @@ async function findChange(reading: PageReading, pages: readonly Page[], last: nu
 /** Whether a page still has the same items, in any order. */
 export async function isUnchanged(reading: PageReading, number: number, before: Page): Promise<boolean> {
   const again = await fetchUnlessRefused(reading, number)
-  const areSame = sameInAnyOrder(reading.list.stream)
-  return !('refusal' in again) && again.total === before.total && areSame(again.items, before.items)
+  if ('refusal' in again || again.total !== before.total) return false
+  return areSameInAnyOrder(reading.list.stream, again.items, before.items)
 }
 
 /** No list has this many pages. */
@@ -141,11 +140,11 @@ const BEYOND_ANY_END = 1_000_000
  * @throws LivehouseError `paging.ignored` if every request returns the first rows; `api.…` of a call
  */
 async function judgeNextPage(reading: PageReading, pages: readonly Page[], next: Page | RefusedPage) {
-  const areSame = sameInAnyOrder(reading.list.stream)
+  const { stream } = reading.list
   const isRefused = 'refusal' in next
   if (!isRefused) {
     const far = await fetchUnlessRefused(reading, BEYOND_ANY_END, isRefusedPage)
-    if (!('refusal' in far) && !areSame(far.items, next.items)) return 'more'
+    if (!('refusal' in far) && !areSameInAnyOrder(stream, far.items, next.items)) return 'more'
   }
   // The refusal may have been by chance.
   const isOver = async () =>
@@ -171,12 +170,14 @@ async function judgeNextPage(reading: PageReading, pages: readonly Page[], next:
     return (await endsInTens(reading, pages, end, pageSize)) && (await isOver()) ? 'end' : 'unknown'
   const { items } = page
   // Some of its rows may be hidden, but it must end with the last row.
-  const isEnd = items.length > 0 && items.length <= known && areSame(items, rows.slice(-items.length))
+  const mayBeEnd = items.length > 0 && items.length <= known
+  const isEnd = mayBeEnd && areSameInAnyOrder(stream, items, rows.slice(-items.length))
   if (isRefused) return isEnd && (await isOver()) ? 'end' : 'unknown'
   if (isEnd) return 'end'
-  if (areSame(items, [...rows.slice(-known), ...next.items].slice(0, pageSize))) return 'more'
+  const following = [...rows.slice(-known), ...next.items].slice(0, pageSize)
+  if (areSameInAnyOrder(stream, items, following)) return 'more'
   // If several pages came before, the service may return the first one because this page is too deep.
-  const isFirst = items.length >= pageSize && areSame(items, rows.slice(0, items.length))
+  const isFirst = items.length >= pageSize && areSameInAnyOrder(stream, items, rows.slice(0, items.length))
   if (isFirst && pages.length === 1) throw pageIgnored(reading, page, number)
   return 'unknown'
 }
@@ -193,7 +194,7 @@ async function endsInTens(reading: PageReading, pages: readonly Page[], end: num
   const known = end - (number - 1) * FEWEST_ROWS
   const last = await fetchUnlessRefused(tens, number)
   const rows = pages.flatMap(({ items }) => items).slice(-known)
-  if ('refusal' in last || !sameInAnyOrder(reading.list.stream)(last.items, rows)) return false
+  if ('refusal' in last || !areSameInAnyOrder(reading.list.stream, last.items, rows)) return false
   const isOver = async () => isOneAnswer(reading, pages) && 'refusal' in (await fetchUnlessRefused(tens, number + 1))
   return known < FEWEST_ROWS || (await isOver())
 }

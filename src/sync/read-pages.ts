@@ -4,7 +4,7 @@ import { yieldToEventLoop } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { CallContext, Page } from '../core/page.ts'
 import { describeList } from '../core/slice.ts'
-import { sameItems } from '../core/text.ts'
+import { areSameItems } from '../core/text.ts'
 import type { PageReading, RefusedPage } from './page-reading.ts'
 import { fetchNumbered, fetchUnlessRefused, isRefusedPage, MOST_ROWS_UNCUT } from './page-reading.ts'
 import type { PageShare, ReadAhead } from './slice-work.ts'
@@ -34,7 +34,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
   const ahead = prefetcher(reading)
   let previous = first
   let emptyPages = 0
-  const areSame = sameItems(reading.list.stream)
+  const { stream } = reading.list
   const askBehind = async (page: number) => await fetchUnlessRefused(reading, page, isRefusedPage)
   try {
     yield { number: 1, page: first, lastPage }
@@ -56,7 +56,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
       if (number > lastPage) {
         // A page of other known rows is not nothing: if each page is sorted anew, missing rows may follow.
         const isNothing = ({ items }: Page, ...known: readonly Page[]) =>
-          items.length === 0 || known.some((each) => areSame(items, each.items))
+          items.length === 0 || known.some((each) => areSameItems(stream, items, each.items))
         if (isNothing(page, first, previous)) {
           if (received < total) return
           // The total may be a limit, and a single page behind it may be empty or repeat an earlier one.
@@ -73,7 +73,7 @@ export async function* readPages(reading: PageReading, countKnown: (page: Page) 
       // A page of one row shows nothing, because two rows may be equal, unless it echoes page 1.
       const mayShow = page.items.length > 1 || (page.items.length === 1 && page.echoedPage === 1)
       const isFirstAgain = number === 2 && mayShow && page.total === first.total
-      if (isFirstAgain && areSame(page.items, first.items)) throw pageIgnored(reading, page)
+      if (isFirstAgain && areSameItems(stream, page.items, first.items)) throw pageIgnored(reading, page)
       received += page.items.length
       largest = Math.max(largest, page.items.length)
       previous = page
