@@ -58,7 +58,7 @@ export async function extractKeyed(
   /** The most rows of any walk that brought more than its total. After it, smaller totals are not believed. */
   let beyondTotal = 0
   /** The refusal of a later page of such a walk. */
-  let refused: { readonly error: unknown } | undefined
+  let refusal: { readonly error: unknown } | undefined
 
   for (let attempt = 1; ; attempt++) {
     if (attempt > 1) pageSize = await reading.tryPageSize(pageSize, attempt)
@@ -78,10 +78,11 @@ export async function extractKeyed(
       if (window !== undefined) timesOfWalk.push(...rows.map((row) => ({ [timeColumn]: row[timeColumn] ?? null })))
     }
     /** Cuts the slice in half; undefined if the halves together have fewer rows than `total`. */
-    const halveWhole = async (total: number, inAnyCase = false) =>
+    const cutInHalf = async (total: number, inAnyCase = false) =>
       reading.isOneDay()
         ? undefined
         : await countParts(slice, splitSlice(slice, timesOfWalk, deps.timeZone), total, pages, inAnyCase)
+    const endOfWalk = (): WalkEnd => ({ ...walk.summary(), keys: walk.keys, count, largest })
     try {
       for await (const { page, lastPage } of readPages(pages, walk.countKnown)) {
         await add(page)
@@ -94,13 +95,13 @@ export async function extractKeyed(
     } catch (error) {
       // Some services serve a list only up to some depth, which may be why a page after page 1 is refused.
       const isDeep = isRefusal(error) && walk.summary().received > 0
-      const halves = isDeep ? await halveWhole(walk.summary().totals?.first ?? 0) : undefined
+      const halves = isDeep ? await cutInHalf(walk.summary().totals?.first ?? 0) : undefined
       // If the total is wrong, a full page may have been the last one. At another page size, the last one is short.
       const isAgain = isDeep && exceedsTotal(walk.summary()) && attempt < MOST_READINGS
       if (!halves && !isAgain) throw error
       await loader.flush()
       if (halves) return { kind: 'cut', parts: halves }
-      refused = { error }
+      refusal = { error }
       beyondTotal = Math.max(beyondTotal, accountedFor(walk.summary()))
       served = Math.max(served, largest)
       pageSize = sizeOfReading(served, attempt + 1)
@@ -111,46 +112,45 @@ export async function extractKeyed(
     await requireFields(slice, readableOf(walk.summary()), reading, deps)
     const isExceeded = exceedsTotal(walk.summary())
     if (isExceeded) beyondTotal = Math.max(beyondTotal, accountedFor(walk.summary()))
-    const end: WalkEnd = { ...walk.summary(), keys: walk.keys, count, largest }
+    const end = endOfWalk()
     const judged = judgeTogether(end, previous, all, { attempt, beyondTotal, window })
     const { verdict, isUntrue, missing } = judged
-    if (refused && isUntrue && !isExceeded) throw refused.error
+    if (refusal && isUntrue && !isExceeded) throw refusal.error
 
     // Only the young rows of a live list move, so the others are read apart from them.
     const hasYoungRows = verdict.proof === 'moving' && tooYoungFrom(slice) !== undefined
     const isOneAnswer = largest === walk.summary().received && largest < pageSize
     const mayBeCut = () => mayBeSearched(slice, isOneAnswer)
     const isStuck = attempt === MOST_READINGS && verdict.isStill === true && mayBeCut()
-    const whole =
-      !isUntrue && (hasYoungRows || isStuck) ? await halveWhole(end.totals?.largest ?? 0, hasYoungRows) : undefined
-    const halves = isUntrue && mayBeCut() ? splitSlice(slice, timesOfWalk, deps.timeZone) : whole
+    let halves: readonly Slice[] | undefined
+    if (isUntrue) halves = mayBeCut() ? splitSlice(slice, timesOfWalk, deps.timeZone) : undefined
+    else if (hasYoungRows || isStuck) halves = await cutInHalf(end.totals?.largest ?? 0, hasYoungRows)
     if (halves) {
       await loader.flush()
       return { kind: 'cut', parts: hasYoungRows ? halves : searchWithin(slice, halves, isOneAnswer) }
     }
     if (attempt >= MOST_READINGS && verdict.proof === 'moving') await readHead(pages, walk, add)
     const isMore = attempt < MOST_READINGS || (attempt < MOST_WALKS && verdict.isStill === true && missing() > 0)
-    const walked = walk.summary()
-    const freshest = freshestOf(stream, walked.held)
+    const freshest = freshestOf(stream, walk.summary().held)
     await loader.add(freshest)
     count += freshest.filter(isOfSlice).length
+    const last = endOfWalk()
     if (!isConclusive(verdict) && isMore) {
       await loader.flush()
-      for (const row of walked.repeated) repeatedKeys.add(keyOf(row))
-      previous = { ...walked, keys: walk.keys, count, largest }
+      for (const row of last.repeated) repeatedKeys.add(keyOf(row))
+      previous = last
       served = Math.max(served, largest)
       if (verdict.isStill) pageSize = sizeOfReading(served, attempt + 1)
       continue
     }
 
-    const extraction = conclude(slice, { ...walked, keys: walk.keys, count, largest }, all, { ...judged, attempt })
+    const extraction = conclude(slice, last, all, { ...judged, attempt })
     return { kind: 'read', extraction, rows: [...timesOfWalk, ...freshest] }
   }
 }
 
-/** The results of all walks over a slice together. */
+/** The results of all walks over a slice together. `keys` is missing until the first walk has ended. */
 interface AllWalks {
-  /** Undefined until the first walk has ended. */
   keys?: KeySet
   distinct: number
   /** Rows that lie in the slice. */
@@ -171,7 +171,7 @@ interface WalkEnd extends WalkSummary {
   readonly largest: number
 }
 
-/** Judges a walk together with the earlier ones, and adds its results to `all`. */
+/** Judges a walk together with the earlier ones, and adds it to `all`. `missing` counts rows that none brought. */
 function judgeTogether(
   end: WalkEnd,
   previous: WalkEnd | undefined,
@@ -203,7 +203,6 @@ function judgeTogether(
   const isProvable = window !== undefined || isMoreThanTotal
   const isWhole = isProvable && all.isStill && !isUntrue && missing() === 0 && isSure
   const verdict: Verdict = isWhole ? { proof: 'verified', reason: undefined } : ofWalk
-  /** `missing` counts the announced rows that no walk has brought so far. */
   return { verdict, ofWalk, isUntrue, announced, missing }
 }
 
@@ -215,28 +214,32 @@ function conclude(
   judged: ReturnType<typeof judgeTogether> & { readonly attempt: number },
 ): Extraction {
   const { verdict, ofWalk, isUntrue, announced, missing, attempt } = judged
-  const isAgain = isConclusive(ofWalk) && accountedFor(end) < announced
+  const rejectedAgain = isConclusive(ofWalk) && accountedFor(end) < announced ? end.rejectedAgain : []
   const duplicates = isConclusive(ofWalk) ? duplicatesOf(stream, end.held) : []
+  const rejected = [...end.rejected, ...rejectedAgain, ...duplicates]
   // A slice that covers nothing is read again anyway, and need not be complete.
   const isClaimed = window === undefined || covers !== undefined
   const came = all.distinct + end.rejected.length + end.repeatsOnPage + countOthers(end)
   // As many rows as the total moved by may have come or left meanwhile.
-  const isLess = came < all.fewest - (all.most - all.fewest)
-  const isFew = isClaimed && !isUntrue && verdict.proof === 'moving' && !verdict.isStill && isLess
-  const isJoined = ofWalk.isStill === true || isFew
-  const rejected = [...end.rejected, ...(isAgain ? end.rejectedAgain : []), ...duplicates]
-  const summary = { ...end, distinct: isJoined ? all.distinct : end.distinct, rejected }
+  const isBelowTotals = came < all.fewest - (all.most - all.fewest)
+  const hasFewer = isClaimed && !isUntrue && verdict.proof === 'moving' && !verdict.isStill && isBelowTotals
+  const isJoined = ofWalk.isStill === true || hasFewer
+  const distinct = isJoined ? all.distinct : end.distinct
   const { count, keys } = isJoined && all.keys ? { ...all, keys: all.keys } : end
-  const isLacking = isClaimed && !isUntrue && verdict.isStill === true && missing() > 0
-  const rows = `${summary.distinct} distinct and ${rejected.length} quarantined rows`
-  const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
+  const extraction = { summary: { ...end, distinct, rejected }, title: undefined, found: { count, has: keys.has } }
+  if (isClaimed && !isUntrue && verdict.isStill === true && missing() > 0) {
+    const rows = `${distinct} distinct and ${rejected.length} quarantined rows`
+    const reason = `the source says ${announced}, but ${rows} came in ${attempt} readings, some of them twice in each`
+    return { ...extraction, verdict: { proof: 'short', reason } }
+  }
+  if (hasFewer) {
+    const reason = `the source says ${all.fewest} or more, but ${came} rows came in ${attempt} readings`
+    return { ...extraction, verdict: { proof: 'short', reason, isAtRest: false } }
+  }
   // One minute cannot be cut further. A longer window with a wrong total may lack rows without a sign of it.
-  const isDoubtful = isClaimed && isUntrue && mayBeHalved(window)
-  const unsure: Verdict = isDoubtful ? { proof: 'short', reason: verdict.reason, isAtRest: false } : verdict
-  const few = `the source says ${all.fewest} or more, but ${came} rows came in ${attempt} readings`
-  const ofAll: Verdict = isFew ? { proof: 'short', reason: few, isAtRest: false } : unsure
-  const proven: Verdict = isLacking ? { proof: 'short', reason } : ofAll
-  return { summary, verdict: proven, title: undefined, found: { count, has: keys.has } }
+  if (isClaimed && isUntrue && mayBeHalved(window))
+    return { ...extraction, verdict: { proof: 'short', reason: verdict.reason, isAtRest: false } }
+  return { ...extraction, verdict }
 }
 
 /** Reads the keys that had real duplicates in an earlier reading of the list. */
