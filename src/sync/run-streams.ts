@@ -39,52 +39,23 @@ export async function runStreams(
   options: Omit<RunOptions, 'onEnd'>,
   run: RunPhases = runPhases,
 ): Promise<RunResult> {
-  const listed = new Map<string, FoundRows>()
+  const lists = new Map<string, FoundRows>()
+  const served = new Map<string, boolean>()
   const dependent = streams.filter(isOfQuestions)
-  const listName = streams.find(({ listsQuestions }) => listsQuestions)?.name ?? ''
   const isBudgeted = (stream: Stream) => stream.isBudgeted === true
   const independent = streams.filter((stream) => !isOfQuestions(stream) && !isBudgeted(stream))
+  const planDependent = async () => await planStreams(dependent, await readQuestionsOf(streams, deps, lists, served))
 
   // Read at the start, so that this run also notices changed headers that another process was the first to see.
   const before = await readHeadersSeen(deps.db)
-  const served = new Map<string, boolean>()
-  /**
-   * A questionnaire that has left a proven list is still read for some days, unless the service does not know it: it
-   * may have been closed after its last signups. If the list was not read, or is suddenly empty, all known
-   * questionnaires are read.
-   */
-  const readQuestionsOf = async (): Promise<QuestionsOf> => {
-    const questions = await readQuestions(deps.db)
-    const trusted = new Map<string, FoundRows>()
-    for (const [channelId, found] of listed) {
-      const partition = partitionKey({ channel: channelId })
-      const wasEmpty = async () => (await readWalkBefore(deps.db, { stream: listName, partition }, deps.runId)) === 0
-      if (found.count > 0 || (await wasEmpty())) trusted.set(channelId, found)
-    }
-    const known = [...trusted].flatMap(([channel, found]) =>
-      (questions.get(channel) ?? []).map((question) => ({ channel, question, isListed: found.has(question) })),
-    )
-    const partitionsOf = (which: boolean) => known.filter(({ isListed }) => isListed === which).map(partitionKey)
-    const now = deps.clock.now()
-    const seen = { runId: deps.runId, foundAt: new Date(now), since: new Date(now - STILL_ASKED_MS) }
-    const lately = await recordListing(deps.db, { listed: partitionsOf(true), unlisted: partitionsOf(false) }, seen)
-    const unknown = lately.filter((partition) => !served.has(partition))
-    const [stream] = dependent
-    const ask = async (each: string) =>
-      served.set(each, stream !== undefined && (await isServed(stream, parsePartition(each) ?? {}, deps)))
-    await Promise.all(unknown.map(ask))
-    const isAsked = (channel: string, question: string) =>
-      (trusted.get(channel)?.has(question) ?? true) || served.get(partitionKey({ channel, question })) === true
-    return (channel) => (questions.get(channel) ?? []).filter((question) => isAsked(channel, question))
-  }
   const phases = [
     async () => await planStreams(independent, () => []),
-    async () => await planStreams(dependent, await readQuestionsOf()),
+    planDependent,
     async () => {
       const after = await readHeadersSeen(deps.db)
       const changed = new Set([...before.keys()].filter((key) => after.get(key) !== before.get(key)))
       if (changed.size === 0) return []
-      const plans = await planStreams(dependent, await readQuestionsOf())
+      const plans = await planDependent()
       return plans.filter(({ partition }) => changed.has(partitionKey(partition)))
     },
     async () => takeTurns(await planStreams(streams.filter(isBudgeted), () => []), deps),
@@ -101,9 +72,46 @@ export async function runStreams(
     onEnd: ({ stream, partition }, { proof, counts, found }) => {
       // A list with items in quarantine is incomplete: one of them may be a questionnaire.
       const isList = stream.listsQuestions && proof === 'verified' && !counts.quarantined
-      if (isList && partition.channel && found) listed.set(partition.channel, found)
+      if (isList && partition.channel && found) lists.set(partition.channel, found)
     },
   })
+}
+
+/**
+ * Reads the questionnaires whose signups are to be read. One that has left a proven list is still read for some days,
+ * unless the service does not know it: it may have been closed after its last signups. If the list of a channel was not
+ * read, or is suddenly empty, all its known questionnaires are read.
+ * @param lists the proven lists of this run, by channel
+ * @param served whether the service returns signups of an unlisted questionnaire, by partition; asked once a run
+ */
+async function readQuestionsOf(
+  streams: readonly Stream[],
+  deps: RunDeps,
+  lists: ReadonlyMap<string, FoundRows>,
+  served: Map<string, boolean>,
+): Promise<QuestionsOf> {
+  const { db, runId, clock } = deps
+  const questions = await readQuestions(db)
+  const listName = streams.find(({ listsQuestions }) => listsQuestions)?.name ?? ''
+  const trustedLists = new Map<string, FoundRows>()
+  for (const [channel, list] of lists) {
+    const place = { stream: listName, partition: partitionKey({ channel }) }
+    if (list.count > 0 || (await readWalkBefore(db, place, runId)) === 0) trustedLists.set(channel, list)
+  }
+  const known = [...trustedLists].flatMap(([channel, list]) =>
+    (questions.get(channel) ?? []).map((question) => ({ channel, question, isListed: list.has(question) })),
+  )
+  const listed = known.filter(({ isListed }) => isListed).map(partitionKey)
+  const unlisted = known.filter(({ isListed }) => !isListed).map(partitionKey)
+  const seen = { runId, foundAt: new Date(clock.now()), since: new Date(clock.now() - STILL_ASKED_MS) }
+  const recentlyListed = await recordListing(db, { listed, unlisted }, seen)
+  const stream = streams.find(isOfQuestions)
+  const ask = async (partition: string) =>
+    served.set(partition, stream !== undefined && (await isServed(stream, parsePartition(partition) ?? {}, deps)))
+  await Promise.all(recentlyListed.filter((partition) => !served.has(partition)).map(ask))
+  const isRead = (channel: string, question: string) =>
+    (trustedLists.get(channel)?.has(question) ?? true) || served.get(partitionKey({ channel, question })) === true
+  return (channel) => (questions.get(channel) ?? []).filter((question) => isRead(channel, question))
 }
 
 /** Whether a stream is read questionnaire by questionnaire. */
