@@ -119,27 +119,21 @@ async function planGaps(
   wanted: ReturnType<typeof wantedPartitions>,
   gapsOf: ReadonlyMap<string, readonly Window[]> | undefined,
   now: WallTime,
-  more: Pick<Slice, 'backfillId' | 'lookbackDays'>,
+  options: Pick<Slice, 'backfillId' | 'lookbackDays'>,
 ): Promise<Plans> {
   const latest = newestAt(now)
-  const ever = wanted.map(({ partition }) => ({ partition, window: { from: -Infinity, to: latest } }))
+  const allTimes = wanted.map(({ partition }) => ({ partition, window: { from: -Infinity, to: latest } }))
   const mayOverlap = stream.timeColumns.length > 1 && !stream.isBudgeted
-  const uncoveredOf = await readGaps(mayOverlap ? db : undefined, stream.name, ever)
+  const uncoveredOf = await readGaps(mayOverlap ? db : undefined, stream.name, allTimes)
   return wanted.map(({ of, partition, window: whole }) => {
     const gaps = gapsOf?.get(partition) ?? [whole]
     const uncovered = uncoveredOf.get(partition) ?? []
     const search = stream.identity ? undefined : { cuts: 0, proven: 0 }
+    const common = { stream, partition: of, search, ...options }
     const slices = gaps
       .toReversed()
       .flatMap((gap) => cutAtLookback(overlapCovered(gap, uncovered, stream, latest), stream, now))
-      .map((window) => ({
-        stream,
-        partition: of,
-        window,
-        covers: partUntil(window, claimableUntil(now)),
-        search,
-        ...more,
-      }))
+      .map((window) => ({ ...common, window, covers: partUntil(window, claimableUntil(now)) }))
     return { stream, partition: of, slices }
   })
 }
@@ -172,11 +166,11 @@ export interface BackfillPlan extends Pick<SyncPlan, 'streams' | 'channels' | 'n
  */
 export async function planBackfill(db: Db | undefined, plan: BackfillPlan, questionsOf: QuestionsOf): Promise<Plans> {
   const { streams, channels, now, backfillId, onlyGaps } = plan
-  const past = { from: plan.window.from, to: Math.min(plan.window.to, newestAt(now)) }
+  const window = { from: plan.window.from, to: Math.min(plan.window.to, newestAt(now)) }
   const plans = streams.map(async (stream) => {
-    const wanted = wantedPartitions(stream, channels, questionsOf, past)
-    const isFresh = backfillId === undefined && !onlyGaps
-    const gapsOf = isFresh ? undefined : await readGaps(db, stream.name, wanted, onlyGaps ? {} : { backfillId })
+    const wanted = wantedPartitions(stream, channels, questionsOf, window)
+    const isNew = backfillId === undefined && !onlyGaps
+    const gapsOf = isNew ? undefined : await readGaps(db, stream.name, wanted, onlyGaps ? {} : { backfillId })
     return await planGaps(db, stream, wanted, gapsOf, now, { backfillId })
   })
   return (await Promise.all(plans)).flat()
