@@ -79,16 +79,16 @@ export function halveSlice(slice: Slice, rows: readonly Row[], timeZone: string)
  * window has, unless `inAnyCase`: a service may show a row with two times only in a range that holds both, so a row
  * across a cut would be in no part. If the slice is itself a part, the total announced for it still holds. If the parts
  * have surprisingly few rows, the missing ones may belong to any part that is not too young to be covered.
- * @param told the largest total of the window
+ * @param windowTotal the largest total of the window
  */
 export async function countParts(
   { stream, announced = 0 }: Slice,
   parts: readonly Slice[] | undefined,
-  told: number,
+  windowTotal: number,
   pages: PageReading,
   inAnyCase = false,
 ): Promise<readonly Slice[] | undefined> {
-  const total = Math.max(told, announced)
+  const total = Math.max(windowTotal, announced)
   const { window } = pages.list
   if (parts === undefined || window === undefined || !stream.isCounted) return parts
   // The cuts lie at half a minute, between times in whole minutes. Ranges overlap by a second, so that a row at a cut
@@ -159,18 +159,16 @@ export async function findBound(
 ): Promise<WallTime | undefined> {
   if (to - from <= SHORTEST_WINDOW) return undefined
   const middle = cutTime({ from: floorToMinute(from), to }, floorToMinute((from + to) / 2))
-  const [older, newer] = [
-    // They are a second apart, so that no row is in both, even if ranges include both ends.
-    { from, to: middle - 1 },
-    { from: middle, to },
-  ]
-  const [ofOlder, ofNewer] = await Promise.all([countIn(older, pages), countIn(newer, pages)])
-  const sum = ofOlder + ofNewer
+  // The halves are a second apart, so that no row is in both, even if ranges include both ends.
+  const older = { from, to: middle - 1 }
+  const newer = { from: middle, to }
+  const [olderRows, newerRows] = await Promise.all([countIn(older, pages), countIn(newer, pages)])
+  const sum = olderRows + newerRows
   if (sum > total) {
     // A live list may have grown meanwhile. A service that counts whole days, or everything, counts any part alike.
     const isLive = sum <= (await countIn({ from, to }, pages))
     return isLive || total === (await countIn({ from, to: from + MINUTE }, pages)) ? undefined : middle
   }
-  const whole = ofNewer === total ? newer : ofOlder === total ? older : undefined
-  return whole && (await findBound(whole, total, pages))
+  const fullHalf = newerRows === total ? newer : olderRows === total ? older : undefined
+  return fullHalf && (await findBound(fullHalf, total, pages))
 }
