@@ -99,42 +99,41 @@ export function judgeWalks(summary: WalkSummary, previous: WalkSummary | undefin
   const { totals, received, repeated, rejectedAgain } = summary
   const isStill = totals !== undefined && totals.smallest === totals.largest && received === totals.first
   if (verdict.proof !== 'moving' || !isStill || repeated.length > 0 || previous === undefined) return verdict
-  if (rejectedAgain.length > 0 && !(isSameElsewhere && isDeepStrictEqual(unreadOf(summary), unreadOf(previous))))
-    return verdict
-  const groups = contentsOf(summary)
-  const isDiffering = groups.every((contents) => new Set(contents).size === contents.length)
-  if (!isDiffering || JSON.stringify(groups) !== JSON.stringify(contentsOf(previous))) return verdict
+  const haveSameRejected = () => isDeepStrictEqual(rejectedTexts(summary), rejectedTexts(previous))
+  if (rejectedAgain.length > 0 && !(isSameElsewhere && haveSameRejected())) return verdict
+  const groups = contentsOfRepeated(summary)
+  const areDifferent = groups.every((contents) => new Set(contents).size === contents.length)
+  if (!areDifferent || JSON.stringify(groups) !== JSON.stringify(contentsOfRepeated(previous))) return verdict
   return { proof: 'verified', reason: undefined }
 }
 
-function unreadOf({ rejected, rejectedAgain }: WalkSummary): readonly string[] {
+function rejectedTexts({ rejected, rejectedAgain }: WalkSummary): readonly string[] {
   return [...rejected, ...rejectedAgain].map(({ raw }) => raw).sort()
 }
 
 /** The contents of each key that came more than once, as sorted texts, in the order of the keys. */
-function contentsOf({ held }: WalkSummary): readonly (readonly string[])[] {
+function contentsOfRepeated({ held }: WalkSummary): readonly (readonly string[])[] {
   const groups = [...held].filter(([, rows]) => rows.length > 1).sort(([a], [b]) => (a < b ? -1 : 1))
   return groups.map(([, rows]) => rows.map(({ row }) => declaredText(row)).sort())
 }
 
 /** Counts the rows that there may be beside one per key, because some keys came with different contents. */
 export function countOthers(summary: WalkSummary): number {
-  return contentsOf(summary).reduce((sum, contents) => sum + new Set(contents).size - 1, 0)
+  return contentsOfRepeated(summary).reduce((sum, contents) => sum + new Set(contents).size - 1, 0)
 }
 
 /** The freshest row of each key that was held back. The order of arrival does not matter. */
 export function freshestOf(stream: Stream, held: WalkSummary['held']): readonly Row[] {
-  return [...held.values()].flatMap((rows) => rank(stream, rows).slice(0, 1)).map(({ row }) => row)
+  return [...held.values()].flatMap((rows) => freshestFirst(stream, rows).slice(0, 1)).map(({ row }) => row)
 }
 
 /** The other rows of each key that was held back, for quarantine. */
 export function duplicatesOf(stream: Stream, held: WalkSummary['held']): readonly RejectedItem[] {
   const path = keyField(stream)
-  return [...held.values()].flatMap((rows) =>
-    rank(stream, rows)
-      .slice(1)
-      .map(({ raw }) => duplicateItem(raw, path, rows.length)),
-  )
+  return [...held.values()].flatMap((rows) => {
+    const [, ...others] = freshestFirst(stream, rows)
+    return others.map(({ raw }) => duplicateItem(raw, path, rows.length))
+  })
 }
 
 /** The source field of the key column. */
@@ -143,7 +142,7 @@ export function keyField(stream: Stream): string {
   return source?.kind === 'field' ? source.field : ''
 }
 
-function rank({ freshnessColumn }: Stream, rows: readonly HeldRow[]): readonly HeldRow[] {
+function freshestFirst({ freshnessColumn }: Stream, rows: readonly HeldRow[]): readonly HeldRow[] {
   const freshness = ({ row, raw }: HeldRow) => [String(row[freshnessColumn ?? ''] ?? ''), raw].join('\u0000')
   return rows.toSorted((a, b) => (freshness(a) < freshness(b) ? 1 : -1))
 }

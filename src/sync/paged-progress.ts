@@ -8,7 +8,7 @@ import { duplicatesOf, freshestOf } from './judge-walk.ts'
 import { liesWithin } from './windows.ts'
 import { MOST_ROWS_UNCUT } from './page-reading.ts'
 import type { Slice } from './slice-work.ts'
-import { startWalk, type WalkSummary } from './walk.ts'
+import { type HeldRow, startWalk, type WalkSummary } from './walk.ts'
 
 /** The progress of a slice before its first page. */
 export function beginSlice({ window, covers, backfillId }: Slice, startedAt: Date): OpenSlice {
@@ -126,10 +126,8 @@ export function readPageRows(stream: Stream, page: Page, readItem: ItemReader): 
   walk.add(page)
   const summary = walk.summary()
   // An item that comes twice unchanged is not a duplicate.
-  const differing = [...summary.held].map(
-    ([key, rows]) => [key, [...new Map(rows.map((row) => [row.raw, row])).values()]] as const,
-  )
-  const byKey = new Map(differing)
+  const byKey = new Map<string, readonly HeldRow[]>()
+  for (const [key, rows] of summary.held) byKey.set(key, [...new Map(rows.map((row) => [row.raw, row])).values()])
   return {
     ...page,
     ...summary,

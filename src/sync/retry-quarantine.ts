@@ -76,7 +76,8 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly string[] 
         await resolveItems(trx, items, seenAt)
         await keepConflicts(trx, stream, partition, rows, { runId, seenAt, timeZone })
         // One row per key, because Postgres refuses equal keys in one statement.
-        const held = Map.groupBy(rows.map(asHeld), ({ row }) => rowKey(stream)(row))
+        const heldRows = rows.map((row) => ({ row, raw: '' }))
+        const held = Map.groupBy(heldRows, ({ row }) => rowKey(stream)(row))
         const { inserted, updated } = await loadRows(trx, stream, freshestOf(stream, held), runId, 'late')
         count(stream.name, { inserted, updated, unchanged: rows.length - inserted - updated })
       }
@@ -112,8 +113,6 @@ function readGroup(items: readonly KeptItem[], { streams, parse, timeZone }: Ret
 function minuteIn({ identity }: Stream, row: Row, timeZone: string) {
   return minuteOf(row[identity?.timeColumn ?? ''], timeZone)
 }
-
-const asHeld = (row: Row) => ({ row, raw: '' })
 
 function dayOf({ lastSeenAt }: KeptItem, timeZone: string): string {
   return formatWallDate(wallTimeAt(lastSeenAt.getTime(), timeZone))
