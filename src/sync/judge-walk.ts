@@ -194,8 +194,7 @@ export async function compareWithEarlier(
   const isCompared = window !== undefined || stream.marksRemoved
   const earlier = await countEarlier(db, part, runId)
   const before = isCompared ? earlier.before : (lastWalk ?? 0)
-  // A conclusive walk must also bring the rows that an earlier walk of this run inserted, and as many as were
-  // announced.
+  // A conclusive walk must also bring what an earlier walk of this run inserted, and as many rows as were announced.
   const [inserted, announced] = isConclusive(verdict) ? [earlier.inserted, slice.announced ?? 0] : [0, 0]
   // The announced number includes rows that lie outside of the window by one of their times.
   const came = accountedFor(summary)

@@ -123,11 +123,11 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       return await earlier
     },
     /**
-     * Fails if most rows of a page lie outside of the requested range. If the service filters by whole days, rows of
-     * the first and last day are accepted: such a row must come if its own minute is requested (not checked if calls
-     * are few, as rows with an id do no harm). For rows with an id, the service may also filter by a time that it does
-     * not show, such as when they were written. It must then count no rows of long ago, and none in the future, as it
-     * would if its clock were in another time zone.
+     * Fails if most rows of a page lie outside of the requested range. If the service filters by whole days, all rows
+     * of its first and last day are accepted, if one comes when its own minute is requested (not checked if calls are
+     * few, as rows with an id do no harm). Rows with an id may also be filtered by a time that they do not show, such
+     * as when they were written. The service must then count none of long ago, and none in the future, as in another
+     * time zone.
      * @throws LivehouseError `paging.ignored`
      */
     requireFiltered: async (rows: readonly Row[]): Promise<void> => {

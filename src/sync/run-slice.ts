@@ -166,9 +166,8 @@ function countsOf(extraction: Extraction | undefined, { inserted, updated, uncha
 const MOST_PAGES = 2000
 
 /**
- * Reads the rows of a slice, or cuts it, because it is too large (which may show only while it is read) or because the
- * service serves only a part of it. If rows have no id and the service's total counts all rows of the partition
- * whatever the range, all of them are requested.
+ * Reads the rows of a slice, or cuts it because it is too large, as may show only while it is read, or only partly
+ * served. If rows have no id and the total counts all rows of the partition in any range, all of them are requested.
  *
  * @throws LivehouseError `paging.ignored`, also if the list of one minute has no end; `api.…` of a call
  */

@@ -168,8 +168,7 @@ function differenceOf(kind: 'missing' | 'surplus', keys: readonly string[], wind
 }
 
 /**
- * Finds the rows of the warehouse that did not come; none if the list moved or was short, which shows nothing about
- * them.
+ * Finds rows of the warehouse that did not come; none if the list moved or was short, as that shows nothing about them.
  * `kept`: old rows of a stream that keeps every row. They are right, and another reading would not change them.
  */
 async function findSurplus(range: ComparedRange, readings: readonly Extraction[], deps: RunDeps) {
