@@ -118,8 +118,8 @@ async function requireFoundByTime({ stream, isFound }: Slice, shown: Page, readi
   if ('refusal' in page || page.items.length >= Math.min(pages.pageSize, shown.items.length)) return
   if (minutesWithin(minute, rowsOf(page, readItem), stream, timeZone).length > 0) return
   const call = describeList(list)
-  const evidence = `none of ${formatWallTime(from)} comes where that is asked for, at which a row was shown before`
-  const effect = 'So long a list cannot be cut by time'
+  const evidence = `a row of ${formatWallTime(from)} does not come when that minute is requested`
+  const effect = 'The list is too long to be read at once, and cannot be cut by time'
   const repair = "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support."
   const message = `${call}: the service filters by another time than it shows: ${evidence}. ${effect}. ${repair}`
   throw new LivehouseError('paging.ignored', message, {})

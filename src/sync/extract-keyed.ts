@@ -188,7 +188,7 @@ function judgeTogether(
   const isSame = distinct === all.distinct && distinct === previous?.distinct
   const isSameElsewhere = isSame && largest !== previous.largest
   const alone = judgeWalks(end, previous, isSameElsewhere)
-  const why = `the source says ${totals?.last}, but ${beyondTotal} rows came before: its total is not true`
+  const why = `the source says ${totals?.last}, but ${beyondTotal} rows came before, so its total is wrong`
   const ofWalk: Verdict = isUntrue && isConclusive(alone) ? { proof: 'moving', reason: why, isStill: true } : alone
   all.isStill &&= ofWalk.isStill === true && (previous === undefined || previous.totals?.first === totals?.first)
   // If more rows came than announced, the total counts rows that the list holds twice only once.

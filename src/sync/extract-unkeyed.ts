@@ -52,7 +52,7 @@ export async function extractUnkeyed(
     const { unread, isEndUnknown } = list
     const whole = list.doubt === undefined && unread === undefined ? await compare(at.pages, list.pages) : list.pages
     const pages = whole ?? list.pages
-    const doubt = whole === undefined ? 'some rows came on two pages, and not so at another page size' : list.doubt
+    const doubt = whole === undefined ? 'some rows came on two pages, but not at another page size' : list.doubt
     if (whole === undefined) {
       served = Math.max(served, largestPage(list.pages))
       pageSize = sizeOfReading(served, attempt + 1, stream.isCounted ? 1 : Math.min(FEWEST_ROWS, Math.ceil(served / 2)))

@@ -39,11 +39,11 @@ export function judgeWalk({ totals, received, distinct, rejected }: WalkSummary)
   if (totals === undefined) return { proof: 'unverifiable', reason: undefined }
   const { first, smallest, largest } = totals
   if (smallest !== largest)
-    return { proof: 'moving', reason: `the source's total moved between ${smallest} and ${largest} while it was read` }
+    return { proof: 'moving', reason: `the source's total went from ${smallest} to ${largest} while it was read` }
   const accounted = distinct + rejected.length
   if (accounted === first && received === first) return { proof: 'verified', reason: undefined }
   if (accounted > first) {
-    const reason = `the source says ${first}, but ${accounted} rows came: its total is not true`
+    const reason = `the source says ${first}, but ${accounted} rows came, so its total is wrong`
     return { proof: 'moving', reason, isStill: accounted < received }
   }
   const came = `${distinct} distinct and ${rejected.length} quarantined rows came, ${received - accounted} came twice`

@@ -78,6 +78,6 @@ function isSizeRead(reply: Reply, { wire }: Stream): boolean | undefined {
 function describeReply(reply: Reply): string {
   if ('reason' in reply) return reply.reason
   const { echoedPageSize, items, total } = reply
-  const echo = echoedPageSize === undefined ? '' : `, called a page of ${echoedPageSize}`
+  const echo = echoedPageSize === undefined ? '' : `, and the answer names a page size of ${echoedPageSize}`
   return `${items.length} of ${total ?? 'some'} came${echo}`
 }

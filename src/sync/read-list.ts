@@ -68,7 +68,7 @@ export async function readBareList(
         if (isOneAnswer(reading, pages)) throw next.refusal
         return { pages, doubt: undefined, unread: next }
       }
-      if (meaning === 'unknown') return { pages, doubt: `page ${number} is an earlier one again`, isEndUnknown: true }
+      if (meaning === 'unknown') return { pages, doubt: `page ${number} repeats an earlier one`, isEndUnknown: true }
       repeats++
       // Equal rows do not fill this many pages: the service repeats a page.
       if (repeats > 100) throw pageIgnored(reading, next, number, number - repeats)
@@ -224,9 +224,9 @@ export async function readCountedList(
       const isMore = mayBeCut && received > (page.total ?? received)
       if (isMore && !isOneAnswer(reading, pages)) return { pages, doubt: undefined, unread: 'too long' }
       if (page.items.length === 0) continue
-      if (page.total !== pages[0]?.total) doubts.push('the total moved while the list was read')
+      if (page.total !== pages[0]?.total) doubts.push('the total changed while the list was read')
       if (!isDeepStrictEqual(page.title, pages[0]?.title))
-        doubts.push(`the headers of page ${number} are not those of page 1`)
+        doubts.push(`the headers of page ${number} differ from those of page 1`)
     }
   } catch (error) {
     if (pages.length > 0 && isRefusal(error)) return { pages, doubt: undefined, unread: { refusal: error } }

@@ -119,7 +119,7 @@ export function pageIgnored(
   earlier = 1,
 ): LivehouseError {
   const call = describeList(list)
-  const echo = echoedPage === undefined ? '' : `, and names it page ${echoedPage}`
+  const echo = echoedPage === undefined ? '' : `, and calls itself page ${echoedPage}`
   const evidence = `page ${number} holds the same ${items.length} items as page ${earlier}${echo}`
   const repair = `Nothing beyond page ${earlier} can be read; ask the service's support.`
   const message = `${call}: the service ignores the page parameter: ${evidence}. ${repair}`

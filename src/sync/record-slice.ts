@@ -180,8 +180,8 @@ export async function requireFields(
   const channel = id === undefined ? '' : ` --channel ${id}`
   throw new LivehouseError(
     'interface.changed',
-    `${place.stream} ${place.partition}: none of ${received} items has ${fields.join(', ')} any more, or none in a ` +
-      "form that can be read, so nothing was written. Ask the service's support; where that is meant: " +
+    `${place.stream} ${place.partition}: none of ${received} items has ${fields.join(', ')} in a readable form any ` +
+      "more, so nothing was written. Ask the service's support. If the change is intended: " +
       `livehouse accept --stream ${place.stream}${channel} --reason TEXT`,
     {},
   )
@@ -203,7 +203,7 @@ export function requireReadable(
   const samples = [...new Set(rejected.map(({ reason }) => reason))].slice(0, 3)
   const came = `${rejected.length} of ${received} rows could not be read: ${samples.join('; ')}`
   const repair = 'the interface has probably changed (see `livehouse quarantine list`)'
-  const way = `To load the others all the same, raise LIVEHOUSE_MAX_UNREADABLE_PERCENT (${maxUnreadablePercent} now)`
+  const way = `To load the others anyway, raise LIVEHOUSE_MAX_UNREADABLE_PERCENT (now ${maxUnreadablePercent})`
   const message = `${came}. They are kept in quarantine; ${repair}. ${way}.`
   throw new LivehouseError('rows.unreadable', message, {})
 }

@@ -206,8 +206,8 @@ async function keepRefused(work: Work, error: LivehouseError): Promise<unknown> 
 function refusedForDays(cause: unknown, since: Date | undefined): unknown {
   if (!(cause instanceof LivehouseError)) return cause
   const advice = hasCode(cause, 'api.rateLimited')
-    ? 'another client of the account spends the calls of each day. Each day asks once more'
-    : 'it is not that the calls of a day are spent. Each day asks once more; leave out what is refused for good'
+    ? 'another client of the account must be spending the calls of each day. It is tried again once a day'
+    : "the day's calls are not the reason. It is tried again once a day; leave it out if it is refused for good"
   const message = `${cause.message}: refused since ${since?.toISOString()}, so ${advice}`
   return new LivehouseError(cause.code, message, cause.details)
 }

@@ -198,9 +198,8 @@ async function judgeHidden(extraction: Extraction, reading: SliceReading): Promi
   const hidden = await countHidden(extraction, reading)
   const { totals } = extraction.summary
   if (hidden === 0 || totals === undefined) return extraction
-  const told = `the source says ${totals.largest}, and as many came`
-  const others = `in its other order ${hidden} others come first`
-  const reason = `${told}, but ${others}: it serves no more rows of a list, or some left meanwhile`
+  const start = `the source says ${totals.largest}, and as many came, but in reverse order it starts with`
+  const reason = `${start} ${hidden} other rows: it limits how many it serves, or some left meanwhile`
   const summary = { ...extraction.summary, totals: { ...totals, largest: totals.largest + hidden } }
   return { ...extraction, summary, verdict: { proof: 'short', reason } }
 }
@@ -228,7 +227,7 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   const isOneAnswer = read.kind === 'unread' && read.cause === 'too long' && read.isOneAnswer
   if (halves) return { kind: 'cut', parts: searchWithin(slice, halves, isOneAnswer), hasMoved: read.kind === 'read' }
   if (read.kind === 'read') {
-    const why = `it did not come to rest in ${MOST_READINGS} readings or more, no row was written`
+    const why = `it did not come to rest in ${MOST_READINGS} or more readings, so no row was written`
     const reason = `${why}: ${read.extraction.verdict.reason}`
     return { ...read, extraction: { ...read.extraction, verdict: { proof: 'short', reason, isAtRest: false } } }
   }

@@ -166,7 +166,7 @@ export function straysOf(
 export function filterIgnored(list: ListRequest, strays: readonly Row[], rows: number) {
   const times = list.stream.timeColumns.map((name) => strays[0]?.[name]).join(' to ')
   const asked = list.window ? formatWindow(list.window) : ''
-  const evidence = `${strays.length} of ${rows} rows lie outside ${asked}, such as one of ${times}`
+  const evidence = `${strays.length} of ${rows} rows lie outside ${asked}, such as one at ${times}`
   const repair = "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support."
   const message = `${describeList(list)}: the service ignores the time filter: ${evidence}. ${repair}`
   return new LivehouseError('paging.ignored', message, {})

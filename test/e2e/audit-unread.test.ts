@@ -19,7 +19,7 @@ test('what the source announces and never delivers is a difference, unless it ha
   expect(await account.sync('watch_records')).toMatchObject({ code: 3 })
   await run(accept, ['--stream', 'watch_records', '--channel', channelId, '--reason', 'a ghost', '--days', '1'])
   const shown = (await run(audit, ['--streams', 'watch_records'])).printed.join('\n')
-  expect(shown).toMatch(/~ accepted: watch_records .* the source says that there is 1 row more than it delivers from /)
+  expect(shown).toMatch(/~ accepted: watch_records .* the source says that it has 1 row more than it delivers from /)
   const slices = { accepted: 1, verified: 1, short: 0 }
   const accepted = await account.runJson(audit, ['--streams', 'watch_records'])
   expect(accepted).toMatchObject({ code: 0, streams: { watch_records: { slices } } })
@@ -122,7 +122,7 @@ test.each([
   expect(await account.run(ledger, ['forget', ...range])).toMatchObject({ code: 0 })
   give(1000, more)
   const [cash] = (await account.runJson(audit, range)).audit.partitions
-  const note = expect.stringContaining('the service tells no total, but at least 100 rows')
+  const note = expect.stringContaining('the service gives no total, but has at least 100 rows')
   expect(cash).toMatchObject({ verdict, notes: [note] })
 })
 

@@ -90,7 +90,7 @@ test('a viewer list of which no more than a round number is counted and served i
   const { emulator, clock, run } = account
   Object.assign(emulator.switches, { largestTotal: 200, hidesBehindTotal: true })
   const { code, errors } = await account.sync('visitors')
-  expect([code, errors]).toMatchObject([3, [{ message: expect.stringContaining('in its other order') }]])
+  expect([code, errors]).toMatchObject([3, [{ message: expect.stringContaining('in reverse order') }]])
   const [channelId = ''] = emulator.channelIds
   const accepted = ['--stream', 'visitors', '--channel', channelId, '--reason', 'no more are served']
   expect(await run(accept, accepted)).toMatchObject({ code: 0 })

@@ -49,7 +49,7 @@ test.each([
   }
   const { code, errors } = await readAll()
   expect(code).toBe(3)
-  const message = expect.stringContaining(`has ${field} any more`)
+  const message = expect.stringContaining(`has ${field} in a readable form any more`)
   expect(errors[0]).toMatchObject({ code: 'interface.changed', message })
   expect(await countKnown()).toBe(known)
   await account.expectTruth([stream])

@@ -148,7 +148,7 @@ test('too many unreadable rows fail the slice with samples, and are kept; where 
   const options = { streams: ['visitors'] }
   const { status: ended, errors } = await pipeline.sync({ ...options, maxUnreadablePercent: 49.9 })
   expect([ended, errors]).toMatchObject(['partial', [{ code: 'rows.unreadable' }]])
-  expect(errors[0]?.message).toMatch(/user_id is "".*raise LIVEHOUSE_MAX_UNREADABLE_PERCENT \(49\.9 now\)/s)
+  expect(errors[0]?.message).toMatch(/user_id is "".*raise LIVEHOUSE_MAX_UNREADABLE_PERCENT \(now 49\.9\)/s)
   const quarantined = pipeline.database.db.selectFrom('livehouse_ops.quarantine').select('raw')
   expect(await quarantined.execute()).toHaveLength(30)
   const result = await pipeline.sync({ ...options, maxUnreadablePercent: 50 })

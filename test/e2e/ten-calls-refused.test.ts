@@ -81,7 +81,7 @@ test('calls that another client spends every day cost no page that was read, and
     return await runBackfill(settings)
   })
   expect(ends.map(({ code }) => code)).toEqual([4, 4, 4, 4, 3, 3])
-  const message = expect.stringMatching(/429.*another client of the account spends/)
+  const message = expect.stringMatching(/429.*another client of the account must be spending/)
   expect(ends[5].errors).toMatchObject([{ message }])
 
   account.emulator.faults.splice(0)

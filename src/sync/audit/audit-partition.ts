@@ -26,13 +26,13 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
   const [from = 0, to = 0] = [deps.claimableMs(), deps.clock.now()].map((ms) => claimableUntil(deps.wallTimeAt(ms)))
   for (const window of [...uncovered, ...(to - from > 60 * MINUTE ? [{ from, to }] : [])]) {
     const found = mergeComparisons(await compareByCount(window, { ...sides, isUncovered: true }, { cuts: 0 }))
-    const least = stream.isCounted ? '' : `, and the service tells no total, but at least ${found.sourceRows} rows`
+    const least = stream.isCounted ? '' : `, and the service gives no total, but has at least ${found.sourceRows} rows`
     const note = `no reading covers ${formatWindow(window)}${least}: livehouse sync or backfill reads it`
     parts.push(found.verdict === 'equal' ? found : { ...found, notes: [note, ...found.notes] })
   }
   parts.sort((a, b) => (a.window?.from ?? 0) - (b.window?.from ?? 0))
   const { notes, ...merged } = mergeComparisons(parts)
-  const gaps = `what lies between its ${covered.length} covered ranges is not covered, so nothing is claimed of it`
+  const gaps = `the gaps between its ${covered.length} covered ranges are not compared, as nothing is claimed of them`
   const isBehind = to - from > MINUTE
   const late = `this machine's clock is behind, so nothing after ${formatWallMinute(from)} counts as covered`
   return {
@@ -140,7 +140,7 @@ async function judgeCount(counted: Comparison, rows: number, window: Window, sid
   for (const end of [window.from, window.to]) unclear += (await findQuiet({ from: end, to: end }, end, sides)).touching
   if (Math.abs(rows) > unclear)
     return { ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window }] }
-  const within = `counted to within ${unclear} rows: so many touch its ends, or have no time that could be read`
+  const within = `counted to within ${unclear} rows, which touch its ends or have no readable time`
   const note = `${within}; a range of at most ${MOST_READ_ROWS} rows (--from, --to) is read row by row`
   return { ...counted, verdict: 'unverifiable', notes: [note] }
 }
@@ -206,7 +206,11 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
   const isDaily = isOfDay(stream)
   const readOn = readAt && dayOf(readAt)
   if (isDaily && readOn !== undefined && readOn !== today)
-    return { ...nothingCompared, verdict: 'unverifiable', notes: [`not comparable: the last snapshot is of ${readOn}`] }
+    return {
+      ...nothingCompared,
+      verdict: 'unverifiable',
+      notes: [`not comparable: the last snapshot is from ${readOn}`],
+    }
 
   const items = await readQuarantined(db, place)
   const ofToday = ({ lastSeenAt }: KeptItem) => !isDaily || dayOf(lastSeenAt) === today

@@ -145,21 +145,18 @@ function whatDiffers(difference: Difference, keyColumn: string): string {
       const more = rows > keys.length ? ` and ${rows - keys.length} more` : ''
       const what = kind === 'missing' ? 'missing from the warehouse' : 'not at the source'
       const side = kind === 'missing' ? 'source' : 'warehouse'
-      return `${count} of the ${side} ${are(rows)} ${what} (${keyColumn} ${keys.join(', ')}${more})`
+      const verb = rows === 1 ? 'is' : 'are'
+      return `${count} of the ${side} ${verb} ${what} (${keyColumn} ${keys.join(', ')}${more})`
     }
     case 'count':
       return `the ${rows > 0 ? 'source' : 'warehouse'} has ${count} more than the ${rows > 0 ? 'warehouse' : 'source'}`
     case 'reopened':
-      return 'an earlier audit found a difference, and nothing has been read again since (livehouse sync)'
+      return 'an earlier audit found a difference, and it has not been read again since (livehouse sync)'
     case 'restless':
       return 'a part did not come to rest while it was read, so it was not compared'
     case 'withheld':
-      return `the source says that there ${are(rows)} ${count} more than it delivers`
+      return `the source says that it has ${count} more than it delivers`
   }
-}
-
-function are(rows: number): string {
-  return rows === 1 ? 'is' : 'are'
 }
 
 /**
