@@ -77,17 +77,17 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
   try {
     let pageSize = await choosePageSize(planned, deps)
     const open = (asked: Slice) => openReading(asked, deps, meter, pageSize)
-    const wider = await askWider(planned, deps)
-    let reading = open(wider ?? planned)
+    const widened = await widenRequest(planned, deps)
+    let reading = open(widened ?? planned)
     if (pageSize !== planned.stream.pageSize) {
       pageSize = await reading.tryPageSize(pageSize, 2)
-      if (pageSize !== reading.pages.pageSize) reading = open(wider ?? planned)
+      if (pageSize !== reading.pages.pageSize) reading = open(widened ?? planned)
     }
-    const wide = wider && (await readWider(wider, reading, deps, loader))
-    if (wider && wide) slice = wider
+    const widerReading = widened && (await readIfProven(widened, reading, deps, loader))
+    if (widened && widerReading) slice = widened
     // The loader of the wider reading may hold rows, so the planned one gets a loader of its own.
-    else if (wider) [reading, loader] = [open(planned), createBatchLoader(planned, deps)]
-    const extracted = wide ?? (await extractSlice(slice, reading, deps, loader))
+    else if (widened) [reading, loader] = [open(planned), createBatchLoader(planned, deps)]
+    const extracted = widerReading ?? (await extractSlice(slice, reading, deps, loader))
     if (extracted.kind === 'cut') {
       const { inserted, updated } = loader.counts()
       const parts = extracted.parts.map((part) => (inserted + updated > 0 ? { ...part, hasWritten: true } : part))
@@ -98,8 +98,8 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
     requireReadable(extraction.summary, deps)
     await requireFields(slice, readableOf(extraction.summary), reading, deps)
     const earlier = await reading.earlier()
-    const held = await compareWithEarlier(slice, extraction, deps, earlier.lastWalk)
-    const verdict = await acceptShortfall(slice, held, deps)
+    const compared = await compareWithEarlier(slice, extraction, deps, earlier.lastWalk)
+    const verdict = await acceptShortfall(slice, compared, deps)
     if (verdict.proof === 'accepted') await loader.add(extraction.unproven ?? [])
     const record = { ...log.record(verdict, extraction, reading.covers()), pageSize: extraction.pageSize }
     const landing = await landSlice(slice, { extraction, verdict, record, earlier }, deps, loader)
@@ -127,7 +127,7 @@ async function choosePageSize(slice: Slice, { db }: RunDeps): Promise<number> {
  * service filters by another time than it shows, or in another time zone, it does not return existing rows near the
  * ends of a range. Undefined if no row is waiting to be marked.
  */
-async function askWider(slice: Slice, { db, wallTimeAt, claimableMs }: RunDeps): Promise<Slice | undefined> {
+async function widenRequest(slice: Slice, { db, wallTimeAt, claimableMs }: RunDeps): Promise<Slice | undefined> {
   const { stream, window } = slice
   if (window === undefined || !stream.marksRemoved || (await readMissedRows(db, placeOf(slice))) === 0) return undefined
   const to = Math.max(window.to, Math.min(window.to + DAY, newestAt(wallTimeAt(claimableMs()))))
@@ -135,10 +135,10 @@ async function askWider(slice: Slice, { db, wallTimeAt, claimableMs }: RunDeps):
 }
 
 /**
- * Reads a slice that requests more than its window.
+ * Reads a slice with a widened request.
  * @returns undefined if it is refused, cut or not proven; the slice is then read as planned
  */
-async function readWider(slice: Slice, reading: SliceReading, deps: RunDeps, loader: BatchLoader) {
+async function readIfProven(slice: Slice, reading: SliceReading, deps: RunDeps, loader: BatchLoader) {
   try {
     const read = await extractSlice(slice, reading, deps, loader)
     return read.kind === 'cut' || !isConclusive(read.extraction.verdict) ? undefined : read
@@ -179,10 +179,11 @@ export async function extractSlice(
 ): Promise<Extracted> {
   let read = await readOrCut(slice, reading, deps, loader)
   const { window, search, stream } = slice
-  const short = read.kind === 'read' && read.extraction.verdict.proof === 'short' ? read.extraction : undefined
-  const all = stream.identity && short?.summary.totals && (await reading.askAll(short.summary.totals.largest))
-  const whole = all && (await readOrCut(slice, openReading(all, deps, reading.meter), deps, loader))
-  if (whole?.kind === 'read' && isConclusive(whole.extraction.verdict)) read = whole
+  const totals =
+    read.kind === 'read' && read.extraction.verdict.proof === 'short' ? read.extraction.summary.totals : undefined
+  const sliceOfAll = stream.identity && totals && (await reading.askAll(totals.largest))
+  const readOfAll = sliceOfAll && (await readOrCut(slice, openReading(sliceOfAll, deps, reading.meter), deps, loader))
+  if (readOfAll?.kind === 'read' && isConclusive(readOfAll.extraction.verdict)) read = readOfAll
   if (read.kind === 'cut' || !isConclusive(read.extraction.verdict)) return read
   const isRound = mayBeLimit(read.extraction.summary.totals?.largest ?? 0)
   if (window === undefined) return isRound ? { ...read, extraction: await judgeHidden(read.extraction, reading) } : read
@@ -219,13 +220,13 @@ async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loa
   // Rows that are too young to be covered may move: they are read again next time anyway.
   if (read.kind === 'read' && (read.extraction.verdict.proof !== 'moving' || slice.covers === undefined)) return read
   const isCut = read.kind === 'unread' || (read.keepsMoving && mayBeSearched(slice))
-  const more =
-    read.kind === 'unread' && read.cause === 'too long' ? await cutSlice(slice, reading, deps, true) : undefined
+  const isTooLong = read.kind === 'unread' && read.cause === 'too long'
+  const cutByCount = isTooLong ? await cutSlice(slice, reading, deps, true) : undefined
   const total = read.kind === 'read' ? (read.extraction.summary.totals?.largest ?? 0) : 0
-  const split = isCut ? splitSlice(slice, read.rows, deps.timeZone) : undefined
-  const halves = more ?? (await countParts(slice, split, total, reading.pages, true))
-  const isOneAnswer = read.kind === 'unread' && read.cause === 'too long' && read.isOneAnswer
-  if (halves) return { kind: 'cut', parts: searchWithin(slice, halves, isOneAnswer), hasMoved: read.kind === 'read' }
+  const halves = isCut ? splitSlice(slice, read.rows, deps.timeZone) : undefined
+  const smaller = cutByCount ?? (await countParts(slice, halves, total, reading.pages, true))
+  const isOneAnswer = isTooLong && read.isOneAnswer
+  if (smaller) return { kind: 'cut', parts: searchWithin(slice, smaller, isOneAnswer), hasMoved: read.kind === 'read' }
   if (read.kind === 'read') {
     const why = `it did not come to rest in ${MOST_READINGS} or more readings, so no row was written`
     const reason = `${why}: ${read.extraction.verdict.reason}`
