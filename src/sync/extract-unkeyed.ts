@@ -39,7 +39,7 @@ export async function extractUnkeyed(
 ): Promise<UnkeyedReading> {
   const { stream, window } = slice
   const compare = compareReadings(stream)
-  let earlier: readonly string[] | undefined
+  let previousContents: readonly string[] | undefined
   let { pageSize } = reading.pages
   let served = 0
 
@@ -50,10 +50,11 @@ export async function extractUnkeyed(
       ? await readCountedList(at, mayBeSearched(slice))
       : await readBareList(at, mostPages)
     const { unread, isEndUnknown } = list
-    const whole = list.doubt === undefined && unread === undefined ? await compare(at.pages, list.pages) : list.pages
-    const pages = whole ?? list.pages
-    const doubt = whole === undefined ? 'some rows came on two pages, but not at another page size' : list.doubt
-    if (whole === undefined) {
+    const isClean = list.doubt === undefined && unread === undefined
+    const accepted = isClean ? await compare(at.pages, list.pages) : list.pages
+    const pages = accepted ?? list.pages
+    const doubt = accepted === undefined ? 'some rows came on two pages, but not at another page size' : list.doubt
+    if (accepted === undefined) {
       served = Math.max(served, largestPage(list.pages))
       pageSize = sizeOfReading(served, attempt + 1, stream.isCounted ? 1 : Math.min(FEWEST_ROWS, Math.ceil(served / 2)))
     }
@@ -66,33 +67,34 @@ export async function extractUnkeyed(
     }
     const isOneAnswer = list.pages.length < 2 && walk.summary().received < reading.pages.pageSize
     if (unread !== undefined) return { kind: 'unread', cause: unread, isOneAnswer, rows }
-    const kept = rows.filter((row) => window === undefined || liesWithin(row, [identity.timeColumn], window, timeZone))
+    const isOfSlice = (row: Row) => window === undefined || liesWithin(row, [identity.timeColumn], window, timeZone)
+    const sliceRows = rows.filter(isOfSlice)
     const summary = walk.summary()
-    const mayBeWhole = doubt !== undefined && !stream.isCounted && isEndUnknown !== true
-    const contents = mayBeWhole ? kept.map(declaredText).sort() : undefined
+    const isEndReached = doubt !== undefined && !stream.isCounted && isEndUnknown !== true
+    const contents = isEndReached ? sliceRows.map(declaredText).sort() : undefined
     // If two successive readings reached the end and hold the same rows of the window, none of them twice, then the
     // list moved only outside of the window, in the minutes that are requested in addition.
-    const isSame = isDeepStrictEqual(contents, earlier) && new Set(contents).size === contents?.length
+    const isSame = isDeepStrictEqual(contents, previousContents) && new Set(contents).size === contents?.length
     const judged = judgeWalk(summary)
     // A doubtful reading counts as one of a list that moved.
     const isDoubtful = isConclusive(judged) && doubt !== undefined && !isSame
     const verdict: Verdict = isDoubtful ? { proof: 'moving', reason: doubt } : judged
-    earlier = contents
+    previousContents = contents
     // If nothing shows the end of this list, the ends of its shorter parts may show.
     const keepsMoving = verdict.proof === 'moving' && (!isOneAnswer || isEndUnknown === true)
     // If some rows are too young to be covered, the others are read apart from them first.
     const hasYoungRows = keepsMoving && tooYoungFrom(slice) !== undefined
     if (!isConclusive(verdict) && attempt < MOST_READINGS && !hasYoungRows) continue
-    if (whole === undefined && !isConclusive(verdict) && !mayBeHalved(window) && attempt < MOST_WALKS) continue
+    if (accepted === undefined && !isConclusive(verdict) && !mayBeHalved(window) && attempt < MOST_WALKS) continue
 
-    const isWhole = isConclusive(verdict) || (verdict.proof === 'short' && doubt === undefined)
-    const identified = isWhole ? identifyRows(stream, identity, kept, timeZone) : []
+    const hasKeys = isConclusive(verdict) || (verdict.proof === 'short' && doubt === undefined)
+    const identified = hasKeys ? identifyRows(stream, identity, sliceRows, timeZone) : []
     if (isConclusive(verdict)) await loader.add(identified)
     const unproven = isConclusive(verdict) ? [] : identified
-    const title = isWhole ? pages.find(({ title: headers }) => headers?.length)?.title : undefined
+    const title = hasKeys ? pages.find(({ title: headers }) => headers?.length)?.title : undefined
     // A list that moved has a count, but no keys.
     const keys = new Set(identified.map((row) => String(row[identity.keyColumn])))
-    const found = { count: kept.length, has: (key: string) => keys.has(key) }
+    const found = { count: sliceRows.length, has: (key: string) => keys.has(key) }
     const servedSize = list.pages.length > 1 ? largestPage(list.pages) : undefined
     const headers = title && headersText(title)
     const extraction = { summary, verdict, found, unproven, pageSize: servedSize, title: headers }
@@ -114,31 +116,31 @@ export async function extractUnkeyed(
 function compareReadings(stream: Stream) {
   const textOf = (item: unknown) => itemText(stream, item)
   const checks = new Map<Page, () => Promise<boolean>>()
-  let before: readonly string[] = []
-  let sizeBefore = 0
-  let known: Items = new Map()
+  let previousTexts: readonly string[] = []
+  let previousSize = 0
+  let union: Items = new Map()
 
   return async (reading: PageReading, pages: readonly Page[]) => {
     for (const [index, page] of pages.entries())
       checks.set(page, async () => await isUnchanged(reading, index + 1, page))
     const own = collect(pages, new Map(), textOf)
-    const all = pages.flatMap(({ items }) => items.map(textOf)).sort()
-    known = all.length === before.length ? collect(pages, known, textOf) : own
-    const joined = itemsOf(known)
+    const texts = pages.flatMap(({ items }) => items.map(textOf)).sort()
+    union = texts.length === previousTexts.length ? collect(pages, union, textOf) : own
+    const unionItems = itemsOf(union)
     const size = largestPage(pages)
-    const isSame = size !== sizeBefore && isDeepStrictEqual(all, before)
-    before = all
-    sizeBefore = size
+    const isSame = size !== previousSize && isDeepStrictEqual(texts, previousTexts)
+    previousTexts = texts
+    previousSize = size
     const [first] = pages
-    if (first === undefined || isSame || itemsOf(own).length === all.length) return pages
-    if (joined.length !== all.length) return undefined
-    const lacking = [...known].filter(([text, { items }]) => items.length > (own.get(text)?.items.length ?? 0))
+    if (first === undefined || isSame || itemsOf(own).length === texts.length) return pages
+    if (unionItems.length !== texts.length) return undefined
+    const lacking = [...union].filter(([text, { items }]) => items.length > (own.get(text)?.items.length ?? 0))
     for (const page of new Set(lacking.map(([, { page: each }]) => each))) {
       if (await checks.get(page)?.()) continue
-      known = own
+      union = own
       return undefined
     }
-    return [{ ...first, items: joined }]
+    return [{ ...first, items: unionItems }]
   }
 }
 
@@ -146,15 +148,15 @@ function compareReadings(stream: Stream) {
 type Items = ReadonlyMap<string, { readonly items: readonly unknown[]; readonly page: Page }>
 
 function collect(pages: readonly Page[], before: Items, textOf: (item: unknown) => string): Items {
-  const known = new Map(before)
+  const collected = new Map(before)
   for (const page of pages)
     for (const [text, items] of Map.groupBy(page.items, textOf))
-      if (items.length > (known.get(text)?.items.length ?? 0)) known.set(text, { items, page })
-  return known
+      if (items.length > (collected.get(text)?.items.length ?? 0)) collected.set(text, { items, page })
+  return collected
 }
 
-function itemsOf(known: Items): readonly unknown[] {
-  return [...known.values()].flatMap(({ items }) => items)
+function itemsOf(collected: Items): readonly unknown[] {
+  return [...collected.values()].flatMap(({ items }) => items)
 }
 
 /**
@@ -175,13 +177,13 @@ export function identifyRows(
     const minute = formatWallTime(minuteOf(row[timeColumn], timeZone) ?? 0).slice(0, 16)
     return [minute, ...others.map((name) => row[name] ?? '')].join('|')
   })
-  return [...groups].flatMap(([shared, alike]) => {
-    const equal = new Map<Cell | undefined, number>()
-    return alike
+  return [...groups].flatMap(([shared, group]) => {
+    const occurrences = new Map<Cell | undefined, number>()
+    return group
       .sort((a, b) => compareBy([timeColumn, ...remaining], stream, a, b))
       .map((row, index) => {
-        const occurrence = (equal.get(row[timeColumn]) ?? 0) + 1
-        equal.set(row[timeColumn], occurrence)
+        const occurrence = (occurrences.get(row[timeColumn]) ?? 0) + 1
+        occurrences.set(row[timeColumn], occurrence)
         const hash = createHash('sha256')
           .update(`${shared}#${index + 1}`)
           .digest('hex')
