@@ -8,14 +8,14 @@ import { DAY, floorToDay, floorToMinute, formatWallTime, MINUTE, type WallTime }
 import { latestHeld } from '../store/load/table-part.ts'
 import type { Extraction } from './judge-walk.ts'
 import {
-  askedOf,
-  FEWEST_ROWS,
   fetchNumbered,
   fetchUnlessRefused,
+  FEWEST_ROWS,
   isOfRange,
   type PageReading,
   rowsOf,
   type SliceReading,
+  widen,
 } from './page-reading.ts'
 import { effectiveSize } from './read-pages.ts'
 import { countParts, cutToLength, findBound, halveSlice, lengthAsked, toSlices } from './slice-parts.ts'
@@ -112,7 +112,7 @@ async function requireFoundByTime({ stream, isFound }: Slice, shown: Page, readi
   if (time === undefined) return
   const from = floorToMinute(time)
   const minute = { from, to: from + MINUTE }
-  const list = { ...pages.list, window: askedOf({ window: minute }) }
+  const list = { ...pages.list, window: widen({ window: minute }) }
   const page = await fetchUnlessRefused({ ...pages, list }, 1)
   // More rows may follow a full page.
   if ('refusal' in page || page.items.length >= Math.min(pages.pageSize, shown.items.length)) return
@@ -170,7 +170,7 @@ export async function cutShortened(
   // Only rows of the warehouse show where to look beyond a gap that is longer than the ranges that the service serves.
   const held = await latestHeld(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
   const ask = async (range: Window) =>
-    await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: askedOf({ window: range }) } }, 1)
+    await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: widen({ window: range }) } }, 1)
   const isShown = (page: Awaited<ReturnType<typeof ask>>, within: Window) =>
     !('refusal' in page) && minutesWithin(within, rowsOf(page, readItem), stream, timeZone).length > 0
   if (isNothing && held && length > SHORTEST_WINDOW && isShown(await ask(held), held))
@@ -193,19 +193,19 @@ export async function cutShortened(
     .slice(1)
     .map((part) => cutTime(window, part.to))
   const sides = [
-    { unseen: known, asked: known, parts: cutAt(known.to, Math.ceil) },
-    { unseen: before, asked: { ...before, to: before.to - GAP }, parts: cutAt(earliest + MINUTE, Math.ceil) },
+    { unseen: known, request: known, parts: cutAt(known.to, Math.ceil) },
+    { unseen: before, request: { ...before, to: before.to - GAP }, parts: cutAt(earliest + MINUTE, Math.ceil) },
     {
       unseen: { from: latest + MINUTE, to },
-      asked: behind,
+      request: behind,
       parts: isNear ? cutAt(latest, Math.floor) : cutWindowAt(window, equalParts),
     },
   ]
-  for (const { unseen, asked, parts } of sides) {
-    if (asked.to - asked.from <= SHORTEST_WINDOW) continue
+  for (const { unseen, request, parts } of sides) {
+    if (request.to - request.from <= SHORTEST_WINDOW) continue
     // A service that filters by days also returns the rest of the first and last day, which may fill the page.
-    const wholeDays = { from: Math.ceil(asked.from / DAY) * DAY, to: floorToDay(asked.to) - GAP }
-    for (const range of wholeDays.to - wholeDays.from > SHORTEST_WINDOW ? [asked, wholeDays] : [asked]) {
+    const wholeDays = { from: Math.ceil(request.from / DAY) * DAY, to: floorToDay(request.to) - GAP }
+    for (const range of wholeDays.to - wholeDays.from > SHORTEST_WINDOW ? [request, wholeDays] : [request]) {
       const page = await ask(range)
       if (isShown(page, unseen)) return toSlices({ ...slice, isShortened: true }, parts)
       if ('refusal' in page || page.items.length < FEWEST_ROWS) break

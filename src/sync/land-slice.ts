@@ -27,7 +27,7 @@ import { loadRows } from '../store/load/load.ts'
 import type { BatchLoader } from './batch-loader.ts'
 import { headersText } from './extract-unkeyed.ts'
 import { type Extraction, type FullVerdict, isConclusive } from './judge-walk.ts'
-import { askedOf, FEWEST_ROWS, fetchUnlessRefused, type PageReading } from './page-reading.ts'
+import { fetchUnlessRefused, FEWEST_ROWS, type PageReading, widen } from './page-reading.ts'
 import { isOfDay, isReadTwice, lookbackStart, partUntil } from './windows.ts'
 import { rememberPresentFields } from './record-slice.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
@@ -51,7 +51,7 @@ export async function completeHeaders(
   if (!mayLackTitle || !isNewest || !isConclusive(extraction.verdict)) return extraction
   if (!(await hasHeaders(db, partitionKey(partition)))) return extraction
   const ask = async (range: Window | undefined) => {
-    const list = { stream, partition, window: range && askedOf({ window: range }) }
+    const list = { stream, partition, window: range && widen({ window: range }) }
     return await fetchUnlessRefused({ ...pages, list, pageSize: FEWEST_ROWS }, 1)
   }
   const whole = await ask(undefined)
@@ -103,7 +103,7 @@ export async function landSlice(
     const isWritten = verdict.proof !== 'short' || verdict.isDrop
     const covered = await readEarlierOf(trx, record, stream)
     const mayMiss = stream.marksRemoved || covered.seen !== '{}'
-    const place = { ...name, runId, window: slice.asked ?? slice.window }
+    const place = { ...name, runId, window: slice.requestWindow ?? slice.window }
     const unreadable = summary.rejected.length
     const hasNewUnreadable = unreadable > 0 && !(await hadAsManyQuarantined(trx, place, unreadable))
     const { removed, disputed } =
@@ -122,7 +122,7 @@ export async function landSlice(
     const records = await settleReading(trx, slice, reading, deps)
     landing = { removed, proofs: records.map(({ proof }) => proof) }
     if (isWritten && title !== undefined) await rememberHeaders(trx, { ...name, title, runId, seenAt: at })
-    const origin = { ...name, runId, seenAt: at, timeZone, asked: askedOf(slice) }
+    const origin = { ...name, runId, seenAt: at, timeZone, asked: widen(slice) }
     // An unreadable item that did not come again is gone from the source, unless the answer is empty.
     const mayResolve = earlier.hasWaiting && isConclusive(verdict) && !isEmpty
     const statements = [

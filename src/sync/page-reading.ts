@@ -14,9 +14,9 @@ export type SliceReading = ReturnType<typeof openReading>
 /** Each request is longer by this on both sides, because the spec does not say whether filters include their ends. */
 const OVERLAP_SECONDS = 60
 
-/** The range that is requested; undefined for a walk over the whole list. */
-export function askedOf({ window, asked }: Pick<Slice, 'window' | 'asked'>): Window | undefined {
-  return asked ?? (window && { from: window.from - OVERLAP_SECONDS, to: window.to + OVERLAP_SECONDS })
+/** The range to request for a slice or window; undefined for a walk over the whole list. */
+export function widen({ window, requestWindow }: Pick<Slice, 'window' | 'requestWindow'>) {
+  return requestWindow ?? (window && { from: window.from - OVERLAP_SECONDS, to: window.to + OVERLAP_SECONDS })
 }
 
 /** Opens the reading of a slice. @param pageSize the requested page size; by default the largest in the spec */
@@ -48,7 +48,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       servedAtMs ??= page.serviceTimeMs
       return page
     },
-    list: { stream, partition, window: askedOf(slice) },
+    list: { stream, partition, window: widen(slice) },
     pageSize,
     readAhead: deps.readAhead,
     context: { signal: deps.signal, onAttempt: meter.onAttempt },
@@ -58,7 +58,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     const { from, to } = pages.list.window ?? { from: 0, to: 0 }
     const minutesOf = (those: readonly Row[]) => minutesWithin({ from: 0, to: Infinity }, those, stream, deps.timeZone)
     const at = minutesOf(rows).find((each) => each < from || each > to) ?? 0
-    const list = { ...pages.list, window: askedOf({ window: { from: at, to: at + MINUTE } }) }
+    const list = { ...pages.list, window: widen({ window: { from: at, to: at + MINUTE } }) }
     const page = await fetchUnlessRefused({ ...pages, list }, 1)
     const minutes = minutesOf('refusal' in page ? [] : rowsOf(page, readItem))
     const span = (minutes.at(-1) ?? 0) - (minutes[0] ?? 0)
@@ -67,8 +67,8 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
   }
   const isNothingLater = async (): Promise<boolean> => {
     const later = { from: latest + 2 * MINUTE, to: latest + 2 * DAY }
-    const asked = { ...pages, fetchPage: deps.fetchPage, list: { ...pages.list, window: later } }
-    const page = await fetchUnlessRefused(asked, 1)
+    const future = { ...pages, fetchPage: deps.fetchPage, list: { ...pages.list, window: later } }
+    const page = await fetchUnlessRefused(future, 1)
     return !('refusal' in page) && page.items.length === 0
   }
   return {
@@ -97,10 +97,10 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     /** The same slice with a request for all rows, if the service's totals count all rows and so many can be read. */
     askAll: async (total: number): Promise<Slice | undefined> => {
       if (await isOfRange(pages)) return undefined
-      const asked = { from: BEFORE_ALL.from, to: latest }
-      const list = { ...pages.list, window: asked }
+      const requestWindow = { from: BEFORE_ALL.from, to: latest }
+      const list = { ...pages.list, window: requestWindow }
       const last = await fetchUnlessRefused({ ...pages, list }, Math.ceil(total / pageSize))
-      return 'refusal' in last || last.items.length === 0 ? undefined : { ...slice, asked }
+      return 'refusal' in last || last.items.length === 0 ? undefined : { ...slice, requestWindow }
     },
     /** Fetches page 1, and keeps it for the next request for it. */
     firstPage: async (): Promise<Page> => {

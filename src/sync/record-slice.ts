@@ -12,7 +12,7 @@ import type { Database, Db } from '../store/database.ts'
 import { transact } from '../store/load/load.ts'
 import { findHeldFields } from '../store/load/table-part.ts'
 import type { Extraction, FullVerdict } from './judge-walk.ts'
-import { askedOf, type CallMeter, type SliceReading } from './page-reading.ts'
+import { type CallMeter, type SliceReading, widen } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { expectedFields, type WalkSummary } from './walk.ts'
 import { rememberUnknownFields } from '../ledger/unknown-fields.ts'
@@ -123,7 +123,7 @@ export async function keepRejected(
   const place = placeOf(slice)
   let fields: readonly string[] = []
   const keep = async (trx: Transaction<Database>) => {
-    await quarantineItems(trx, { ...place, runId, seenAt, timeZone, asked: askedOf(slice) }, rejected)
+    await quarantineItems(trx, { ...place, runId, seenAt, timeZone, asked: widen(slice) }, rejected)
     fields = await rememberUnknownFields(trx, place.stream, unknownFields, runId, seenAt)
   }
   await writeAlone(slice, keep, deps)
@@ -172,7 +172,7 @@ export async function requireFields(
   const everywhere = isSample ? expectedFields(stream, telling).filter(isAbsent) : []
   const held = async (window: Window | undefined, fields: readonly string[]) =>
     fields.length === 0 ? fields : await findHeldFields(db, { ...slice, window, timeZone }, fields)
-  const fields = [...new Set([...(await held(askedOf(slice), absent)), ...(await held(undefined, everywhere))])]
+  const fields = [...new Set([...(await held(widen(slice), absent)), ...(await held(undefined, everywhere))])]
   if (fields.length === 0) return
   const place = placeOf(slice)
   await noteMissingFields(db, place, fields, new Date(clock.now()))

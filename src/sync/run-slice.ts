@@ -16,7 +16,7 @@ import {
   MOST_READINGS,
 } from './judge-walk.ts'
 import { completeHeaders, type Landing, landSlice, nothingLanded } from './land-slice.ts'
-import { askedOf, createCallMeter, FEWEST_ROWS, isRefusal, openReading, type SliceReading } from './page-reading.ts'
+import { createCallMeter, FEWEST_ROWS, isRefusal, openReading, type SliceReading, widen } from './page-reading.ts'
 import {
   keepRejected,
   openSliceLog,
@@ -76,7 +76,7 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
   }
   try {
     let pageSize = await choosePageSize(planned, deps)
-    const open = (asked: Slice) => openReading(asked, deps, meter, pageSize)
+    const open = (each: Slice) => openReading(each, deps, meter, pageSize)
     const widened = await widenRequest(planned, deps)
     let reading = open(widened ?? planned)
     if (pageSize !== planned.stream.pageSize) {
@@ -131,7 +131,7 @@ async function widenRequest(slice: Slice, { db, wallTimeAt, claimableMs }: RunDe
   const { stream, window } = slice
   if (window === undefined || !stream.marksRemoved || (await readMissedRows(db, placeOf(slice))) === 0) return undefined
   const to = Math.max(window.to, Math.min(window.to + DAY, newestAt(wallTimeAt(claimableMs()))))
-  return { ...slice, asked: askedOf({ window: { from: window.from - DAY, to } }) }
+  return { ...slice, requestWindow: widen({ window: { from: window.from - DAY, to } }) }
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Row } from '../core/column.ts'
 import type { Window } from '../core/slice.ts'
 import { DAY, floorToMinute, MINUTE, type WallTime } from '../core/wall-clock.ts'
 import { isDrop } from './judge-walk.ts'
-import { askedOf, countIn, fetchUnlessRefused, isRefusal, type PageReading, type SliceReading } from './page-reading.ts'
+import { countIn, fetchUnlessRefused, isRefusal, type PageReading, type SliceReading, widen } from './page-reading.ts'
 import type { Slice } from './slice-work.ts'
 import { cutTime, cutWindowAt, GAP, mayBeHalved, minutesWithin, SHORTEST_WINDOW } from './windows.ts'
 
@@ -11,7 +11,7 @@ export function partOf(slice: Slice, window: Window): Slice {
   const { from = window.from, to = window.to } = slice.covers ?? {}
   const covered = { from: Math.max(window.from, from), to: Math.min(window.to, to) }
   const covers = slice.covers && covered.from < covered.to ? covered : undefined
-  return { ...slice, window, asked: undefined, announced: undefined, covers }
+  return { ...slice, window, requestWindow: undefined, announced: undefined, covers }
 }
 
 /** The parts of a slice over these windows; undefined if there are fewer than two. */
@@ -130,8 +130,8 @@ export async function cutToServed(
 ): Promise<readonly Slice[]> {
   if (!isRefusal(error) || window === undefined) throw error
   const newest = (length: number): PageReading => {
-    const asked = askedOf({ window: { from: window.to - length, to: window.to } })
-    return { ...pages, list: { ...pages.list, window: asked } }
+    const range = widen({ window: { from: window.to - length, to: window.to } })
+    return { ...pages, list: { ...pages.list, window: range } }
   }
   let [served, refused] = [lengthAsked(1), window.to - window.from]
   const day = refused > served ? await fetchUnlessRefused(newest(served), 1) : { refusal: error }

@@ -15,7 +15,7 @@ export interface Slice {
   /** The range whose rows it extracts; its requests are for more. Undefined for a whole list. */
   readonly window: Window | undefined
   /** The range that is requested; by default a minute more than the window on both sides. */
-  readonly asked?: Window | undefined
+  readonly requestWindow?: Window | undefined
   /** The range that it covers once it has landed, within its window. Undefined for a whole list, or for none. */
   readonly covers: Window | undefined
   readonly backfillId?: string | undefined

@@ -157,16 +157,16 @@ export function straysOf(
   isByDay: boolean,
 ): readonly Row[] {
   if (window === undefined) return []
-  const asked = isByDay ? { from: floorToDay(window.from), to: floorToDay(window.to) + DAY } : window
-  const outside = rows.filter((row) => isOutside(row, stream.timeColumns, asked, timeZone))
+  const range = isByDay ? { from: floorToDay(window.from), to: floorToDay(window.to) + DAY } : window
+  const outside = rows.filter((row) => isOutside(row, stream.timeColumns, range, timeZone))
   return outside.length * 2 <= rows.length ? [] : outside
 }
 
 /** The error for a page of `rows` rows of which most, `strays`, lie outside of the requested range. */
 export function filterIgnored(list: ListRequest, strays: readonly Row[], rows: number) {
   const times = list.stream.timeColumns.map((name) => strays[0]?.[name]).join(' to ')
-  const asked = list.window ? formatWindow(list.window) : ''
-  const evidence = `${strays.length} of ${rows} rows lie outside ${asked}, such as one at ${times}`
+  const range = list.window ? formatWindow(list.window) : ''
+  const evidence = `${strays.length} of ${rows} rows lie outside ${range}, such as one at ${times}`
   const repair = "Check LIVEHOUSE_TIMEZONE; if it is right, ask the service's support."
   const message = `${describeList(list)}: the service ignores the time filter: ${evidence}. ${repair}`
   return new LivehouseError('paging.ignored', message, {})

@@ -105,17 +105,17 @@ async function compareByCount(window: Window, sides: Sides, halving: Halving): P
   if (length >= (halving.refused ?? Infinity)) return await inEqualHalves()
   const { rows: warehouseRows, quarantined: quarantinedRows } = await countRows(window, sides)
   // For a gap exactly its range is counted, because the ranges beside it are covered.
-  const asked = isUncovered ? { from: window.from, to: window.to - 1 } : { from: window.from - MINUTE, to: window.to }
-  const told = await ask(asked).catch(async (error: unknown) => {
+  const range = isUncovered ? { from: window.from, to: window.to - 1 } : { from: window.from - MINUTE, to: window.to }
+  const sourceRows = await ask(range).catch(async (error: unknown) => {
     if (!isRefusal(error) || length < DAY) throw error
     // The service may refuse ranges of this length. If it also refuses a day, that error is thrown.
     if (halving.refused === undefined) await ask({ from: window.to - DAY, to: window.to })
     halving.refused = length
     return undefined
   })
-  if (told === undefined) return await inEqualHalves()
-  const counted = { ...nothingCompared, window, sourceRows: told, warehouseRows, quarantinedRows }
-  const rows = told - warehouseRows
+  if (sourceRows === undefined) return await inEqualHalves()
+  const counted = { ...nothingCompared, window, sourceRows, warehouseRows, quarantinedRows }
+  const rows = sourceRows - warehouseRows
   // In a list without a total, only page 1 was counted.
   if (!stream.isCounted && warehouseRows > 0 && rows <= 0) return [{ ...counted, verdict: 'unverifiable' }]
   if (rows === 0) return [{ ...counted, verdict: 'equal' }]
@@ -123,14 +123,14 @@ async function compareByCount(window: Window, sides: Sides, halving: Halving): P
 
   // Rows that only the warehouse has need no calls.
   const mostRead = mayStillChange(stream, window.from, deps) ? MOST_READ_ROWS : SMALL_ROWS
-  const isSmall = told <= mostRead && warehouseRows <= MOST_READ_ROWS
+  const isSmall = sourceRows <= mostRead && warehouseRows <= MOST_READ_ROWS
   const mayBeHalved = warehouseRows > 0 && !isSmall && halving.cuts > 0
   const at = mayBeHalved ? await middleOf(window, warehouseRows, sides) : undefined
   if (at !== undefined) {
     halving.cuts--
     return await inHalves(at)
   }
-  if (Math.max(told, warehouseRows) <= MOST_READ_ROWS) return [await compareByReading(window, sides)]
+  if (Math.max(sourceRows, warehouseRows) <= MOST_READ_ROWS) return [await compareByReading(window, sides)]
   return [await judgeCount(counted, rows, window, sides)]
 }
 

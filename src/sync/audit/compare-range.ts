@@ -52,10 +52,11 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
       if (row) missing.set(key, row)
     }
   }
-  const asked = widened(range, deps)
+  const readWindow = extendToNow(range, deps)
   // As in a sync, a range of rows without an id that is old enough to be covered is cut until its parts stop moving.
-  const covers = stream.identity && asked && partUntil(asked, claimableUntil(deps.wallTimeAt(deps.claimableMs())))
-  const slice = { stream, partition, window: asked, covers }
+  const claimable = claimableUntil(deps.wallTimeAt(deps.claimableMs()))
+  const covers = stream.identity && readWindow && partUntil(readWindow, claimable)
+  const slice = { stream, partition, window: readWindow, covers }
   const { readings, isCutAsMoving } = await readRange(slice, deps, meter, async (rows) => {
     for (const row of rows) if (touches(row, range, timeZone)) pending.push(row)
     if (pending.length >= BATCH) await compare()
@@ -102,7 +103,7 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
 }
 
 /** Extends a window in which rows still change up to now: a viewer who came back may have moved a row's later time. */
-function widened(range: ComparedRange, deps: RunDeps): Window | undefined {
+function extendToNow(range: ComparedRange, deps: RunDeps): Window | undefined {
   const { window, stream } = range
   if (window === undefined || stream.timeColumns.length < 2 || !mayStillChange(stream, window.to, deps)) return window
   return { from: window.from, to: Math.max(window.to, newestAt(deps.wallTimeAt(deps.clock.now()))) }
