@@ -101,8 +101,8 @@ export async function landSlice(
     const name = placeOf(slice)
     // Rows without an id from a short reading are not written, so no row has these headers.
     const isWritten = verdict.proof !== 'short' || verdict.isDrop
-    const covered = await readEarlierOf(trx, record, stream)
-    const mayMiss = stream.marksRemoved || covered.seen !== '{}'
+    const agreeing = await readAgreeing(trx, record, stream)
+    const mayMiss = stream.marksRemoved || agreeing.seen !== '{}'
     const place = { ...name, runId, window: slice.requestWindow ?? slice.window }
     const unreadable = summary.rejected.length
     const hasNewUnreadable = unreadable > 0 && !(await hadAsManyQuarantined(trx, place, unreadable))
@@ -118,7 +118,7 @@ export async function landSlice(
         : nothingDisputed
     const hasWritten = slice.hasWritten === true || written.inserted + written.updated + removed > 0
     const isEmpty = summary.received === 0
-    const reading = { record, earlier: covered, hasWritten, disputed, hasNewUnreadable, isEmpty }
+    const reading = { record, earlier: agreeing, hasWritten, disputed, hasNewUnreadable, isEmpty }
     const records = await settleReading(trx, slice, reading, deps)
     landing = { removed, proofs: records.map(({ proof }) => proof) }
     if (isWritten && title !== undefined) await rememberHeaders(trx, { ...name, title, runId, seenAt: at })
@@ -159,7 +159,7 @@ interface LandingReading {
 }
 
 /** The earlier readings that this one can agree with. In a list without a total, their page size must be different. */
-async function readEarlierOf(trx: Transaction<Database>, record: SliceRecord, stream: Stream) {
+async function readAgreeing(trx: Transaction<Database>, record: SliceRecord, stream: Stream) {
   const { window, partition, startedAt, pageSize } = record
   if (window === undefined) return { seen: '{}', comparedTo: undefined }
   const endedBy = new Date(startedAt.getTime() - AGREEMENT_SECONDS * 1000)
@@ -169,11 +169,11 @@ async function readEarlierOf(trx: Transaction<Database>, record: SliceRecord, st
 
 /**
  * Returns the records of a reading for the ledger. The part of its range that is at rest ends before the first row that
- * the reading changed or missed. In a list with a total, the rest of a verified reading is all of its range. In a list
- * without a total, only the part that readings at least an hour earlier also covered is at rest: it is `agreed`, and
- * what was read for the first time is a slice of its own. The last record counts for the partition: `agreed`, unless
- * something differed. A settled range that has changed is unsettled. An empty answer settles only what readings an hour
- * earlier covered, and nothing if rows are known, removed or not: a service may return nothing for some nights.
+ * the reading changed or missed. A verified reading may be at rest as a whole, any other only where readings at least
+ * an hour earlier covered it, too. In a list without a total that part is `agreed`, and what was read for the first
+ * time is a slice of its own. The last record counts for the partition: `agreed`, unless something differed. A settled
+ * range that has changed is unsettled. An empty answer settles only what earlier readings covered, and nothing if rows
+ * are known, removed or not: a service may return nothing for some nights.
  */
 async function settleReading(
   trx: Transaction<Database>,
@@ -187,8 +187,8 @@ async function settleReading(
   const { stream, partition } = slice
   const place = placeOf(slice)
   const part = { stream, partition, window, timeZone }
-  const isAnyChanged = disputed.length > 0 || (earlier.seen !== '{}' && hasWritten)
-  const changed = isAnyChanged ? await findChangedRange(trx, part, { seen: earlier.seen, disputed, runId }) : undefined
+  const hasChanges = disputed.length > 0 || (earlier.seen !== '{}' && hasWritten)
+  const changed = hasChanges ? await findChangedRange(trx, part, { seen: earlier.seen, disputed, runId }) : undefined
   if (changed) await unsettle(trx, { ...place, window: changed })
 
   const isLanded = proof === 'verified' || proof === 'unverifiable' || proof === 'accepted'
@@ -196,19 +196,19 @@ async function settleReading(
   const withRemoved = { ...part, stream: { ...stream, marksRemoved: false } }
   if (isEmpty && stream.marksRemoved && (await countHeld(trx, withRemoved)) > 0) return [record]
   const isSure = proof === 'verified' && !isDrop && !hasNewUnreadable && !isEmpty
-  const restTo = isSure ? covers.to : (earlier.comparedTo ?? covers.from)
-  const rest: Window = { from: covers.from, to: Math.min(restTo, covers.to, changed?.from ?? covers.to) }
-  if (isEmptyWindow(rest)) return [record]
-  const settled = await settledPart(trx, { ...part, window: rest }, record, deps)
+  const confirmedTo = isSure ? covers.to : (earlier.comparedTo ?? covers.from)
+  const atRest: Window = { from: covers.from, to: Math.min(confirmedTo, covers.to, changed?.from ?? covers.to) }
+  if (isEmptyWindow(atRest)) return [record]
+  const settled = await settledPart(trx, { ...part, window: atRest }, record, deps)
   if (!isReadTwice(stream)) return [{ ...record, settled }]
-  const agreed: SliceRecord = { ...record, proof: 'agreed', settled, covers: rest, pageSize: undefined }
-  if (rest.to === covers.to) return [agreed]
-  const distinctRows = await countHeld(trx, { ...part, window: rest })
-  const [behind, read] = [covers, window].map(({ to }) => ({ from: rest.to, to }))
-  const same = { ...agreed, window: rest, distinctRows, quarantinedRows: 0, calls: 0, retries: 0 }
+  const agreed: SliceRecord = { ...record, proof: 'agreed', settled, covers: atRest, pageSize: undefined }
+  if (atRest.to === covers.to) return [agreed]
+  const distinctRows = await countHeld(trx, { ...part, window: atRest })
+  const agreedPart = { ...agreed, window: atRest, distinctRows, quarantinedRows: 0, calls: 0, retries: 0 }
+  const { to: from } = atRest
   const freshRows = Math.max(0, record.distinctRows - distinctRows)
-  const fresh = { ...record, covers: behind, window: read, distinctRows: freshRows }
-  return changed ? [same, fresh] : [fresh, same]
+  const fresh = { ...record, covers: { from, to: covers.to }, window: { from, to: window.to }, distinctRows: freshRows }
+  return changed ? [agreedPart, fresh] : [fresh, agreedPart]
 }
 
 /** A visit is still open if its last time is within this of the reading. */
@@ -226,10 +226,11 @@ async function settledPart(
   const readAtMs = Math.min(startedAt.getTime(), claimableMs())
   const restsBefore = lookbackStart(wallTimeAt(readAtMs), lookbackDays)
   // If this reading has a shorter lookback than the stream, other runs still re-read the stream's own lookback.
-  const oldest = Math.min(restsBefore, lookbackStart(wallTimeAt(readAtMs), part.stream.lookbackDays))
-  const lately = { from: Math.max(window.from, oldest - MOST_OPEN_DAYS * DAY), to: Math.min(window.to, oldest) }
+  const lookbackFrom = Math.min(restsBefore, lookbackStart(wallTimeAt(readAtMs), part.stream.lookbackDays))
+  const searchFrom = Math.max(window.from, lookbackFrom - MOST_OPEN_DAYS * DAY)
+  const search = { from: searchFrom, to: Math.min(window.to, lookbackFrom) }
   const [openFrom, openTo] = [new Date(readAtMs - OPEN_MS), new Date(readAtMs + OPEN_MS)]
-  const mayBeOpen = part.stream.timeColumns.length > 1 && !isEmptyWindow(lately)
-  const open = mayBeOpen ? await firstLasting(trx, { ...part, window: lately }, openFrom, openTo) : undefined
-  return partUntil(window, open ?? restsBefore)
+  const mayBeOpen = part.stream.timeColumns.length > 1 && !isEmptyWindow(search)
+  const firstOpen = mayBeOpen ? await firstLasting(trx, { ...part, window: search }, openFrom, openTo) : undefined
+  return partUntil(window, firstOpen ?? restsBefore)
 }
