@@ -230,21 +230,21 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
     return { ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window: undefined }] }
 
   const quarantined = new Set(items.map(({ itemHash }) => itemHash))
-  const knownRows = hasTimes(stream) ? undefined : (await readEarlier(db, place, true)).lastWalk
-  const range = { stream, partition, window: undefined, quarantined, knownRows, ...day }
-  const found = await compareRange(range, deps, meter)
+  const lastReadRows = hasTimes(stream) ? undefined : (await readEarlier(db, place, true)).lastWalk
+  const range = { stream, partition, window: undefined, quarantined, lastReadRows, ...day }
+  const compared = await compareRange(range, deps, meter)
   // Rows that are gone from the source are not differences if the last reading has already missed them.
   const missed = await readMissedRows(db, place)
-  const known = found.differences.filter(({ kind, rows: gone }) => kind === 'surplus' && gone <= missed)
-  const differences = found.differences.filter((each) => !known.includes(each))
+  const missedAlready = compared.differences.filter(({ kind, rows: gone }) => kind === 'surplus' && gone <= missed)
+  const differences = compared.differences.filter((each) => !missedAlready.includes(each))
   // A list that moves while it is read shows no row as gone. But if two counts agree that it has fewer rows than the
   // warehouse, and no more came than it counts, then some are gone.
   const surplus = held - missed - sourceRows
-  const isFewer = found.hasMoved && differences.length === 0 && surplus > 0 && found.received <= sourceRows
-  if (isFewer && (await askTotal({ stream, partition }, deps, meter)) === sourceRows)
+  const hasFewer = compared.hasMoved && differences.length === 0 && surplus > 0 && compared.received <= sourceRows
+  if (hasFewer && (await askTotal({ stream, partition }, deps, meter)) === sourceRows)
     differences.push({ kind: 'count', rows: -surplus, window: undefined })
-  const verdict = differences.length > 0 ? 'different' : found.hasMoved ? 'moving' : 'equal'
+  const verdict = differences.length > 0 ? 'different' : compared.hasMoved ? 'moving' : 'equal'
   const by = sourceRows === 0 ? 'a reading that is empty an hour later, too' : 'the next proven reading'
-  const notes = known.map(({ rows: gone }) => `no longer at the source, to be marked as removed by ${by}: ${gone}`)
-  return { ...counted, verdict, differences, notes: [...found.notes, ...notes], hasKey: found.hasKey }
+  const notes = missedAlready.map(({ rows }) => `no longer at the source, to be marked as removed by ${by}: ${rows}`)
+  return { ...counted, verdict, differences, notes: [...compared.notes, ...notes], hasKey: compared.hasKey }
 }

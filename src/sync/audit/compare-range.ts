@@ -27,7 +27,7 @@ interface ComparedRange extends Omit<TablePart, 'timeZone'> {
   /** The hashes of the items in quarantine. */
   readonly quarantined: ReadonlySet<string>
   /** For a list without times, the number of rows in its last reading. */
-  readonly knownRows?: number | undefined
+  readonly lastReadRows?: number | undefined
 }
 
 const BATCH = 1000
@@ -65,34 +65,34 @@ export async function compareRange(range: ComparedRange, deps: RunDeps, meter: C
 
   const received = readings.reduce((sum, { summary }) => sum + summary.distinct, 0)
   // All rows of the last reading are here, so the others have come since.
-  const areNew = range.knownRows !== undefined && received - missing.size >= range.knownRows
-  const lost = areNew ? [] : await withoutNewRows([...missing.values()], range, deps)
-  const unknown = readings
+  const areNew = range.lastReadRows !== undefined && received - missing.size >= range.lastReadRows
+  const lostRows = areNew ? [] : await withoutNewRows([...missing.values()], range, deps)
+  const unknownItems = readings
     .flatMap(({ summary }) => summary.rejected)
     .filter(({ raw }) => !range.quarantined.has(hashItem(raw)))
-  const lostItems = unknown.filter(({ raw }) => isOldItem(raw, range, deps))
+  const lostItems = unknownItems.filter(({ raw }) => isOldItem(raw, range, deps))
   const hasMoved = isCutAsMoving || readings.some(({ verdict }) => verdict.proof === 'moving')
   const isRestless = stream.identity !== undefined && readings.some(({ verdict }) => verdict.isAtRest === false)
   const { surplus, kept } = hasMoved ? { surplus: [], kept: [] } : await findSurplus(range, readings, deps)
   const withheld = readings.reduce((sum, reading) => sum + withheldBy(reading), 0)
-  const lostKeys = lost.map((row) => String(row[keyColumn]))
+  const lostKeys = lostRows.map((row) => String(row[keyColumn]))
   const lostHashes = lostItems.map(({ raw }) => `unreadable item ${hashItem(raw).slice(0, 8)}`)
   const differences: readonly Difference[] = [
-    ...differenceOf('missing', lostKeys, spanOf(lost, range, timeZone)),
+    ...differenceOf('missing', lostKeys, spanOf(lostRows, range, timeZone)),
     ...differenceOf('missing', lostHashes, window),
     ...differenceOf('surplus', surplus, window),
     ...(withheld === 0 ? [] : [{ kind: 'withheld', rows: withheld, window } as const]),
     ...(isRestless ? [{ kind: 'restless', rows: 0, window } as const] : []),
   ]
-  const shown = [...kept.slice(0, MOST_KEYS), ...(kept.length > MOST_KEYS ? ['…'] : [])].join(', ')
-  const since = missing.size - lost.length
-  const recent = unknown.length - lostItems.length
+  const keptKeys = [...kept.slice(0, MOST_KEYS), ...(kept.length > MOST_KEYS ? ['…'] : [])].join(', ')
+  const newRows = missing.size - lostRows.length
+  const newItems = unknownItems.length - lostItems.length
   return {
     differences,
     notes: [
-      ...(since > 0 ? [`new or still changing since the last reading: ${since}`] : []),
-      ...(kept.length > 0 ? [`no longer at the source, and kept: ${kept.length} (${keyColumn} ${shown})`] : []),
-      ...(recent > 0 ? [`unreadable items that are new or have changed since the last reading: ${recent}`] : []),
+      ...(newRows > 0 ? [`new or still changing since the last reading: ${newRows}`] : []),
+      ...(kept.length > 0 ? [`no longer at the source, and kept: ${kept.length} (${keyColumn} ${keptKeys})`] : []),
+      ...(newItems > 0 ? [`unreadable items that are new or have changed since the last reading: ${newItems}`] : []),
     ],
     /** Whether the list moved while it was read, so that it shows nothing about rows that did not come. */
     hasMoved,
@@ -180,8 +180,8 @@ async function findSurplus(range: ComparedRange, readings: readonly Extraction[]
     await findAbsent(db, { ...range, window: part, timeZone }, (key) => readings.some(({ found }) => found.has(key)))
   if (stream.marksRemoved) return { surplus: await absentOf(window), kept: [] }
   if (window === undefined) return { surplus: [], kept: await absentOf(window) }
-  const old = partUntil(window, lookbackStart(wallTimeAt(clock.now()), stream.lookbackDays))
-  const kept = old ? await absentOf(old) : []
+  const oldPart = partUntil(window, lookbackStart(wallTimeAt(clock.now()), stream.lookbackDays))
+  const kept = oldPart ? await absentOf(oldPart) : []
   return { surplus: [...new Set(await absentOf(window)).difference(new Set(kept))], kept }
 }
 
@@ -198,13 +198,13 @@ async function readRange(whole: Slice, deps: RunDeps, meter: CallMeter, take: (r
   const nothing = async () => {}
   const writes = { flush: nothing, finish: nothing, drain: nothing, expectNew: () => {} }
   const loader: BatchLoader = { add: take, ...writes, counts: () => noCounts }
-  const left = [whole]
+  const pending = [whole]
   const readings: Extraction[] = []
   let isCutAsMoving = false
-  for (let slice = left.pop(); slice !== undefined; slice = left.pop()) {
+  for (let slice = pending.pop(); slice !== undefined; slice = pending.pop()) {
     const extracted = await extractSlice(slice, openReading(slice, deps, meter), deps, loader)
     if (extracted.kind === 'cut') {
-      left.push(...extracted.parts)
+      pending.push(...extracted.parts)
       isCutAsMoving ||= extracted.hasMoved === true
       continue
     }
