@@ -27,22 +27,22 @@ export function createBatchLoader(
   { stream, partition }: Slice,
   { db, clock, timeZone, runId, loadQueue, requireLease }: RunDeps,
 ) {
-  const isWhole = stream.identity !== undefined
+  const landsTogether = stream.identity !== undefined
   const underway = new Set<Promise<void>>()
   let failure: { readonly error: unknown } | undefined
   let filling = createBatch(stream, runId)
   /** Full batches of rows without a key. */
-  let whole: Batch[] = []
+  let fullBatches: Batch[] = []
   /** Whether the last batch had only new rows. The next one is then copied, which is slower only for existing rows. */
-  let areNew = false
+  let expectsNew = false
   let counts = noCounts
 
   const write = async (trx: Transaction<Database>, batch: Batch): Promise<Counts> => {
     if (batch.size() === 0) return noCounts
     const finder = { runId, seenAt: new Date(clock.now()), timeZone }
     const conflicts = stream.versions ? await keepConflicts(trx, stream, partition, batch.rows, finder) : 0
-    const loaded = areNew ? await batch.copy(trx) : await batch.upsert(trx)
-    areNew = loaded.inserted === batch.size()
+    const loaded = expectsNew ? await batch.copy(trx) : await batch.upsert(trx)
+    expectsNew = loaded.inserted === batch.size()
     if (stream.children) await replaceChildren(trx, stream.children, batch.rows, runId)
     // Conflicting rows of the lower version stay out of the table.
     const isLower = stream.versions !== undefined && stream.versions.own < stream.versions.other.version
@@ -82,7 +82,7 @@ export function createBatchLoader(
   return {
     /** Makes the first batch use COPY too, because the table has none of its rows yet. */
     expectNew: (): void => {
-      areNew = true
+      expectsNew = true
     },
     /**
      * Adds rows. Once a batch is full, runs `check`, and then commits it in the background if the rows have a key.
@@ -96,7 +96,7 @@ export function createBatchLoader(
         await check?.()
         const full = filling
         filling = createBatch(stream, runId)
-        if (isWhole) whole.push(full)
+        if (landsTogether) fullBatches.push(full)
         else await commitAhead(full)
       }
     },
@@ -113,12 +113,12 @@ export function createBatchLoader(
       const writeLast = async () =>
         await commit(async (trx) => {
           let sum = noCounts
-          for (const each of [...whole, filling]) sum = addCounts(sum, await write(trx, each))
+          for (const each of [...fullBatches, filling]) sum = addCounts(sum, await write(trx, each))
           await land(trx, addCounts(counts, sum))
           return sum
         })
-      await (isWhole ? loadQueue.add(writeLast) : writeLast())
-      whole = []
+      await (landsTogether ? loadQueue.add(writeLast) : writeLast())
+      fullBatches = []
       filling = createBatch(stream, runId)
     },
     /** Waits for the batches in flight and ignores their errors. */

@@ -59,12 +59,12 @@ export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDep
     },
     end: (proof: Proof, counts: Counts, error: unknown): void => {
       report({ kind: 'slice.ended', ...name, proof })
-      const ended = { ...name, proof, ...counts }
+      const fields = { ...name, proof, ...counts }
       // The run reports an interruption once.
-      if (isGreen(proof) || hasCode(error, 'run.interrupted')) return log.debug('slice.ended', ended)
+      if (isGreen(proof) || hasCode(error, 'run.interrupted')) return log.debug('slice.ended', fields)
       // For a LivehouseError the message is enough; any other error is a bug, and its stack is needed.
       const cause = error instanceof LivehouseError ? { code: error.code, reason: error.message } : { err: error }
-      log.warn(proof === 'short' ? 'slice.short' : 'slice.failed', { ...ended, ...cause })
+      log.warn(proof === 'short' ? 'slice.short' : 'slice.failed', { ...fields, ...cause })
     },
   }
 }
@@ -168,11 +168,12 @@ export async function requireFields(
   const isAbsent = (field: string) => absentFields.has(field) && knownFields.includes(field)
   const isSample = received >= SMALLEST_SAMPLE
   const absent = expectedFields(stream, isSample ? undefined : (stream.identity?.of ?? [])).filter(isAbsent)
-  const telling = [...(stream.identity?.of ?? []), ...(stream.versions?.sameIn ?? [])]
-  const everywhere = isSample ? expectedFields(stream, telling).filter(isAbsent) : []
-  const held = async (window: Window | undefined, fields: readonly string[]) =>
+  const identifying = [...(stream.identity?.of ?? []), ...(stream.versions?.sameIn ?? [])]
+  const absentIdentifying = isSample ? expectedFields(stream, identifying).filter(isAbsent) : []
+  const findHeld = async (window: Window | undefined, fields: readonly string[]) =>
     fields.length === 0 ? fields : await findHeldFields(db, { ...slice, window, timeZone }, fields)
-  const fields = [...new Set([...(await held(widen(slice), absent)), ...(await held(undefined, everywhere))])]
+  const inRange = await findHeld(widen(slice), absent)
+  const fields = [...new Set([...inRange, ...(await findHeld(undefined, absentIdentifying))])]
   if (fields.length === 0) return
   const place = placeOf(slice)
   await noteMissingFields(db, place, fields, new Date(clock.now()))
@@ -201,11 +202,10 @@ export function requireReadable(
   const rejected = quarantined.filter((item) => !isDuplicate(item))
   if (received < SMALLEST_SAMPLE || rejected.length * 100 <= received * maxUnreadablePercent) return
   const samples = [...new Set(rejected.map(({ reason }) => reason))].slice(0, 3)
-  const came = `${rejected.length} of ${received} rows could not be read: ${samples.join('; ')}`
-  const repair = 'the interface has probably changed (see `livehouse quarantine list`)'
-  const way = `To load the others anyway, raise LIVEHOUSE_MAX_UNREADABLE_PERCENT (now ${maxUnreadablePercent})`
-  const message = `${came}. They are kept in quarantine; ${repair}. ${way}.`
-  throw new LivehouseError('rows.unreadable', message, {})
+  const evidence = `${rejected.length} of ${received} rows could not be read: ${samples.join('; ')}`
+  const cause = 'They are kept in quarantine; the interface has probably changed (see `livehouse quarantine list`)'
+  const repair = `To load the others anyway, raise LIVEHOUSE_MAX_UNREADABLE_PERCENT (now ${maxUnreadablePercent})`
+  throw new LivehouseError('rows.unreadable', `${evidence}. ${cause}. ${repair}.`, {})
 }
 
 /** After this many successive calls, each with all its attempts, that miss the service, it counts as out of reach. */
