@@ -19,11 +19,11 @@ export async function planAgain(
 ): Promise<readonly Slice[]> {
   const partition = partitionKey(plan.partition)
   const { stream } = plan
-  const rest: Slice[] = []
+  const remaining: Slice[] = []
   for (const slice of plan.slices) {
     const { window, backfillId } = slice
     if (window === undefined) {
-      if (!(await hasLandedSince(db, placeOf(plan), begunAt))) rest.push(slice)
+      if (!(await hasLandedSince(db, placeOf(plan), begunAt))) remaining.push(slice)
       continue
     }
     const landed = backfillId === undefined ? { begunSince: begunAt } : { backfillId }
@@ -37,9 +37,9 @@ export async function planAgain(
       gaps = (await Promise.all(gaps.map(async (gap) => await gapsIn(gap, { settledFor })))).flat()
     const parts = gaps.toReversed().map((gap) => partOf(slice, gap))
     // A part that covers nothing yet, because its rows are too young, is left to the next run.
-    rest.push(...parts.filter(({ covers }) => covers !== undefined))
+    remaining.push(...parts.filter(({ covers }) => covers !== undefined))
   }
-  return rest
+  return remaining
 }
 
 /**
@@ -56,16 +56,16 @@ export async function resumeOpenFirst(db: Db, plans: Plans, nowMs: number, aband
       const { window, covers, backfillId, pagesRead } = open
       if (pagesRead === 0 && plan.slices.every((slice) => slice.backfillId !== backfillId)) return plan
       const isRefused = isRefusedForDays(open, nowMs)
-      const begun = { stream, partition, window, covers, backfillId, pagesRead, isRefused }
+      const openSlice = { stream, partition, window, covers, backfillId, pagesRead, isRefused }
       // A backfill reads its range whatever a sync or another backfill has read.
-      const rest = plan.slices.flatMap((slice) =>
+      const others = plan.slices.flatMap((slice) =>
         slice.window === undefined || slice.backfillId !== backfillId
           ? [slice]
           : subtractWindows(slice.window, [window])
               .toReversed()
               .map((part) => partOf(slice, part)),
       )
-      return { ...plan, slices: [begun, ...rest] }
+      return { ...plan, slices: [openSlice, ...others] }
     }),
   )
 }

@@ -60,10 +60,10 @@ interface OpenPartition {
   /** The number of slices that wait or are in flight. */
   open: number
   /**
-   * What happens to the slices that wait. `given up`: the service ignores a parameter, or an open slice cannot end.
+   * What happens to its waiting slices. `given up`: the service ignores a parameter, or an open slice cannot end.
    * `left`: they are read on another day. `put off`: another run holds or wants the partition; they are planned again.
    */
-  rest: 'to read' | 'given up' | 'left' | 'put off'
+  state: 'to read' | 'given up' | 'left' | 'put off'
   /** Undefined until the lease is requested; resolves to undefined if another run holds it. */
   lease: ReturnType<Leases['tryTake']> | undefined
   /** Whether its slices were planned while this run held the lease. */
@@ -115,29 +115,29 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
     const parts = settle(slice, partition, result, run)
     await enqueue(parts.map((part) => ({ slice: part, partition })))
     if (partition.open > 1 && options.yieldsToOthers && (await options.leases.isWanted(leaseOf(partition))))
-      partition.rest = 'put off'
+      partition.state = 'put off'
   }
-  const work = async (slice: Slice, partition: OpenPartition): Promise<void> => {
-    if (partition.rest === 'put off') return
-    if (deps.signal.aborted || partition.rest === 'given up') return tally.addNotBegun(slice)
-    if (isPastStop(run) || partition.rest === 'left' || run.spent.has(slice.stream.name)) return tally.addLeft()
-    const isOurs = await takeLease(partition, run).catch((error: unknown) => {
+  const runUnderLease = async (slice: Slice, partition: OpenPartition): Promise<void> => {
+    if (partition.state === 'put off') return
+    if (deps.signal.aborted || partition.state === 'given up') return tally.addNotBegun(slice)
+    if (isPastStop(run) || partition.state === 'left' || run.spent.has(slice.stream.name)) return tally.addLeft()
+    const hasLease = await takeLease(partition, run).catch((error: unknown) => {
       // It is unknown whether another run holds the lease.
       run.endRun(error)
       tally.add(slice, failedBy(error), true)
     })
-    if (isOurs === false) partition.rest = 'put off'
-    if (!isOurs) return
+    if (hasLease === false) partition.state = 'put off'
+    if (!hasLease) return
     if (partition.isPlannedUnderLease) return await runOne(slice, partition)
     partition.isPlannedUnderLease = true
-    const left = { ...partition.plan, slices: await options.planAgain(partition.plan) }
-    const [rest = left] = await resumeOpenFirst(deps.db, [left], deps.clock.now())
-    await enqueue(rest.slices.map((each) => ({ slice: each, partition })))
+    const remaining = { ...partition.plan, slices: await options.planAgain(partition.plan) }
+    const [plan = remaining] = await resumeOpenFirst(deps.db, [remaining], deps.clock.now())
+    await enqueue(plan.slices.map((each) => ({ slice: each, partition })))
   }
-  const begin = async (slice: Slice, partition: OpenPartition): Promise<void> => {
+  const runFromQueue = async (slice: Slice, partition: OpenPartition): Promise<void> => {
     try {
       if (errors.length > 0) return
-      await work(slice, partition)
+      await runUnderLease(slice, partition)
       partition.open--
       if (partition.open === 0) await options.leases.release(leaseOf(partition))
     } catch (error) {
@@ -154,7 +154,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
     for (const { partition } of ranked) partition.open++
     for (const [index, { slice, partition, priority }] of ranked.entries()) {
       if (index % 1000 === 999) await yieldToEventLoop()
-      void queue.add(async () => await begin(slice, partition), { priority })
+      void queue.add(async () => await runFromQueue(slice, partition), { priority })
     }
   }
   const planned = partitions.flatMap((partition) => {
@@ -164,7 +164,7 @@ async function runPartitions(partitions: readonly OpenPartition[], run: PhasedRu
   await enqueue(planned)
   await queue.onIdle()
   if (errors.length > 0) throw errors[0]
-  return partitions.filter(({ rest }) => rest === 'put off')
+  return partitions.filter(({ state }) => state === 'put off')
 }
 
 async function takeLease(partition: OpenPartition, { deps, options }: PhasedRun): Promise<boolean> {
@@ -183,7 +183,7 @@ function settle(
   const { name: stream, isBudgeted } = slice.stream
   if (result.kind === 'waiting') {
     tally.addWaiting(slice, result)
-    partition.rest = 'left'
+    partition.state = 'left'
     if (result.scope === 'account') spent.add(stream)
   } else if (result.kind === 'cut') {
     tally.addCut(slice, result.counts)
@@ -192,12 +192,12 @@ function settle(
   } else if (hasCode(result.error, 'lease.lost')) {
     // Another run may hold the partition now, as after a sleep of this machine. This run reads what that one leaves.
     tally.addCut(slice, result.counts)
-    partition.rest = 'put off'
+    partition.state = 'put off'
   } else {
     if (isFatal(result.error)) endRun(result.error)
     const isStuck = (isBudgeted && result.proof === 'failed') || hasCode(result.error, 'paging.ignored')
     // A partition stays put off, whatever the results of its slices in flight.
-    if (isStuck && partition.rest !== 'put off') partition.rest = 'given up'
+    if (isStuck && partition.state !== 'put off') partition.state = 'given up'
     options.onEnd?.(slice, result)
     tally.add(slice, result, deps.signal.aborted)
   }
@@ -210,7 +210,7 @@ function settle(
  */
 function openPartition(plan: PartitionPlan, isPlannedAgain = false): OpenPartition {
   const isPlannedUnderLease = !isPlannedAgain && plan.stream.isBudgeted !== true
-  return { plan, open: 0, rest: 'to read', lease: undefined, isPlannedUnderLease }
+  return { plan, open: 0, state: 'to read', lease: undefined, isPlannedUnderLease }
 }
 
 function leaseOf({ plan }: OpenPartition): string {
