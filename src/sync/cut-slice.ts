@@ -76,15 +76,15 @@ export async function cutSlice(
   }
 
   const isFirst = (page: Page) => areSameItems(stream, page.items, first.items)
-  const look =
-    count === undefined ? await lookBehind(pages, mostPages, isFirst) : await lookAt(pages, Math.ceil(count / 2))
+  const sample =
+    count === undefined ? await fetchFarPage(pages, mostPages, isFirst) : await fetchSample(pages, Math.ceil(count / 2))
   // Either nothing lies there, or the reading will show whether the page parameter is ignored.
-  if (count === undefined ? look === undefined : look && isFirst(look)) return undefined
-  const rows = look ? rowsOf(look, readItem) : []
+  if (count === undefined ? sample === undefined : sample && isFirst(sample)) return undefined
+  const rows = sample ? rowsOf(sample, readItem) : []
   if (count !== undefined && rows.length === 0 && !(await isOfRange(pages))) return undefined
   await reading.requireFiltered(rows)
   if (reading.isOneDay()) return undefined
-  await requireFoundByTime(slice, look ?? first, reading, timeZone)
+  await requireFoundByTime(slice, sample ?? first, reading, timeZone)
   return await countParts(slice, halveSlice({ ...slice, isFound: true }, rows, timeZone), first.total ?? 0, pages)
 }
 
@@ -92,10 +92,10 @@ export async function cutSlice(
  * Fetches the page of a list without a total at which a part is long enough: the minutes around each cut are read with
  * both parts. Undefined if the list is not much longer. Behind the end, some services repeat the first or last page.
  */
-async function lookBehind(pages: PageReading, mostPages: number, isFirst: (page: Page) => boolean) {
-  const far = await lookAt(pages, Math.max(2, Math.floor(mostPages) + 1))
+async function fetchFarPage(pages: PageReading, mostPages: number, isFirst: (page: Page) => boolean) {
+  const far = await fetchSample(pages, Math.max(2, Math.floor(mostPages) + 1))
   if (far === undefined || far.items.length === 0 || isFirst(far)) return undefined
-  const near = await lookAt(pages, Math.max(1, Math.floor(mostPages / TOLERANCE)))
+  const near = await fetchSample(pages, Math.max(1, Math.floor(mostPages / TOLERANCE)))
   return near && areSameItems(pages.list.stream, near.items, far.items) ? undefined : (near ?? far)
 }
 
@@ -126,7 +126,7 @@ async function requireFoundByTime({ stream, isFound }: Slice, shown: Page, readi
 }
 
 /** Fetches a page only to look at its times; undefined if it is not served, as the reading will report the error. */
-async function lookAt(pages: PageReading, number: number): Promise<Page | undefined> {
+async function fetchSample(pages: PageReading, number: number): Promise<Page | undefined> {
   try {
     return await fetchNumbered(pages, number)
   } catch (error) {
@@ -147,12 +147,12 @@ export const NIGHT_DAYS = 2
  * long range before. If a new row comes, the range is cut, and each part is read and checked in the same way. A refusal
  * shows nothing, nor do rows outside of the requested range. If a range of any length is empty, the minute of a row in
  * the warehouse is requested: some services return nothing for a range that is too long.
- * @param came all rows that came, also outside of the window, and the number of items
+ * @param answer all rows that came, also outside of the window, and the number of items
  * @returns undefined if nothing more came
  */
 export async function cutShortened(
   slice: Slice & { readonly window: Window },
-  came: { readonly rows: readonly Row[]; readonly received: number },
+  answer: { readonly rows: readonly Row[]; readonly received: number },
   reading: SliceReading,
   { db, timeZone, longestServed }: Pick<RunDeps, 'db' | 'timeZone' | 'longestServed'>,
 ): Promise<readonly Slice[] | undefined> {
@@ -160,45 +160,46 @@ export async function cutShortened(
   const { pages, readItem } = reading
   const length = window.to - window.from
   // With a total, a round number of rows is not suspicious.
-  const isLimited = !stream.isCounted && mayBeLimit(came.received)
-  const isNothing = came.received === 0
+  const isLimited = !stream.isCounted && mayBeLimit(answer.received)
+  const isEmpty = answer.received === 0
   const isLong = isShortened || isLimited || length > (stream.lookbackDays + NIGHT_DAYS) * DAY
-  if (!isLong && !isNothing) return undefined
-  if (isNothing && (await reading.mustEndNow(window.from, 1))) return [slice]
-  const minutes = minutesWithin(window, came.rows, stream, timeZone)
+  if (!isLong && !isEmpty) return undefined
+  if (isEmpty && (await reading.mustEndNow(window.from, 1))) return [slice]
+  const minutes = minutesWithin(window, answer.rows, stream, timeZone)
   const earliest = minutes.reduce((least, at) => Math.min(least, at), window.to)
   // Only rows of the warehouse show where to look beyond a gap that is longer than the ranges that the service serves.
-  const held = await latestHeld(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
+  const heldMinute = await latestHeld(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
   const ask = async (range: Window) =>
     await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: widen({ window: range }) } }, 1)
   const isShown = (page: Awaited<ReturnType<typeof ask>>, within: Window) =>
     !('refusal' in page) && minutesWithin(within, rowsOf(page, readItem), stream, timeZone).length > 0
-  if (isNothing && held && length > SHORTEST_WINDOW && isShown(await ask(held), held))
+  if (isEmpty && heldMinute && length > SHORTEST_WINDOW && isShown(await ask(heldMinute), heldMinute))
     return toSlices({ ...slice, isShortened: true }, cutWindow(window, 2))
   if (!isLong) return undefined
   const latest = minutes.reduce((most, at) => Math.max(most, at), window.from)
-  const isNear = minutes.length > 0 && (isLimited || isShortened)
+  const isCutOff = minutes.length > 0 && (isLimited || isShortened)
   const served = longestServed.get(stream.name) ?? 0
   const longest = !isShortened && latest >= window.to - DAY ? Math.max(served, length) : served
   longestServed.set(stream.name, longest)
-  const known = { from: window.from, to: held?.to ?? window.from }
-  const before = { from: window.from, to: minutes.length > 0 ? earliest : window.from }
+  const beforeHeld = { from: window.from, to: heldMinute?.to ?? window.from }
+  const head = { from: window.from, to: minutes.length > 0 ? earliest : window.from }
   const { to } = covers ?? window
-  const newest = Math.max(MINUTE, Math.min(NEWEST_DAYS * DAY, floorToMinute(length / 2)))
-  const isServed = !isNear && !isShortened && length <= longest
-  const behind = { from: isServed ? to : isNear ? latest + GAP : Math.max(latest + GAP, window.to - newest), to }
+  const newestLength = Math.max(MINUTE, Math.min(NEWEST_DAYS * DAY, floorToMinute(length / 2)))
+  const isServed = !isCutOff && !isShortened && length <= longest
+  const newestFrom = isCutOff ? latest + GAP : Math.max(latest + GAP, window.to - newestLength)
+  const tail = { from: isServed ? to : newestFrom, to }
   // The minute in which the answer ended may be incomplete, so it belongs to the part that did not come.
   const cutAt = (at: WallTime, round: (days: number) => number) => cutWindowAt(window, [cutTime(window, at, round)])
-  const equalParts = cutWindow(window, Math.ceil(length / newest))
+  const equalParts = cutWindow(window, Math.ceil(length / newestLength))
     .slice(1)
     .map((part) => cutTime(window, part.to))
   const sides = [
-    { unseen: known, request: known, parts: cutAt(known.to, Math.ceil) },
-    { unseen: before, request: { ...before, to: before.to - GAP }, parts: cutAt(earliest + MINUTE, Math.ceil) },
+    { unseen: beforeHeld, request: beforeHeld, parts: cutAt(beforeHeld.to, Math.ceil) },
+    { unseen: head, request: { ...head, to: head.to - GAP }, parts: cutAt(earliest + MINUTE, Math.ceil) },
     {
       unseen: { from: latest + MINUTE, to },
-      request: behind,
-      parts: isNear ? cutAt(latest, Math.floor) : cutWindowAt(window, equalParts),
+      request: tail,
+      parts: isCutOff ? cutAt(latest, Math.floor) : cutWindowAt(window, equalParts),
     },
   ]
   for (const { unseen, request, parts } of sides) {
@@ -212,7 +213,7 @@ export async function cutShortened(
     }
   }
   // The warehouse has no row to look for, so shorter ranges are tried.
-  for (const days of isNothing && !isServed && !isShortened ? [7, 1] : []) {
+  for (const days of isEmpty && !isServed && !isShortened ? [7, 1] : []) {
     const newestDays = { from: to - lengthAsked(days), to }
     const page = await ask(newestDays)
     if ('refusal' in page || !isShown(page, newestDays)) continue

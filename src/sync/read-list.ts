@@ -154,27 +154,27 @@ async function judgeNextPage(reading: PageReading, pages: readonly Page[], next:
   // The position of the last row at the service, including rows that it hides.
   const end = (pages.length - 1) * size + (pages.at(-1)?.items.length ?? 0)
   // Larger sizes may be clamped. Of the smaller ones, prefer a named one, or the one with the most room behind the end.
-  const shown = ({ pageSize, known }: Readonly<Record<'pageSize' | 'known', number>>) =>
-    pageSize - known + (NAMED_SIZES.includes(pageSize) && pageSize - known >= FEWEST_ROWS ? reading.pageSize : 0)
-  const [look] = Array.from({ length: size - 1 }, (_, index) => index + 1)
-    .map((pageSize) => ({ pageSize, number: Math.ceil(end / pageSize), known: end % pageSize }))
-    .filter(({ number, known }) => known > 0 && (!isRefused || number > pages.length))
-    .sort((a, b) => shown(b) - shown(a))
-  if (look === undefined) {
+  const preference = ({ pageSize, seen }: Readonly<Record<'pageSize' | 'seen', number>>) =>
+    pageSize - seen + (NAMED_SIZES.includes(pageSize) && pageSize - seen >= FEWEST_ROWS ? reading.pageSize : 0)
+  const [probe] = Array.from({ length: size - 1 }, (_, index) => index + 1)
+    .map((pageSize) => ({ pageSize, number: Math.ceil(end / pageSize), seen: end % pageSize }))
+    .filter(({ number, seen }) => seen > 0 && (!isRefused || number > pages.length))
+    .sort((a, b) => preference(b) - preference(a))
+  if (probe === undefined) {
     const isAll = pages.length === 1 && size <= MOST_ROWS_UNCUT && size < reading.pageSize
     return isAll && (await isOver()) ? 'end' : 'unknown'
   }
-  const { pageSize, number, known } = look
+  const { pageSize, number, seen } = probe
   const page = await fetchUnlessRefused({ ...reading, pageSize }, number)
   if ('refusal' in page)
     return (await endsInTens(reading, pages, end, pageSize)) && (await isOver()) ? 'end' : 'unknown'
   const { items } = page
   // Some of its rows may be hidden, but it must end with the last row.
-  const mayBeEnd = items.length > 0 && items.length <= known
+  const mayBeEnd = items.length > 0 && items.length <= seen
   const isEnd = mayBeEnd && areSameInAnyOrder(stream, items, rows.slice(-items.length))
   if (isRefused) return isEnd && (await isOver()) ? 'end' : 'unknown'
   if (isEnd) return 'end'
-  const following = [...rows.slice(-known), ...next.items].slice(0, pageSize)
+  const following = [...rows.slice(-seen), ...next.items].slice(0, pageSize)
   if (areSameInAnyOrder(stream, items, following)) return 'more'
   // If several pages came before, the service may return the first one because this page is too deep.
   const isFirst = items.length >= pageSize && areSameInAnyOrder(stream, items, rows.slice(0, items.length))
@@ -191,12 +191,12 @@ async function endsInTens(reading: PageReading, pages: readonly Page[], end: num
   if (!('refusal' in (await fetchUnlessRefused({ ...reading, pageSize: other }, 1)))) return false
   const tens = { ...reading, pageSize: FEWEST_ROWS }
   const number = Math.ceil(end / FEWEST_ROWS)
-  const known = end - (number - 1) * FEWEST_ROWS
+  const seen = end - (number - 1) * FEWEST_ROWS
   const last = await fetchUnlessRefused(tens, number)
-  const rows = pages.flatMap(({ items }) => items).slice(-known)
+  const rows = pages.flatMap(({ items }) => items).slice(-seen)
   if ('refusal' in last || !areSameInAnyOrder(reading.list.stream, last.items, rows)) return false
   const isOver = async () => isOneAnswer(reading, pages) && 'refusal' in (await fetchUnlessRefused(tens, number + 1))
-  return known < FEWEST_ROWS || (await isOver())
+  return seen < FEWEST_ROWS || (await isOver())
 }
 
 /**
