@@ -38,11 +38,11 @@ export function callIfStillRunning(ms: number, action: () => void): () => void {
  * @returns a function that cancels the call
  */
 export function whenAborted(signal: AbortSignal, action: () => void): () => void {
-  let wanted: (() => void) | undefined = action
-  const listener = (): void => wanted?.()
+  let pending: (() => void) | undefined = action
+  const listener = (): void => pending?.()
   signal.addEventListener('abort', listener)
   return () => {
-    wanted = undefined
+    pending = undefined
     signal.removeEventListener('abort', listener)
   }
 }

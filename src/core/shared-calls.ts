@@ -13,15 +13,15 @@ export interface TokenStore {
   readonly read: (signal: AbortSignal) => Promise<AccessToken | undefined>
   /** Replaces the token with the result of `make`. All processes that share the store do so one at a time. */
   readonly replace: (
-    make: (kept: AccessToken | undefined) => Promise<AccessToken>,
+    make: (token: AccessToken | undefined) => Promise<AccessToken>,
     signal: AbortSignal,
   ) => Promise<AccessToken>
 }
 
 /** Keeps the token in memory, for this process alone. */
 export function createMemoryTokenStore(): TokenStore {
-  let kept: AccessToken | undefined
-  return { read: async () => kept, replace: async (make) => (kept = await make(kept)) }
+  let token: AccessToken | undefined
+  return { read: async () => token, replace: async (make) => (token = await make(token)) }
 }
 
 /** One of the day's calls (API 4.6), reserved before it is made. */
@@ -52,6 +52,6 @@ export type PaceChange<T extends WithPace> = (pace: unknown, nowMs: number) => T
 
 /** Keeps the pace in memory, for this process alone. */
 export function createMemoryPace({ now, monotonicMs = now }: Clock): UpdatePace {
-  let kept: WithPace = { pace: {} }
-  return async (change) => (kept = change(kept.pace, monotonicMs()))
+  let state: WithPace = { pace: {} }
+  return async (change) => (state = change(state.pace, monotonicMs()))
 }

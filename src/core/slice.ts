@@ -62,13 +62,13 @@ export function isEmptyWindow({ from, to }: Window): boolean {
 
 /** The parts of a window that no other window covers, oldest first. */
 export function subtractWindows({ from, to }: Window, others: readonly Window[]): readonly Window[] {
-  const left: Window[] = []
+  const parts: Window[] = []
   let start = from
   for (const other of others.toSorted((a, b) => a.from - b.from)) {
-    left.push({ from: start, to: Math.min(other.from, to) })
+    parts.push({ from: start, to: Math.min(other.from, to) })
     start = Math.max(start, other.to)
   }
-  return [...left, { from: start, to }].filter((part) => !isEmptyWindow(part))
+  return [...parts, { from: start, to }].filter((part) => !isEmptyWindow(part))
 }
 
 /** A window as `tsrange` text, also for people. */

@@ -151,9 +151,9 @@ export interface Stream extends LoadTable {
 }
 
 /** Properties that a declaration may leave out, with their defaults. */
-const usual = { marksRemoved: false, timeColumns: [], lookbackDays: 0, otherFields: [] } as const
+const defaults = { marksRemoved: false, timeColumns: [], lookbackDays: 0, otherFields: [] } as const
 
-type Optional = keyof typeof usual | 'table'
+type Optional = keyof typeof defaults | 'table'
 
 /** A declaration. Its key and freshness column must be its own columns; by default its table has the stream's name. */
 type StreamDeclaration<C extends Columns> = Omit<
@@ -172,5 +172,5 @@ export function defineStream<const C extends Columns>(
 ): Stream & { readonly columns: C } {
   const { envelope, window } = declaration.wire
   const derived = { isCounted: envelope !== undefined, isTimeFiltered: window !== undefined }
-  return Object.freeze({ table: declaration.name, ...usual, ...declaration, ...derived })
+  return Object.freeze({ table: declaration.name, ...defaults, ...declaration, ...derived })
 }
