@@ -1,6 +1,6 @@
 import { defineStream } from '../core/stream.ts'
 import { isObject } from '../core/text.ts'
-import { bigint, rejection, shown, text } from '../transform/read-item.ts'
+import { bigint, quote, rejection, text } from '../transform/read-item.ts'
 import { channelColumn, field, required, viewerColumns } from './columns.ts'
 import { byPerPage, resultsEnvelope } from './wire.ts'
 
@@ -70,7 +70,7 @@ export const visitors = defineStream({
   checkItem: ({ id }, { channel = '' }) => {
     const named = text(id)
     return named !== channel && named !== null && /^\d+$/.test(channel)
-      ? rejection('id', `id is ${shown(id)}, and the visitors of channel ${channel} were asked for`)
+      ? rejection('id', `id is ${quote(id)}, and the visitors of channel ${channel} were asked for`)
       : undefined
   },
   channelFacts: (item) =>

@@ -16,10 +16,10 @@ interface ItemContext {
 /** Compiles a stream's declaration into a function that reads its items. */
 export function itemReader(stream: Stream, context: ItemContext): ItemReader {
   const columns = columnsToRead(stream)
-  const given = Object.entries(stream.columns).map(([name, column]) => [name, givenValue(column, context)] as const)
+  const cells = Object.entries(stream.columns).map(([name, column]) => [name, givenValue(column, context)] as const)
   // Every row of a slice starts with the values that do not come from the item, and NULL in the other columns.
-  const blank = { ...Object.fromEntries<Cell>(given), extra: null }
-  const known = new Set([...stream.otherFields, ...fieldNames(stream.columns)])
+  const blank = { ...Object.fromEntries<Cell>(cells), extra: null }
+  const knownFields = new Set([...stream.otherFields, ...fieldNames(stream.columns)])
   const toFields = stream.readItem ?? asObject
 
   return (item, page) => {
@@ -31,21 +31,22 @@ export function itemReader(stream: Stream, context: ItemContext): ItemReader {
 
     // Copying a row with all columns is several times as fast as adding the columns one by one.
     const row: Record<string, Cell> = { ...blank }
-    const unread: string[] = []
+    const unreadFields: string[] = []
     for (const { name, field, parse, isRequired, isIdentity } of columns) {
       const value = parse(fields[field])
       if (value === null || value === undefined) {
         if (isRequired || (isIdentity && value === undefined)) {
-          return withRaw(rejection(field, `${field} is ${shown(fields[field])}, and a row needs it`), item, page)
+          return withRaw(rejection(field, `${field} is ${quote(fields[field])}, and a row needs it`), item, page)
         }
-        if (value === undefined) unread.push(field)
+        if (value === undefined) unreadFields.push(field)
       } else row[name] = value
     }
-    const unknown: string[] = []
-    for (const name in fields) if (!known.has(name)) unknown.push(name)
-    if (unread.length + unknown.length === 0) return { kind: 'row', row, unreadFields: unread, unknownFields: unknown }
-    row.extra = exactJson(Object.fromEntries([...unread, ...unknown].toSorted().map((name) => [name, fields[name]])))
-    return { kind: 'row', row, unreadFields: unread, unknownFields: unknown.map(cleanText) }
+    const unknownFields: string[] = []
+    for (const name in fields) if (!knownFields.has(name)) unknownFields.push(name)
+    if (unreadFields.length + unknownFields.length === 0) return { kind: 'row', row, unreadFields, unknownFields }
+    const extra = [...unreadFields, ...unknownFields].toSorted().map((name) => [name, fields[name]])
+    row.extra = exactJson(Object.fromEntries(extra))
+    return { kind: 'row', row, unreadFields, unknownFields: unknownFields.map(cleanText) }
   }
 }
 
@@ -70,12 +71,12 @@ export function rejection(path: string, reason: string): Rejection {
   return { kind: 'rejected', path, reason }
 }
 
-function withRaw(found: Rejection, item: unknown, { title }: Pick<Page, 'title'>): RejectedItem {
-  return { ...found, raw: exactJson(item), headers: title === undefined ? null : exactJson(title) }
+function withRaw(rejected: Rejection, item: unknown, { title }: Pick<Page, 'title'>): RejectedItem {
+  return { ...rejected, raw: exactJson(item), headers: title === undefined ? null : exactJson(title) }
 }
 
 /** Formats a value for a message: on one line, shortened, and without phone numbers. */
-export function shown(value: unknown): string {
+export function quote(value: unknown): string {
   const json = value === undefined ? 'missing' : withoutPhones(exactJson(value))
   return json.length > 80 ? `${json.slice(0, 77)}…` : json
 }

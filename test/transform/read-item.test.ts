@@ -6,7 +6,7 @@ import * as values from '../../src/transform/read-item.ts'
 const parsers = { ...values }
 const long = 9_007_199_254_740_993n
 
-type Helper = 'fieldNames' | 'identifier' | 'itemReader' | 'kindOf' | 'rejection' | 'shown'
+type Helper = 'fieldNames' | 'identifier' | 'itemReader' | 'kindOf' | 'quote' | 'rejection'
 type Name = Exclude<keyof typeof values, Helper>
 
 test.each<[Name, unknown, unknown]>([
