@@ -198,20 +198,20 @@ export async function compareWithEarlier(
   const [inserted, announced] = isConclusive(verdict) ? [earlier.inserted, slice.announced ?? 0] : [0, 0]
   // The announced number includes rows that lie outside of the window by one of their times.
   const came = accountedFor(summary)
-  const [count, held] = isDrop(came, announced) ? [came, announced] : [found.count, Math.max(before, inserted)]
-  if (!isDrop(count, held)) return { ...verdict, isDrop: false }
+  const [count, expected] = isDrop(came, announced) ? [came, announced] : [found.count, Math.max(before, inserted)]
+  if (!isDrop(count, expected)) return { ...verdict, isDrop: false }
   const now = new Date(clock.now())
   // Compared by distinct rows, as the ledger records them, even if some lie outside of the window.
   const drop = { ...placeOf(slice), window, found: summary.distinct, most: summary.distinct / SMALLEST_SHARE, now }
   const began = { ...stream, timeColumns: stream.timeColumns.slice(0, 1) }
   for (const read of await findAgreeing(db, drop)) {
     // A reading of a part of the window agrees only if nearly all expected rows began in that part.
-    const there = read ? await countEarlier(db, { ...part, stream: began, window: read }, runId) : { before: held }
-    if (there.before >= held * SMALLEST_SHARE) return { ...verdict, isDrop: true }
+    const there = read ? await countEarlier(db, { ...part, stream: began, window: read }, runId) : { before: expected }
+    if (there.before >= expected * SMALLEST_SHARE) return { ...verdict, isDrop: true }
   }
-  const few = `only ${count} rows came where there were ${held}`
-  const reason = `${few}; they count once a reading at least an hour later agrees`
-  return { proof: 'short', reason, isDrop: true, missingRows: held - count }
+  const evidence = `only ${count} rows came where there were ${expected}`
+  const reason = `${evidence}; they count once a reading at least an hour later agrees`
+  return { proof: 'short', reason, isDrop: true, missingRows: expected - count }
 }
 
 /** Makes a shortfall `accepted` if an operator's acceptance covers its size and has not expired. */

@@ -54,10 +54,10 @@ export async function completeHeaders(
     const list = { stream, partition, window: range && widen({ window: range }) }
     return await fetchUnlessRefused({ ...pages, list, pageSize: FEWEST_ROWS }, 1)
   }
-  const whole = await ask(undefined)
+  const unfiltered = await ask(undefined)
   const latest =
-    'refusal' in whole ? await latestHeld(db, { stream, partition, window: undefined, timeZone }) : undefined
-  const page = latest ? await ask(latest) : whole
+    'refusal' in unfiltered ? await latestHeld(db, { stream, partition, window: undefined, timeZone }) : undefined
+  const page = latest ? await ask(latest) : unfiltered
   const title = 'refusal' in page ? undefined : page.title
   return title?.length ? { ...extraction, title: headersText(title) } : extraction
 }
@@ -96,8 +96,8 @@ export async function landSlice(
   let landing = nothingLanded
   await loader.finish(async (trx, written) => {
     // The list moved, so of the rows with the same key, the one that came last is the freshest.
-    const latest = new Map(summary.repeated.map((row) => [rowKey(stream)(row), row]))
-    await loadRows(trx, stream, [...latest.values()], runId, 'newer')
+    const latestRows = new Map(summary.repeated.map((row) => [rowKey(stream)(row), row]))
+    await loadRows(trx, stream, [...latestRows.values()], runId, 'newer')
     const name = placeOf(slice)
     // Rows without an id from a short reading are not written, so no row has these headers.
     const isWritten = verdict.proof !== 'short' || verdict.isDrop

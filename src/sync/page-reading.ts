@@ -111,8 +111,8 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     tryPageSize: async (size: number, attempt: number): Promise<number> => {
       const page = await fetchUnlessRefused({ ...pages, pageSize: size }, 1)
       if ('refusal' in page) {
-        const named = NAMED_SIZES.filter((each) => each < pageSize)
-        return named[attempt - 2] ?? named.at(-1) ?? pageSize
+        const sizes = NAMED_SIZES.filter((each) => each < pageSize)
+        return sizes[attempt - 2] ?? sizes.at(-1) ?? pageSize
       }
       first = { page, pageSize: size }
       return size

@@ -32,9 +32,9 @@ export function beginSlice({ window, covers, backfillId }: Slice, startedAt: Dat
 
 /** The progress of a slice after one more page. */
 export function addPage(before: OpenSlice, { stream }: Slice, page: ReadPage, timeZone: string): OpenSlice {
-  const isFound = (index: number) => !before.keys.has(page.keys[index] ?? '')
-  const found = page.rows.filter(
-    (row, index) => isFound(index) && liesWithin(row, stream.timeColumns, before.window, timeZone),
+  const isNew = (index: number) => !before.keys.has(page.keys[index] ?? '')
+  const newRows = page.rows.filter(
+    (row, index) => isNew(index) && liesWithin(row, stream.timeColumns, before.window, timeZone),
   )
   return {
     ...before,
@@ -42,7 +42,7 @@ export function addPage(before: OpenSlice, { stream }: Slice, page: ReadPage, ti
     pageSize: Math.max(before.pageSize, page.items.length),
     keys: new Set([...before.keys, ...page.keys]),
     lastPageKeys: contentOf(page),
-    foundRows: before.foundRows + found.length,
+    foundRows: before.foundRows + newRows.length,
     quarantinedRows: before.quarantinedRows + page.rejected.length,
     refused: before.refused && before.refused.page > before.pagesRead + 1 ? before.refused : undefined,
   }

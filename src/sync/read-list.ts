@@ -211,12 +211,12 @@ export async function readCountedList(
   const pages: Page[] = []
   const doubts: string[] = []
   let received = 0
-  const known = new Set<string>()
+  const knownTexts = new Set<string>()
   const textOf = (item: unknown) => itemText(reading.list.stream, item)
-  const countKnown = ({ items }: Page) => items.filter((item) => known.has(textOf(item))).length
+  const countKnown = ({ items }: Page) => items.filter((item) => knownTexts.has(textOf(item))).length
   try {
     for await (const { number, page, lastPage } of readPages(reading, countKnown)) {
-      for (const item of page.items) known.add(textOf(item))
+      for (const item of page.items) knownTexts.add(textOf(item))
       pages.push(page)
       received += page.items.length
       reportPage(page.items.length, lastPage)

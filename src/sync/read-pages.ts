@@ -90,10 +90,10 @@ export async function readHead(
   walk: Pick<Walk, 'summary'>,
   add: (page: Page) => Promise<void>,
 ): Promise<void> {
-  let known: number
+  let distinctBefore: number
   let number = 1
   do {
-    known = walk.summary().distinct
+    distinctBefore = walk.summary().distinct
     const page = await fetchUnlessRefused(pages, number, number > 1 ? isRefusedPage : () => false)
     if ('refusal' in page) {
       // A page within the list must be served, because it may hold the rows that moved.
@@ -102,7 +102,7 @@ export async function readHead(
     }
     await add(page)
     number++
-  } while (walk.summary().distinct > known)
+  } while (walk.summary().distinct > distinctBefore)
 }
 
 /** The page size that the service serves. Page 1 shows it if more items are announced, or if it echoes its length. */

@@ -84,8 +84,8 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     if (!hasCode(error, 'api.budgetSpent')) {
       // Behind the end of a list, or too deep in it, some services fail where others refuse the page.
       const isPage = hasCode(error, 'api.status') && error.details.status >= 500 && work.state.pagesRead > 0
-      const kept = isPage ? await keepRefused(work, error) : undefined
-      return end('failed', kept ?? (await recordFailure(slice, error, log, deps)))
+      const refusal = isPage ? await keepRefused(work, error) : undefined
+      return end('failed', refusal ?? (await recordFailure(slice, error, log, deps)))
     }
     // Without a cause, the error comes from livehouse's own count of calls, and no call was made.
     const isRefused = error.cause !== undefined
@@ -110,19 +110,19 @@ async function openWork(slice: Slice, deps: RunDeps) {
   const startedAt = new Date(Math.min(clock.now(), deps.claimableMs()))
   const open = await readOpenSlice(db, place)
   const isThis = open?.backfillId === slice.backfillId && isDeepStrictEqual(open?.window, slice.window)
-  const known = open && isThis ? open : beginSlice(slice, startedAt)
-  const begun = known.pagesRead > 0 ? known : { ...beginSlice(slice, startedAt), refused: known.refused }
-  const fixed = { slice, deps, place, meter, loader, log: openSliceLog(slice, deps, meter), startedAt, begun }
+  const saved = open && isThis ? open : beginSlice(slice, startedAt)
+  const initial = saved.pagesRead > 0 ? saved : { ...beginSlice(slice, startedAt), refused: saved.refused }
+  const fixed = { slice, deps, place, meter, loader, log: openSliceLog(slice, deps, meter), startedAt, initial }
   const work = {
     ...fixed,
     /** The committed progress. */
-    state: begun,
+    state: initial,
     read: noCounts,
     counts: (): Counts => ({ ...addCounts(loader.counts(), work.read), ...meter.counts() }),
     /** The progress including the calls of this run. */
     upToNow: (): OpenSlice => {
       const { calls, retries } = meter.counts()
-      return { ...work.state, calls: begun.calls + calls, retries: begun.retries + retries }
+      return { ...work.state, calls: initial.calls + calls, retries: initial.retries + retries }
     },
   }
   return work
@@ -130,7 +130,7 @@ async function openWork(slice: Slice, deps: RunDeps) {
 
 /** Continues the reading. @returns `moved` if rows have moved between read and unread pages */
 async function readOnward(work: Work): Promise<'end' | 'moved'> {
-  const { slice, deps, begun } = work
+  const { slice, deps, initial } = work
   const reading = openReading(slice, deps, work.meter)
   const { pages, readItem } = reading
   const readPage = async (number: number, pageSize = pages.pageSize): Promise<ReadPage> => {
@@ -155,10 +155,10 @@ async function readOnward(work: Work): Promise<'end' | 'moved'> {
     return 'more'
   }
   let next: Awaited<ReturnType<typeof readOn>> = 'more'
-  if (begun.pagesRead > 0) {
-    const isRefused = begun.refused?.page === begun.pagesRead + 1
-    if ((!isRefused || begun.lastPageKeys.length < begun.pageSize) && (await hasMoved())) next = 'moved'
-    else if (isRefused) next = await judgeRefusedPage(begun, readPage)
+  if (initial.pagesRead > 0) {
+    const isRefused = initial.refused?.page === initial.pagesRead + 1
+    if ((!isRefused || initial.lastPageKeys.length < initial.pageSize) && (await hasMoved())) next = 'moved'
+    else if (isRefused) next = await judgeRefusedPage(initial, readPage)
   }
   while (next === 'more') next = await readOn()
   return next
@@ -171,16 +171,16 @@ async function commit(page: ReadPage, reading: ReturnType<typeof openReading>, w
   work.read = addCounts(work.read, { extracted: items.length, quarantined: rejected.length, degraded })
   await reading.requireFiltered(page.rows)
   await keepRejected(slice, page, deps)
-  const soFar = { received: items.length, rejected, absentFields }
-  requireReadable(soFar, deps)
-  await requireFields(slice, soFar, reading, deps)
+  const progress = { received: items.length, rejected, absentFields }
+  requireReadable(progress, deps)
+  await requireFields(slice, progress, reading, deps)
   await work.loader.add(page.rows)
   reading.reportPage(page.items.length, undefined)
   const earlier = await reading.earlier()
   work.state = { ...addPage(work.state, slice, page, deps.timeZone), readAt: new Date(deps.clock.now()) }
   await work.loader.finish(async (trx) => {
     await saveOpenSlice(trx, work.place, work.upToNow())
-    await rememberPresentFields(trx, slice, soFar, earlier)?.execute()
+    await rememberPresentFields(trx, slice, progress, earlier)?.execute()
   })
 }
 

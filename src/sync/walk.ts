@@ -84,8 +84,8 @@ export function startWalk(
         for (const field of unreadFields)
           if (Object.hasOwn(Object(item), field) && !unread.includes(field)) unreadFields.delete(field)
         if (read.kind === 'rejected') {
-          const those = isKeyed && rejectedBefore.has(read.raw) ? rejectedAgain : rejectedHere
-          those.push(read)
+          const list = isKeyed && rejectedBefore.has(read.raw) ? rejectedAgain : rejectedHere
+          list.push(read)
           continue
         }
         for (const field of read.unknownFields) unknownFields.add(field)
@@ -157,8 +157,8 @@ export function expectedFields(
 /** Completes the facts about a channel from a readable item. */
 function completeFacts(known: ChannelFacts | undefined, stream: Stream, item: unknown): ChannelFacts | undefined {
   if (known && known.name !== null && known.adminId !== null) return known
-  const more = stream.channelFacts?.(item)
-  return more ? { name: known?.name ?? more.name, adminId: known?.adminId ?? more.adminId } : known
+  const facts = stream.channelFacts?.(item)
+  return facts ? { name: known?.name ?? facts.name, adminId: known?.adminId ?? facts.adminId } : known
 }
 
 /** Whether a number of rows may be a limit of what the service counts or serves, such as 10,000, 500 or whole pages. */

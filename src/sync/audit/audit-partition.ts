@@ -25,10 +25,10 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
   // By the two clocks: up to when ranges could be claimed, and up to when they should be covered.
   const [from = 0, to = 0] = [deps.claimableMs(), deps.clock.now()].map((ms) => claimableUntil(deps.wallTimeAt(ms)))
   for (const window of [...uncovered, ...(to - from > 60 * MINUTE ? [{ from, to }] : [])]) {
-    const found = mergeComparisons(await compareByCount(window, { ...sides, isUncovered: true }, { cuts: 0 }))
-    const least = stream.isCounted ? '' : `, and the service gives no total, but has at least ${found.sourceRows} rows`
+    const part = mergeComparisons(await compareByCount(window, { ...sides, isUncovered: true }, { cuts: 0 }))
+    const least = stream.isCounted ? '' : `, and the service gives no total, but has at least ${part.sourceRows} rows`
     const note = `no reading covers ${formatWindow(window)}${least}: livehouse sync or backfill reads it`
-    parts.push(found.verdict === 'equal' ? found : { ...found, notes: [note, ...found.notes] })
+    parts.push(part.verdict === 'equal' ? part : { ...part, notes: [note, ...part.notes] })
   }
   parts.sort((a, b) => (a.window?.from ?? 0) - (b.window?.from ?? 0))
   const { notes, ...merged } = mergeComparisons(parts)

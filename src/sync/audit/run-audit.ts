@@ -107,8 +107,8 @@ async function conclude(task: AuditTask, comparison: Comparison, reopens: boolea
   const { stream } = task
   const place = placeOf(task)
   const open = stream.isTimeFiltered ? await readReopened(db, place) : []
-  const found = areAccepted(comparison.differences, task) ? 'accepted' : comparison.verdict
-  const verdict = open.length > 0 ? 'different' : found
+  const compared = areAccepted(comparison.differences, task) ? 'accepted' : comparison.verdict
+  const verdict = open.length > 0 ? 'different' : compared
   // Every sync reads lists without a time filter as a whole anyway.
   const isToReopen = reopens && verdict === 'different' && stream.isTimeFiltered
   const repaired = comparison.differences.filter((each) => isToReopen && isRepairedByReading(each, stream))
@@ -129,13 +129,13 @@ async function conclude(task: AuditTask, comparison: Comparison, reopens: boolea
 /** Whether differences are accepted: only withheld rows can be, in the range and up to the size of an acceptance. */
 function areAccepted(differences: readonly Difference[], { accepted, acceptances }: AuditTask): boolean {
   if (differences.length === 0 || differences.some(({ kind }) => kind !== 'withheld')) return false
-  const meeting = accepted.filter((part) => differences.some(({ window }) => areOverlapping(part.window, window)))
+  const overlapping = accepted.filter((part) => differences.some(({ window }) => areOverlapping(part.window, window)))
   // Under one acceptance, the reading of each night may have recorded the same missing rows.
-  const found = Map.groupBy(meeting, ({ acceptanceId }) => acceptanceId ?? '')
-  const allowed = acceptances.map(({ acceptanceId, missingRows }) =>
-    Math.min(missingRows, found.get(acceptanceId)?.reduce((sum, part) => sum + (part.missingRows ?? 0), 0) ?? 0),
+  const byAcceptance = Map.groupBy(overlapping, ({ acceptanceId }) => acceptanceId ?? '')
+  const allowances = acceptances.map(({ acceptanceId, missingRows }) =>
+    Math.min(missingRows, byAcceptance.get(acceptanceId)?.reduce((sum, part) => sum + (part.missingRows ?? 0), 0) ?? 0),
   )
-  return sumOfRows(differences) <= allowed.reduce((sum, rows) => sum + rows, 0)
+  return sumOfRows(differences) <= allowances.reduce((sum, rows) => sum + rows, 0)
 }
 
 /** Leaves out questionnaires that the source no longer lists and has no signups of, as a sync does. */
