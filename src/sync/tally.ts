@@ -27,29 +27,28 @@ export function createTally(names: readonly Stream[]) {
     for (const proof of proofs) slices[proof] += ended[proof] ?? 0
     streams[name] = { counts: addCounts(before.counts, counts), slices }
   }
-  const count = ({ stream }: Slice, proof: Proof | undefined, counts: Partial<Counts>): void =>
-    addTo(stream.name, counts, proof === undefined ? {} : { [proof]: 1 })
+
   const countEnded = (which: readonly Proof[]): number =>
     Object.values(streams).reduce((sum, { slices }) => which.reduce((all, proof) => all + slices[proof], sum), 0)
   return {
     /** Adds the counts of a slice that was cut, or lost to another run. It does not count as a slice. */
-    addCut: (slice: Slice, counts: Partial<Counts>): void => count(slice, undefined, counts),
+    addCut: ({ stream }: Slice, counts: Partial<Counts>): void => addTo(stream.name, counts, {}),
     /** Adds a slice that did not begin because the run ended early. */
-    addNotBegun: (slice: Slice): void => count(slice, 'failed', noCounts),
+    addNotBegun: ({ stream }: Slice): void => addTo(stream.name, noCounts, { failed: 1 }),
     /** Adds a slice that is left to the next run because this one must stop, or the day's calls are spent. */
     addLeft: (): void => {
       left++
     },
     /** Adds a slice of which a part is left for another day. */
-    addWaiting: (slice: Slice, waiting: WaitingSlice): void => {
-      count(slice, undefined, waiting.counts)
+    addWaiting: ({ stream }: Slice, waiting: WaitingSlice): void => {
+      addTo(stream.name, waiting.counts, {})
       left++
       if (resumesAt === null || waiting.resumesAt < resumesAt) resumesAt = waiting.resumesAt
     },
     /** Adds a slice. @param isEnding whether the run ends early; its reason is then reported once, not per slice */
     add: (slice: Slice, { proof, otherProofs = [], counts, error }: EndedSlice, isEnding: boolean): void => {
-      count(slice, proof, counts)
-      for (const other of otherProofs) count(slice, other, noCounts)
+      addTo(slice.stream.name, counts, { [proof]: 1 })
+      for (const other of otherProofs) addTo(slice.stream.name, noCounts, { [other]: 1 })
       if (error === undefined) return
       const problem = { ...placeOf(slice), ...describeError(error) }
       const key = isEnding ? problem.code : slice
