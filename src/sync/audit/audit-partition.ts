@@ -9,7 +9,7 @@ import { countHeld, readMissedRows } from '../../store/load/table-part.ts'
 import { type CallMeter, isRefusal } from '../page-reading.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { claimableUntil, cutWindowAt, isOfDay, minuteOfItem } from '../windows.ts'
-import { compareRange, hasTimes, mayStillChange } from './compare-range.ts'
+import { compareRange, mayStillChange, timesOf } from './compare-range.ts'
 import { type AuditTask, askTotal, type Comparison, mergeComparisons, nothingCompared } from './partition-audit.ts'
 
 /** Compares one partition with as few calls as its stream allows. */
@@ -230,7 +230,7 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
     return { ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window: undefined }] }
 
   const quarantined = new Set(items.map(({ itemHash }) => itemHash))
-  const lastReadRows = hasTimes(stream) ? undefined : (await readEarlier(db, place, true)).lastWalk
+  const lastReadRows = timesOf(stream).length > 0 ? undefined : (await readEarlier(db, place, true)).lastWalk
   const range = { stream, partition, window: undefined, quarantined, lastReadRows, ...day }
   const compared = await compareRange(range, deps, meter)
   // Rows that are gone from the source are not differences if the last reading has already missed them.

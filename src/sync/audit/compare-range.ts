@@ -132,14 +132,10 @@ function existsBy(row: Row, stream: Stream, timeZone: string): WallTime {
   return Math.max(...minutes) + (stream.columns[stream.bornColumn ?? '']?.type === 'date' ? DAY : 0)
 }
 
-function timesOf({ bornColumn, timeColumns, freshnessColumn }: Stream): readonly string[] {
+/** The columns that show when a row came into being. Without any, only the number of rows shows that some are new. */
+export function timesOf({ bornColumn, timeColumns, freshnessColumn }: Stream): readonly string[] {
   if (bornColumn !== undefined) return [bornColumn]
   return freshnessColumn === undefined ? timeColumns : [...timeColumns, freshnessColumn]
-}
-
-/** Whether rows show when they came into being. If not, only their number shows that some are new. */
-export function hasTimes(stream: Stream): boolean {
-  return timesOf(stream).length > 0
 }
 
 /**
