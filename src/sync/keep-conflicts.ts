@@ -41,12 +41,8 @@ export async function keepConflicts(
     if (row === undefined || differing.length === 0) return []
     return [conflictItem(itemOf(isHigher ? other : row, stream), keyField(stream), differing)]
   })
-  const origin = {
-    ...finder,
-    stream: isHigher ? versions.other.stream : stream.name,
-    partition: partitionKey(partition),
-  }
-  await quarantineItems(trx, origin, items)
+  const place = { stream: isHigher ? versions.other.stream : stream.name, partition: partitionKey(partition) }
+  await quarantineItems(trx, { ...finder, ...place }, items)
   return items.length
 }
 

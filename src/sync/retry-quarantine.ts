@@ -100,13 +100,8 @@ function readGroup(items: readonly KeptItem[], { streams, parse, timeZone }: Ret
     const isPlaced = result.kind === 'row' && (!stream.identity || minuteIn(stream, result.row, timeZone) !== undefined)
     return isPlaced ? [{ item, row: result.row }] : []
   })
-  return {
-    stream,
-    partition,
-    runId: first.runId,
-    items: read.map(({ item }) => item),
-    rows: read.map(({ row }) => row),
-  }
+  const rows = read.map(({ row }) => row)
+  return { stream, partition, runId: first.runId, items: read.map(({ item }) => item), rows }
 }
 
 /** The minute of a row without an id; undefined if no range can hold its time, such as a year before 1000. */
