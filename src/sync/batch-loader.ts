@@ -5,7 +5,7 @@ import { addCounts, type Counts, noCounts } from '../core/slice.ts'
 import type { Database } from '../store/database.ts'
 import { replaceChildren } from '../store/load/children.ts'
 import { type Batch, createBatch, prepareToLoad, transact } from '../store/load/load.ts'
-import { keepConflicts } from './keep-conflicts.ts'
+import { quarantineConflicts } from './quarantine-conflicts.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 
 /** Batches that are written concurrently. Measurements show no gain from more. */
@@ -40,7 +40,7 @@ export function createBatchLoader(
   const write = async (trx: Transaction<Database>, batch: Batch): Promise<Counts> => {
     if (batch.size() === 0) return noCounts
     const finder = { runId, seenAt: new Date(clock.now()), timeZone }
-    const conflicts = stream.versions ? await keepConflicts(trx, stream, partition, batch.rows, finder) : 0
+    const conflicts = stream.versions ? await quarantineConflicts(trx, stream, partition, batch.rows, finder) : 0
     const loaded = expectsNew ? await batch.copy(trx) : await batch.upsert(trx)
     expectsNew = loaded.inserted === batch.size()
     if (stream.children) await replaceChildren(trx, stream.children, batch.rows, runId)

@@ -8,7 +8,7 @@ import { DAY, floorToDay, floorToMinute, formatWallTime, MINUTE, type WallTime }
 import { latestHeld } from '../store/load/table-part.ts'
 import type { Extraction } from './judge-walk.ts'
 import {
-  fetchNumbered,
+  fetchByNumber,
   fetchUnlessRefused,
   FEWEST_ROWS,
   isOfRange,
@@ -128,7 +128,7 @@ async function requireFoundByTime({ stream, isFound }: Slice, shown: Page, readi
 /** Fetches a page only to look at its times; undefined if it is not served, as the reading will report the error. */
 async function fetchSample(pages: PageReading, number: number): Promise<Page | undefined> {
   try {
-    return await fetchNumbered(pages, number)
+    return await fetchByNumber(pages, number)
   } catch (error) {
     if (pages.context.signal.aborted || hasCode(error, 'api.unreachable')) throw error
     return undefined

@@ -27,9 +27,9 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
   let first: { readonly page: Page; readonly pageSize: number } | undefined
   let servedAtMs: number | undefined
   /** Whether the service is known to filter by whole days. */
-  let isByDay = false
+  let filtersByDay = false
   /** Whether the service is known to filter by a time that rows do not show. */
-  let isByOther = false
+  let filtersByOtherTime = false
   const latest = deps.wallTimeAt(deps.clock.now())
   /** Applies to all requests of this reading, even if other readings learn more meanwhile. */
   const endsNow = stream.timeColumns.length === 1 || deps.rangeEnds.get(stream.name) === 'now'
@@ -54,7 +54,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     context: { signal: deps.signal, onAttempt: meter.onAttempt },
   }
   /** Whether a request for the minute of the first stray row returns it, or returns its day in the order of time. */
-  const comesByItsMinute = async (rows: readonly Row[]): Promise<boolean> => {
+  const strayComesByMinute = async (rows: readonly Row[]): Promise<boolean> => {
     const { from, to } = pages.list.window ?? { from: 0, to: 0 }
     const minutesOf = (those: readonly Row[]) => minutesWithin({ from: 0, to: Infinity }, those, stream, deps.timeZone)
     const at = minutesOf(rows).find((each) => each < from || each > to) ?? 0
@@ -65,7 +65,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     const isOfDay = Math.abs(span) > 2 * GAP && minutes.every((each) => floorToDay(each) === floorToDay(at))
     return minutes.includes(at) || (isOfDay && minutes.toSorted((a, b) => (a - b) * span).join() === minutes.join())
   }
-  const isNothingLater = async (): Promise<boolean> => {
+  const isFutureEmpty = async (): Promise<boolean> => {
     const later = { from: latest + 2 * MINUTE, to: latest + 2 * DAY }
     const future = { ...pages, fetchPage: deps.fetchPage, list: { ...pages.list, window: later } }
     const page = await fetchUnlessRefused(future, 1)
@@ -104,7 +104,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     },
     /** Fetches page 1, and keeps it for the next request for it. */
     firstPage: async (): Promise<Page> => {
-      first = { page: await fetchNumbered(pages, 1), pageSize: pages.pageSize }
+      first = { page: await fetchByNumber(pages, 1), pageSize: pages.pageSize }
       return first.page
     },
     /** @returns this page size if the service accepts it, or else a named size, a different one in each attempt */
@@ -126,22 +126,22 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
      * Fails if most rows of a page lie outside of the requested range. If the service filters by whole days, all rows
      * of its first and last day are accepted, if one comes when its own minute is requested (not checked if calls are
      * few, as rows with an id do no harm). Rows with an id may also be filtered by a time that they do not show, such
-     * as when they were written. The service must then count none of long ago, and none in the future, as in another
-     * time zone.
+     * as when they were written. It must then count no rows of long ago, nor of the future (as in another time zone).
      * @throws LivehouseError `paging.ignored`
      */
     requireFiltered: async (rows: readonly Row[]): Promise<void> => {
-      if (window === undefined || isByOther) return
+      if (window === undefined || filtersByOtherTime) return
       const strays = (byDay: boolean) => straysOf(pages.list, rows, deps.timeZone, byDay)
-      if (strays(isByDay).length === 0) return
+      if (strays(filtersByDay).length === 0) return
       const mayAsk = stream.isBudgeted !== true
-      if (!isByDay && strays(true).length === 0 && (!mayAsk || (await comesByItsMinute(rows)))) isByDay = true
-      else if (mayAsk && stream.identity === undefined && (await isOfRange(pages)) && (await isNothingLater()))
-        isByOther = true
-      else throw filterIgnored(pages.list, strays(isByDay), rows.length)
+      if (!filtersByDay && strays(true).length === 0 && (!mayAsk || (await strayComesByMinute(rows))))
+        filtersByDay = true
+      else if (mayAsk && stream.identity === undefined && (await isOfRange(pages)) && (await isFutureEmpty()))
+        filtersByOtherTime = true
+      else throw filterIgnored(pages.list, strays(filtersByDay), rows.length)
     },
     /** Whether parts of the slice would be as large as the slice: the service filters by days, and it lies in one. */
-    isOneDay: (): boolean => isByDay && window !== undefined && floorToDay(window.to - 1) <= window.from,
+    isOneDay: (): boolean => filtersByDay && window !== undefined && floorToDay(window.to - 1) <= window.from,
     reportPage: (rows: number, totalPages: number | undefined): void => {
       deps.report({ kind: 'page', stream: stream.name, slice: sliceName(slice), rows, totalPages })
     },
@@ -195,7 +195,7 @@ export interface PageReading {
 }
 
 /** Fetches a page of a list. @param number from 1 */
-export async function fetchNumbered(
+export async function fetchByNumber(
   { fetchPage, list, pageSize, context }: PageReading,
   number: number,
 ): Promise<Page> {
@@ -217,7 +217,7 @@ export async function fetchUnlessRefused(
   isRefused: (error: unknown) => boolean = isRefusal,
 ): Promise<Page | RefusedPage> {
   try {
-    return await fetchNumbered(reading, number)
+    return await fetchByNumber(reading, number)
   } catch (error) {
     if (isRefused(error)) return { refusal: error }
     throw error
@@ -246,5 +246,5 @@ export async function isOfRange(pages: PageReading): Promise<boolean> {
 /** The service's total of exactly this range. */
 export async function countIn(window: Window | undefined, pages: PageReading): Promise<number> {
   const list = { stream: pages.list.stream, partition: pages.list.partition, window }
-  return (await fetchNumbered({ ...pages, pageSize: FEWEST_ROWS, list }, 1)).total ?? 0
+  return (await fetchByNumber({ ...pages, pageSize: FEWEST_ROWS, list }, 1)).total ?? 0
 }

@@ -6,7 +6,7 @@ import type { CallContext, Page } from '../core/page.ts'
 import { describeList } from '../core/slice.ts'
 import { areSameItems } from '../core/text.ts'
 import type { PageReading, RefusedPage } from './page-reading.ts'
-import { fetchNumbered, fetchUnlessRefused, isRefusedPage, MOST_ROWS_UNCUT } from './page-reading.ts'
+import { fetchByNumber, fetchUnlessRefused, isRefusedPage, MOST_ROWS_UNCUT } from './page-reading.ts'
 import type { PageShare, ReadAhead } from './slice-work.ts'
 import type { Walk } from './walk.ts'
 
@@ -23,7 +23,7 @@ import type { Walk } from './walk.ts'
  * announced end if more rows may follow there: more came than were announced, and the last page is as long as any
  */
 export async function* readPages(reading: PageReading, countKnown: (page: Page) => number) {
-  const first = await fetchNumbered(reading, 1)
+  const first = await fetchByNumber(reading, 1)
   const size = effectiveSize(reading, first)
   let total = first.total ?? first.items.length
   let received = first.items.length
@@ -138,7 +138,7 @@ function prefetcher(reading: PageReading) {
   let share: PageShare | undefined
   const ask = (number: number) => {
     context ??= { ...reading.context, signal: AbortSignal.any([reading.context.signal, leaving.signal]) }
-    const page = fetchNumbered({ ...reading, context }, number)
+    const page = fetchByNumber({ ...reading, context }, number)
     // Not an unhandled rejection if it fails while an earlier page is awaited: `take` or `stop` awaits it later.
     page.catch(() => {})
     return page

@@ -112,7 +112,7 @@ export async function recordFailure(
 }
 
 /** Puts unreadable items into quarantine, even if the slice fails later, and logs new unknown fields. */
-export async function keepRejected(
+export async function quarantineRejected(
   slice: Slice,
   { rejected, unknownFields }: Pick<WalkSummary, 'rejected' | 'unknownFields'>,
   deps: RunDeps,

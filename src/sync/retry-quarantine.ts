@@ -6,7 +6,7 @@ import { forgetCoverage } from '../ledger/slices/forget-coverage.ts'
 import { isSuperseded, type KeptItem, readKeptItems, resolveItems } from '../ledger/quarantine/quarantine.ts'
 import { loadRows, prepareToLoad } from '../store/load/load.ts'
 import { itemReader } from '../transform/read-item.ts'
-import { keepConflicts } from './keep-conflicts.ts'
+import { quarantineConflicts } from './quarantine-conflicts.ts'
 import { freshestOf } from './judge-walk.ts'
 import type { RunDeps } from './slice-work.ts'
 import { minuteOf } from './windows.ts'
@@ -74,7 +74,7 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly string[] 
         if (stream.identity) continue
         const seenAt = new Date(now())
         await resolveItems(trx, items, seenAt)
-        await keepConflicts(trx, stream, partition, rows, { runId, seenAt, timeZone })
+        await quarantineConflicts(trx, stream, partition, rows, { runId, seenAt, timeZone })
         // One row per key, because Postgres refuses equal keys in one statement.
         const heldRows = rows.map((row) => ({ row, raw: '' }))
         const held = Map.groupBy(heldRows, ({ row }) => rowKey(stream)(row))

@@ -12,7 +12,7 @@ import { isAt } from '../ledger/ops.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { createBatchLoader } from './batch-loader.ts'
 import { acceptShortfall, compareWithEarlier, type FullVerdict } from './judge-walk.ts'
-import { createCallMeter, fetchNumbered, openReading } from './page-reading.ts'
+import { createCallMeter, fetchByNumber, openReading } from './page-reading.ts'
 import { pageIgnored } from './read-pages.ts'
 import {
   addPage,
@@ -25,7 +25,7 @@ import {
 } from './paged-progress.ts'
 import { partOf } from './slice-parts.ts'
 import {
-  keepRejected,
+  quarantineRejected,
   openSliceLog,
   recordFailure,
   rememberPresentFields,
@@ -67,7 +67,7 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     return { ...failedBy(error), proof, counts: work.counts() }
   }
   try {
-    if ((await readOnward(work)) === 'moved') {
+    if ((await continueReading(work)) === 'moved') {
       await writeAlone(slice, async (trx) => await closeOpenSlices(trx, isAt(place)), deps)
       log.wait('slice.moved', work.counts(), { pagesRead: work.state.pagesRead })
       return { kind: 'cut', parts: halvesOf(slice), counts: work.counts() }
@@ -84,12 +84,12 @@ export async function runPagedSlice(slice: Slice, deps: RunDeps): Promise<EndedS
     if (!hasCode(error, 'api.budgetSpent')) {
       // Behind the end of a list, or too deep in it, some services fail where others refuse the page.
       const isPage = hasCode(error, 'api.status') && error.details.status >= 500 && work.state.pagesRead > 0
-      const refusal = isPage ? await keepRefused(work, error) : undefined
+      const refusal = isPage ? await saveRefusal(work, error) : undefined
       return end('failed', refusal ?? (await recordFailure(slice, error, log, deps)))
     }
     // Without a cause, the error comes from livehouse's own count of calls, and no call was made.
     const isRefused = error.cause !== undefined
-    const failure = isRefused ? await keepRefused(work, error) : undefined
+    const failure = isRefused ? await saveRefusal(work, error) : undefined
     if (failure !== undefined) return end('failed', failure)
     const { scope, resumesAt } = error.details
     const { pagesRead } = work.state
@@ -129,12 +129,12 @@ async function openWork(slice: Slice, deps: RunDeps) {
 }
 
 /** Continues the reading. @returns `moved` if rows have moved between read and unread pages */
-async function readOnward(work: Work): Promise<'end' | 'moved'> {
+async function continueReading(work: Work): Promise<'end' | 'moved'> {
   const { slice, deps, initial } = work
   const reading = openReading(slice, deps, work.meter)
   const { pages, readItem } = reading
   const readPage = async (number: number, pageSize = pages.pageSize): Promise<ReadPage> => {
-    return readPageRows(slice.stream, await fetchNumbered({ ...pages, pageSize }, number), readItem)
+    return readPageRows(slice.stream, await fetchByNumber({ ...pages, pageSize }, number), readItem)
   }
   const hasMoved = async (): Promise<boolean> => !isLastPage(work.state, await readPage(work.state.pagesRead))
   const readOn = async (): Promise<'more' | 'end' | 'moved'> => {
@@ -170,7 +170,7 @@ async function commit(page: ReadPage, reading: ReturnType<typeof openReading>, w
   const { items, rejected, degraded, absentFields } = page
   work.read = addCounts(work.read, { extracted: items.length, quarantined: rejected.length, degraded })
   await reading.requireFiltered(page.rows)
-  await keepRejected(slice, page, deps)
+  await quarantineRejected(slice, page, deps)
   const progress = { received: items.length, rejected, absentFields }
   requireReadable(progress, deps)
   await requireFields(slice, progress, reading, deps)
@@ -185,7 +185,7 @@ async function commit(page: ReadPage, reading: ReturnType<typeof openReading>, w
 }
 
 /** Saves the progress after the service refused a page or failed. @returns the error if the slice fails */
-async function keepRefused(work: Work, error: LivehouseError): Promise<unknown> {
+async function saveRefusal(work: Work, error: LivehouseError): Promise<unknown> {
   const { slice, deps, place, startedAt } = work
   const { refused, pagesRead } = work.state
   const page = pagesRead + 1

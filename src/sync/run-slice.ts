@@ -18,7 +18,7 @@ import {
 import { completeHeaders, type Landing, landSlice, nothingLanded } from './land-slice.ts'
 import { createCallMeter, FEWEST_ROWS, isRefusal, openReading, type SliceReading, widen } from './page-reading.ts'
 import {
-  keepRejected,
+  quarantineRejected,
   openSliceLog,
   readableOf,
   recordFailure,
@@ -94,7 +94,7 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
       return { kind: 'cut', parts, counts: { inserted, updated, ...meter.counts() } }
     }
     extraction = await completeHeaders(slice, extracted.extraction, reading.pages, deps)
-    await keepRejected(slice, extraction.summary, deps)
+    await quarantineRejected(slice, extraction.summary, deps)
     requireReadable(extraction.summary, deps)
     await requireFields(slice, readableOf(extraction.summary), reading, deps)
     const earlier = await reading.earlier()

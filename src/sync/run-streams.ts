@@ -6,7 +6,7 @@ import { readHeadersSeen, readQuestions, recordListing } from '../ledger/questio
 import { readWalkBefore } from '../ledger/slices/slices.ts'
 import type { FoundRows } from './judge-walk.ts'
 import type { Plans, QuestionsOf } from './plan-slices.ts'
-import { createCallMeter, fetchNumbered, openReading } from './page-reading.ts'
+import { createCallMeter, fetchByNumber, openReading } from './page-reading.ts'
 import { type RunOptions, runPhases } from './run-phases.ts'
 import type { RunDeps } from './slice-work.ts'
 import type { RunResult } from './tally.ts'
@@ -121,7 +121,7 @@ export const isOfQuestions = ({ partitionedBy }: Stream): boolean => partitioned
 export async function isServed(stream: Stream, partition: Partition, deps: RunDeps): Promise<boolean> {
   const slice = { stream, partition, window: undefined, covers: undefined }
   try {
-    const { items, total = 0 } = await fetchNumbered(openReading(slice, deps, createCallMeter()).pages, 1)
+    const { items, total = 0 } = await fetchByNumber(openReading(slice, deps, createCallMeter()).pages, 1)
     // A questionnaire without signups may have been emptied. It is not read, so that its rows are kept.
     return items.length + total > 0
   } catch (error) {

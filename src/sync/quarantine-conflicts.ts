@@ -18,7 +18,7 @@ type Finder = Pick<QuarantineOrigin, 'runId' | 'seenAt' | 'timeZone'>
  * same key but are different records, the one of the lower version goes to quarantine, whichever came first.
  * @returns the number of rows in conflict
  */
-export async function keepConflicts(
+export async function quarantineConflicts(
   trx: Transaction<Database>,
   stream: Stream,
   partition: Partition,
