@@ -82,7 +82,7 @@ export const MOST_READINGS = 3
 /** How often a slice is read that cannot be cut and brings rows twice each time: its walks together may bring all. */
 export const MOST_WALKS = 10
 
-/** Whether another reading could not prove more: a row that did not come does not exist at the source. */
+/** Whether another reading would prove no more, so that a row that did not come is not at the source. */
 export function isConclusive({ proof }: Pick<FullVerdict, 'proof'>): boolean {
   return proof === 'verified' || proof === 'unverifiable'
 }
