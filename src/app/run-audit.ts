@@ -3,7 +3,7 @@ import type { Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { describeDifference, type Difference, type PartitionAudit } from '../sync/audit/partition-audit.ts'
 import { runAudit } from '../sync/audit/run-audit.ts'
-import { STILL_ASKED_MS } from '../sync/run-streams.ts'
+import { UNLISTED_GRACE_MS } from '../sync/run-streams.ts'
 import { rowKeyColumn } from '../store/load/table-part.ts'
 import { findStream } from '../streams/registry.ts'
 import { endAcceptances } from '../ledger/slices/acceptances.ts'
@@ -66,7 +66,7 @@ async function compare(
   await using progress = await openProgressOnRecord(context, db, runId)
   log.info('run.started', { runId, command: request.command })
   const gone = namesChannels ? new Set<string>() : await readGoneChannels(db)
-  const questions = await readQuestions(db, new Date(clock.now() - STILL_ASKED_MS))
+  const questions = await readQuestions(db, new Date(clock.now() - UNLISTED_GRACE_MS))
   const read = await readStreamsOnRecord(db)
   const isLeftOut = ({ name }: Stream) => !namesStreams && read.size > 0 && !read.has(name)
   const question = {

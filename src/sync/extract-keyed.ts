@@ -7,7 +7,7 @@ import type { BatchLoader } from './batch-loader.ts'
 import {
   accountedFor,
   countOthers,
-  type Extracted,
+  type ReadResult,
   type Extraction,
   exceedsTotal,
   isConclusive,
@@ -42,7 +42,7 @@ export async function extractKeyed(
   reading: SliceReading,
   deps: RunDeps,
   loader: BatchLoader,
-): Promise<Extracted> {
+): Promise<ReadResult> {
   const { stream, window } = slice
   const { readItem, reportPage } = reading
   const isOfSlice = (row: Row) => window === undefined || liesWithin(row, stream.timeColumns, window, deps.timeZone)

@@ -72,7 +72,7 @@ export interface Extraction {
 }
 
 /** A slice that was read, or that is cut into parts which must still be read. */
-export type Extracted =
+export type ReadResult =
   /** `rows` are the rows that came; only their times if they have a key. */
   | { readonly kind: 'read'; readonly extraction: Extraction; readonly rows: readonly Row[] }
   | { readonly kind: 'cut'; readonly parts: readonly Slice[]; readonly hasMoved?: boolean }

@@ -69,7 +69,7 @@ export interface Landing {
   readonly proofs: readonly Proof[]
 }
 
-export const nothingLanded: Landing = { removed: 0, proofs: [] }
+export const noLanding: Landing = { removed: 0, proofs: [] }
 
 interface LandingSlice {
   readonly extraction: Extraction
@@ -93,7 +93,7 @@ export async function landSlice(
   const { summary, found, title } = extraction
   const { channelFacts } = summary
   const at = new Date(clock.now())
-  let landing = nothingLanded
+  let landing = noLanding
   await loader.finish(async (trx, written) => {
     // The list moved, so of the rows with the same key, the one that came last is the freshest.
     const latestRows = new Map(summary.repeated.map((row) => [rowKey(stream)(row), row]))

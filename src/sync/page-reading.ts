@@ -95,7 +95,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
       return true
     },
     /** The same slice with a request for all rows, if the service's totals count all rows and so many can be read. */
-    askAll: async (total: number): Promise<Slice | undefined> => {
+    widenToAll: async (total: number): Promise<Slice | undefined> => {
       if (await isOfRange(pages)) return undefined
       const requestWindow = { from: BEFORE_ALL.from, to: latest }
       const list = { ...pages.list, window: requestWindow }

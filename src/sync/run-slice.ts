@@ -9,13 +9,13 @@ import { extractUnkeyed } from './extract-unkeyed.ts'
 import {
   acceptShortfall,
   compareWithEarlier,
-  type Extracted,
+  type ReadResult,
   type Extraction,
   type FoundRows,
   isConclusive,
   MOST_READINGS,
 } from './judge-walk.ts'
-import { completeHeaders, type Landing, landSlice, nothingLanded } from './land-slice.ts'
+import { completeHeaders, type Landing, landSlice, noLanding } from './land-slice.ts'
 import { createCallMeter, FEWEST_ROWS, isRefusal, openReading, type SliceReading, widen } from './page-reading.ts'
 import {
   quarantineRejected,
@@ -68,7 +68,7 @@ export async function runSlice(planned: Slice, deps: RunDeps): Promise<EndedSlic
   const log = openSliceLog(slice, deps, meter)
   let extraction: Extraction | undefined
 
-  const end = (proof: Proof, error: unknown, { removed, proofs }: Landing = nothingLanded): EndedSlice => {
+  const end = (proof: Proof, error: unknown, { removed, proofs }: Landing = noLanding): EndedSlice => {
     const counts = { ...countsOf(extraction, loader.counts()), removed, ...meter.counts() }
     log.end(proof, counts, error)
     const otherProofs = proofs.slice(0, -1)
@@ -176,12 +176,12 @@ export async function extractSlice(
   reading: SliceReading,
   deps: RunDeps,
   loader: BatchLoader,
-): Promise<Extracted> {
+): Promise<ReadResult> {
   let read = await readOrCut(slice, reading, deps, loader)
   const { window, search, stream } = slice
   const totals =
     read.kind === 'read' && read.extraction.verdict.proof === 'short' ? read.extraction.summary.totals : undefined
-  const sliceOfAll = stream.identity && totals && (await reading.askAll(totals.largest))
+  const sliceOfAll = stream.identity && totals && (await reading.widenToAll(totals.largest))
   const readOfAll = sliceOfAll && (await readOrCut(slice, openReading(sliceOfAll, deps, reading.meter), deps, loader))
   if (readOfAll?.kind === 'read' && isConclusive(readOfAll.extraction.verdict)) read = readOfAll
   if (read.kind === 'cut' || !isConclusive(read.extraction.verdict)) return read
@@ -205,7 +205,7 @@ async function judgeHidden(extraction: Extraction, reading: SliceReading): Promi
   return { ...extraction, summary, verdict: { proof: 'short', reason } }
 }
 
-async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loader: BatchLoader): Promise<Extracted> {
+async function readOrCut(slice: Slice, reading: SliceReading, deps: RunDeps, loader: BatchLoader): Promise<ReadResult> {
   const { stream, window } = slice
   const parts = await cutSlice(slice, reading, deps).catch(
     async (error: unknown) => await cutToServed(slice, reading, error),

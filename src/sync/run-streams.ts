@@ -12,7 +12,7 @@ import type { RunDeps } from './slice-work.ts'
 import type { RunResult } from './tally.ts'
 
 /** How long the signups of a questionnaire are still read after it has left the list. */
-export const STILL_ASKED_MS = 7 * DAY * 1000
+export const UNLISTED_GRACE_MS = 7 * DAY * 1000
 
 /** Plans streams, given the questionnaires that are known at that time. */
 export type PlanStreams = (streams: readonly Stream[], questionsOf: QuestionsOf) => Promise<Plans>
@@ -41,9 +41,9 @@ export async function runStreams(
 ): Promise<RunResult> {
   const lists = new Map<string, FoundRows>()
   const served = new Map<string, boolean>()
-  const dependent = streams.filter(isOfQuestions)
+  const dependent = streams.filter(isByQuestionnaire)
   const isBudgeted = (stream: Stream) => stream.isBudgeted === true
-  const independent = streams.filter((stream) => !isOfQuestions(stream) && !isBudgeted(stream))
+  const independent = streams.filter((stream) => !isByQuestionnaire(stream) && !isBudgeted(stream))
   const planDependent = async () => await planStreams(dependent, await readQuestionsOf(streams, deps, lists, served))
 
   // Read at the start, so that this run also notices changed headers that another process was the first to see.
@@ -103,9 +103,9 @@ async function readQuestionsOf(
   )
   const listed = known.filter(({ isListed }) => isListed).map(partitionKey)
   const unlisted = known.filter(({ isListed }) => !isListed).map(partitionKey)
-  const seen = { runId, foundAt: new Date(clock.now()), since: new Date(clock.now() - STILL_ASKED_MS) }
+  const seen = { runId, foundAt: new Date(clock.now()), since: new Date(clock.now() - UNLISTED_GRACE_MS) }
   const recentlyListed = await recordListing(db, { listed, unlisted }, seen)
-  const stream = streams.find(isOfQuestions)
+  const stream = streams.find(isByQuestionnaire)
   const ask = async (partition: string) =>
     served.set(partition, stream !== undefined && (await isServed(stream, parsePartition(partition) ?? {}, deps)))
   await Promise.all(recentlyListed.filter((partition) => !served.has(partition)).map(ask))
@@ -115,7 +115,7 @@ async function readQuestionsOf(
 }
 
 /** Whether a stream is read questionnaire by questionnaire. */
-export const isOfQuestions = ({ partitionedBy }: Stream): boolean => partitionedBy === 'channel/question'
+export const isByQuestionnaire = ({ partitionedBy }: Stream): boolean => partitionedBy === 'channel/question'
 
 /** Whether the service returns signups of a questionnaire that it does not list. */
 export async function isServed(stream: Stream, partition: Partition, deps: RunDeps): Promise<boolean> {

@@ -10,12 +10,12 @@ import { type CallMeter, isRefusal } from '../page-reading.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { claimableUntil, cutWindowAt, isOfDay, minuteOfItem } from '../windows.ts'
 import { compareRange, mayStillChange, timesOf } from './compare-range.ts'
-import { type AuditTask, askTotal, type Comparison, mergeComparisons, nothingCompared } from './partition-audit.ts'
+import { type AuditTask, askTotal, type Comparison, mergeComparisons, noComparison } from './partition-audit.ts'
 
 /** Compares one partition with as few calls as its stream allows. */
 export async function auditPartition(task: AuditTask, deps: RunDeps, meter: CallMeter): Promise<Comparison> {
   const { stream, partition, covered, uncovered } = task
-  if (task.isLeftOut) return nothingCompared
+  if (task.isLeftOut) return noComparison
   if (covered === undefined) return await auditList(stream, partition, deps, meter)
   const items = await readQuarantined(deps.db, placeOf(task))
   const minutes = items.map(({ raw }) => minuteOfItem(raw, stream, deps.timeZone))
@@ -114,7 +114,7 @@ async function compareByCount(window: Window, sides: Sides, halving: Halving): P
     return undefined
   })
   if (sourceRows === undefined) return await inEqualHalves()
-  const counted = { ...nothingCompared, window, sourceRows, warehouseRows, quarantinedRows }
+  const counted = { ...noComparison, window, sourceRows, warehouseRows, quarantinedRows }
   const rows = sourceRows - warehouseRows
   // In a list without a total, only page 1 was counted.
   if (!stream.isCounted && warehouseRows > 0 && rows <= 0) return [{ ...counted, verdict: 'unverifiable' }]
@@ -207,7 +207,7 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
   const readOn = readAt && dayOf(readAt)
   if (isDaily && readOn !== undefined && readOn !== today)
     return {
-      ...nothingCompared,
+      ...noComparison,
       verdict: 'unverifiable',
       notes: [`not comparable: the last snapshot is from ${readOn}`],
     }
@@ -219,13 +219,13 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
   const held = await countHeld(db, { stream, partition, window: undefined, timeZone, ...day })
   const warehouseRows = held + quarantinedRows
   const sourceRows = await askTotal({ stream, partition }, deps, meter)
-  const counted = { ...nothingCompared, sourceRows, warehouseRows, quarantinedRows }
+  const counted = { ...noComparison, sourceRows, warehouseRows, quarantinedRows }
   // If the warehouse keeps rows that are gone from the source, these could cancel out missing ones.
   const isCountEnough = stream.marksRemoved || isDaily
   if (sourceRows === warehouseRows && isCountEnough) return { ...counted, verdict: 'equal' }
 
   const rows = sourceRows - warehouseRows
-  if (readAt === undefined && rows <= 0) return nothingCompared
+  if (readAt === undefined && rows <= 0) return noComparison
   if (readAt === undefined || Math.abs(rows) > MOST_READ_ROWS)
     return { ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window: undefined }] }
 

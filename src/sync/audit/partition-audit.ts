@@ -51,7 +51,7 @@ export interface Comparison {
 }
 
 /** The result if nothing was compared. */
-export const nothingCompared: Comparison = {
+export const noComparison: Comparison = {
   verdict: 'unread',
   window: undefined,
   sourceRows: undefined,
@@ -110,7 +110,7 @@ export async function askTotal(list: ListRequest, deps: RunDeps, { onAttempt }: 
 /** Merges the comparisons of parts into one of the whole partition. */
 export function mergeComparisons(parts: readonly Comparison[]): Comparison {
   const [first, last] = [parts[0], parts.at(-1)]
-  if (first === undefined || last === undefined) return nothingCompared
+  if (first === undefined || last === undefined) return noComparison
   const sum = (rows: readonly (number | undefined)[]) => rows.reduce<number>((total, each) => total + (each ?? 0), 0)
   const verdict = (['different', 'moving', 'unverifiable'] as const).find((each) =>
     parts.some((part) => part.verdict === each),

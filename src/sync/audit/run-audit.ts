@@ -13,7 +13,7 @@ import { createCallMeter } from '../page-reading.ts'
 import { createEndableRun } from '../record-slice.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { failedBy } from '../run-slice.ts'
-import { isOfQuestions, isServed } from '../run-streams.ts'
+import { isByQuestionnaire, isServed } from '../run-streams.ts'
 import { createTally, type Tally } from '../tally.ts'
 import { auditPartition } from './audit-partition.ts'
 import {
@@ -22,7 +22,7 @@ import {
   type Difference,
   describeDifference,
   isRepairedByReading,
-  nothingCompared,
+  noComparison,
   type PartitionAudit,
   proofOf,
   sumOfRows,
@@ -60,8 +60,8 @@ export async function runAudit(request: AuditRequest, deps: RunDeps) {
   }
   // Signups come second, when it is known which questionnaires still exist.
   for (const isSecond of [false, true]) {
-    const streams = request.streams.filter((each) => isOfQuestions(each) === isSecond)
-    const questionsOf = isSecond ? await askedQuestions(request, partitions, inner) : () => []
+    const streams = request.streams.filter((each) => isByQuestionnaire(each) === isSecond)
+    const questionsOf = isSecond ? await questionsToAudit(request, partitions, inner) : () => []
     const tasks = await planAudit(deps, streams, request, questionsOf)
     for (const { name } of streams) {
       const slices = tasks.filter(({ stream }) => stream.name === name).length
@@ -81,7 +81,7 @@ async function auditOne(task: AuditTask, reopens: boolean, deps: RunDeps): Promi
   const place = placeOf(task)
   const meter = createCallMeter()
   const failed = (error: unknown): PartitionAudit => {
-    return { ...nothingCompared, ...place, ...meter.counts(), verdict: 'failed', reopened: [], error }
+    return { ...noComparison, ...place, ...meter.counts(), verdict: 'failed', reopened: [], error }
   }
   if (deps.signal.aborted) return failed(undefined)
   const name = { stream: place.stream, slice: place.partition }
@@ -139,12 +139,12 @@ function areAccepted(differences: readonly Difference[], { accepted, acceptances
 }
 
 /** Leaves out questionnaires that the source no longer lists and has no signups of, as a sync does. */
-async function askedQuestions(request: AuditRequest, audited: readonly PartitionAudit[], deps: RunDeps) {
+async function questionsToAudit(request: AuditRequest, audited: readonly PartitionAudit[], deps: RunDeps) {
   const { streams, channels, questionsOf } = request
   const names = new Set(streams.flatMap(({ listsQuestions, name }) => (listsQuestions ? [name] : [])))
   const lists = new Map(audited.flatMap((each) => (names.has(each.stream) ? [[each.partition, each.hasKey]] : [])))
   const gone = new Set<string>()
-  for (const stream of streams.filter(isOfQuestions))
+  for (const stream of streams.filter(isByQuestionnaire))
     for (const { channelId: channel } of channels)
       for (const question of questionsOf(channel))
         if (lists.get(partitionKey({ channel }))?.(question) === false)
