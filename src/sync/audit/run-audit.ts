@@ -40,8 +40,8 @@ export interface AuditRequest extends Pick<SyncPlan, 'streams' | 'channels' | 'h
 }
 
 /**
- * Compares the source's totals with the warehouse, partition by partition, and returns the differences. It writes only
- * to the ledger, which ranges must be read again. A partition that fails does not stop the others.
+ * Compares the source's totals with the warehouse, partition by partition, and returns the differences. It writes
+ * nothing but the ranges to read again, into the ledger. A partition that fails does not stop the others.
  */
 export async function runAudit(request: AuditRequest, deps: RunDeps) {
   const { deps: inner, isFatal, endRun } = createEndableRun(deps)
