@@ -211,7 +211,7 @@ async function settleReading(
   return changed ? [agreedPart, fresh] : [fresh, agreedPart]
 }
 
-/** A visit is still open if its last time is within this of the reading. */
+/** A visit is still open if its last time is at most this far from the reading. */
 const OPEN_MS = AGREEMENT_SECONDS * 1000
 /** Some services never end a visit. One that began this long before the lookback no longer prevents settling. */
 const MOST_OPEN_DAYS = 28

@@ -86,7 +86,7 @@ export async function writeAlone(slice: Slice, write: Write, { db, requireLease 
   })
 }
 
-/** Does the same for a failed slice, unless lease or database are lost. @returns the error that the slice ends with */
+/** Runs `write` for a failed slice, unless lease or database are lost. @returns the error that the slice ends with */
 export async function writeFailure(slice: Slice, error: unknown, write: Write, deps: Deps): Promise<unknown> {
   if (error instanceof LivehouseError && (error.code === 'lease.lost' || error.code.startsWith('db.'))) return error
   try {
@@ -208,7 +208,7 @@ export function requireReadable(
   throw new LivehouseError('rows.unreadable', `${evidence}. ${cause}. ${repair}.`, {})
 }
 
-/** After this many successive calls, each with all its attempts, that miss the service, it counts as out of reach. */
+/** The service counts as out of reach once this many successive calls, each with all its attempts, did not reach it. */
 const MOST_MISSES = 20
 
 /** The dependencies of a run that can be ended early. */

@@ -5,7 +5,7 @@ import { describeList, formatWindow, isEmptyWindow, type Window } from '../core/
 import type { Stream } from '../core/stream.ts'
 import { DAY, floorToDay, floorToMinute, MINUTE, parseWallTime, type WallTime, wallTimeAt } from '../core/wall-clock.ts'
 
-/** A minute is first requested this long after it began: before that, the service may not show its rows. */
+/** A minute is requested only this long after it began: before that, the service may not show its rows. */
 const NEWEST_SECONDS = 2
 /** The service may not show all rows younger than this. Such rows land, but are not covered until a later reading. */
 export const CLAIM_DELAY_SECONDS = 300
