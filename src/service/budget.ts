@@ -5,9 +5,9 @@ import type { Send } from './send.ts'
 import type { ServiceClock } from './service-clock.ts'
 
 /**
- * Counts every attempt of a call of 4.6 against the day's budget, before it is made. A refusal means that the day's
- * calls are spent, since another client may share the account; it is the cause of the error.
- * @param reserve without it, such a call must not be made
+ * Charges every attempt of a 4.6 call to the day's budget before it is made. If the service refuses the call, the day
+ * counts as spent, since another client of the account may have used it up; the error has the refusal as its cause.
+ * @param reserve required for these calls
  */
 export function budget(next: Send, reserve: Reserve | undefined, serviceClock: ServiceClock): Send {
   return async (call, context) => {
@@ -27,7 +27,7 @@ export function budget(next: Send, reserve: Reserve | undefined, serviceClock: S
   }
 }
 
-/** Any 4xx or error code (API 7) of the call itself, but 401, which renews the token, and an unknown channel. */
+/** Whether the service refused this call: any 4xx or error code (API 7) except 401 and an unknown channel. */
 function isRefusal(error: unknown): error is LivehouseError {
   if (hasCode(error, 'api.status')) return error.details.status >= 400 && error.details.status < 500
   return error instanceof LivehouseError && refusals.has(error.code)

@@ -11,7 +11,7 @@ import type { Call, Send } from './send.ts'
 import { createServiceClock } from './service-clock.ts'
 import { createTokenRequest, fetchTokens, noCredentials, token, TOKEN_CALL, type TokensOptions } from './tokens.ts'
 
-/** How to reach the service; settings of users by the same names. */
+/** How to reach the service; the fields are the settings of the same names. */
 export interface ServiceAccess extends Pick<HttpOptions, 'baseUrl' | 'authUrl' | 'concurrency' | 'proxies'> {
   readonly appId: string | null
   readonly appSecret: string | null
@@ -28,23 +28,23 @@ export interface ConnectOptions
     Pick<RetryOptions, 'log' | 'longestRefusedMs'> {
   /** From 0 to 1, exclusive; `Math.random` unless a test decides. */
   readonly random?: () => number
-  /** Shares fetched tokens; this process alone without one. */
+  /** Shares fetched tokens with other processes; by default this process keeps its own. */
   readonly tokenStore?: TokenStore
-  /** Shares the rate; this process alone without one. */
+  /** Shares the call rate with other processes; by default this process has its own. */
   readonly pace?: Pace
-  /** Counts the calls of 4.6; without it 4.6 is never called. */
+  /** Takes calls of 4.6 from their budget; without it 4.6 cannot be called. */
   readonly reserve?: Reserve
-  /** Awaited before the first page of a list is given. Where it throws, so does the call; the next page tries again. */
+  /** Awaited before the first page of any list is returned. If it throws, so does the call; the next page retries. */
   readonly onFirstPage?: (() => Promise<void>) | undefined
-  /** A list of the account, asked for where the answer of `/` may tell an old time. */
+  /** A list of the account, requested for its `Date` when the one from `/` may be out of date. */
   readonly accountList: ListRequest
 }
 
-/** The service, called through all layers. Disposing ends its connections, and calls that wait for a token. */
+/** The service behind all layers of a call. Disposal closes its connections and ends calls that wait for a token. */
 export type Connection = ReturnType<typeof connect>
 
 /**
- * Puts the layers of a call together (ARCHITECTURE, "A call"). Makes no call.
+ * Assembles the layers of a call (ARCHITECTURE, "A call"). Makes no call itself.
  * @throws LivehouseError `config.invalid` without any credentials.
  */
 export function connect(options: ConnectOptions) {
@@ -61,7 +61,7 @@ export function connect(options: ConnectOptions) {
       return retry(pace.outer(pace.inner<BareCall, RawAnswer>(exchange)), repeating)(bareCall, { signal })
     },
     (signal) => {
-      // Needs no place: the call that waits for the time may hold the last one.
+      // Takes no place of the queue: the call that waits for the time may hold the last one.
       const ask = createAsk(retry(pace.outer(authorized), repeating), 'once')
       return ask({ list: options.accountList, page: 1, pageSize: 1 }, { signal })
     },
@@ -69,7 +69,7 @@ export function connect(options: ConnectOptions) {
   const answers = pace.inner(readAnswers(timed, { ...options, serviceClock, closed }))
 
   const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
-  // A person waits for it as long as for a read.
+  // With `longestRefusedMs` a person is waiting: then a token is worth no more time than a read.
   const tokenRepeat = options.longestRefusedMs === undefined ? 'token' : 'read'
   const repeatFetch = retry(async ({ fetch }: TokenFetch, attempt) => await fetch(attempt), repeating)
   const fetched =
@@ -88,11 +88,11 @@ export function connect(options: ConnectOptions) {
   if (!bearer) throw noCredentials()
 
   const unbudgeted = token(answers, bearer, fetched)
-  // The token comes first: a token service that fails costs no call of the day, and none waits for it behind midnight.
+  // The token comes first: while the token service fails, no call of the day is spent, and none waits past midnight.
   const budgeted = token(budget(answers, options.reserve, serviceClock), bearer, fetched)
   const authorized: Send = (call, context) => (call.isBudgeted ? budgeted : unbudgeted)(call, context)
   const places = new PQueue({ concurrency })
-  // Places come after the gate: calls that wait for a slow endpoint's turn must not hold them all.
+  // A call takes a place only after its gate: calls that wait for a slow endpoint must not occupy them all.
   const placed: Send = (call, context) => places.add(() => authorized(call, context), { signal: context.signal })
   const send = retry(pace.outer(placed), { ...repeating, renewToken: apiToken === null ? fetched?.renew : undefined })
   return {
@@ -106,7 +106,7 @@ export function connect(options: ConnectOptions) {
       const renew = retry(async (_call, attempt: CallContext) => await fetched.renew(attempt), repeating)
       return await renew({ name: TOKEN_CALL, repeat: 'read' }, context)
     },
-    /** Ranges to be read end at its time. */
+    /** The clock that decides where the ranges to read end. */
     serviceClock,
     /** Asks `/` once, without a token. @returns the HTTP status @throws `api.unreachable`, `api.timeout` */
     reach: async (context: CallContext) => (await pace.inner<BareCall, RawAnswer>(timed)(bareCall, context)).status,
@@ -120,5 +120,5 @@ export function connect(options: ConnectOptions) {
 type TokenFetch = Pick<Call, 'name' | 'repeat'> & { readonly fetch: TokensOptions['requestToken'] }
 type BareCall = WireCall & Pick<Call, 'endpoint' | 'repeat'>
 
-/** Asks `/` without a token: whether anything answers, and what time it is. */
+/** Requests `/` without a token, to learn whether anything answers and what time it is. */
 const bareCall: BareCall = { endpoint: 'base', name: 'GET /', method: 'GET', host: 'base', path: '', repeat: 'read' }

@@ -3,31 +3,31 @@ import { LivehouseError } from '../core/errors.ts'
 import { headerOf, type RawAnswer } from './http.ts'
 import type { Call, Redact } from './send.ts'
 
-/** How services say in `msg` that a channel does not exist, where no code is documented. */
+/** Wordings of a message that says that a channel does not exist, as services use codes other than 404002 too. */
 const channelIsUnknown = [
   /no such (activity|channel)|(activity|channel)( id)?( is| does)?( not|n't) (exist|found)/i,
   /(频道|活动)[^,，。]{0,8}不存在|不存在[^,，。]{0,4}(频道|活动)/,
 ]
-/** How they say that an access token is not accepted, under a code of their own or 403. */
+/** Wordings of a message that refuses an access token, under an undocumented code, a 400 or a 403. */
 const tokenIsRefused = [
   /\b(invalid|expired|illegal)[ _](access[_ ]?)?token\b/i,
   /\b(access[_ ]?)?token( has| is)?[ _](invalid|expired|illegal)\b/i,
   /token ?(无效|不合法|错误|已?过期|已经过期|已?失效)|(无效|过期|失效)的 ?(access_)?token/i,
 ]
 
-/** A failed answer, and what its body says. */
+/** A failed answer, and the failure that its body reports. */
 interface Report {
   readonly call: Call
   readonly raw: RawAnswer
-  /** Of the body. */
+  /** The error code in the body. */
   readonly code: number | string | undefined
-  /** The service's own words, redacted and shortened; empty without any. */
+  /** The service's own message, redacted and shortened; empty if there is none. */
   readonly said: string
-  /** Turns dates of the service into durations. */
+  /** The service's clock, to turn a date in `Retry-After` into a duration. */
   readonly clock: Clock
 }
 
-/** The error for a failed answer, by the code in its body or else its status. */
+/** The error for a failed answer, by the code in its body or, without one, by its status. */
 export function errorOf({ call, raw, code, said, clock }: Report): LivehouseError {
   const { name, channelId } = call
   const status = statusOf(code) ?? (raw.status >= 200 && raw.status < 300 ? undefined : raw.status)
@@ -61,36 +61,36 @@ export function errorOf({ call, raw, code, said, clock }: Report): LivehouseErro
 export function redirect(call: Call, raw: RawAnswer, redact: Redact): LivehouseError {
   const why = 'livehouse does not follow, because the bearer token would go there too'
   const repair = 'set the address of the service to where it lives now'
-  // Scheme and host only: a query may hold what was sent.
+  // Scheme and host only: the query may repeat secrets of the request.
   const url = URL.parse(headerOf(raw, 'location') ?? '')
   const reason = `the service redirects to ${url === null ? 'another path' : redact(url.origin)}; ${why}: ${repair}`
   const details = { call: call.name, status: raw.status, reason }
   return new LivehouseError('api.status', `${call.name}: ${raw.status}: ${reason}`, details)
 }
 
-/** The documented codes begin with the HTTP status that they stand for (401001, 429001). */
+/** The HTTP status of a code: documented codes begin with it (401001, 429001). */
 function statusOf(code: number | string | undefined): number | undefined {
   if (typeof code !== 'number') return undefined
   const status = code >= 100_000 && code <= 999_999 ? Math.floor(code / 1000) : code
   return status >= 400 && status <= 599 ? status : undefined
 }
 
-/** A call does not wait longer, even where the service asks for it. */
+/** The cap on `Retry-After`: no call waits longer. */
 export const LONGEST_RETRY_AFTER_MS = 60_000
 
-/** `Retry-After` is seconds or an HTTP date (RFC 9110, 10.2.3). */
+/** Reads `Retry-After`, seconds or an HTTP date (RFC 9110, 10.2.3), as milliseconds. */
 function readRetryAfter(header: string | undefined, clock: Clock): number | undefined {
   if (header === undefined) return undefined
   const askedMs = /^\s*\d+\s*$/.test(header) ? Number(header) * 1000 : Date.parse(header) - clock.now()
   return Number.isNaN(askedMs) ? undefined : Math.max(0, askedMs)
 }
 
-/** The error for a body that is no JSON. */
+/** The error for a body that is not JSON. */
 export function badBody(call: Call, raw: RawAnswer): LivehouseError {
   return new LivehouseError('api.badBody', `${call.name}: ${raw.status} with ${describeBody(raw)}`, { call: call.name })
 }
 
-/** The error for a body that is not parsed. @param excess why */
+/** The error for a body that is too large or too deep to parse. @param excess which of the two, and the limit */
 export function refused({ name }: Call, { status, text }: RawAnswer, excess: string): LivehouseError {
   const reason = `a body of ${text.length} characters that is not read: ${excess}`
   return new LivehouseError('api.bodyRefused', `${name}: ${status} with ${reason}`, { call: name })

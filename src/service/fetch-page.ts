@@ -5,13 +5,13 @@ import { describeList, endpointOf } from '../core/slice.ts'
 import { formatWallTime } from '../core/wall-clock.ts'
 import type { Answer, Call, Send } from './send.ts'
 
-/** @param repeat `once` for a caller that takes a refusal as an answer */
+/** Creates a function that fetches one page. @param repeat `once` for a caller to whom a refusal is an answer too */
 export function createAsk(send: Send, repeat?: 'once', onFirstPage?: () => Promise<void>): Ask {
   let first: Promise<void> | undefined
   return async (request, context, place) => {
     const call = { ...listCall(request, place), ...(repeat && { repeat }) }
     const answer = await send(call, context)
-    // Where calls are few, an empty page ends the reading for good: null has to come twice to count as one.
+    // In a list with a call budget, an empty page ends the reading for good, so null must come twice to count as one.
     const isSure = answer.json !== null || !request.list.stream.isBudgeted
     const page = readListPage(request, call.name, isSure ? answer : await send(call, context))
     first ??= onFirstPage?.().catch((error: unknown) => {
@@ -24,10 +24,10 @@ export function createAsk(send: Send, repeat?: 'once', onFirstPage?: () => Promi
 }
 
 /**
- * Fetches pages of every list. The spec does not show whether the parameters of 4.8 and 4.9 belong in query or body:
- * where the echoed `page` shows that they had no effect, the other place is tried once, and kept if it is right. Where
- * neither has an effect, the page is taken as it is: the next one shows that it repeats.
- * @param configured the place that is tried first
+ * Creates the function that fetches a page of any list. The spec does not show whether 4.8 and 4.9 take parameters
+ * from the query or the body. If the echoed `page` shows that they had no effect, the other place is tried, and
+ * remembered if it works. If neither works, the first answer is returned; the next page then shows that it repeats.
+ * @param configured the place to try first
  */
 export function createFetchPage(send: Send, configured: ListPlace, onFirstPage?: () => Promise<void>): FetchPage {
   const known = new Map<string, ListPlace>()
@@ -40,7 +40,7 @@ export function createFetchPage(send: Send, configured: ListPlace, onFirstPage?:
     const first = settled ?? configured
     const page = await ask(request, context, first)
     if (isProof(request, page)) known.set(name, first)
-    // A place that was right once is right: the service clamps, or the list has become shorter.
+    // A proven place stays: an odd echo then means that the service clamps, or that the list has become shorter.
     if (settled !== undefined || page.items.length === page.total || isHeeded(request, page)) return page
     const other = first === 'query' ? 'body' : 'query'
     const second = await ask(request, context, other).catch((error: unknown) => ignoreRefusal(error))
@@ -51,8 +51,8 @@ export function createFetchPage(send: Send, configured: ListPlace, onFirstPage?:
 }
 
 /**
- * Whether the parameters had an effect, as far as the answer's echo shows. A smaller size than was asked for is taken
- * for a limit of the service, unless it is the default on page 1.
+ * Whether the echo agrees with the parameters. A smaller size than requested counts as the service's limit, unless it
+ * is the default size and this is page 1.
  */
 function isHeeded(request: PageRequest, { echoedPage, echoedPageSize = request.pageSize }: Page): boolean {
   const { page, pageSize } = request
@@ -60,22 +60,22 @@ function isHeeded(request: PageRequest, { echoedPage, echoedPageSize = request.p
   return (echoedPage ?? page) === page && (echoedPageSize === pageSize || isClamped)
 }
 
-/** Whether the echo cannot come from defaults. A size that was not asked for proves nothing: it may be one of these. */
+/** Whether the echo proves that the parameters had an effect, as defaults would give another one. */
 function isProof(request: PageRequest, { echoedPage, echoedPageSize }: Page): boolean {
   const { page, pageSize, list } = request
   const isOwnSize = echoedPageSize === pageSize && pageSize !== list.stream.wire.defaultSize
   return (echoedPage ?? page) === page && (isOwnSize || (echoedPage !== undefined && page > 1))
 }
 
-/** A refusal shows that the other place is wrong. @throws any other error */
+/** Ignores a refusal, which shows that the other place is wrong. @throws any other error */
 function ignoreRefusal(error: unknown): undefined {
   if (error instanceof LivehouseError && ['api.status', 'api.refused', 'api.badShape'].includes(error.code)) return
   throw error
 }
 
 /**
- * The call for one page of a list, as its stream's wire says, every parameter given.
- * @param place only where the wire does not say it
+ * Builds the call for one page from the stream's `wire`, with every parameter explicit.
+ * @param place used only if `wire` leaves the place open
  */
 function listCall(request: PageRequest, place: ListPlace = 'query'): Call {
   const { list, page, pageSize } = request
@@ -117,8 +117,8 @@ function windowOf({ stream, window }: ListRequest): Readonly<Record<string, stri
 }
 
 /**
- * Reads the envelope of a list's answer, as its stream's wire says; the items stay as they came.
- * @throws LivehouseError `api.badShape` where the list is not there: that is never taken for "no rows".
+ * Reads an answer's envelope as the stream's `wire` describes it, and leaves the items unparsed.
+ * @throws LivehouseError `api.badShape` if the list is missing: a missing list never counts as "no rows".
  */
 function readListPage(request: PageRequest, name: string, { json, serviceTimeMs }: Answer): Page {
   const { envelope } = request.list.stream.wire
@@ -129,7 +129,7 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
   }
   const counted = valueAt(json, envelope.total) ?? undefined
   const total = countOf(counted)
-  // Some services tell the total on page 1 alone.
+  // Some services give the total on page 1 only.
   if (total === undefined && (request.page === 1 || counted !== undefined)) {
     const what = counted === undefined ? 'is missing' : 'is no count'
     const where = `its field ${envelope.total}, how many rows there are, ${what}`
@@ -139,8 +139,8 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
   const title = envelope.title === undefined ? undefined : (listAt(json, envelope.title, name) ?? undefined)
   const echoedPage = countOf(valueAt(json, envelope.page ?? ''))
   const echoedPageSize = countOf(valueAt(json, envelope.size ?? ''))
-  // A missing list is an empty page only where the total says that this page has no rows; null also where page 1 alone
-  // tells the total, with which the rows that came are compared.
+  // A missing list is an empty page only if the total says that this page has no rows. Null is one also without a total
+  // here: the number of rows is compared with the total of page 1 later.
   const rowsBefore = (request.page - 1) * (echoedPageSize || request.pageSize)
   const isEmptyPage = total === undefined ? list === null : rowsBefore >= total
   if (!list && !isEmptyPage) {
@@ -153,28 +153,28 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
   return { items, total, echoedPage, echoedPageSize, title, serviceTimeMs }
 }
 
-/** @param path names of fields, with dots between them */
+/** The value of a nested field. @param path field names joined by dots */
 function valueAt(json: unknown, path: string): unknown {
   return path.split('.').reduce((value, field) => (isObject(value) ? value[field] : undefined), json)
 }
 
-/** A count: the service sends integers as numbers or as text (`"perPage": "20"`). */
+/** Reads a count, which the service sends as a number or as text (`"perPage": "20"`). */
 function countOf(value: unknown): number | undefined {
   const count = typeof value === 'string' && /^\s*\d{1,15}\s*$/.test(value) ? Number(value) : value
   return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined
 }
 
-/** A list, or null or undefined, which the caller judges by the total. @throws api.badShape for anything else */
+/** The list in a field; null or undefined if it is missing, for the caller to judge. @throws `api.badShape` */
 function listAt(json: unknown, path: string, name: string): readonly unknown[] | null | undefined {
   const list = valueAt(json, path)
   if (list === null || list === undefined || Array.isArray(list)) return list
   throw badShape(name, `${describe(json)} where a list belongs (${path}: ${describe(list)})`)
 }
 
-/** Field names that show which envelope came instead. No others are shown: a name may itself be an id. */
+/** Field names that a message may show, to tell which envelope came instead. Any other name may itself be an id. */
 const envelopeFields = ['errcode', 'msg', 'code', 'message', 'status', 'page', 'data', 'results', 'total', 'total_num']
 
-/** Names the shape, never the values. */
+/** Describes the shape of a value, never its contents. */
 function describe(json: unknown): string {
   if (json === null) return 'null'
   if (json === undefined) return 'nothing'
@@ -184,7 +184,7 @@ function describe(json: unknown): string {
   return `an object of ${Object.keys(json).length} fields${names.length === 0 ? '' : ` (${names.join(', ')})`}`
 }
 
-/** @param reason continues "the answer is" */
+/** The error for an answer of the wrong shape. @param reason completes "the answer is" */
 export function badShape(name: string, reason: string): LivehouseError<'api.badShape'> {
   return new LivehouseError('api.badShape', `${name}: the answer is ${reason}`, { call: name })
 }

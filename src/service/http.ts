@@ -14,7 +14,7 @@ import type { Call, Redact } from './send.ts'
 // undici's index does the same, but also loads fetch, web sockets, caches and mocks: 50 ms and 13 MB of every start.
 Object.assign(Base.prototype, methods)
 
-/** undici frees a connection a moment after its answer came; the next call needs another one until then. */
+/** undici frees a connection shortly after its answer has arrived; until then the next call needs another one. */
 const SPARE_CONNECTIONS = 2
 const MAX_BODY_BYTES = 32 * 1024 * 1024
 
@@ -22,9 +22,9 @@ export interface HttpOptions {
   /** The two addresses of the spec, without a trailing slash. */
   readonly baseUrl: string
   readonly authUrl: string | null
-  /** Most simultaneous calls to one host. */
+  /** The most simultaneous calls to one host. */
   readonly concurrency: number
-  /** For the headers, for each pause within the body, and for the whole call. */
+  /** Limits the wait for headers, each pause within the body, and the whole call. */
   readonly timeoutMs: number
   readonly proxies: Proxies
   readonly redact: Redact
@@ -39,17 +39,17 @@ export type WireCall = Pick<Call, 'name' | 'method' | 'host' | 'path' | 'query' 
 export interface RawAnswer {
   readonly status: number
   readonly text: string
-  /** Why `text` is not what was sent: its bytes are not of their charset. */
+  /** Why `text` differs from what was sent: some bytes are invalid in the charset. */
   readonly garbled?: string | undefined
-  /** Every header, by its name in small letters. */
+  /** All headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
 }
 
 export type Http = ReturnType<typeof createHttp>
 
 /**
- * Owns the connections to the service. Proxies come from the options only, redirects are not followed, and bodies are
- * asked for uncompressed; of those that come compressed all the same, the cap counts what they unpack to.
+ * Creates the HTTP client of the service, which owns its connections. Proxies come from the options only, redirects are
+ * not followed, and bodies are requested uncompressed; if one is compressed anyway, the cap counts its unpacked size.
  */
 export function createHttp(options: HttpOptions) {
   const dispatcher = createAgent(options, {
@@ -58,7 +58,7 @@ export function createHttp(options: HttpOptions) {
     allowH2: false,
   })
   return {
-    /** One request on the wire: no retry, no judgement of the answer. */
+    /** Makes one request, without retries, and returns any answer, whatever its status. */
     exchange: async (call: WireCall, { signal, onAttempt }: CallContext): Promise<RawAnswer> => {
       signal.throwIfAborted()
       const url = new URL((call.host === 'auth' ? (options.authUrl ?? '') : options.baseUrl) + call.path)
@@ -67,7 +67,7 @@ export function createHttp(options: HttpOptions) {
       }
       const limit = new AbortController()
       const stopListening = whenAborted(signal, () => limit.abort())
-      // undici limits only pauses, not an answer that trickles in. By the real clock, as sockets use it.
+      // undici limits pauses, but not an answer that trickles in. The timer uses the real clock, as sockets do.
       const cancelTimer = callIfStillRunning(options.timeoutMs, () => limit.abort())
       const received = { bytes: 0, hasHeaders: false }
       try {
@@ -86,12 +86,12 @@ export function createHttp(options: HttpOptions) {
           },
           ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
         })
-        // undici sees an abort only once a request is on its connection, which a proxy may be slow to give.
+        // undici notices an abort only when the request has its connection, which a proxy may be slow to open.
         const response = await orAborted(asked, limit.signal)
         received.hasHeaders = true
         const { headers, statusCode, body } = response
         const bytes = await readBody(call, response, options, received).catch((error: unknown) => {
-          // An unread body would keep its connection; a destroyed one emits an error.
+          // An unread body would keep its connection busy. Destroying it emits an error.
           body.on('error', () => {}).destroy()
           throw error
         })
@@ -109,7 +109,7 @@ export function createHttp(options: HttpOptions) {
   }
 }
 
-/** Proxies by scheme, and the hosts that need none, as the environment variables spell them; null for none. */
+/** What HTTP_PROXY, HTTPS_PROXY and NO_PROXY hold; null for none. */
 interface Proxies {
   readonly http: string | null
   readonly https: string | null
@@ -118,18 +118,18 @@ interface Proxies {
 
 export type AgentOptions = Pick<HttpOptions, 'proxies' | 'timeoutMs'>
 
-/** Keeps connections to every host. The time-out is for each to be made, for headers, and for each pause in a body. */
+/** Creates a pool of connections. `timeoutMs` limits each connect, the wait for headers, and each pause in a body. */
 export function createAgent({ proxies, timeoutMs }: AgentOptions, more: EnvHttpProxyAgent.Options): EnvHttpProxyAgent {
   const { http, https, none } = proxies
   const timeouts = { connectTimeout: timeoutMs, headersTimeout: timeoutMs, bodyTimeout: timeoutMs }
-  // Asks a proxy for tunnels; undici's own would wait 300 s for each.
+  // The client that opens tunnels through a proxy: undici's own waits 300 s for each.
   const clientFactory = (proxy: URL, own: object) => new Pool(proxy, { ...timeouts, ...own })
-  // Empty text, not undefined: undici would read the environment.
+  // Empty text, not undefined, for which undici would read the environment.
   const named = { httpProxy: http ?? '', httpsProxy: https ?? '', noProxy: none ?? '' }
   return new Agent({ ...more, ...timeouts, clientFactory, ...named })
 }
 
-/** Of the encodings of bodies (RFC 9110, 8.4.1) those that a proxy may add unasked. */
+/** The content encodings (RFC 9110, 8.4.1) that a proxy may add unasked. */
 const unpackers = new Map([
   ['gzip', promisify(gunzip)],
   ['x-gzip', promisify(gunzip)],
@@ -167,8 +167,8 @@ async function readBody(
 }
 
 /**
- * JSON is UTF-8 (RFC 8259, 8.1) unless another charset is declared. Latin-1 counts as not declared: servers declare it
- * by default, every byte is valid in it, and it has no Chinese characters. Nor is valid UTF-8 that has some of another.
+ * JSON is UTF-8 (RFC 8259, 8.1) unless another charset is declared. A declared Latin-1 is ignored: servers send it by
+ * default, every byte is valid in it, and it has no Chinese characters. So is any other if the body is UTF-8 with some.
  */
 function decodeBody(bytes: Buffer, contentType = ''): Pick<RawAnswer, 'text' | 'garbled'> {
   const declared = charsetOf(/;\s*charset\s*=\s*["']?([^\s;,"']+)/i.exec(contentType)?.[1] ?? 'utf-8')
@@ -183,7 +183,7 @@ function decodeBody(bytes: Buffer, contentType = ''): Pick<RawAnswer, 'text' | '
   }
 }
 
-/** A name that `TextDecoder` knows; UTF-8 for one that it does not, such as a database's `utf8mb4`. */
+/** The name by which `TextDecoder` knows a charset; UTF-8 if it knows none, as for a database's `utf8mb4`. */
 function charsetOf(declared: string): string {
   if (/^(us-ascii|ascii|latin-?1|iso-8859-1|windows-1252)$/i.test(declared)) return 'utf-8'
   if (/^(cp|ms)936$/i.test(declared)) return 'gbk'
@@ -194,7 +194,7 @@ function charsetOf(declared: string): string {
   }
 }
 
-/** undici's errors may carry addresses, headers and bodies: only their code and a redacted message go on. */
+/** Translates undici's errors. They may hold addresses, headers and bodies: only code and redacted message are kept. */
 function translate(
   { redact, timeoutMs }: HttpOptions,
   call: WireCall,
@@ -219,7 +219,7 @@ function translate(
   return new LivehouseError('api.unreachable', message, { call: call.name }, { cause })
 }
 
-/** A header as written, the first of several; by its name in small letters. */
+/** The value of a header, the first of several. @param name in lower case */
 export function headerOf({ headers }: Pick<RawAnswer, 'headers'>, name: string): string | undefined {
   const value = headers[name]
   return Array.isArray(value) ? value[0] : value

@@ -9,7 +9,7 @@ export const ticketTitles = ['emcee', 'guest', 'assistant'] as const
 type Needed = 'scope' | 'outerid' | 'hash_act_id' | 'client_ip'
 type Optional = 'username' | 'nickname' | 'user_avatar' | 'title'
 
-/** The parameters of 4.2 by the names of the spec; the service judges the values. */
+/** The parameters of 4.2, named as in the spec. The service validates the values. */
 export type TicketParameters = Readonly<Record<Needed, string> & Partial<Record<Optional, string | undefined>>>
 
 const ticketText = z.string().min(1).optional()
@@ -18,7 +18,7 @@ const ticketEnvelope = z.object({ tikect: ticketText, ticket: ticketText })
 /**
  * API 4.2: asks for a login ticket; the token layer adds the app id and the token.
  * @returns `tikect`, as the spec spells it, or `ticket`
- * @throws LivehouseError `api.badShape` and others of calls
+ * @throws LivehouseError `api.badShape` if the answer holds no ticket, or another `api.…` code
  */
 export async function requestTicket(send: Send, query: TicketParameters, context: CallContext): Promise<string> {
   const name = 'GET ticket'
@@ -30,7 +30,7 @@ export async function requestTicket(send: Send, query: TicketParameters, context
   return ticket
 }
 
-/** The payload of 4.3 and 4.4 by the names of the spec. What is left out takes the service's default. */
+/** The payload of 4.3 and 4.4, named as in the spec. The service has defaults for omitted fields. */
 export interface Menu {
   /** At most 4 Chinese characters. */
   readonly name?: string | undefined
@@ -49,8 +49,8 @@ const menuEnvelope = z.object({
 })
 
 /**
- * API 4.3, or 4.4 where a menu id is given. Adding is not idempotent, changing is. Ids beyond 2^53 stay exact.
- * @throws LivehouseError `api.badShape` when the answer does not say which menu was saved, and others of calls
+ * Creates a menu (API 4.3) or updates a given one (API 4.4). Only updates are idempotent. Ids beyond 2^53 stay exact.
+ * @throws LivehouseError `api.badShape` if the answer does not name the saved menu, or another `api.…` code
  */
 export async function saveMenu(
   send: Send,

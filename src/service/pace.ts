@@ -8,15 +8,15 @@ import { type EndedCalls, estimateRateLimit, MARGIN, parseCallPace, rateAt } fro
 type Sends<C, A> = (call: C, context: CallContext) => Promise<A>
 type Layer = <C extends { readonly endpoint: string }, A>(next: Sends<C, A>) => Sends<C, A>
 
-/** `outer` keeps calls to the rate of their endpoint; `inner`, after places and token, keeps all to the ceiling. */
+/** `outer` holds calls to the rate of their endpoint; `inner`, inside places and token, holds all to the ceiling. */
 export type Pace = Readonly<Record<'outer' | 'inner', Layer>>
 
-/** How far ahead instants are taken, and how often: once a second while nothing limits the calls (ADR 0082). */
+/** How far ahead instants are taken, and how often; once a second while no limit is known (ADR 0082). */
 const LEASE_MS = 250
-/** A call that comes this late has lost its instant. It is half of what the margin leaves free in a second. */
+/** A call that is later than this loses its instant: half of the time that the margin leaves free in a second. */
 const LATE_MS = (1000 * MARGIN) / 2
 
-/** Lets calls pass one by one, in order, at `instants` of this process's clock; `rate` is 0 until an exchange. */
+/** Lets calls pass one at a time, in order, at `instants` of this process's clock; `rate` is 0 before an exchange. */
 const createGate = () => ({
   turn: new PQueue({ concurrency: 1 }),
   rate: 0,
@@ -25,23 +25,23 @@ const createGate = () => ({
 })
 type Gate = ReturnType<typeof createGate>
 
-/** The generic cell rate algorithm (ITU-T I.371): the next free instants, evenly spaced, for the calls that wait. */
+/** The generic cell rate algorithm (ITU-T I.371): gives waiting calls the next free instants, evenly spaced. */
 function takeInstants({ turn, instants }: Gate, rate: number, firstMs: number): readonly number[] {
   const most = Math.max(1, Math.floor((LEASE_MS * rate) / 1000))
   const waiting = turn.pending + turn.size - instants.length
   return Array.from({ length: Math.min(waiting, most) }, (_, index) => firstMs + (index * 1000) / rate)
 }
 
-/** Exchanges with all processes that share a pace: which calls have ended, the rates, and the next free instants. */
+/** Shares with all processes of a pace which calls have ended, the rates, and the next free instants. */
 function createExchange(updatePace: UpdatePace, maxCallsPerSecond: number, now: () => number) {
   const gates: Record<string, Gate> = {}
   const gateOf = (key: string): Gate => (gates[key] ??= createGate())
   const ceiling = gateOf('ceiling')
   const ceilingRate = (maxCallsPerSecond || Number.POSITIVE_INFINITY) * (1 - MARGIN)
   const held = {
-    /** No call leaves before. */
+    /** No call leaves before this time. */
     pausedUntilMs: 0,
-    /** When the next exchange is due, and how long one takes. That grows slowly: a slow one may be an exception. */
+    /** When the next exchange is due, and how long to allow for it, raised slowly: a slow one may be an exception. */
     untilMs: Number.NEGATIVE_INFINITY,
     leadMs: 0,
   }
@@ -53,8 +53,8 @@ function createExchange(updatePace: UpdatePace, maxCallsPerSecond: number, now: 
     const { pace, given, aheadMs } = await updatePace((value, nowMs) => {
       const kept = parseCallPace(value, nowMs)
       const aheadMs = nowMs - now()
-      // The shared clock was set, or what was shared is lost (the database crashed): instants by it are void. Other
-      // processes notice at their next exchange.
+      // If the shared clock was set, or the shared pace was lost in a crash of the database, the instants taken from it
+      // are void. Other processes notice at their next exchange.
       const isLost = value === null || Math.abs(kept.begunMs - was.begunMs) > 0
       const isMoved = isLost || Math.abs(aheadMs - was.aheadMs) > LATE_MS
       if (isMoved) for (const gate of Object.values(gates)) gate.instants = []
@@ -80,9 +80,9 @@ function createExchange(updatePace: UpdatePace, maxCallsPerSecond: number, now: 
     for (const { gate, rate, instants } of given)
       Object.assign(gate, { rate }).instants.push(...instants.map((instant) => instant - aheadMs))
   }
-  /** Joins the exchange that is under way, or starts one. */
+  /** Joins the current exchange, or starts one. */
   const share = (): Promise<void> => (flight ??= exchange().finally(() => (flight = undefined)))
-  /** Starts one once the one under way has ended. */
+  /** Starts an exchange after the current one. */
   const shareNext = (): void =>
     void Promise.resolve(flight)
       .then(share)
@@ -91,8 +91,8 @@ function createExchange(updatePace: UpdatePace, maxCallsPerSecond: number, now: 
 }
 
 /**
- * Paces calls together with all processes that share a pace: each endpoint at the rate that `call-rate.ts` finds,
- * all of them below the ceiling (0: none). A process takes instants for waiting calls alone, so processes take turns.
+ * Paces calls jointly with all processes that share a pace: each endpoint at the rate that `call-rate.ts` finds, all of
+ * them below the ceiling (0: none). A process takes instants only for calls that already wait, so processes take turns.
  */
 export function createPace(updatePace: UpdatePace, maxCallsPerSecond: number, clock: Clock): Pace {
   const now = clock.monotonicMs ?? clock.now
@@ -104,8 +104,8 @@ export function createPace(updatePace: UpdatePace, maxCallsPerSecond: number, cl
       const atMs = now()
       gate.instants = gate.instants.filter((instant) => instant >= Math.max(atMs - LATE_MS, held.pausedUntilMs))
       const nextMs = gate.rate === Number.POSITIVE_INFINITY ? held.pausedUntilMs : gate.instants[0]
-      // In the background, and early enough to end before the call leaves: waiting for it would make the call late.
-      // Where it fails, the next one that is waited for tells why.
+      // Exchange in the background, early enough to finish before the call leaves: to await it would delay the call.
+      // If it fails, the next exchange that is awaited reports why.
       const dueMs = Math.max(held.untilMs, nextMs ?? atMs) - 2 * held.leadMs
       if (dueMs <= atMs) void share().catch(() => {})
       if (nextMs === undefined || (nextMs <= atMs && held.untilMs <= atMs)) await orAborted(share(), signal)

@@ -6,7 +6,7 @@ import { badBody, errorOf, redirect, refused } from './failure.ts'
 import { headerOf, type RawAnswer } from './http.ts'
 import type { Answer, Call, Redact, Send } from './send.ts'
 
-/** A call that carried the bearer token, and what came back, whatever it was. */
+/** A call made with the bearer token, and its answer, whatever its status. */
 export interface Exchange {
   /** Without its token. */
   readonly call: Omit<Call, 'bearer'>
@@ -17,14 +17,14 @@ export interface Exchange {
 
 export interface AnswerOptions {
   readonly clock: Clock
-  /** Turns dates of the service into durations. */
+  /** The service's clock, to turn a date in `Retry-After` into a duration. */
   readonly serviceClock: Clock
   readonly redact: Redact
-  /** Aborted when the connections are closed: what fails because of that is not repeated. */
+  /** Aborted when the connections close: calls that fail because of it are not repeated. */
   readonly closed: AbortSignal
-  /** Receives each answered call as it came, with personal data; not those of 4.1 and 4.2, which carry secrets. */
+  /** Receives each answered call unredacted, personal data included; not those of 4.1 and 4.2, which carry secrets. */
   readonly onExchange?: ((exchange: Exchange) => void) | undefined
-  /** Receives every attempt, repeated ones too, but none that a signal ended: it says nothing about the service. */
+  /** Receives every attempt except one that the caller's signal ended, which says nothing about the service. */
   readonly onCall?: OnCall | undefined
 }
 
@@ -71,7 +71,7 @@ export function readAnswer(call: Call, raw: RawAnswer, clock: Clock, redact: Red
   return { json, serviceTimeMs: Number.isNaN(servedAtMs) ? undefined : servedAtMs }
 }
 
-/** Undefined for what is no JSON. */
+/** @returns undefined if the text is not JSON */
 function parse(text: string): unknown {
   try {
     return parseExact(text)
@@ -84,7 +84,7 @@ function parse(text: string): unknown {
 const QUOTE_LENGTH = 200
 const LONGEST_CODE = 40
 
-/** A service's text as it may be shown: known secrets and queries blanked, one line, at most 200 characters. */
+/** Makes the service's text safe to show: secrets, phones and queries blanked, one line, at most 200 characters. */
 function quote(text: unknown, redact: Redact): string {
   if (typeof text !== 'string') return ''
   const line = withoutPhones(redact(text))
@@ -105,7 +105,7 @@ function bodyFailure(json: unknown, redact: Redact) {
   return undefined
 }
 
-/** A code may come as a number or as numeric text; other text is quoted, shortened. */
+/** Reads a code, which comes as a number or as numeric text; any other text is redacted and shortened. */
 function readCode(code: unknown, redact: Redact): number | string | undefined {
   if (typeof code === 'number') return code
   if (typeof code !== 'string' && typeof code !== 'bigint') return undefined
@@ -113,21 +113,21 @@ function readCode(code: unknown, redact: Redact): number | string | undefined {
   return /^-?\d{1,15}$/.test(text) ? Number(text) : quote(text, redact).slice(0, LONGEST_CODE)
 }
 
-/** A number that a double may not hold (IEEE 754): 16 digits or dots, or an exponent of three digits. */
+/** Matches a number that a double may not hold (IEEE 754): 16 digits or dots, or an exponent of three digits. */
 const MAY_LOSE = /(?:^|[:,[\s-])(?:[\d.]{16}|[\d.]+[eE][+-]?\d{3})/
-/** Longer than any column holds. A longer number stays text: making an integer of a million digits takes minutes. */
+/** More characters than any column holds. A longer number stays text: to parse a million digits takes minutes. */
 const LONGEST_NUMBER = 100
 
-/** Characters; a page of 100 visitors has a quarter. Only larger bodies are checked before they are parsed. */
+/** In characters, four times a page of 100 visitors. A smaller body is parsed unchecked if it has few brackets. */
 const LARGE_BODY = 1 << 18
 /** A page of 50 signups with 200 answers each holds 10,000. */
 const MOST_VALUES = 200_000
-/** A few thousand levels down recursion overflows the stack, and Postgres refuses such `jsonb`. */
+/** At a few thousand levels recursion overflows the stack, and Postgres refuses the `jsonb`. */
 const DEEPEST = 200
 
 /**
  * Parses JSON without losing digits: integers beyond 2^53 become `bigint`, decimals that a double would change and
- * numbers of over 100 characters become their source text. The slower parser is used only where there may be one.
+ * numbers of over 100 characters become their source text. The slower parser runs only if the text may hold one.
  * @throws SyntaxError whose message quotes the text: never pass it on.
  */
 export function parseExact(text: string): unknown {
@@ -135,11 +135,11 @@ export function parseExact(text: string): unknown {
 }
 
 /**
- * Why a body is not parsed: to build millions of values takes seconds and gigabytes, and recursion overflows.
+ * Says why a body must not be parsed: millions of values take seconds and gigabytes, deep ones overflow the stack.
  * @returns undefined for a body of up to 200,000 values and 200 levels
  */
 function findExcess(text: string): string | undefined {
-  // With so few brackets it is not too deep. Counting them is quicker than looking at every character.
+  // So few brackets cannot nest too deep, and counting them is quicker than reading every character.
   if (text.length < LARGE_BODY && countIn(text, '{') + countIn(text, '[') <= DEEPEST) return undefined
   let values = 0
   let depth = 0
@@ -161,14 +161,14 @@ function countIn(text: string, mark: string): number {
   return count
 }
 
-/** Where the string that begins at `place` ends; the end of the text where it does not. */
+/** @returns the index of the quote that ends the string begun at `place`, or at least the text's length if none does */
 function endOfString(text: string, place: number): number {
   let end = place + 1
   while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
   return end
 }
 
-/** A reviver; the types lack its third parameter (ECMAScript, JSON.parse source text access). */
+/** A reviver for JSON.parse; TypeScript lacks its third parameter (ECMAScript, JSON.parse source text access). */
 function exactNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source
   if (typeof value !== 'number' || source === undefined) return value

@@ -8,13 +8,13 @@ import type { Call } from './send.ts'
 import { isOfTokenCall, TOKEN_CALL } from './tokens.ts'
 
 const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { token: 8, read: 5, idempotent: 5, once: 2, never: 1 }
-/** Attempts of reads, and of calls for a token, after an errcode that the spec does not name: it may pass. */
+/** The most attempts of a read or a token call if an undocumented errcode refuses it, which may be temporary. */
 const MOST_ERRCODE_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
-/** So many refusals in a row, as of a single call, may be of the token. It is not renewed more often than this. */
+/** So many refusals in a row (the attempts of one call) may mean the token, which is renewed once in `RENEWAL_MS`. */
 const SUSPICIOUS_REFUSALS = MOST_ERRCODE_ATTEMPTS
 const RENEWAL_MS = 5 * 60_000
-/** So many repetitions within `STORM_MS` are worth a warning; so is a service that asks to wait as long. */
+/** So many retries within `STORM_MS` are worth a warning; so is a `Retry-After` of that length. */
 const STORM_RETRIES = 20
 const STORM_MS = LONGEST_RETRY_AFTER_MS
 
@@ -23,15 +23,15 @@ export interface RetryOptions {
   readonly log: Log
   /** From 0 to 1, exclusive. */
   readonly random: () => number
-  /** How long a 429 uses up no attempt: as long as a limit that was found is known, less where a person waits. */
+  /** How long a 429 uses up no attempt: by default as long as a pace is remembered, less if a person is waiting. */
   readonly longestRefusedMs?: number | undefined
-  /** Fetches another token where call after call is refused under a code of the service's own. It may fail. */
+  /** Fetches another token after calls in a row were refused with undocumented codes. It may fail. */
   readonly renewToken?: ((context: CallContext) => Promise<unknown>) | undefined
 }
 
 /**
- * Repeats a call whose failure may pass: of transport, 408, 425, 429, 5xx, a damaged body, and, once where the next
- * attempt has a new token, a 401 or a refusal after others. The last error says after how many attempts.
+ * Retries a call after a failure that may be temporary: no connection, 408, 425, 429, 5xx, a damaged body, an unknown
+ * errcode; and, once, a 401 or a row of refusals if there is a new token. The final error counts the attempts.
  */
 export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   next: (call: Named, context: CallContext) => Promise<Result>,
@@ -45,7 +45,7 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
     const isDue = refusals >= SUSPICIOUS_REFUSALS && clock.now() - renewedAtMs >= RENEWAL_MS
     if (renewToken === undefined || !isDue) return false
     renewedAtMs = clock.now()
-    // Where none comes, the refusal stands, and the old one is kept.
+    // If that fails, the refusal stands, and the old token stays in use.
     return await renewToken({ signal }).then(
       () => true,
       () => false,
@@ -66,7 +66,7 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
         const isOfOldToken = hasCode(error, 'api.unauthorized') && error.details.isRenewable === true
         const isUnknownRefusal = hasCode(error, 'api.refused') && call.repeat === 'read'
         const canRenew: boolean = !isRenewed && (isOfOldToken || (isUnknownRefusal && (await hasNewToken(context))))
-        // The call for a token has been repeated by itself.
+        // The token call has been retried already, by its own `retry`.
         if (call.name !== TOKEN_CALL && isOfTokenCall(error)) throw error
         const isRefused: boolean = hasCode(error, 'api.rateLimited') && ['read', 'idempotent'].includes(call.repeat)
         refusedSinceMs = isRefused ? (refusedSinceMs ?? clock.now()) : undefined
@@ -94,8 +94,8 @@ function mostAttempts(repeat: Call['repeat'], error: LivehouseError): number {
 }
 
 /**
- * Full jitter, so that calls that failed together are not repeated together; not less than the service asks for. The
- * one call for a token, on which all others wait, waits at least half of it: half a minute in all.
+ * Full jitter, so that calls that failed together do not retry together, on top of the wait that the service asks for.
+ * The token call, on which all others wait, waits at least half of its backoff each time: half a minute in all.
  */
 function waitBefore(error: LivehouseError, repeat: Call['repeat'], attempt: number, random: () => number): number {
   const asked = askedWait(error)
@@ -103,7 +103,7 @@ function waitBefore(error: LivehouseError, repeat: Call['repeat'], attempt: numb
   return asked + random() * FIRST_WAIT_MS * (asked > 0 ? 1 : 2 ** (attempt - 1))
 }
 
-/** Milliseconds; 0 where the service names none. */
+/** The wait that the service asks for, in milliseconds; 0 if it names none. */
 function askedWait({ details }: LivehouseError): number {
   return 'retryAfterMs' in details ? (details.retryAfterMs ?? 0) : 0
 }

@@ -1,8 +1,8 @@
 import type { CallContext } from '../core/page.ts'
 
-/** One call to the service as data: what to ask, how to authorise it, and whether it may be made again. */
+/** One call to the service as data: what to request, how to authorise it, and whether to retry it. */
 export interface Call {
-  /** The name that messages, logs and metrics use; 4.3 and 4.4 share a path. */
+  /** Names the endpoint for the pace and the metrics; its path would not do, as 4.3 and 4.4 share one. */
   readonly endpoint: string
   /** `POST LIST channel 9 page 3`: how messages and logs name it. Never holds a query, which may carry secrets. */
   readonly name: string
@@ -13,24 +13,24 @@ export interface Call {
   /** Undefined values are left out, as in a body. */
   readonly query?: Readonly<Record<string, string | undefined>>
   readonly body?: Readonly<Record<string, unknown>>
-  /** The channel that it is about; undefined for calls of the whole account. */
+  /** The channel that the call is about; undefined for calls about the whole account. */
   readonly channelId?: string
   /** `query` is 4.2, whose app id and token travel as parameters; `none` is 4.1. */
   readonly authorization: 'bearer' | 'query' | 'none'
   /**
-   * When a failed call is repeated. `token`: 4.1, on which all others wait: after failures of transport or service, a
-   * 429 too, with longer waits. `read`: after failures of transport or service, and after an unknown errcode;
-   * `idempotent`: only after the former; `once`: at most once (4.6, ten calls a day); `never`: 4.2 and 4.3, where each
-   * call has an effect.
+   * When to retry a failed call. `read`: after failures of transport or service, and after an unknown errcode.
+   * `idempotent`: not after the errcode. `once`: as those, a single time (4.6, ten calls a day). `never`: 4.2 and 4.3,
+   * where each call has an effect. `token`: 4.1, on which all others wait, so with more attempts and longer waits; a
+   * 429 counts as one of them.
    */
   readonly repeat: 'token' | 'read' | 'idempotent' | 'once' | 'never'
-  /** Whether it counts as one of the few that the service allows a day. */
+  /** Whether the call counts towards the few that the service allows a day. */
   readonly isBudgeted?: boolean
   /** Set by the token layer. */
   readonly bearer?: string
 }
 
-/** Blanks known secrets in a text, as the log does: a service may repeat them in its errors. */
+/** Blanks known secrets in a text, as the log does: a service may quote them in its errors. */
 export type Redact = (text: string) => string
 
 /** A well-formed answer that reports no failure. */

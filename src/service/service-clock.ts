@@ -2,27 +2,27 @@ import type { Clock } from '../core/clock.ts'
 import { hasCode } from '../core/errors.ts'
 import { type Http, headerOf, type RawAnswer } from './http.ts'
 
-/** The service's clock by its answers; before the first one, and where no `Date` tells it, this machine's. */
+/** The service's clock as its answers show it; this machine's clock until one of them has a usable `Date`. */
 export type ServiceClock = ReturnType<typeof createServiceClock>['serviceClock']
 
-/** A time that is older is asked for again by `refresh`. */
+/** `refresh` asks for the time if the last answer is older than this. */
 const FRESH_MS = 60_000
-/** Clocks that differ by no more count as equal: calls take time. */
+/** Clocks that differ by no more than this count as equal, as calls take time. */
 export const LARGEST_DIFFERENCE_SECONDS = 60
-/** An earlier `Date` is of a clock that was never set: it counts as none. */
+/** An earlier `Date` is from a clock that was never set, and is ignored. */
 const CLOCK_NOT_SET_MS = Date.UTC(2001, 0, 1)
 /** A `Date` has whole seconds. */
 const RESOLUTION_MS = 1000
 
 /**
- * Follows the `Date` of every answer by Cristian's algorithm: the times at which a call left and its answer came bound
- * the difference of the two clocks. A known difference within the bounds stays; otherwise the least one counts, which
- * is never ahead of the service. Between answers the monotonic clock counts.
- * Where the two clocks differ by over a minute, `/` may have been answered by a cache, with an old time. So a list is
- * asked for too: no cache answers a call with a token (RFC 9111, 3.5).
+ * Tracks the service's clock by Cristian's algorithm: the times at which a call left and its answer arrived bound the
+ * difference between the clocks. The current difference stays while it is within the bounds; otherwise the lower bound
+ * replaces it, which is never ahead of the service. Between answers the monotonic clock counts.
+ * If the two clocks differ by over a minute, a cache may have answered `/` with an old `Date`. Then a list is requested
+ * too: no cache answers a call with a token (RFC 9111, 3.5).
  * @param ask makes any harmless call over `timed`
- * @param askList makes one with the token
- * @returns the clock, and the exchange from whose answers it reads the time
+ * @param askList makes a call with the token
+ * @returns the clock, and `timed`: the exchange that reads the time from each answer
  */
 export function createServiceClock(
   clock: Clock,
@@ -31,7 +31,7 @@ export function createServiceClock(
   askList: (signal: AbortSignal) => Promise<unknown>,
 ) {
   const elapsed = clock.monotonicMs ?? clock.now
-  /** The service's time less `elapsed()`, and when the last answer came, by the monotonic clock and by the other. */
+  /** The service's time less `elapsed()`, and when the last answer came, by the monotonic and by the wall clock. */
   let told: { readonly offsetMs: number; readonly elapsedMs: number; readonly ownMs: number } | undefined
 
   const learn = (answer: RawAnswer, leftAtMs: number): void => {
@@ -61,21 +61,21 @@ export function createServiceClock(
     serviceClock: {
       now,
       sleep: clock.sleep,
-      /** Asks the service for its time if no answer told it within the last minute. @throws what `ask` throws */
+      /** Asks the service for its time if no answer of the last minute had it. @throws what `ask` throws */
       refresh: async (signal: AbortSignal): Promise<void> => {
         if (isFresh()) return
         await ask(timed, signal).catch((error: unknown) => {
-          // A body that cannot be read comes without a time; the calls that follow report it.
+          // An unreadable body gives no time. The calls that follow report it.
           if (!hasCode(error, 'api.bodyRefused') && !hasCode(error, 'api.badBody')) throw error
         })
         if (Math.abs(ownAheadMs() ?? 0) <= LARGEST_DIFFERENCE_SECONDS * 1000) return
-        // A refusal tells the time too.
+        // A refusal has the time too.
         await askList(signal).catch(() => signal.throwIfAborted())
       },
       ownAheadMs,
       /**
-       * The instant (ms) up to which rows may count as read: the service's now, or this machine's if that is more than
-       * a minute earlier. A clock that is ahead would cover rows yet to come, and which one is wrong cannot be known.
+       * The instant (ms) up to which rows may count as read: the service's now, or this machine's if it is earlier by
+       * over a minute. The clock that is ahead would cover rows yet to come, and it may be either one that is wrong.
        */
       claimableMs: (): number => {
         const aheadMs = ownAheadMs() ?? 0

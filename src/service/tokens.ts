@@ -4,20 +4,20 @@ import { hasCode, isFinalStatus, LivehouseError, recoveryFrom } from '../core/er
 import type { CallContext } from '../core/page.ts'
 import type { Answer, Call, Send } from './send.ts'
 
-/** A token is renewed when less than a quarter of its validity is left, or less than this. */
+/** A token is renewed when a quarter of its validity is left, but not earlier than this before its end. */
 const LONGEST_EARLY_MS = 5 * 60_000
 
-/** A token as it was given out. One that is issued later is another one, even with the same value. */
+/** A token as a call received it, compared by identity: a later one may have the same value. */
 type IssuedToken = Pick<AccessToken, 'value'>
 
 interface Tokens {
-  /** A token that should be accepted; waits for the one fetch in flight where one is due. */
+  /** Returns a valid token. If a fetch is due, all callers wait for the same one. */
   readonly current: (signal: AbortSignal) => Promise<IssuedToken>
-  /** The service did not accept this token. @returns whether `current` can give another one. */
+  /** Reports that the service refused this token. @returns whether `current` can provide another one */
   readonly reject: (token: IssuedToken) => boolean
 }
 
-/** @param why continues "are not set" */
+/** The error for missing credentials. @param why completes "are not set" */
 export function noCredentials(why = ''): LivehouseError<'config.invalid'> {
   const problem =
     `LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET are not set${why}: set both, and LIVEHOUSE_AUTH_URL; ` +
@@ -26,8 +26,8 @@ export function noCredentials(why = ''): LivehouseError<'config.invalid'> {
 }
 
 /**
- * Gives every attempt a token. On a 401 a fetched token is rejected, and the error says that the next attempt has
- * another one; `retry` makes it, so that it is paced and counted like any other.
+ * Adds a token to every attempt. On a 401 the token is rejected, and the error says whether the next attempt can have
+ * another one. `retry` makes that attempt, so that it is paced and counted like any other.
  * @param bearer for the header of 4.3 to 4.12
  * @param ticket for 4.2, which takes app id and token as parameters; undefined without credentials
  */
@@ -56,35 +56,35 @@ export function token(next: Send, bearer: Tokens, ticket?: Tokens & { readonly a
 export interface TokensOptions {
   readonly appId: string
   readonly requestToken: FetchToken
-  /** Fetches again while the failure may pass. */
+  /** Retries a fetch while its failure may be temporary. */
   readonly repeat: (fetch: FetchToken, context: CallContext) => Promise<AccessToken>
   readonly store: TokenStore
   readonly clock: Clock
-  /** Called with each token that is used, whichever process fetched it: no message may show it. */
+  /** Called with each token in use, whichever process fetched it, so that no message shows it. */
   readonly addSecret: (value: string, kind: 'passing') => void
-  /** Ends a fetch in flight; no caller's own signal does, as several callers may wait for it. */
+  /** Ends a fetch in flight. A caller's signal does not: others may wait for the same fetch. */
   readonly closed: AbortSignal
 }
 
 type FetchToken = (context: CallContext) => Promise<AccessToken>
 
 /**
- * Tokens of 4.1: fetched when needed, once for all calls that wait, renewed before they expire. Clients are to limit
- * how often they ask: where none comes after some attempts, the run ends (`api.noToken`), not each call by itself.
+ * Provides tokens of 4.1: one fetch serves all calls that wait, and renews the token before it expires. Clients are to
+ * limit how often they ask (API 4.1), so a fetch that fails for good ends the run (`api.noToken`), not one call.
  */
 export function fetchTokens(options: TokensOptions) {
   const { appId, requestToken, repeat, store, clock, addSecret, closed } = options
   let held: AccessToken | undefined
   let rejected: AccessToken | undefined
   let pendingFetch: Promise<AccessToken> | undefined
-  /** When a renewal that failed is tried again. */
+  /** When to try a failed renewal again. */
   let renewAtMs = Number.NEGATIVE_INFINITY
 
   const isValid = (token: AccessToken | undefined, earlyMs = 0): token is AccessToken =>
     token !== undefined && token.value !== rejected?.value && clock.now() < token.expiresAtMs - earlyMs
   const isUsable = (token: AccessToken | undefined): token is AccessToken =>
     token !== undefined && isValid(token, Math.min((token.expiresAtMs - token.issuedAtMs) / 4, LONGEST_EARLY_MS))
-  /** @param isNew to fetch one even where a usable one is there */
+  /** @param isNew fetches a token even if there is a usable one */
   const fetch = async (context: CallContext, isNew: boolean): Promise<AccessToken> => {
     const shared = isNew ? undefined : await store.read(context.signal)
     const make = async (kept?: AccessToken) => (!isNew && isUsable(kept) ? kept : await requestToken(context))
@@ -100,18 +100,18 @@ export function fetchTokens(options: TokensOptions) {
       pendingFetch ??= repeat(async (attempt) => await fetch(attempt, false), { signal: closed })
         .catch(async (error: unknown) => {
           if (!isValid(held)) return await Promise.reject(asRunError(error))
-          // Renewal is due before the end: the old one will do, for half of the time that is left.
+          // The old token is still valid: it stays in use for half of the time that it has left.
           renewAtMs = (clock.now() + held.expiresAtMs) / 2
           return held
         })
         .finally(() => (pendingFetch = undefined))
       return await orAborted(pendingFetch, signal)
     },
-    /** Asks for a new token, whatever is there, and shares it. */
+    /** Fetches a new token even if there is a usable one, and shares it. */
     renew: async (context: CallContext): Promise<AccessToken> =>
       await fetch({ ...context, signal: AbortSignal.any([closed, context.signal]) }, true),
     reject: (token: IssuedToken): boolean => {
-      // A late answer to an older token says nothing about the one held now.
+      // A late answer to an older token says nothing about the current one.
       if (token === held) rejected = held
       return true
     },
@@ -127,25 +127,24 @@ function asRunError(error: unknown): unknown {
 interface AccessTokenOptions {
   readonly appId: string
   readonly appSecret: string
-  /** For messages. */
+  /** Shown in messages. */
   readonly authUrl: string | null
   readonly clock: Clock
 }
 
 /** How messages and errors name API 4.1. */
 export const TOKEN_CALL = 'GET token'
-/** API 3.1, where the answer's own `expire_time` cannot be read. */
+/** The validity by API 3.1, if the answer's `expire_time` cannot be read. */
 const USUAL_VALIDITY_SECONDS = 7200
-/** At least so long that the call that waits for the token uses it. */
+/** Long enough for the call that waits for the token to use it. */
 const SHORTEST_VALIDITY_SECONDS = 1
-/** Ten years: later dates may fit into no column. */
+/** Ten years: a later date may not fit into a column. */
 const LONGEST_VALIDITY_SECONDS = 315_576_000
 
 /**
- * API 4.1: asks for a token with the app id and secret.
- * @returns a function that makes the call over `send`.
- * @throws LivehouseError `api.credentialsRefused` when the service answers that it does not accept them, `api.noToken`
- * when it refuses with a code that says nothing of them, `api.wrongAuthUrl` when what answers issues no tokens.
+ * Creates the function that requests a token over `send`, with the app id and secret (API 4.1).
+ * @throws LivehouseError, from that function, `api.credentialsRefused` if the service does not accept them,
+ * `api.noToken` if it refuses with a code that does not blame them, `api.wrongAuthUrl` if the address issues no tokens
  */
 export function createTokenRequest(send: Send, options: AccessTokenOptions): TokensOptions['requestToken'] {
   const call: Call = {
@@ -165,7 +164,7 @@ export function createTokenRequest(send: Send, options: AccessTokenOptions): Tok
     })
     const { access_token: given, expire_time: expireTime } = Object(answer.json)
     const value = typeof given === 'string' ? given.trim() : ''
-    // A header can carry nothing else.
+    // Nothing else fits into a header.
     if (!/^[\x21-\x7e]+$/.test(value)) throw withoutToken(answer, options)
     const leftSeconds = readValidity(expireTime)
     const validSeconds = Math.min(Math.max(leftSeconds, SHORTEST_VALIDITY_SECONDS), LONGEST_VALIDITY_SECONDS)
@@ -173,12 +172,12 @@ export function createTokenRequest(send: Send, options: AccessTokenOptions): Tok
   }
 }
 
-/** Whether an error is of the call for a token, which another call may have been waiting for. */
+/** Whether the token call failed, for which another call may have been waiting. */
 export function isOfTokenCall(error: unknown): boolean {
   return error instanceof LivehouseError && 'call' in error.details && error.details.call === TOKEN_CALL
 }
 
-/** Errcode 1000 without a token is the token service's own trouble. Any other answer comes from something else. */
+/** Errcode 1000 without a token is a fault of the token service. Any other answer without one is not from it. */
 function withoutToken({ json }: Answer, options: AccessTokenOptions): LivehouseError {
   if (![1000, '1000'].includes(Object(json).errcode))
     return wrongAddress(`${TOKEN_CALL}: the answer holds no access_token`, options)
@@ -187,19 +186,19 @@ function withoutToken({ json }: Answer, options: AccessTokenOptions): LivehouseE
   return new LivehouseError('api.noToken', message, { call: TOKEN_CALL })
 }
 
-/** `expire_time` is remaining seconds (API 2.1), also as text. */
+/** Reads `expire_time`: the seconds that remain (API 2.1), as a number or as text. */
 function readValidity(expireTime: unknown): number {
   const isDigits = typeof expireTime === 'string' && /^\s*-?\d{1,12}\s*$/.test(expireTime)
   return typeof expireTime === 'number' || isDigits ? Number(expireTime) : USUAL_VALIDITY_SECONDS
 }
 
-/** "No such user": the app id is not known. */
+/** "No such user": the service does not know the app id. */
 const UNKNOWN_USER = 404001
 
 /**
- * 400, 401, 403 and their codes can only be about the app id and secret: the call carries nothing else. Any other
- * errcode (API 5.2: not shown) may mean a busy service. A status that no later attempt changes is about the address; it
- * gets a code of its own, so that a 404 here is not taken for an answer to the call that waits for the token.
+ * Names the cause of a failed token call. 400, 401, 403 and their codes can only mean the app id and secret, as the
+ * call carries nothing else. Any other errcode (API 5.2: not shown) may mean a busy service. A status that no retry
+ * changes means a wrong address; its own code keeps a 404 from passing for an answer to the call that needs the token.
  */
 function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
   if (hasCode(error, 'api.refused')) {

@@ -5,21 +5,21 @@ import { type AgentOptions, createAgent } from './http.ts'
 export interface WebhookRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** Posted as JSON; a GET without one. */
+  /** JSON text to POST; without it the request is a GET. */
   readonly body?: string
 }
 
-/** What came back, or why nothing did. A failure names no address: that may carry a key. */
+/** The answer, or why there is none. `failure` names no address, as one may hold a key. */
 type WebhookAnswer =
   | { readonly status: number; readonly text: string }
   | { readonly status: undefined; readonly failure: string }
 
-/** Calls addresses other than the service's: chat robots, heartbeat monitors. */
+/** A client for addresses other than the service's: chat robots, heartbeat monitors. */
 export type Webhook = ReturnType<typeof createWebhook>
 
 const MAX_BODY_BYTES = 64 * 1024
 
-/** Owns the connections. Redirects are not followed. `timeoutMs`: for the whole exchange. */
+/** Creates a client that owns its connections and follows no redirects. `timeoutMs` limits a whole exchange. */
 export function createWebhook(options: AgentOptions) {
   const { timeoutMs } = options
   const dispatcher = createAgent(options, { maxResponseSize: MAX_BODY_BYTES })
@@ -41,7 +41,7 @@ export function createWebhook(options: AgentOptions) {
           ...(body === undefined ? {} : { body }),
         })
         const response = await orAborted(asked, limit)
-        // The status is what counts: a body that cannot be read is taken as empty.
+        // Only the status matters: an unreadable body counts as empty.
         return { status: response.statusCode, text: await response.body.text().catch(() => '') }
       } catch (error) {
         signal.throwIfAborted()
