@@ -11,9 +11,9 @@ interface ClaimedNotice extends Notice {
 }
 
 /**
- * Compares the causes that there are now with those on record: raises new ones, and clears those that are gone. An
- * unknown field is never cleared: nothing ends it. One process does this at a time, from reading the causes on: else an
- * older reading could overwrite a newer one.
+ * Compares the present causes with those on record: raises an alert for a new one, and clears the alert of one that is
+ * gone. An unknown field is never cleared, as nothing ends it. Reading the causes is under the lock too: otherwise a
+ * process with an older reading could overwrite a newer one.
  */
 export async function recordCauses(
   db: Db,
@@ -24,11 +24,11 @@ export async function recordCauses(
     .transaction()
     .setIsolationLevel('read committed')
     .execute(async (trx) => {
-      // A process that waits longer than this tries again later.
+      // A process that would wait longer fails here, and tries again later.
       await setLocal(trx, { lock_timeout: '10s' })
       await lockName(trx, 'alerts')
       const causes = await readCauses(trx, now)
-      // Names that are shortened, or shown without a number in them, may have become the same.
+      // Two causes may have one key, as keys shorten names and leave numbers out.
       const distinct = new Map(causes.map((cause) => [keyOfCause(cause), JSON.stringify(cause)]))
       const rows = Array.from(distinct, ([cause, facts]) => ({ cause, facts, raisedAt: now }))
       const raised = ops(trx)
@@ -50,7 +50,7 @@ export async function recordCauses(
     })
 }
 
-/** Claims the notices that are due, oldest first, for `holdMs`; those of a process that dies go to another one. */
+/** Claims the due notices for `holdMs`, oldest first. If this process dies, another one can claim them after that. */
 export async function claimNotices(db: Db, now: Date, holdMs: number): Promise<readonly ClaimedNotice[]> {
   const due = ops(db)
     .selectFrom('alerts')
@@ -72,7 +72,7 @@ export async function claimNotices(db: Db, now: Date, holdMs: number): Promise<r
     )
 }
 
-/** Notes that notices were sent: they are not due again. */
+/** Records that notices were sent, so that they are not due again. */
 export async function markSent(db: Db, notices: readonly ClaimedNotice[], now: Date): Promise<void> {
   for (const { alertId, event } of notices) {
     const sent = event === 'raised' ? { raisedSentAt: now } : { clearedSentAt: now }
@@ -85,8 +85,8 @@ export async function markSent(db: Db, notices: readonly ClaimedNotice[], now: D
 }
 
 /**
- * Whether an alert has a notice to send. Where it is cleared before it was sent, there is none. A claim that is left
- * over means that it may have been sent: the process died while it sent, or had no answer.
+ * Whether an alert has a notice to send. An alert that was cleared before anyone heard of it has none. A claim that is
+ * still set means that the notice may have gone out: its process died while sending, or received no answer.
  */
 export function isDueNotice(eb: ExpressionBuilder<Ops, 'alerts'>) {
   const mayBeKnown = eb('raisedSentAt', 'is not', null).or('claimedUntil', 'is not', null)
@@ -96,7 +96,7 @@ export function isDueNotice(eb: ExpressionBuilder<Ops, 'alerts'>) {
   ])
 }
 
-/** The alerts that were raised in a range of time, the newest first. `from`: none where it is null. */
+/** The alerts raised in a range of time, newest first; none if `from` is null. */
 export async function readAlertsRaised(
   db: Db,
   { from, to, most }: { readonly from: Date | null; readonly to: Date | undefined; readonly most: number },

@@ -2,7 +2,7 @@ import type { Db } from '../store/database.ts'
 import { closeOpenSlices } from './open-slices.ts'
 import { ops } from './ops.ts'
 
-/** The arguments of a backfill: while one is open, the same arguments resume it. */
+/** The arguments of a backfill. While it is open, a command with the same arguments resumes it. */
 export interface BackfillArguments {
   /** Wall-clock text; `to` exclusive, or `now`. */
   readonly from: string
@@ -12,7 +12,7 @@ export interface BackfillArguments {
   readonly onlyGaps: boolean
 }
 
-/** The open backfill of these arguments, or a new one. `restart` abandons an open one and starts from the beginning. */
+/** Resumes the open backfill with these arguments, or starts a new one. `restart` abandons an open one first. */
 export async function openBackfill(db: Db, wanted: BackfillArguments, startedAt: Date, restart: boolean) {
   return await db.transaction().execute(async (trx) => {
     const old = restart ? await findOpenBackfill(trx, wanted) : undefined
@@ -31,7 +31,7 @@ export async function openBackfill(db: Db, wanted: BackfillArguments, startedAt:
   })
 }
 
-/** The number of the open backfill of these arguments; undefined where none is open. */
+/** The number of the open backfill with these arguments; undefined if none is open. */
 export async function findOpenBackfill(db: Db, wanted: BackfillArguments): Promise<string | undefined> {
   return (await openOf(db, wanted).executeTakeFirst())?.backfillId
 }
@@ -55,7 +55,7 @@ export async function closeBackfill(
   await open.set({ status, finishedAt }).execute()
 }
 
-/** A query of the numbers of the backfills that are open; a part of a statement. */
+/** A subquery of the numbers of open backfills. */
 export function selectOpenBackfills(db: Db) {
   return ops(db).selectFrom('backfills').select('backfillId').where('status', '=', 'open')
 }

@@ -14,14 +14,14 @@ export interface BudgetSettings {
   readonly timeZone: string
 }
 
-/** No call is made this close to the service's midnight: clocks differ a little, and an answer takes time. */
+/** No call is made this close to the service's midnight, as clocks differ a little and an answer takes time. */
 const DISTANCE_SECONDS = 300
 
 /**
- * Reserves calls of 4.6 before they are made, one at a time, each in a transaction of its own: no failure, crash or
- * other process can overspend a day, and no call is given back. `atMs`: the time by the service's clock. A clock that
- * goes back opens no new day: calls are charged to the latest day on record. A day ahead of the clocks of the service,
- * this machine and the database was recorded under a wrong clock: its calls count for the latest real day.
+ * Creates the function that reserves each call of 4.6 before it is made, in a transaction of its own: no failure, crash
+ * or other process can overspend a day, and no call is given back. A clock that goes back opens no new day: calls are
+ * charged to the latest day on record. If that day is ahead of the clocks of the service, this machine and the
+ * database, it was recorded under a wrong clock, and its calls are charged to the latest day that one of them shows.
  * @throws LivehouseError `api.budgetSpent`
  */
 export function callBudget(
@@ -34,7 +34,7 @@ export function callBudget(
     signal.throwIfAborted()
     const scope = v1BudgetScope === 'account' ? 'account' : `channel=${channelId}`
     const shownDay = dayAt(atMs)
-    // By the days on either side, not by the time of day: where daylight saving begins at 0:00, a day has no midnight.
+    // Compares days rather than times of day: where daylight saving begins at 0:00, that day has no midnight.
     const isBeforeMidnight = dayAt(atMs + DISTANCE_SECONDS * 1000) !== shownDay
     const isAfterMidnight = !isBeforeMidnight && dayAt(atMs - DISTANCE_SECONDS * 1000) !== shownDay
     const isNearMidnight = isBeforeMidnight || isAfterMidnight
@@ -45,9 +45,9 @@ export function callBudget(
       .transaction()
       .setIsolationLevel('read committed')
       .execute(async (trx) => {
-        // One at a time: each statement from here on sees what others have committed.
+        // One reservation at a time: every statement below sees what others have committed.
         await lockName(trx, 'call budget')
-        // A reserved call must survive a crash, also where the database acknowledges commits before they are on disk.
+        // A reserved call must survive a crash, even if the database acknowledges commits before they are on disk.
         await setLocal(trx, { synchronous_commit: 'on' })
         const ahead = await trx
           .deleteFrom(TABLE)
@@ -101,7 +101,7 @@ async function spendDay(db: Db, scope: string, serviceDay: string): Promise<void
     .execute()
 }
 
-/** The calls of a day and of those that follow it on record, in order. */
+/** The calls charged to a day and to any later day on record, in order. */
 async function readCharged(db: Db, day: string) {
   const since = db
     .selectFrom(TABLE)
@@ -111,8 +111,8 @@ async function readCharged(db: Db, day: string) {
 }
 
 /**
- * What a scope has left of the latest day on record. A call of a channel counts for the account too, and a call of the
- * account for every channel: else a changed setting would allow the calls of a day twice.
+ * What a scope has left of the latest day on record. A call of a channel counts towards the account too, and a call of
+ * the account towards every channel: otherwise a change of the setting would allow the calls of a day twice.
  */
 function countCalls(charged: Awaited<ReturnType<typeof readCharged>>, scope: string, today: string, budget: number) {
   const counted = charged.filter((row) => scope === 'account' || row.scope === scope || row.scope === 'account')
@@ -120,19 +120,19 @@ function countCalls(charged: Awaited<ReturnType<typeof readCharged>>, scope: str
   const ofDay = counted.filter((row) => row.service_day === serviceDay)
   const used = ofDay.reduce((sum, { calls }) => sum + calls, 0)
   const spentAt = ofDay.find(({ spent_at }) => spent_at !== null)?.spent_at ?? null
-  // `spentAt`: when the service itself refused a further call; null where it has not.
+  // `spentAt`: when the service itself refused a further call; null if it has not.
   return { serviceDay, scope, used, left: spentAt === null ? Math.max(0, budget - used) : 0, spentAt }
 }
 
 /** What is left of a day's calls on 4.6. */
 export type CallBudget = Awaited<ReturnType<typeof readCallBudget>>
 
-/** Calls left today; where each channel has its own, those of the channel with the fewest. */
+/** Calls left today; if each channel has its own budget, those of the channel with the fewest. */
 export function fewestCallsLeft({ budget, scopes }: CallBudget): number {
   return Math.min(budget, ...scopes.map(({ left }) => left))
 }
 
-/** What is left of the calls on 4.6 at `nowMs` (milliseconds since 1970, by this machine's clock: nothing is asked). */
+/** What is left of the calls on 4.6 at `nowMs` (milliseconds since 1970, by this machine's clock). Calls nothing. */
 export async function readCallBudget(db: Db, { v1Budget, v1BudgetScope, timeZone }: BudgetSettings, nowMs: number) {
   const today = formatWallDate(wallTimeAt(nowMs, timeZone))
   const charged = await readCharged(db, today)
@@ -142,11 +142,11 @@ export async function readCallBudget(db: Db, { v1Budget, v1BudgetScope, timeZone
   return {
     serviceDay: days[0]?.serviceDay ?? today,
     budget: v1Budget,
-    /** Whether all channels share them, or each has its own. */
+    /** Whether all channels share the calls, or each has its own. */
     scope: v1BudgetScope,
     /**
-     * One entry for the account, or one for each channel that has used some; other channels have all of theirs. Where
-     * calls of the day were charged to the account before, `account` is what each other channel has left.
+     * One entry for the account, or one for each channel that has used calls; any other channel has all of its calls.
+     * If the account was charged with calls of the day before, `account` is what each other channel has left.
      */
     scopes,
   }

@@ -3,15 +3,15 @@ import type { ChannelFacts } from '../core/stream.ts'
 import type { Database, Db } from '../store/database.ts'
 import { now, ops, type Statement } from './ops.ts'
 
-/** Days on which the service did not know a channel until it is gone. A day counts once, however many runs asked. */
+/** On how many days the service must not know a channel before it is gone. A day counts once, however many runs ask. */
 export const DAYS_UNTIL_GONE = 3
 
 /** What the service answered about channels in one run. */
 interface ChannelAnswers {
   readonly serviceDay: string
-  /** Channels that do not exist, as the service said. */
+  /** Channels that do not exist according to the service. */
   readonly unknown: ReadonlySet<string>
-  /** Channels that delivered anything at all: they exist, whatever else was said. */
+  /** Channels that gave any valid answer: they exist, even if another answer denies it. */
   readonly answered: ReadonlySet<string>
 }
 
@@ -21,7 +21,7 @@ export async function readGoneChannels(db: Db): Promise<ReadonlySet<string>> {
   return new Set((await gone.execute()).map(({ channelId }) => channelId))
 }
 
-/** Channels that are gone, and that no run has asked for yet on this day of the service. */
+/** The gone channels that no run has asked for on this day of the service. */
 export async function readUnaskedChannels(db: Db, serviceDay: string): Promise<readonly string[]> {
   const rows = await ops(db)
     .selectFrom('livehouse.channels as channel')
@@ -34,9 +34,9 @@ export async function readUnaskedChannels(db: Db, serviceDay: string): Promise<r
 }
 
 /**
- * Counts the days on which a channel was unknown: after three of them, without an answer in between, it is gone. An
- * answer resets the count, and so does leaving the configuration; a channel that was not asked for keeps its count.
- * Where every channel answers, nothing is written. @returns the channels whose state changed
+ * Counts the days on which the service did not know a channel: on the third one without an answer since, the channel is
+ * gone. An answer resets the count, and so does removal from the configuration; a channel that was not asked for keeps
+ * its count. If every channel answers, nothing is written. @returns the channels whose state changed
  */
 export async function recordChannelAnswers(db: Db, { unknown, answered, serviceDay }: ChannelAnswers, runId: string) {
   return await db.transaction().execute(async (trx) => {
@@ -74,7 +74,7 @@ export async function recordChannelAnswers(db: Db, { unknown, answered, serviceD
     return {
       gone: isTooMany ? [] : await changeState(trx, due, 'active', 'gone', runId),
       back: await changeState(trx, known, 'gone', 'active', runId),
-      /** Channels that would be gone, but are over half of the configured ones: the service is taken to be at fault. */
+      /** Channels that stay active although they are due, as they are over half of all: the service is at fault. */
       tooMany: isTooMany ? due : [],
     }
   })
@@ -97,7 +97,7 @@ async function changeState(
   return rows.map(({ channelId }) => channelId).toSorted()
 }
 
-/** A channel of the warehouse; `name` is null until a visitor record names it. */
+/** A channel of the warehouse; `name` is null until an answer of the service names it. */
 export type ListedChannel = Awaited<ReturnType<typeof readChannelList>>[number]
 
 const listed = ['channelId', 'name', 'label', 'channelGroup as group', 'isTest', 'state'] as const
@@ -107,14 +107,14 @@ export async function readChannelList(db: Db) {
   return await ops(db).selectFrom('livehouse.channels').select(listed).orderBy('channelId').execute()
 }
 
-/** A channel, and how many rows of it the warehouse has. */
+/** A channel with its numbers of rows in the warehouse. */
 export interface ChannelState extends ListedChannel {
   readonly visitors: number
   readonly watchRecords: number
   readonly lastLandedAt: Date | null
 }
 
-/** Every channel of the warehouse, by id. */
+/** Every channel of the warehouse with its numbers of rows, by id. */
 export async function readChannelStates(db: Db): Promise<ReadonlyMap<string, ChannelState>> {
   // The builder does not know the tables of streams.
   const visitors = sql<number>`(select count(*)::float8 from livehouse.visitors
@@ -137,8 +137,8 @@ export async function readChannelStates(db: Db): Promise<ReadonlyMap<string, Cha
 type ConfiguredChannel = Pick<ListedChannel, 'channelId' | 'label' | 'group' | 'isTest'> & { until: string | null }
 
 /**
- * Gives every configured channel a row, and marks those that are no longer configured as retired. Rows that are right
- * already are not touched: comparing them is plainer in SQL.
+ * Gives every configured channel a row, and marks all others as retired. Rows that are already right are not touched;
+ * to compare them is plainer in SQL.
  */
 export async function registerChannels(db: Db, channels: readonly ConfiguredChannel[], runId: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
@@ -174,7 +174,7 @@ export async function registerChannels(db: Db, channels: readonly ConfiguredChan
   })
 }
 
-/** Writes what the service says of a channel; a null leaves the known value. */
+/** Writes what the service says about a channel. A null leaves the stored value. */
 export function describeChannel(db: Db, channelId: string, { name, adminId }: ChannelFacts, runId: string): Statement {
   const facts = { ...(name !== null && { name }), ...(adminId !== null && { adminId }) }
   const names = (['name', 'adminId'] as const).filter((each) => each in facts)

@@ -6,12 +6,12 @@ export interface GiftLabel {
   readonly giftType: 'cash' | 'prop'
   /** Decimal digits. */
   readonly giftId: string
-  /** Null for none; written, it takes the label away. */
+  /** Null for none; to write null removes the label. */
   readonly label: string | null
   readonly group: string | null
 }
 
-/** Writes labels, all or none; other kinds keep theirs. */
+/** Writes labels, all or none. Kinds of gifts that are not given keep theirs. */
 export async function writeGiftLabels(db: Db, labels: readonly GiftLabel[]): Promise<void> {
   // The builder cannot read rows from a JSON document.
   await sql`

@@ -5,8 +5,8 @@ import { ops, type Row } from './ops.ts'
 import { readLeases } from './leases/lease-rows.ts'
 
 /**
- * Records the jobs of a scheduler that starts. A new job, or one with a new schedule, is due from now on: earlier times
- * are not caught up. @returns since when each is due
+ * Records the jobs when a scheduler starts. A new job, or one with a new schedule, is due from now on: earlier times
+ * are not caught up. @returns since when each job is due
  */
 export async function registerJobs(
   db: Db,
@@ -14,7 +14,7 @@ export async function registerJobs(
   now: Date,
 ): Promise<ReadonlyMap<string, Date>> {
   if (jobs.length === 0) return new Map()
-  // A clock that was ahead must not delay a job: the earlier instant counts. Comparing rows is plainer in SQL.
+  // The earlier instant counts, so that a clock that was ahead delays no job. To compare rows is plainer in SQL.
   const since = sql<Date>`case when (jobs.cron, jobs.time_zone, jobs.is_enabled) =
     (excluded.cron, excluded.time_zone, excluded.is_enabled) then least(jobs.since, ${now}) else ${now} end`
   const rows = await ops(db)
@@ -33,13 +33,13 @@ export async function registerJobs(
   return new Map(rows.map((row) => [row.job, row.since]))
 }
 
-/** Held while this process, and no other, works on a job. Use it with `await using`. */
+/** Held while this process alone works on a job. Use it with `await using`. */
 export interface JobLease extends AsyncDisposable {
-  /** Aborts with lease.lost when another process may work on it. */
+  /** Aborts with lease.lost when another process may work on the job. */
   readonly lost: AbortSignal
 }
 
-/** Takes the lease of a job, without waiting for it. @returns undefined while another has it @throws db.… codes */
+/** Takes the lease of a job without waiting. @returns undefined if another process has it @throws db.… codes */
 export async function takeJob(db: Db, job: string): Promise<JobLease | undefined> {
   await using stack = new AsyncDisposableStack()
   const lost = await stack.use(new Leases(db)).tryTake(leaseOf(job))
@@ -48,7 +48,7 @@ export async function takeJob(db: Db, job: string): Promise<JobLease | undefined
   return { lost, [Symbol.asyncDispose]: async () => await held.disposeAsync() }
 }
 
-/** Which of these jobs a process is running now. */
+/** Which of these jobs are running now, in any process. */
 export async function readHeldJobs(db: Db, jobs: readonly string[]): Promise<ReadonlySet<string>> {
   const names = new Set((await readLeases(db)).map(({ name }) => name))
   return new Set(jobs.filter((job) => names.has(leaseOf(job))))
@@ -58,10 +58,10 @@ function leaseOf(job: string): string {
   return `job ${job}`
 }
 
-/** A run of a job. It is `running` also where its process was killed. */
+/** A run of a job. If its process was killed, it stays `running`. */
 export type JobRun = Row<'job_runs'>
 
-/** The run on record of each job's last due time, not later than `now`. */
+/** The run on record for each job's last due time that is not later than `now`. */
 export async function readLastTicks(db: Db, jobs: readonly string[], now: Date): Promise<ReadonlyMap<string, JobRun>> {
   const ticks = selectRuns(db).where('localTime', 'is not', null).where('dueAt', '<=', now)
   return await readFirst(jobs, ticks.orderBy('dueAt', 'desc').orderBy('isRepeat', 'desc'))
@@ -78,8 +78,8 @@ function selectRuns(db: Db) {
 }
 
 /**
- * A query of the last runs of jobs that failed before a run of the ledger began (a missing setting, say), or whose run
- * never ended; a part of a statement.
+ * A subquery: of each job, the last run that ended without a finished run of the ledger. It failed before that one
+ * began (a missing setting, say), or that one never ended.
  */
 export function selectFailuresToStart(db: Db) {
   const ended = ops(db).selectFrom('job_runs').where('runId', 'is', null).where('status', '=', 'ended')
@@ -90,7 +90,7 @@ export function selectFailuresToStart(db: Db) {
     .orderBy('finishedAt', (order) => order.desc().nullsLast())
 }
 
-/** Job by job, each by its index: there are few jobs, and there may be many runs of each. */
+/** Reads job by job, each through the index: jobs are few, but each may have many runs. */
 async function readFirst(jobs: readonly string[], runs: ReturnType<typeof selectRuns>) {
   const first = new Map<string, JobRun>()
   for (const job of jobs) {
@@ -101,14 +101,14 @@ async function readFirst(jobs: readonly string[], runs: ReturnType<typeof select
 }
 
 interface NewJobRun extends Pick<Row<'job_runs'>, 'job' | 'worker' | 'startedAt'> {
-  /** When it was due, as the record has it: an edited job may be due at the same wall time of another zone. */
+  /** When it was due, and in which zone: an edited job may be due at the same wall time of another zone. */
   readonly due: { readonly localTime: string; readonly timeZone: string; isRepeat: boolean; dueAt: Date } | undefined
 }
 
-/** A run and its attempt: the number tells whether another process has begun it since. */
+/** A run and its attempt, whose number shows whether another process has begun the run since. */
 export type HeldJobRun = Pick<JobRun, 'jobRunId' | 'attempts'>
 
-/** Records that a run begins, or begins once more. @returns undefined where it has ended before */
+/** Records that a run begins, for the first time or again. @returns undefined if it has already ended */
 export async function beginJobRun(db: Db, { job, due, worker, startedAt }: NewJobRun): Promise<HeldJobRun | undefined> {
   const tick = due ?? { timeZone: null, localTime: null, isRepeat: false, dueAt: null }
   const begun = { status: 'running', worker, startedAt, finishedAt: null, error: null } as const
@@ -125,13 +125,13 @@ export async function beginJobRun(db: Db, { job, due, worker, startedAt }: NewJo
     .executeTakeFirst()
 }
 
-/** How a run of a job ended, or came to a stop before its end. */
+/** How a run of a job ended or was interrupted. */
 export interface EndedJobRun extends Pick<JobRun, 'outcome' | 'runId' | 'error'> {
   readonly status: 'ended' | 'interrupted' | 'skipped'
   readonly finishedAt: Date
 }
 
-/** Records the end of a run. @returns false, and writes nothing, where it has ended or another process has begun it */
+/** Records the end of a run. @returns false, with nothing written, if it has ended or another process has begun it */
 export async function endJobRun(db: Db, { jobRunId, attempts }: HeldJobRun, end: EndedJobRun): Promise<boolean> {
   const { numUpdatedRows } = await ops(db)
     .updateTable('job_runs')

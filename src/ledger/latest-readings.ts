@@ -3,33 +3,33 @@ import { type Proof, proofs } from '../core/slice.ts'
 import { parseWallTime, type WallTime } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 
-/** What the ledger says of all partitions of one stream in one active channel, or in the account. */
+/** What the ledger says about all partitions of one stream in one active channel or in the account. */
 export interface LedgerUnit {
   readonly stream: string
   readonly channelId: string | null
-  /** How each of its partitions (gift types, questionnaires; else one) ended in its latest slice. */
+  /** The proof of the latest slice of each partition (a gift type, a questionnaire; otherwise there is one). */
   readonly proofs: readonly Proof[]
-  /** Read by ranges of time; else walked as a whole list. */
+  /** Whether it is read by ranges of time; otherwise as a whole list. */
   readonly isWindowed: boolean
-  /** What is covered begins here; null where nothing is, and for walks. */
+  /** Where coverage begins; null if nothing is covered, and for whole lists. */
   readonly since: WallTime | null
-  /** Where the coverage of its least covered partition ends; null where one has none, and for walks. */
+  /** Where the coverage of its least covered partition ends; null if one has none, and for whole lists. */
   readonly until: WallTime | null
   readonly leastCovered: string
-  /** Until when it is complete by the service's wall clock: `until`, of walks when they landed; null where not. */
+  /** Up to when it is complete, on the service's wall clock: `until`; for whole lists, when they landed; or null. */
   readonly reach: WallTime | null
-  /** How many ranges between covered ones are not covered. */
+  /** How many uncovered ranges lie between covered ones. */
   readonly gaps: number
-  /** When a partition was last read to its end; null where none ever was. */
+  /** When any partition was last read to its end; null if none ever was. */
   readonly lastLandedAt: Date | null
-  /** Of that reading. */
+  /** The proof of that reading. */
   readonly lastLandedProof: Proof | null
-  /** The latest proven slice of all. */
+  /** When a slice of it was last verified. */
   readonly verifiedAt: Date | null
   readonly lastRunId: string
 }
 
-/** One row a stream and active channel, in order. `timeZone`: the service's. */
+/** Reads one unit for each stream and active channel, in that order. `timeZone`: the service's. */
 export async function readLedgerUnits(db: Db, timeZone: string): Promise<readonly LedgerUnit[]> {
   // The builder knows neither multiranges nor elements of an array.
   const { rows } = await sql<UnitRow>`
@@ -56,7 +56,7 @@ export async function readLedgerUnits(db: Db, timeZone: string): Promise<readonl
 
 type UnitRow = Omit<LedgerUnit, 'since' | 'until' | 'reach'> & Record<'since' | 'until' | 'walked', string | null>
 
-/** How many partitions of several units ended with each proof; zeros are left out. */
+/** Counts the partitions of these units by their proof, without zeros. */
 export function countProofs(units: readonly LedgerUnit[]): Readonly<Partial<Record<Proof, number>>> {
   const ended = units.flatMap((unit) => unit.proofs)
   const counts = proofs.map((proof) => [proof, ended.filter((each) => each === proof).length] as const)

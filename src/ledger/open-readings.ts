@@ -7,24 +7,24 @@ import { ops, type Row } from './ops.ts'
 type OpenRow = Row<'open_readings'>
 
 /**
- * A gap (a range that is not covered), a problem (a reading that fell short or failed, and no later one has succeeded),
- * or an accepted shortfall. `channelId` is null for the account, and of a gap all that comes from a reading is null.
+ * A gap (a range that is not covered), a problem (a reading that fell short or failed, with no later success), or an
+ * accepted shortfall. `channelId` is null for the account. A gap has null for everything that a reading would provide.
  */
 export interface OpenReading
   extends Pick<OpenRow, 'sliceId' | 'kind' | 'stream' | 'partition' | 'channelId' | 'proof' | 'acceptanceId'> {
   /** Undefined for a walk over a whole list. */
   readonly window: Window | undefined
-  /** What is missing or went wrong, in English. May quote what the service said. */
+  /** What is missing or went wrong, in English. May quote the service. */
   readonly reason: string | null
   readonly at: Date | null
-  /** Of a shortfall; null where the ledger does not say. */
+  /** How many rows a shortfall lacks; null if the ledger does not say. */
   readonly missingRows: number | null
 }
 
 /** The open readings of active channels and the account. */
 export type OpenReadings = Awaited<ReturnType<typeof readOpenReadings>>
 
-/** @param most how many of each kind are listed @param channelId the only one; all when not given */
+/** Reads what is open. @param most how many of each kind to list @param channelId all channels when not given */
 export async function readOpenReadings(db: Db, most: number, channelId?: string) {
   const open: OpenReading[] = []
   const openCounts = { gap: 0, problem: 0, accepted: 0 }
@@ -32,7 +32,7 @@ export async function readOpenReadings(db: Db, most: number, channelId?: string)
     .selectFrom('open_readings')
     .where('isActive', '=', true)
     .$if(channelId !== undefined, (query) => query.where('channelId', '=', channelId ?? ''))
-  // A constant, so that the other parts of the view are not read.
+  // A literal, so that the planner drops the other branches of the view.
   const ofKind = (kind: OpenReading['kind']) => active.where('kind', '=', sql.lit(kind))
   for (const kind of ['problem', 'gap', 'accepted'] as const) {
     const rows = await ofKind(kind)
@@ -56,18 +56,18 @@ export async function readOpenReadings(db: Db, most: number, channelId?: string)
     open,
     /** How many there are of each kind, listed or not. */
     openCounts,
-    /** How many problems there are of each stream in each channel, and in the account. */
+    /** How many problems each stream has in each channel and in the account. */
     problems: counts.map((row) => ({ ...row, readings: Number(row.readings) })),
   }
 }
 
-/** The open readings of one stream, but not its gaps; also of channels that are not active. The newest first. */
+/** The problems and accepted shortfalls of one stream, also in channels that are not active, newest first. */
 async function readOpenOfStream(db: Db, stream: string): Promise<readonly OpenReading[]> {
   const open = ops(db).selectFrom('open_readings').selectAll().where('kind', '!=', 'gap').where('stream', '=', stream)
   return (await open.orderBy('sliceId', 'desc').execute()).map(toReading)
 }
 
-/** The shortfalls of a channel, or of the account (null), that no later reading has found again; the newest first. */
+/** The shortfalls of a channel (null: the account) that no later reading has reported again, newest first. */
 export async function readShortfalls(
   db: Db,
   stream: string,
@@ -82,7 +82,7 @@ export async function readShortfalls(
   })
 }
 
-/** Whether they overlap; a whole list overlaps every window. */
+/** Whether two windows overlap. Undefined is a whole list, which overlaps every window. */
 export function areOverlapping(one: Window | undefined, other: Window | undefined): boolean {
   return one === undefined || other === undefined || (one.from < other.to && one.to > other.from)
 }
@@ -94,18 +94,18 @@ function toReading(row: OpenRow): OpenReading {
   return { sliceId, kind, stream, partition, channelId, proof, acceptanceId, reason, at, window, missingRows }
 }
 
-/** What the ledger holds of one partition, within what is wanted of it. */
+/** What the ledger holds about one partition, within its wanted range. */
 export interface LedgerEntry {
-  /** Within the wanted range, oldest first; none for a snapshot. */
+  /** Oldest first; none for a whole list. */
   readonly covered: readonly Window[]
   readonly gaps: readonly Window[]
-  /** The last reading that landed; undefined where none has. */
+  /** The last reading that landed; undefined if none has. */
   readonly lastLanded: { readonly at: Date; readonly proof: Proof } | undefined
-  /** Problems and accepted shortfalls; the newest first. */
+  /** Problems and accepted shortfalls, newest first. */
   readonly open: readonly OpenReading[]
 }
 
-/** What the ledger holds of partitions of one stream, by partition. `window`: what is wanted; undefined for a list. */
+/** What the ledger holds about partitions of one stream. `window`: the wanted range; undefined for a whole list. */
 export async function readLedger(
   db: Db,
   stream: string,

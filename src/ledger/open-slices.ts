@@ -5,29 +5,29 @@ import type { Db } from '../store/database.ts'
 import { isAt, type Ops, ops, type Row } from './ops.ts'
 import type { SliceRecord } from './slices/slices.ts'
 
-/** How far a slice that is read over several days has come. `pagesRead`: pages whose rows are committed. */
+/** The progress of a slice that is read over several days. `pagesRead`: pages whose rows are committed. */
 export interface OpenSlice
   extends Pick<Row<'open_slices'>, 'pagesRead' | 'pageSize' | 'startedAt' | 'readAt'>,
     Pick<SliceRecord, 'covers' | 'backfillId' | 'quarantinedRows' | 'calls' | 'retries'> {
   readonly window: Window
-  /** Of the rows that came so far. */
+  /** The keys of all rows so far. */
   readonly keys: ReadonlySet<string>
-  /** In the order of the page. */
+  /** The keys of the last page, in its order. */
   readonly lastPageKeys: readonly string[]
-  /** Rows inside the window. */
+  /** How many rows lie inside the window. */
   readonly foundRows: number
-  /** The page that the service refuses, and since when; undefined once it is committed. Kept where the slice is cut. */
+  /** The page that the service refuses, and since when; undefined once it is read. It survives a cut of the slice. */
   readonly refused: { readonly page: number; readonly since: Date } | undefined
 }
 
 const LONGEST_REFUSAL_MS = 3 * DAY * 1000
 
-/** Whether its next page has been refused for so long that the calls of a day are not the reason. */
+/** Whether the next page has been refused for so long that a spent day's budget cannot be the reason. */
 export function isRefusedForDays({ refused, pagesRead }: OpenSlice, nowMs: number): boolean {
   return refused?.page === pagesRead + 1 && nowMs - refused.since.getTime() >= LONGEST_REFUSAL_MS
 }
 
-/** The slice of a partition that is being read; undefined where none is. */
+/** The open slice of a partition; undefined if there is none. */
 export async function readOpenSlice(db: Db, place: Place): Promise<OpenSlice | undefined> {
   const row = await ops(db).selectFrom('open_slices').selectAll().where(isAt(place)).executeTakeFirst()
   const window = row && parseRange(row.reads)
@@ -47,7 +47,7 @@ export async function readOpenSlice(db: Db, place: Place): Promise<OpenSlice | u
   }
 }
 
-/** Keeps how far a slice has come; in the transaction of the rows of its last page. */
+/** Saves the progress of a slice. Call it in the transaction that writes the rows of its last page. */
 export async function saveOpenSlice(
   db: Db,
   place: Place & { readonly runId: string },
@@ -68,7 +68,7 @@ export async function saveOpenSlice(
   await saving.onConflict((conflict) => conflict.columns(['stream', 'partition']).doUpdateSet(row)).execute()
 }
 
-/** Deletes the progress of those slices that a condition holds for: they have ended, or start again. */
+/** Deletes the progress of the slices that match a condition: they have ended, or start again. */
 export async function closeOpenSlices(
   trx: Db,
   where: (eb: ExpressionBuilder<Ops, 'open_slices'>) => Expression<SqlBool>,

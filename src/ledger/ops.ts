@@ -6,7 +6,7 @@ type CamelCase<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : Name
 
-/** Tables of `livehouse_ops` without its name, and those of `livehouse`; columns in camel case. */
+/** The tables of `livehouse_ops`, without the schema's name, and those of `livehouse`, with columns in camel case. */
 export type Ops = {
   readonly [Table in keyof Database as Table extends `livehouse_ops.${infer Name}` ? Name : Table]: {
     [Column in keyof Database[Table] & string as CamelCase<Column>]: Database[Table][Column]
@@ -16,7 +16,7 @@ export type Ops = {
 /** A row as it is read. */
 export type Row<Table extends keyof Ops> = Readonly<Selectable<Ops[Table]>>
 
-/** The same database or transaction, for statements with columns in camel case. Keys inside JSON stay as they are. */
+/** The same database or transaction, with columns in camel case. Keys inside JSON documents stay as they are. */
 export function ops(db: Db): Kysely<Ops> {
   const named: unknown = db.withSchema('livehouse_ops').withPlugin(plugin)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin does to names what the type does
@@ -25,12 +25,12 @@ export function ops(db: Db): Kysely<Ops> {
 
 const plugin = new CamelCasePlugin({ maintainNestedObjectKeys: true })
 
-/** A statement that writes and returns nothing. */
+/** A statement whose result nobody needs. */
 export interface Statement {
   readonly execute: () => Promise<unknown>
 }
 
-/** Rows a statement: far below the limit of 65,535 parameters. */
+/** How many rows one statement writes: far below the limit of 65,535 parameters. */
 export const ROWS_A_STATEMENT = 1000
 
 /** The database's time at the start of the transaction. */
@@ -41,10 +41,10 @@ export function isAt({ stream, partition }: Place) {
   return (eb: ExpressionBuilder<Ops, PlacedTable>) => eb.and({ stream, partition })
 }
 
-/** The tables and views whose rows belong to one. */
+/** The tables and views whose rows belong to a partition. */
 type PlacedTable = keyof { [Table in keyof Ops as Ops[Table] extends Place ? Table : never]: unknown }
 
-/** `any (…)`, with all texts as one parameter: there may be more than a statement has parameters. */
+/** `any (…)` with all texts as one parameter, as there may be more of them than a statement has parameters. */
 export function anyOf(texts: readonly string[]) {
   const eb = expressionBuilder<Ops>()
   return eb.fn.any(eb.val(texts))

@@ -6,7 +6,7 @@ import { now as databaseTime, ops } from './ops.ts'
 import { forgetUses } from './slices/acceptances.ts'
 
 /**
- * The tables of `livehouse_ops` that keep a run: it stays while one of their rows names it. Tables of the warehouse and
+ * The tables of `livehouse_ops` whose rows keep the run that they name from being pruned. Tables of the warehouse and
  * `channel_days` name runs too, but do not keep them.
  */
 export const REFERRING_TABLES: readonly string[] = [
@@ -23,18 +23,18 @@ export const REFERRING_TABLES: readonly string[] = [
   'unlisted_questionnaires',
 ]
 
-/** A year, and some weeks to compare it with the one before. */
+/** A year, and some weeks to compare with the year before. */
 const KEPT_DAYS = 400
 
 /**
- * Deletes records beside the ledger that are older than `KEPT_DAYS` by this clock and by that of the database: runs of
- * jobs, backfills, uses of acceptances and alerts that are over, days of the call budget, and runs that nothing names.
- * The ledger itself (see `pruneSlices`) and quarantine are not touched.
+ * Deletes records that are older than `KEPT_DAYS` by this machine's clock and by the database's: ended runs of jobs,
+ * closed backfills, cleared alerts, uses of ended acceptances, days of the call budget, and runs that nothing names.
+ * Slices (see `pruneSlices`) and quarantine are not touched.
  */
 export async function pruneRecords(db: Db, now: Date): Promise<void> {
   const { databaseNow } = await db.selectNoFrom(databaseTime.as('databaseNow')).executeTakeFirstOrThrow()
   const before = new Date(Math.min(now.getTime(), databaseNow.getTime()) - KEPT_DAYS * DAY * 1000)
-  // Runs of jobs refer to runs.
+  // Runs of jobs come first, as they refer to runs.
   await ops(db).deleteFrom('job_runs').where('status', '!=', 'running').where('startedAt', '<', before).execute()
   await forgetUses(db, before)
   const backfills = ops(db).deleteFrom('backfills as old').where('status', '!=', 'open')
@@ -48,10 +48,10 @@ export async function pruneRecords(db: Db, now: Date): Promise<void> {
   await over.where(isUnreferenced(REFERRING_TABLES, 'run_id')).execute()
 }
 
-/** Whether no row of these tables names the number of `old`. */
+/** Whether no row of these tables refers to the row `old`. */
 function isUnreferenced(tables: readonly string[], column: string) {
   const name = sql.ref(column)
-  // One query of a list of tables is beyond the types of the builder.
+  // The builder cannot type a query over a list of tables.
   const named = tables.map(
     (table) => sql`select ${name} from ${sql.table(`livehouse_ops.${table}`)} where ${name} = old.${name}`,
   )

@@ -7,8 +7,8 @@ import { anyOf, ops, ROWS_A_STATEMENT } from './ops.ts'
 import { forgetPartition } from './slices/slices.ts'
 
 /**
- * The known questionnaires by channel; `listed`: without those that the last proven list no longer had; a date: without
- * those that proven lists have lacked since then or longer.
+ * The known questionnaires by channel. `listed` leaves out those that the last proven list no longer had; a date leaves
+ * out those that proven lists have lacked since then or longer.
  */
 export async function readQuestions(
   db: Db,
@@ -26,8 +26,8 @@ export async function readQuestions(
 }
 
 /**
- * Records which known questionnaires, by their partitions, a proven list has and which it no longer has: all or none.
- * @returns those of the latter that were still listed at `since`
+ * Records, in one transaction, which known questionnaires a proven list has and which it lacks, by their partitions.
+ * @returns those it lacks that were still listed at `since`
  */
 export async function recordListing(
   db: Db,
@@ -57,15 +57,15 @@ interface SeenHeaders extends Place {
   readonly seenAt: Date
 }
 
-/** Whether the headers of a questionnaire are known. */
+/** Whether the headers of a questionnaire are on record. */
 export async function hasHeaders(db: Db, partition: string): Promise<boolean> {
   const known = ops(db).selectFrom('headers').select('partition').where('partition', '=', partition)
   return (await known.executeTakeFirst()) !== undefined
 }
 
 /**
- * Remembers the headers of a questionnaire. Where they are not what they were, everything that was covered until now is
- * forgotten: all of it is read again, so that no row keeps its old questions.
+ * Records the headers of a questionnaire. If they have changed, its whole coverage is forgotten: everything is read
+ * again, so that no row keeps the old questions.
  */
 export async function rememberHeaders(trx: Db, headers: SeenHeaders): Promise<void> {
   const { partition, title, runId, seenAt } = headers
@@ -80,7 +80,7 @@ export async function rememberHeaders(trx: Db, headers: SeenHeaders): Promise<vo
   if (before !== undefined) await forgetPartition(trx, headers)
 }
 
-/** When, and in which run, the headers of each questionnaire were first seen as they are: by its partition. */
+/** When and in which run the present headers of each questionnaire were first seen, by partition. */
 export async function readHeadersSeen(db: Db): Promise<ReadonlyMap<string, string>> {
   const rows = await ops(db).selectFrom('headers').select(['partition', 'seenAt', 'runId']).execute()
   return new Map(rows.map(({ partition, seenAt, runId }) => [partition, `${seenAt.getTime()} in ${runId}`]))
@@ -88,7 +88,7 @@ export async function readHeadersSeen(db: Db): Promise<ReadonlyMap<string, strin
 
 type FormId = Pick<Form, 'channelId' | 'questionId'>
 
-/** Records that a questionnaire is to have a view; publishing creates it. @returns the name of the view, new or old */
+/** Records that a questionnaire has a view of its own; publishing creates it. @returns the view's name, new or old */
 export async function addPublishedForm(db: Db, { channelId, questionId }: FormId): Promise<string> {
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'published forms')
@@ -101,7 +101,7 @@ export async function addPublishedForm(db: Db, { channelId, questionId }: FormId
   })
 }
 
-/** Drops the view of a questionnaire, and the record that it is to have one. */
+/** Drops the view of a questionnaire, and the record of it. */
 export async function removePublishedForm(db: Db, { channelId, questionId }: FormId, view: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await trx.schema.withSchema(FORMS_SCHEMA).dropView(view).ifExists().execute()
@@ -110,7 +110,7 @@ export async function removePublishedForm(db: Db, { channelId, questionId }: For
   })
 }
 
-/** Shows the answers to these questions to every analyst, or hides them again. @param numbers from 1, in their order */
+/** Shows the answers to these questions to every analyst, or hides them again. @param numbers of questions, from 1 */
 export async function setCleared(
   db: Db,
   { channelId, questionId, questions }: Form,

@@ -5,16 +5,16 @@ import type { PaceChange, UpdatePace, WithPace } from '../core/shared-calls.ts'
 import type { Db } from '../store/database.ts'
 import { isConnectionLoss } from '../store/translate-error.ts'
 
-/** As long as leases last: by then another process may have the work. */
+/** As long as a lease lasts: after that, another process may have taken over the work. */
 const LONGEST_OUTAGE_MS = 20_000
 const OUTAGE_POLL_MS = 500
 const SERIALIZATION = '40001'
 
 /**
  * Keeps the pace of calls to `host` in `livehouse_ops.call_paces`, by the database's clock, with optimistic locking: a
- * change is computed again where the version has changed meanwhile. While the database does not answer no call leaves:
- * processes that went on alone would exceed the ceiling together, and could store nothing.
- * @returns a function that waits for a lost database for 20 s, and then fails
+ * change is computed again if another process has changed the version meanwhile. While the database does not answer, no
+ * call leaves: processes that went on alone would exceed the ceiling together, and could store nothing.
+ * @returns a function that waits up to 20 s for a lost database, and then fails
  */
 export function createSharedPace(db: Db, host: string, clock: Clock): UpdatePace {
   const { now, monotonicMs = now } = clock
@@ -25,7 +25,7 @@ export function createSharedPace(db: Db, host: string, clock: Clock): UpdatePace
     proposed?: T,
   ): Promise<T> => {
     const askedAtMs = monotonicMs()
-    // Writing and reading in one statement is plainer in SQL. The clock is read also where there is no row.
+    // To write and read in one statement is plainer in SQL. It reads the clock even if there is no row.
     const { rows } = await sql<{ version: string | null; pace: unknown; now: string; isAccepted: boolean }>`
       with taken as (insert into livehouse_ops.call_paces as paces (host, version, pace)
         select ${host}::text, 1, ${JSON.stringify(proposed?.pace)}::jsonb where ${proposed !== undefined}::boolean
@@ -35,7 +35,7 @@ export function createSharedPace(db: Db, host: string, clock: Clock): UpdatePace
         (extract(epoch from clock_timestamp()) * 1000)::text as "now"
       from (select) as one left join livehouse_ops.call_paces on host = ${host}`.execute(db)
     const [kept = { version, pace: null, now: String(askedAtMs + offsetMs), isAccepted: false }] = rows
-    // The database read its clock after the request was sent and before the answer came.
+    // The database read its clock between the request and the answer, which bounds the offset.
     offsetMs = Math.max(Number(kept.now) - monotonicMs(), Math.min(offsetMs, Number(kept.now) - askedAtMs))
     if (proposed !== undefined && kept.isAccepted) return proposed
     return await update(change, kept.version, change(kept.pace, monotonicMs() + offsetMs))

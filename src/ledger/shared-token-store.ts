@@ -17,11 +17,11 @@ const POLL_MS = 50
 const LEASE = 'access token'
 
 /**
- * Keeps the token in `livehouse_ops.access_tokens` for every process of this database, encrypted with the application's
- * secret. One that was encrypted with another secret counts as none.
+ * Keeps the token in `livehouse_ops.access_tokens` for all processes of this database, encrypted with the application's
+ * secret. A token that another secret encrypted counts as none.
  *
- * One process at a time replaces it: the one that has the lease. No connection is held while the service is asked; one
- * that has lost the lease meanwhile keeps its token all the same, as it may be the later one.
+ * A lease lets one process at a time replace the token. No connection is held while the service is asked. A process
+ * that loses the lease meanwhile still saves its token, as it may be the later one.
  * @throws db.unreachable, db.refused
  */
 export function createSharedTokenStore(db: Db, { authUrl, appId, appSecret, clock }: SharedTokenOptions): TokenStore {
@@ -48,9 +48,9 @@ export function createSharedTokenStore(db: Db, { authUrl, appId, appSecret, cloc
   }
 }
 
-/** Whether this user may write a token, and the pace of calls. */
+/** Whether this database login may write the token and the pace of calls. */
 export async function mayShareToken(db: Db): Promise<boolean> {
-  // The builder does not know rights.
+  // The builder does not know privileges.
   const { rows } = await sql<{ may: boolean }>`
     select not current_setting('transaction_read_only')::boolean
       and has_schema_privilege('livehouse_ops', 'usage')
@@ -65,8 +65,8 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
 /**
- * AES-256-GCM under a key that scrypt derives from `secret`: with a stolen database, guessing the secret is slow.
- * `purpose` is authenticated too: under another one, `open` fails.
+ * AES-256-GCM with a key that scrypt derives from `secret`, so that guessing the secret from a stolen database is slow.
+ * `purpose` is authenticated too: with another one, `open` fails.
  */
 function createSeal(secret: string, purpose: string) {
   let key: Buffer | undefined
@@ -80,7 +80,7 @@ function createSeal(secret: string, purpose: string) {
       const encrypted = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
       return Buffer.concat([nonce, cipher.getAuthTag(), encrypted])
     },
-    /** @returns undefined where it was sealed with another secret or purpose, or was changed since */
+    /** @returns undefined if it was sealed with another secret or purpose, or was altered since */
     open: (sealed: Buffer): string | undefined => {
       try {
         const nonce = sealed.subarray(0, NONCE_BYTES)

@@ -3,20 +3,20 @@ import type { Db } from '../store/database.ts'
 import { ops, type Row } from './ops.ts'
 
 /**
- * The source of a database's rows: with another value of these, they would be of another account or of other instants.
- * The base URL has no trailing slash; `appId` is null where only a fixed token is used.
+ * The source of a database's rows. With another value of any of these, rows would belong to another account or mean
+ * other instants. The base URL has no trailing slash; `appId` is null if only a fixed token is used.
  */
 export type Source = Pick<Row<'source'>, 'baseUrl' | 'appId' | 'timeZone'>
 
 /**
- * Remembers the source of a database once it has given a page, and refuses any other: an address where nobody answers
- * may be mistyped. An app id that comes later, where only a fixed token has been used so far, is remembered then. Of
- * two first pages at once, one is checked against the other.
+ * Records the source of a database, and refuses any other from then on. Call it once the source has given a page: an
+ * address that never answered may be mistyped. An app id is added later if only a fixed token was used so far. Of two
+ * first pages at once, one is checked against the other.
  * @throws db.otherSource
  */
 export async function claimSource(db: Db, source: Source): Promise<void> {
   const { baseUrl, appId, timeZone } = source
-  // Waits for another claim to commit, by the index that allows one row.
+  // The unique index, which allows one row, makes this wait for another claim to commit.
   const claim = ops(db).insertInto('source').values({ baseUrl, appId, timeZone })
   await claim.onConflict((conflict) => conflict.doNothing()).execute()
   const same = ops(db).updateTable('source').where('baseUrl', '=', baseUrl).where('timeZone', '=', timeZone)
@@ -29,7 +29,7 @@ export async function readSource(db: Db): Promise<Source | undefined> {
   return await ops(db).selectFrom('source').select(['baseUrl', 'appId', 'timeZone']).executeTakeFirst()
 }
 
-/** Refuses another source, and claims nothing. @returns the one that is remembered @throws db.otherSource */
+/** Refuses another source, and records nothing. @returns the source on record @throws db.otherSource */
 export async function checkSource(db: Db, source: Source): Promise<Source | undefined> {
   const remembered = await readSource(db)
   if (remembered === undefined) return undefined
@@ -45,9 +45,9 @@ export async function checkSource(db: Db, source: Source): Promise<Source | unde
 }
 
 /**
- * Remembers the new address of a service that has moved, or another app id of the same account, as an operator says.
- * @returns a clause for each change; undefined where no run has claimed the database yet
- * @throws db.otherSource where anything else differs
+ * Records the new address of a service, or another app id of the same account, when an operator confirms the move.
+ * @returns a clause for each change; undefined if no run has claimed the database yet
+ * @throws db.otherSource if anything else differs
  */
 export async function moveSource(db: Db, source: Source): Promise<readonly string[] | undefined> {
   const remembered = await readSource(db)
@@ -59,8 +59,8 @@ export async function moveSource(db: Db, source: Source): Promise<readonly strin
 }
 
 /**
- * A clause for each setting that names another source; none where the database can be used. App ids are compared only
- * where both are given: a fixed token may change, and names no account.
+ * A clause for each setting that names another source; none if the database can be used. App ids are compared only if
+ * both are given, as a fixed token may change and names no account.
  */
 export function differencesBetween(remembered: Source, given: Source): readonly string[] {
   return [
@@ -74,26 +74,26 @@ function differenceIn(variable: string, remembered: string | null, given: string
   return remembered === null || remembered === given ? undefined : `${variable} was ${remembered} and is now ${given}`
 }
 
-/** Where a list reads its parameters, as a probe has found: numbers of rows and names of fields, no personal data. */
+/** What a probe found out about where a list takes its parameters. Holds counts and field names, no personal data. */
 export interface SourceFact {
   /** An endpoint. */
   readonly subject: string
-  /** Null: it could not be known; the evidence says why. */
+  /** Null if the probe could not find out; `evidence` says why. */
   readonly answer: string | null
-  /** What was asked, and what came. */
+  /** What was asked, and what the service answered. */
   readonly evidence: string
 }
 
-/** Kept apart from what other versions of livehouse have asked. */
+/** Separates these facts from those that other versions of livehouse recorded. */
 const TOPIC = 'list_params'
 
-/** What probes have found, by endpoint. */
+/** What probes have found out, by endpoint. */
 export async function readSourceFacts(db: Db) {
   const facts = ops(db).selectFrom('source_facts').select(['subject', 'answer', 'evidence', 'foundAt'])
   return await facts.where('topic', '=', TOPIC).orderBy('subject').execute()
 }
 
-/** Keeps what a probe found. A fact without an answer does not replace an earlier answer. */
+/** Records what a probe found out. A fact without an answer does not replace an earlier answer. */
 export async function keepSourceFacts(
   db: Db,
   facts: readonly SourceFact[],

@@ -4,14 +4,14 @@ import type { Db } from '../store/database.ts'
 /** How many rows a table has. */
 export interface TableSize {
   readonly rows: number
-  /** Counted; else the estimate of the database's statistics. */
+  /** Whether the rows were counted; otherwise `rows` is an estimate from the database's statistics. */
   readonly isExact: boolean
 }
 
-/** Tables of up to so many rows are counted: that takes no noticeable time. */
+/** Tables of up to this many rows are counted, which takes no noticeable time. */
 const MOST_COUNTED = 50_000
 
-/** The tables of schema `livehouse`, by name. Of a larger table, the estimate, but at least `MOST_COUNTED`. */
+/** The sizes of the tables of schema `livehouse`, by name. An estimate is never below `MOST_COUNTED`. */
 export async function readTableSizes(db: Db): Promise<ReadonlyMap<string, TableSize>> {
   // The builder does not know the catalogs.
   const { rows: tables } = await sql<{ name: string; estimate: number }>`
@@ -29,12 +29,12 @@ export async function readTableSizes(db: Db): Promise<ReadonlyMap<string, TableS
   return sizes
 }
 
-/** Adding up more records takes longer than a page may. */
+/** To add up more records takes longer than a page may. */
 const MOST_ADDED_UP = 1_000_000
 
 /**
- * The hours that viewers watched on days of the service since `since`, by when they came, in order; undefined where
- * there are too many records.
+ * The hours that viewers watched since `since`, by the service's day on which they came, in order; undefined if there
+ * are too many records to add up.
  */
 export async function readWatchedDays(
   db: Db,
@@ -42,7 +42,7 @@ export async function readWatchedDays(
   since: Date,
 ) {
   const size = sizes.get('watch_records')
-  // The estimate is too small to be true: the statistics are older than the rows.
+  // An estimate below the count so far is wrong: the statistics are older than the rows.
   const isUnknown = size !== undefined && !size.isExact && size.rows <= MOST_COUNTED
   if (isUnknown || (size?.rows ?? 0) > MOST_ADDED_UP) return undefined
   // The builder does not know the tables of streams.

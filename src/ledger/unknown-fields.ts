@@ -2,10 +2,10 @@ import { cleanText } from '../core/text.ts'
 import type { Db } from '../store/database.ts'
 import { ops, ROWS_A_STATEMENT } from './ops.ts'
 
-/** An index cannot hold longer names; `extra` of the row has the whole name. */
+/** Names are cut to fit into an index; `extra` of the row has the whole name. */
 const LONGEST_NAME = 255
 
-/** Remembers fields that the spec does not know, of one slice a thousand at most. @returns those that are new */
+/** Records fields that the spec does not know, a thousand of a slice at most. @returns those that are new */
 export async function rememberUnknownFields(
   db: Db,
   stream: string,
@@ -25,7 +25,7 @@ export async function rememberUnknownFields(
   return fresh.map(({ field }) => field)
 }
 
-/** The unknown fields that first came after an instant, in order: as many as one statement writes alerts of. */
+/** The unknown fields first seen after an instant, in order; no more than one statement can write alerts for. */
 export async function readUnknownFields(db: Db, after: Date): Promise<readonly { stream: string; field: string }[]> {
   const found = ops(db).selectFrom('unknown_fields').select(['stream', 'field']).where('firstSeenAt', '>', after)
   return await found.orderBy('stream').orderBy('field').limit(ROWS_A_STATEMENT).execute()

@@ -2,19 +2,19 @@ import { type ExpressionBuilder, sql } from 'kysely'
 import type { Db } from '../../store/database.ts'
 import { anyOf, now, type Ops, ops } from '../ops.ts'
 
-/** The leases held now, the oldest first. `holder`: host and process. `forRun`: the run they were taken for, if any. */
+/** The leases held now, oldest first. `holder`: host and process. `forRun`: the run it was taken for, if any. */
 export async function readLeases(db: Db) {
   const leases = ops(db).selectFrom('leases').select(['name', 'holder', 'forRun', 'takenAt as since'])
   return await leases.where('expiresAt', '>', now).orderBy('takenAt').orderBy('name').execute()
 }
 
-/** The lease of a run, held or not, as a part of a query of runs. */
+/** A subquery of a run's lease, held or expired. */
 export function selectLeaseOfRun(eb: ExpressionBuilder<Ops, 'runs'>) {
   // The builder joins texts as parameters only.
   return eb.selectFrom('leases').where('name', '=', sql<string>`'run ' || runs.run_id`)
 }
 
-/** Deletes the leases of runs, and those that expired a day ago. */
+/** Deletes the leases of these runs, and any that expired over a day ago. */
 export async function deleteRunLeases(db: Db, runs: readonly { readonly runId: string }[]): Promise<void> {
   const names = runs.map(({ runId }) => `run ${runId}`)
   // The builder knows no intervals.

@@ -7,12 +7,12 @@ import type { Db } from '../../store/database.ts'
 import { now, type Ops, ops } from '../ops.ts'
 
 /**
- * `expiresMs`: how long after its last renewal a lease expires, by the database's clock. `hasOwnConnection`: renewing
- * waits for no other work. Without it, nothing is held of a pool that may have no second connection.
+ * `expiresMs`: how long after its last renewal a lease expires, by the database's clock. `hasOwnConnection`: renewals
+ * have a connection to themselves and wait for no other work; without it, they take one from the pool each time.
  */
 const DEFAULTS = { renewMs: 5000, expiresMs: 20_000, hasOwnConnection: true }
 
-/** A lease of this process, as long as its row has this epoch, on this server. */
+/** A lease of this process, valid while its row has this epoch, on this server. */
 interface Held {
   readonly name: string
   readonly epoch: string
@@ -21,29 +21,29 @@ interface Held {
 }
 
 interface TakeOptions {
-  /** Takes it only where no other process wants it, and does not mark it as wanted; false when not given. */
+  /** Takes the lease only if no other process wants it, and does not mark it as wanted. Default: false. */
   readonly yieldsToOthers?: boolean
-  /** A transaction that it is to be part of; `keep` has it renewed once that is committed. */
+  /** The transaction to take it in. Call `keep` after the commit, so that the lease is renewed. */
   readonly db?: Db
-  /** The run that it is taken for, shown on the page of that run. */
+  /** The run that the lease is for; the page of that run shows it. */
   readonly forRun?: string | null
 }
 
 /**
  * The leases of one run or job: rows of `livehouse_ops.leases`, each with one holder at a time among all processes of
- * the database. They are renewed on a connection of their own; one that is not renewed expires, by the database's
- * clock, and another holder may take it. Each transaction of the holder ends with `require`: one that has lost its
- * lease, perhaps while its process was stopped, commits nothing. No session holds a lock: leases work behind a pooler.
+ * the database. They are renewed on a connection of their own. A lease that is not renewed expires by the database's
+ * clock, and another process may take it. Each transaction of the holder ends with `require`, so a holder that has lost
+ * its lease, perhaps while it was suspended, commits nothing. No session holds a lock, so leases work behind a pooler.
  */
 export class Leases implements AsyncDisposable {
   readonly #db: Db
   readonly #options: typeof DEFAULTS
   readonly #held = new Map<string, Held>()
-  /** Shared with the objects that `another` made: their leases are renewed together. */
+  /** The leases to renew, shared with the objects made by `another`. */
   readonly #renewed: Set<Held>
   readonly #closed = new AbortController()
   readonly #renewing: Promise<void>
-  /** When the server started that was there at last. */
+  /** The start time of the server that was last seen. */
   #server: Date | undefined
 
   constructor(db: Db, options: Partial<typeof DEFAULTS> = {}, shared?: Leases) {
@@ -53,14 +53,14 @@ export class Leases implements AsyncDisposable {
     this.#renewing = shared ? Promise.resolve() : this.#renewUntilClosed()
   }
 
-  /** Further leases of this process, renewed on the same connection until these here are closed. */
+  /** Creates a further set of leases, renewed on the same connection until this set is closed. */
   another(): Leases {
     return new Leases(this.#db, this.#options, this)
   }
 
   /**
-   * Takes a lease, without waiting. One that another process has is marked as wanted, unless `yieldsToOthers`.
-   * @returns a signal that aborts with lease.lost when it is no longer ours; undefined while another has it
+   * Takes a lease without waiting. If another process has it, marks it as wanted, unless `yieldsToOthers`.
+   * @returns a signal that aborts with lease.lost when the lease is lost; undefined if another process has it
    */
   async tryTake(
     name: string,
@@ -74,7 +74,7 @@ export class Leases implements AsyncDisposable {
         conflict
           .column('name')
           .doUpdateSet((eb) => ({ ...taken, epoch: eb.ref('excluded.epoch'), wantedUntil: null }))
-          // One that ends later than any can was renewed before the database's clock was set back.
+          // A lease that expires later than any can was renewed before the database's clock was set back.
           .where((eb) => eb.not(eb.between('leases.expiresAt', now, this.#expiry(2))))
           .$call((update) => (yieldsToOthers ? update.where(this.#isUnwanted) : update)),
       )
@@ -91,32 +91,32 @@ export class Leases implements AsyncDisposable {
     return undefined
   }
 
-  /** Renews a lease that was taken in a transaction, from its commit on: before, no renewal would find its row. */
+  /** Starts to renew a lease, after the commit of the transaction that took it: until then its row cannot be found. */
   keep(name: string): void {
     const held = this.#held.get(name)
     if (held !== undefined) this.#renewed.add(held)
   }
 
-  /** Marks a lease as wanted. @returns false where no process holds it */
+  /** Marks a lease as wanted. @returns false if no process holds it */
   async markWanted(name: string, db = this.#db): Promise<boolean> {
     const held = ops(db).updateTable('leases').where('name', '=', name).where('expiresAt', '>', now)
     return (await held.set({ wantedUntil: this.#expiry() }).returning('name').execute()).length > 0
   }
 
-  /** Whether it is ours, as far as is known here: `require` asks the database. */
+  /** Whether this process holds a lease, as far as it knows; `require` asks the database. */
   holds(name: string): boolean {
     return this.#held.get(name)?.lost.signal.aborted === false
   }
 
-  /** Whether another process has marked it as wanted lately. */
+  /** Whether another process has recently marked a lease as wanted. */
   async isWanted(name: string): Promise<boolean> {
     const leases = ops(this.#db).selectFrom('leases').select('name').where('name', '=', name)
     return (await leases.where((eb) => eb.not(this.#isUnwanted(eb))).execute()).length > 0
   }
 
   /**
-   * As the last statement of a transaction: locks the row of the lease, so that it stays ours until the commit. No
-   * lease outlives its server: one that takes its place may lack what was committed last.
+   * Checks and locks the row of a lease, so that no other process takes it before the commit; the last statement of a
+   * transaction. No lease outlives its server: after a failover, the new one may lack what was committed last.
    * @throws lease.lost
    */
   async require(trx: Db, name: string): Promise<void> {
@@ -135,11 +135,11 @@ export class Leases implements AsyncDisposable {
     throw error
   }
 
-  /** `require` for the lease of a stream's partition, to be passed as a function. */
+  /** `require` for the lease of a stream's partition, bound so that it can be passed on. */
   readonly requirePartition = async (trx: Db, stream: string, partition: Partition): Promise<void> =>
     await this.require(trx, partitionLease({ stream, partition: partitionKey(partition) }))
 
-  /** Whether another server has taken the place of that of the first lease, or of when this was last asked. */
+  /** Whether the server has been replaced or restarted since the first lease, or since the last call of this. */
   async isServerReplaced(): Promise<boolean> {
     const before = this.#server
     const start = ops(this.#db).selectNoFrom(({ fn }) => fn<Date>('pg_postmaster_start_time').as('server'))
@@ -153,7 +153,7 @@ export class Leases implements AsyncDisposable {
     if (held !== undefined) await this.#giveBack([held])
   }
 
-  /** Gives all leases back. Never throws: a lease that cannot be given back expires. */
+  /** Releases all leases. Never throws: a lease that cannot be released expires. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed.abort()
     await this.#renewing
@@ -163,8 +163,8 @@ export class Leases implements AsyncDisposable {
   }
 
   /**
-   * Deletes the rows, but for those of wanted leases, which expire, so that this process cannot take them again first.
-   * These get a new epoch, so that a renewal that is under way does not find them.
+   * Deletes the rows. Those of wanted leases expire instead, so that this process cannot take them again before the
+   * process that waits; they get a new epoch, so that a renewal in flight does not find them.
    */
   async #giveBack(held: readonly Held[]): Promise<void> {
     for (const each of held) this.#renewed.delete(each)
@@ -189,7 +189,7 @@ export class Leases implements AsyncDisposable {
         }
         await (this.#options.hasOwnConnection ? this.#db.connection().execute(renew) : renew(this.#db))
       } catch {
-        // The connection is lost; the next round takes another one. A lease that expires meanwhile fails at `require`.
+        // The connection is lost: the next round takes another one. If a lease expires meanwhile, `require` fails.
         await this.#pause()
       }
     }
@@ -207,12 +207,12 @@ export class Leases implements AsyncDisposable {
     }
   }
 
-  /** A lease that was given back since is not lost. */
+  /** Marks a lease as lost, unless it has been released. */
   #lose(held: Held, error: LivehouseError): void {
     if (this.#renewed.delete(held)) held.lost.abort(error)
   }
 
-  /** A mark that ends later than any can was made before the database's clock was set back. */
+  /** A mark that expires later than any can was made before the database's clock was set back, and is ignored. */
   readonly #isUnwanted = (eb: ExpressionBuilder<Ops, 'leases'>) =>
     eb('leases.wantedUntil', 'is', null).or(eb.not(eb.between('leases.wantedUntil', now, this.#expiry(2))))
 
@@ -221,7 +221,7 @@ export class Leases implements AsyncDisposable {
     return sql`clock_timestamp() + make_interval(secs => ${(times * this.#options.expiresMs) / 1000})`
   }
 
-  /** Waits for the next renewal. @returns false as soon as the leases are closed */
+  /** Waits until the next renewal is due. @returns false as soon as the leases are closed */
   async #pause(): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const cancelTimer = callIfStillRunning(this.#options.renewMs, resolve)
@@ -231,7 +231,7 @@ export class Leases implements AsyncDisposable {
   }
 }
 
-/** The name of this process for operators, such as `host-1 process 123`. */
+/** The name that operators see for this process, such as `host-1 process 123`. */
 export function thisProcess(): string {
   return `${hostname()} process ${process.pid}`
 }

@@ -12,18 +12,18 @@ type QuarantinedItem = Omit<RejectedItem, 'kind'>
 export interface QuarantineOrigin extends Place {
   readonly runId: string
   readonly seenAt: Date
-  /** The service's zone, whose days count. */
+  /** The service's zone, which decides what a day is. */
   readonly timeZone: string
-  /** The range that was asked for, in which the items lie; undefined for a whole list, and where none is resolved. */
+  /** The requested range, in which the items lie; undefined for a whole list, and if no item is resolved. */
   readonly asked?: Window | undefined
 }
 
 const KEY = ['stream', 'partition', 'itemHash', 'ordinal'] as const
 
 /**
- * Keeps items with their reasons. Equal items of one slice are numbered (`ordinal`), so that reading again adds none.
- * One that comes again is updated only where it was resolved, where the range in which it lies becomes narrower, or
- * once a day of the service: where nothing is new, nothing is written.
+ * Puts items into quarantine with their reasons. Equal items of one slice are numbered (`ordinal`), so that a second
+ * reading adds none. An item that comes again is updated only if it was resolved, if the range in which it lies
+ * changes, or once a day of the service: a reading without news writes nothing.
  */
 export async function quarantineItems(
   db: Db,
@@ -65,9 +65,9 @@ export async function quarantineItems(
 }
 
 /**
- * After a proven reading: an item that it did not bring again does not lie in the range that it asked for, and one with
- * no range left is resolved. To be called in the transaction of the reading's last rows. `isDaily`: the rows belong to
- * the day on which they are read, so only what was last seen on this day of the service is resolved.
+ * Resolves items after a proven reading. An item that the reading did not bring does not lie in the range that it asked
+ * for; an item with no range left is resolved. Call it in the transaction of the reading's last rows. `isDaily`: rows
+ * belong to the day on which they are read, so only items last seen on this day of the service are resolved.
  */
 export function resolveAbsent(
   trx: Db,
@@ -114,7 +114,7 @@ function numbered(items: readonly QuarantinedItem[]) {
   })
 }
 
-/** Whether a row is one of these items; two arrays, as there may be more items than a statement has parameters. */
+/** Whether a row is one of these items. As two arrays, they may be more than a statement has parameters. */
 function isAmong(items: readonly QuarantinedItem[]): RawBuilder<boolean> {
   const keys = numbered(items)
   const hashes = keys.map(({ itemHash }) => itemHash)
@@ -122,24 +122,24 @@ function isAmong(items: readonly QuarantinedItem[]): RawBuilder<boolean> {
   return sql<boolean>`((item_hash, ordinal) in (select * from unnest(${hashes}::text[], ${ordinals}::integer[])))`
 }
 
-/** An item that could not become a row and has not been resolved, with what it takes to read it again. */
+/** An unresolved item, with everything that is needed to read it again. */
 export type KeptItem = Pick<Row<'quarantine'>, (typeof KEPT)[number]>
 const KEPT = [...KEY, 'raw', 'reason', 'path', 'headers', 'runId', 'lastSeenAt'] as const
 
-/** A query of these items, of whatever partition. */
+/** A query of the unresolved items of all partitions. */
 export function selectKept(db: Db) {
   return ops(db).selectFrom('quarantine').where('resolvedAt', 'is', null).select(KEPT)
 }
 
-/** All of one partition. */
+/** The unresolved items of one partition. */
 export async function readQuarantined(db: Db, place: Place): Promise<readonly KeptItem[]> {
   return await selectKept(db).where(isAt(place)).execute()
 }
 
-/** Items a page: an item may be large. */
+/** Items a page: few, as an item may be large. */
 const PAGE = 500
 
-/** The unresolved items, of every stream when none is named, page by page in the order of their key. */
+/** The unresolved items, page by page in the order of their key. @param streams all when undefined */
 export async function* readKeptItems(
   db: Db,
   streams: readonly string[] | undefined,
@@ -162,7 +162,7 @@ export async function* readKeptItems(
   }
 }
 
-/** Notes that these items have become rows. To be called in the transaction that writes these. */
+/** Records that these items have become rows. Call it in the transaction that writes the rows. */
 export async function resolveItems(trx: Db, items: readonly KeptItem[], at: Date): Promise<void> {
   if (items.length === 0) return
   await ops(trx)
@@ -176,16 +176,16 @@ export async function resolveItems(trx: Db, items: readonly KeptItem[], at: Date
 }
 
 const CONFLICT = 'conflict'
-/** The beginning of the reason where a fresher item has the same key. */
+/** How the reason begins if a fresher item has the same key. */
 const DUPLICATE = 'duplicate'
 
-/** A row that the source lists beside a fresher one of the same key, for quarantine. */
+/** The quarantine item for a row that the source lists beside a fresher one of the same key. */
 export function duplicateItem(raw: string, path: string, rows: number) {
   const why = `${path} came ${rows} times with different contents in a list that did not change; the latest is kept`
   return setAside(raw, path, `${DUPLICATE}: ${why}`)
 }
 
-/** An item whose key is that of another record in another version of the interface, for quarantine. */
+/** The quarantine item for a record whose key belongs to a different record in version 2 of the interface. */
 export function conflictItem(raw: string, path: string, differing: readonly string[]) {
   return setAside(raw, path, `${CONFLICT}: version 2 has this ${path} with another ${differing.join(' and ')}`)
 }
@@ -198,14 +198,14 @@ export function isDuplicate({ reason }: Pick<QuarantinedItem, 'reason'>): boolea
   return reason.startsWith(DUPLICATE)
 }
 
-/** Whether the table has another row in place of this item: the fresher duplicate, or that of a higher version. */
+/** Whether the table has another row in place of this item: the fresher duplicate, or the one of version 2. */
 export function isSuperseded(item: Pick<QuarantinedItem, 'reason'>): boolean {
   return isDuplicate(item) || item.reason.startsWith(CONFLICT)
 }
 
 /**
- * Whether at least as many items were waiting when another run last landed a reading of the window. They are only
- * counted: a field that differs in every answer would make each of them look new.
+ * Whether at least as many items were waiting when another run last landed a reading of the window. Items are counted,
+ * not compared: a field that differs in every answer would make each of them look new.
  */
 export async function hadAsManyQuarantined(
   trx: Db,
@@ -218,7 +218,7 @@ export async function hadAsManyQuarantined(
     .where(isAt(place))
     .where('resolvedAt', 'is', null)
     .$if(window !== undefined, (query) => query.where('liesIn', '&&', formatRanges(window ? [window] : [])))
-    // Items that this run was the first to see may have the same millisecond.
+    // An item that this run saw first may have the same millisecond as the earlier landing.
     .where((eb) => eb('runId', '!=', runId).or('firstSeenAt', '<', eb.ref('lastSeenAt')))
     .where('firstSeenAt', '<=', selectLandedBefore(trx, place, window, runId))
     .executeTakeFirstOrThrow()
@@ -226,13 +226,13 @@ export async function hadAsManyQuarantined(
 }
 
 /**
- * The source fields of the rows of a partition that are in quarantine as duplicates, as text. A number beyond 2^53 may
- * not be exact: a list with such duplicates takes a walk more.
+ * The key fields of a partition's rows that are in quarantine as duplicates, as text. A number beyond 2^53 may not be
+ * exact; a list with such a duplicate takes one more walk.
  */
 export async function readDuplicates(db: Db, place: Place): Promise<readonly (string | null)[]> {
   const items = await selectKept(db).where(isAt(place)).where('reason', 'like', `${DUPLICATE}%`).execute()
   return items.map(({ raw, path }) => {
-    // Not Postgres' own operator: U+0000, a lone surrogate or great depth anywhere in the item would fail the query.
+    // Parsed here: in Postgres, U+0000, a lone surrogate or deep nesting anywhere in the item would fail the query.
     const value: unknown = Object(JSON.parse(raw))[path]
     return typeof value === 'string' || typeof value === 'number' ? String(value) : null
   })

@@ -3,16 +3,16 @@ import type { Cause } from '../../core/cause.ts'
 import type { Db } from '../../store/database.ts'
 import { selectFailuresToStart } from '../jobs.ts'
 
-/** A last run that has problems. `reason`: what failed before it began; may quote what the service said. */
+/** The last run of a command, with its problems. `reason`: why it could not begin or end; may quote the service. */
 type FailedRun = Omit<Extract<Cause, { kind: 'run' }>, 'kind' | 'reason'> & { readonly reason: string | null }
 
 /**
- * The last run of each command, such as `run nightly`, that had problems, until a later one without has covered what it
- * was asked for; one that names no channels covers all. Runs that were only interrupted are left out: the next run
- * resumes them.
+ * The last run with problems of each command (such as `run nightly`), unless a later run without problems has covered
+ * what it was asked for; a run that names no channels covers all. Runs that were only interrupted are left out, as the
+ * next run resumes them.
  */
 export async function readFailedRuns(db: Db): Promise<readonly FailedRun[]> {
-  // Counted in the database: the JSON document of a run may hold thousands of errors. The builder takes none apart.
+  // Counts in the database: a run's JSON document may hold thousands of errors. The builder cannot take JSON apart.
   const { rows } = await sql<FailedRun>`
     with named as (
       select commands.command as name, run_id, status, outcome, finished_at, null as reason

@@ -9,10 +9,10 @@ import { hasEnded, type RecordedStatus, recordedStatus, type SavedProgress } fro
 /** A run on record. */
 export type RunReport = Awaited<ReturnType<typeof readRunReports>>[number]
 
-/** Something that went wrong in a run. `message` may quote what the service said. */
+/** Something that went wrong in a run. `message` may quote the service. */
 export type RunError = Pick<RunProblem, 'stream' | 'partition' | 'code' | 'message'>
 
-/** Which runs: all, those of a command or status, or one. */
+/** Selects runs: all, those with a command or status, or one. */
 interface RunQuestion {
   readonly count: number
   readonly skip?: number
@@ -21,17 +21,17 @@ interface RunQuestion {
   readonly runId?: string
 }
 
-/** The newest first. The errors of a run are only counted: there may be thousands. */
+/** Reads runs, newest first. The errors of a run are only counted, as there may be thousands. */
 export async function readRunReports(db: Db, { count, skip = 0, command, status, runId }: RunQuestion) {
   const rows = await ops(db)
     .selectFrom('runs')
     .select(['runId', 'command', 'startedAt', 'finishedAt', 'resumesAt'])
     .select((run) => {
-      // Parts of a document: the whole of it may hold thousands of errors.
+      // Reads parts of the document only, as the whole may hold thousands of errors.
       const part = <T>(name: string) => run.fn<T>('jsonb_extract_path', ['outcome', run.val(name)])
       return [
         recordedStatus(run).as('status'),
-        // By stream; null before it has begun to read, and for what reads nothing.
+        // By stream; null before the run begins to read, and for runs that read nothing.
         run.ref('progress').$castTo<Readonly<Record<string, SavedProgress>> | null>().as('progress'),
         part<RecordedStreams | null>('streams').as('recorded'),
         run.fn.coalesce(run.fn<number>('jsonb_array_length', [part('errors')]), run.lit(0)).as('errorCount'),
@@ -55,12 +55,12 @@ export async function readRunReports(db: Db, { count, skip = 0, command, status,
       const found = proofs.flatMap((proof) => (slices[proof] ? [[proof, slices[proof]]] : []))
       return { stream, counts: { ...noCounts, ...counts }, slices: Object.fromEntries(found) }
     })
-    // Of a run that has not ended, what has landed so far: rows and calls, not yet what became of them.
+    // A run that has not ended shows what has landed so far: rows and calls, not what was inserted or updated.
     return { ...run, streams: hasEnded(run) ? streams : landed.filter(({ runId }) => runId === run.runId) }
   })
 }
 
-/** As in the run's JSON summary. */
+/** The streams of a run's JSON summary. */
 type RecordedStreams = Readonly<Record<string, Partial<Counts> & { readonly slices?: Partial<Record<Proof, number>> }>>
 
 /** The first `most` errors of a run. */
@@ -73,12 +73,12 @@ export async function readRunErrors(db: Db, runId: string, most: number): Promis
   return (row?.errors ?? []).slice(0, most).map((error) => ({ ...error, message: error.message.slice(0, 2000) }))
 }
 
-/** The runs of any span are few beside the rows that they brought; more than this are left out, oldest first. */
+/** Only the newest runs count, far more than a span of days has. */
 const MOST_RUNS = 5000
 
 /**
- * What the runs did that ended on a day (`YYYY-MM-DD`) of the service since `since`, by day and stream, in order.
- * Retries are the calls that repeated one that was refused or had failed.
+ * What the runs that ended since `since` did, by the service's day (`YYYY-MM-DD`) on which they ended and by stream, in
+ * order. Retries are calls that repeated a refused or failed one.
  */
 export async function readDailyActivity(db: Db, since: Date, timeZone: string) {
   // The builder cannot take JSON documents apart.

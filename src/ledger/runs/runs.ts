@@ -9,7 +9,7 @@ import { now, type Ops, ops, type Row } from '../ops.ts'
 import { deleteRunLeases, selectLeaseOfRun } from '../leases/lease-rows.ts'
 
 interface NewRun extends Pick<Row<'runs'>, 'command' | 'startedAt'> {
-  /** What was asked for, without secrets. */
+  /** The arguments of the run, without secrets. */
   readonly settings: Readonly<Record<string, unknown>>
 }
 
@@ -21,29 +21,29 @@ interface EndedRun {
   readonly outcome: unknown
 }
 
-/** How a run stands: one whose lease has expired is `interrupted`, whether that is on record yet or not. */
+/** The status of a run. If its lease has expired it is `interrupted`, whether that is on record yet or not. */
 export type RecordedStatus = RunStatus | 'running' | 'interrupted'
 
-/** Whether it ended by itself; an interrupted run did not. */
+/** Whether a run ended by itself; an interrupted one did not. */
 export function hasEnded({ status }: { readonly status: RecordedStatus }): boolean {
   return status !== 'running' && status !== 'interrupted'
 }
 
-/** How a row stands. */
+/** The status of a row of `runs`, as an expression. */
 export function recordedStatus(eb: ExpressionBuilder<Ops, 'runs'>) {
   const status = eb.case().when(isAbandoned(eb)).then('interrupted').else(eb.ref('status')).end()
   return status.$castTo<RecordedStatus>()
 }
 
-/** Whether a run has not ended, and its lease has expired. */
+/** Whether a run is on record as running, but its lease has expired or is gone. */
 function isAbandoned(eb: ExpressionBuilder<Ops, 'runs'>) {
   const held = selectLeaseOfRun(eb).select('name').where('expiresAt', '>', now)
   return eb('status', '=', 'running').and(eb.not(eb.exists(held)))
 }
 
 /**
- * Records a run and takes its lease; while that is renewed, the run counts as running. Runs whose lease has expired are
- * recorded as interrupted. @returns its id, decimal text @throws db.newer
+ * Records a run and takes its lease: while that is renewed, the run counts as running. Other runs whose lease has
+ * expired are recorded as interrupted. @returns the run's id, decimal text @throws db.newer
  */
 export async function openRun(db: Db, run: NewRun, leases: Leases): Promise<string> {
   // A newer livehouse may have migrated the database since this process opened it.
@@ -68,19 +68,19 @@ export async function openRun(db: Db, run: NewRun, leases: Leases): Promise<stri
   return runId
 }
 
-/** Records a run. @returns its id, decimal text */
+/** Records a run without a lease. @returns its id, decimal text */
 export async function startRun(db: Db, { settings, ...run }: NewRun): Promise<string> {
   const row = { ...run, status: 'running', settings: JSON.stringify(settings) } as const
   return (await ops(db).insertInto('runs').values(row).returning('runId').executeTakeFirstOrThrow()).runId
 }
 
-/** Records the end of a run, also where it counts as interrupted by now: its machine may have been asleep. */
+/** Records the end of a run, even if it counts as interrupted by now: its machine may have been asleep. */
 export async function finishRun(db: Db, runId: string, run: EndedRun): Promise<void> {
   const end = { ...run, outcome: exactJson(run.outcome) }
   await ops(db).updateTable('runs').set(end).where('runId', '=', runId).execute()
 }
 
-/** What a run was asked for, and when it went on; undefined where there is none of this number. */
+/** The arguments of a run, its start and its end; undefined if there is no run with this number. */
 export async function readRun(
   db: Db,
   runId: string,
@@ -89,17 +89,17 @@ export async function readRun(
   return await runs.where('runId', '=', runId).executeTakeFirst()
 }
 
-/** How far a run has come with one stream. */
+/** The progress of a run in one stream. */
 export interface SavedProgress {
   readonly rows: number
-  /** Slices, or the partitions that workers have; planned so far. */
+  /** The slices planned so far; in a shared run, the partitions that workers have. */
   readonly parts: number
   readonly endedParts: number
-  /** From 0 to 1, by pages as far as these are known. */
+  /** From 0 to 1, by pages where their number is known. */
   readonly share: number
 }
 
-/** Records how far a run has come, by stream, for other processes to show. */
+/** Records the progress of a run by stream, for other processes to show. */
 export async function saveProgress(
   db: Db,
   runId: string,
@@ -109,7 +109,7 @@ export async function saveProgress(
   await ops(db).updateTable('runs').set(saved).where('runId', '=', runId).execute()
 }
 
-/** Whether half of the runs on record or more began after an instant, this machine's clock then being behind. */
+/** Whether half of the recorded runs or more began after an instant: then this machine's clock must be behind. */
 export async function areMostRunsAfter(db: Db, time: Date): Promise<boolean> {
   const { later, all } = await ops(db)
     .selectFrom('runs')
@@ -121,13 +121,13 @@ export async function areMostRunsAfter(db: Db, time: Date): Promise<boolean> {
   return 2 * Number(later) >= Number(all)
 }
 
-/** The commands of all runs on record, in order. */
+/** The distinct commands of all runs on record, in order. */
 export async function readCommands(db: Db): Promise<readonly string[]> {
   const rows = await ops(db).selectFrom('runs').select('command').distinct().orderBy('command').execute()
   return rows.map(({ command }) => command)
 }
 
-/** A query of the numbers of the runs that had not ended at an instant: few beside all slices. */
+/** A subquery of the numbers of the runs that had not ended at an instant: few compared with all slices. */
 export function selectRunsSince(db: Db, since: Date | RawBuilder<Date>) {
   const runs = ops(db).selectFrom('runs').select('runId')
   return runs.where((eb) => eb('finishedAt', 'is', null).or('finishedAt', '>=', since))

@@ -7,15 +7,15 @@ import { ops, type Row } from '../ops.ts'
 /** Shortfalls of one stream in one channel (null for the account) that an operator accepts. */
 export interface NewAcceptance
   extends Pick<Row<'acceptances'>, 'stream' | 'channelId' | 'reason' | 'acceptedAt' | 'expiresAt'> {
-  /** Not empty; each says how much is missing. */
+  /** At least one, each with its number of missing rows. */
   readonly shortfalls: readonly OpenReading[]
-  /** Whether rows have an id: then they are in the table already, and the range counts as covered at once. */
+  /** Whether rows have an id: then they are already in the table, and the range counts as covered at once. */
   readonly isKeyed: boolean
 }
 
 /**
- * Records an acceptance: the slices of these shortfalls count as accepted, up to the sum of their missing rows. Earlier
- * acceptances of the same channel within its range are withdrawn.
+ * Records an acceptance of the sum of the missing rows, and marks the slices of the shortfalls as accepted. Earlier
+ * acceptances for the same channel within its range are withdrawn.
  * @returns the number of the acceptance
  */
 export async function recordAcceptance(db: Db, acceptance: NewAcceptance): Promise<string> {
@@ -50,7 +50,7 @@ export async function recordAcceptance(db: Db, acceptance: NewAcceptance): Promi
   })
 }
 
-/** A slice that fell short, and by how many rows. */
+/** A slice that fell short, with the number of missing rows. */
 interface AcceptanceQuestion extends Pick<OpenReading, 'stream' | 'channelId' | 'window'> {
   readonly missingRows: number
   readonly runId: string
@@ -59,7 +59,7 @@ interface AcceptanceQuestion extends Pick<OpenReading, 'stream' | 'channelId' | 
 
 /**
  * Charges a shortfall to an acceptance: the slices of one run may together lack as many rows as it allows.
- * @returns its number; undefined where no acceptance allows as many
+ * @returns the number of the acceptance; undefined if none has room for this shortfall
  */
 export async function chargeAcceptance(db: Db, question: AcceptanceQuestion): Promise<string | undefined> {
   const { stream, channelId, window, missingRows, runId, now } = question
@@ -75,7 +75,7 @@ export async function chargeAcceptance(db: Db, question: AcceptanceQuestion): Pr
     .orderBy('missingRows')
     .execute()
   for (const { acceptanceId, size } of standing) {
-    // One statement: slices that land at the same time never use more than the acceptance allows.
+    // In one statement, so that slices that land at the same time never use more than the acceptance allows.
     const used = await ops(db)
       .insertInto('acceptance_uses')
       .values({ acceptanceId, runId, missingRows })
@@ -92,7 +92,7 @@ export async function chargeAcceptance(db: Db, question: AcceptanceQuestion): Pr
   return undefined
 }
 
-/** Makes slices short again whose acceptance has expired or was withdrawn: the next sync reads them. */
+/** Makes slices short again if their acceptance has expired or was withdrawn, so that the next sync reads them. */
 export async function endAcceptances(db: Db, now: Date): Promise<void> {
   await ops(db)
     .updateTable('slices')
@@ -103,10 +103,10 @@ export async function endAcceptances(db: Db, now: Date): Promise<void> {
     .execute()
 }
 
-/** An acceptance on record, and how much of it is used. `channelId`: null for the account. */
+/** An acceptance on record, with how much of it is used. `channelId`: null for the account. */
 export type Acceptance = Awaited<ReturnType<typeof readAcceptances>>[number]
 
-/** Every acceptance that was not withdrawn, the newest first. */
+/** All acceptances that were not withdrawn, newest first. */
 export async function readAcceptances(db: Db) {
   const rows = await ops(db)
     .selectFrom('acceptances as given')
@@ -116,7 +116,7 @@ export async function readAcceptances(db: Db) {
       const slices = eb.selectFrom('slices').whereRef('slices.acceptanceId', '=', 'given.acceptanceId')
       return [
         uses.select('used.missingRows').orderBy('runId', 'desc').limit(1).as('takenRows'),
-        // Whether slices still count as accepted by it; after it has expired, the next run makes them short again.
+        // Whether slices still count as accepted: after an acceptance has expired, the next run makes them short again.
         eb.exists(slices.select('sliceId')).$castTo<boolean>().as('isInUse'),
       ]
     })
@@ -125,15 +125,15 @@ export async function readAcceptances(db: Db) {
     .execute()
   return rows.map(({ ranges, missingRows, takenRows, ...acceptance }) => ({
     ...acceptance,
-    /** Where it fell short, oldest first; none for a walk over a whole list. */
+    /** The accepted ranges, oldest first; none for a whole list. */
     windows: parseRanges(ranges),
     missingRows: Number(missingRows),
-    /** How many of these the last run that used it lacked; undefined where no run has used it. */
+    /** How many of these rows the last run that used it lacked; undefined if no run has used it. */
     takenRows: takenRows === null ? undefined : Number(takenRows),
   }))
 }
 
-/** Deletes what was charged to acceptances that ended before this time. */
+/** Deletes the uses of acceptances that ended before this time. */
 export async function forgetUses(db: Db, before: Date): Promise<void> {
   const all = ops(db).selectFrom('acceptances').select('acceptanceId')
   const ended = all.where((eb) => eb.or([eb('expiresAt', '<', before), eb('withdrawnAt', '<', before)]))

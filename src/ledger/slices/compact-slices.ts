@@ -6,16 +6,16 @@ import { selectOpenBackfills } from '../backfills.ts'
 import { readSource } from '../source.ts'
 
 const OLD_DAYS = 7
-/** Partitions that one run looks at, chosen at random: over many runs, each has its turn. */
+/** How many partitions one run looks at, chosen at random: over many runs, each has its turn. */
 export const MOST_PARTITIONS = 250
 
 /**
- * Merges old slices of one stream, partition and proof whose ranges touch or overlap: the row that stays has their
+ * Merges old slices of one stream, partition and proof whose ranges touch or overlap. The row that stays has their
  * range, their sums and the earliest time of reading. Slices of an open backfill, accepted ones and those with
- * surprisingly few rows are left alone, and so are slices whose range a later reading failed at or found short: a
- * merged row would hide that. Their settled ranges must form one range too, so that the next sync reads the same before
- * and after.
- * @returns how many rows were removed
+ * surprisingly few rows are left alone. So are slices whose range a later reading found short or failed to read, as a
+ * merged row would hide that. Their settled ranges must form one range too: a merge must not change what the next sync
+ * reads.
+ * @returns how many rows were deleted
  */
 export async function mergeSlices(db: Db, now: Date): Promise<number> {
   const before = new Date(now.getTime() - OLD_DAYS * DAY * 1000)
@@ -78,15 +78,15 @@ export async function mergeSlices(db: Db, now: Date): Promise<number> {
   })
 }
 
-/** Keeps the statement short; the next run deletes more. */
+/** Bounds the time of one statement. The next run deletes more. */
 const MOST_PRUNED = 20_000
 
 /**
- * Deletes slices that are no longer needed, so that the ledger does not grow with the number of runs. Of whole lists
- * the last reading of each kind stays, one reading a day for a year (a complete one, if there is any), and surprisingly
- * small ones of the last day, as the next reading is compared with them. Of windows, slices go that did not land and
- * that later ones cover. Slices of an open backfill stay.
- * @returns how many rows were removed
+ * Deletes slices that are no longer needed, so that the ledger does not grow with the number of runs. Of whole lists it
+ * keeps the last reading with each proof, one reading a day for a year (a complete one, if there is any), and
+ * surprisingly small readings of the last day, as the next one is compared with them. Of windows it deletes slices that
+ * did not land and whose range later ones cover. Slices of an open backfill stay.
+ * @returns how many rows were deleted
  */
 export async function pruneSlices(db: Db, now: Date): Promise<number> {
   return await db.transaction().execute(async (trx) => {

@@ -5,22 +5,22 @@ import type { Db } from '../../store/database.ts'
 import { anyOf, ops } from '../ops.ts'
 import { selectRunsSince } from '../runs/runs.ts'
 
-/** Which landed slices count: all, those of one backfill, or those that were begun since an instant. */
+/** Which landed slices count as coverage: all, those of one backfill, or those that began since an instant. */
 export interface CoverageFilter {
   readonly backfillId?: string | undefined
   readonly begunSince?: Date
   /**
-   * Only what this lookback does not read again, whatever lookback was in force when it was read (`ofStream` where that
-   * is not on record). `timeZone`: the service's.
+   * Counts only what this lookback does not read again, whatever lookback was in force at the time of reading (if that
+   * is not on record, `ofStream`). `timeZone`: the service's.
    */
   readonly settledFor?: { readonly lookbackDays: number; readonly ofStream: number; readonly timeZone: string }
-  /** Beside that, what is covered before `until` and was read since `since`, both on the service's wall clock. */
+  /** Also counts what is covered before `until` and was read since `since`, both on the service's wall clock. */
   readonly recent?: { readonly since: WallTime; readonly until: WallTime; readonly timeZone: string }
 }
 
 /**
- * Compares wanted ranges with the union of landed ones, in one or two queries for any number of partitions. `db`:
- * undefined for a database without a schema, in which nothing is covered.
+ * Subtracts the covered ranges from the wanted ones, in one or two queries for any number of partitions.
+ * @param db undefined for a database without a schema, in which nothing is covered
  * @returns by partition, the parts of the wanted range that no landed slice covers, oldest first
  */
 export async function readGaps(
@@ -48,7 +48,7 @@ function toWindows({ partition, ranges }: { readonly partition: string; readonly
   return { partition, windows: parseRanges(ranges) }
 }
 
-/** What the landed slices that count cover of each partition. */
+/** What the landed slices of a filter cover, by partition. */
 export async function readCovered(
   db: Db,
   stream: string,
@@ -74,14 +74,14 @@ export async function readCovered(
   return rows.map(toWindows)
 }
 
-/** The view's `settled` goes by the lookback of each slice: where one was shorter, the slices are read instead. */
+/** The view's `settled` applies each slice's own lookback: if one of those was shorter, the slices are read instead. */
 async function readSettled(
   db: Db,
   stream: string,
   partitions: readonly string[],
   { lookbackDays, ofStream, timeZone }: NonNullable<CoverageFilter['settledFor']>,
 ) {
-  // Ranges that are cut at a time of each row are plainer in SQL.
+  // To cut each row's range at its own time is plainer in SQL.
   const { rows } = await sql<{ partition: string; ranges: string }>`
     with states as (
       select stream, partition, settled,
@@ -99,9 +99,9 @@ async function readSettled(
   return rows.map(toWindows)
 }
 
-/** Finds the slices by the runs of that time, so that the cost does not grow with the ledger. */
+/** Finds the slices through the runs of that time, so that the cost does not grow with the ledger. */
 async function readRecent(db: Db, stream: string, { since, until, timeZone }: NonNullable<CoverageFilter['recent']>) {
-  // Times of a zone and parts of ranges are plainer in SQL.
+  // Times in a zone and intersections of ranges are plainer in SQL.
   const at = sql<Date>`${formatWallTime(since)}::timestamp at time zone ${timeZone}`
   const part = sql`covers * tsrange(null, ${formatWallTime(until)}::timestamp)`
   const rows = await ops(db)

@@ -5,10 +5,10 @@ import type { LedgerPlace } from './forget-coverage.ts'
 import { isAt, ops, type Statement } from '../ops.ts'
 import { selectKept } from '../quarantine/quarantine.ts'
 
-/** What the next reading of a partition needs to know of earlier ones. */
+/** What the next reading of a partition needs to know about earlier ones. */
 export type EarlierReadings = Awaited<ReturnType<typeof readEarlier>>
 
-/** All in one statement: with thousands of small partitions, each statement takes as long as reading a page. */
+/** Reads all in one statement: for thousands of small partitions, each statement costs as much as reading a page. */
 export async function readEarlier(db: Db, place: Place, isWalk: boolean) {
   const walks = ops(db).selectFrom('slices').select('distinctRows').where(isAt(place)).where('reads', 'is', null)
   const lastWalk = walks.where('status', '=', 'landed').orderBy('sliceId', 'desc').limit(1)
@@ -21,13 +21,13 @@ export async function readEarlier(db: Db, place: Place, isWalk: boolean) {
     .executeTakeFirstOrThrow()
   const fields = row.fields ?? []
   return {
-    /** Whether any items wait in quarantine. */
+    /** Whether the partition has items in quarantine. */
     hasWaiting: hasWaiting === true,
-    /** Fields that items have had, without those that an operator has accepted as missing. */
+    /** Fields that earlier items had, except those that an operator has accepted as missing. */
     knownFields: fields.map(({ field }) => field),
-    /** Those of them that were not missing last time. */
+    /** The known fields that were not missing last time. */
     presentFields: fields.flatMap(({ field, isPresent }) => (isPresent ? field : [])),
-    /** How many rows the last landed walk found; undefined before the first, and where windows are read. */
+    /** How many rows the last landed walk found; undefined before the first one, and for windows. */
     lastWalk: row.lastWalk === null ? undefined : Number(row.lastWalk),
   }
 }
@@ -35,7 +35,7 @@ export async function readEarlier(db: Db, place: Place, isWalk: boolean) {
 /** What earlier readings have covered of a window. */
 export type EarlierCoverage = Awaited<ReturnType<typeof readEarlierCoverage>>
 
-/** Those are comparable that ended by `endedBy`, of another page size or of one page. */
+/** Readings are comparable if they ended by `endedBy`, with another page size or on a single page. */
 export async function readEarlierCoverage(
   db: Db,
   { stream, partition, window }: LedgerPlace,
@@ -55,12 +55,12 @@ export async function readEarlierCoverage(
   return {
     /** As `tsmultirange` text. */
     seen: seen ?? '{}',
-    /** How far comparable readings have covered it without a gap, from its beginning on; undefined for nothing. */
+    /** How far comparable readings cover the window without a gap, from its beginning; undefined if not at all. */
     comparedTo: parseRanges(compared).find(({ from }) => from === window.from)?.to,
   }
 }
 
-/** Rows of the largest page of the last reading of a window, and of the one before it, where these had several. */
+/** The page sizes of the last two runs that read the window on several pages, newest first. */
 export async function readLastPageSizes(db: Db, { window, ...place }: LedgerPlace): Promise<readonly number[]> {
   const rows = await ops(db)
     .selectFrom('slices')
@@ -80,18 +80,18 @@ export async function readLastPageSizes(db: Db, { window, ...place }: LedgerPlac
 interface Drop extends Place {
   readonly window: Window | undefined
   readonly found: number
-  /** An earlier reading with more rows than this was fuller. */
+  /** An earlier reading is fuller if it found more rows than this. */
   readonly most: number
   readonly now: Date
 }
 
-/** How much later another reading must be to confirm one of few rows, or of a list without a total. */
+/** How much later a second reading must be to confirm a surprisingly small one, or one of a list without a total. */
 export const AGREEMENT_SECONDS = 3600
 
 /**
- * What the readings have read, at least an hour earlier, that agree with so few rows; undefined for a whole list. They
- * found as few rows, and no reading since found more, proven or not. A list or window may grow in between, to twice as
- * many at the most: so an empty answer confirms an empty one alone.
+ * The ranges of the readings that agree with so few rows; undefined stands for a whole list. They ended at least an
+ * hour earlier and found as few rows, and no reading since found more, proven or not. The rows may at most have doubled
+ * since then, so an empty reading confirms only an empty one.
  */
 export async function findAgreeing(
   db: Db,
@@ -109,7 +109,7 @@ export async function findAgreeing(
     const isWithin = window === undefined || (read !== undefined && read.from >= window.from && read.to <= window.to)
     return { ...row, read, isWithin, rows: Number(distinctRows), number: Number(row.pieceOf ?? row.sliceId) }
   })
-  // Of a reading that lies across an end of the window it is not known how many of its rows lie within.
+  // If a reading crosses an end of the window, how many of its rows lie within is unknown.
   const fuller = readings.filter(({ isDrop, isWithin, rows, proof }) =>
     isWithin ? rows > most : !isDrop && proof !== 'short',
   )
@@ -122,8 +122,8 @@ export async function findAgreeing(
 }
 
 /**
- * A query, as one value, of the fields that items have had, without those that are accepted as missing. `isPresent`: it
- * was not missing last time.
+ * A subquery with one JSON value: the fields that earlier items had, except those accepted as missing. `isPresent`: the
+ * field was not missing last time.
  */
 function selectKnownFields(db: Db, place: Place) {
   const known = ops(db).selectFrom('known_fields').where(isAt(place)).where('acceptedAt', 'is', null)
@@ -133,7 +133,7 @@ function selectKnownFields(db: Db, place: Place) {
   })
 }
 
-/** Remembers the fields of items; those on record as missing no longer are. `fields`: at least one. */
+/** Records the fields of items, and that they are no longer missing. @param fields at least one */
 export function rememberFields(db: Db, place: Place, fields: readonly string[]): Statement {
   return ops(db)
     .insertInto('known_fields')
@@ -146,7 +146,7 @@ export function rememberFields(db: Db, place: Place, fields: readonly string[]):
     )
 }
 
-/** Notes that a slice had these fields in none of its items. */
+/** Records that no item of a slice had these fields. */
 export async function noteMissingFields(db: Db, place: Place, fields: readonly string[], at: Date): Promise<void> {
   await ops(db)
     .updateTable('known_fields')
@@ -157,7 +157,7 @@ export async function noteMissingFields(db: Db, place: Place, fields: readonly s
     .execute()
 }
 
-/** Accepts that fields of a channel (null for the account) are missing. @returns their names, if any is missing */
+/** Accepts the missing fields of a channel (null: the account). @returns their names; none if nothing was missing */
 export async function acceptMissingFields(
   db: Db,
   { stream, channelId, reason, at }: { stream: string; channelId: string | null; reason: string; at: Date },

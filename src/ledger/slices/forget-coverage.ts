@@ -12,23 +12,23 @@ export interface LedgerPlace extends Place {
   readonly window: Window
 }
 
-/** A range that is to be read again, of these streams. */
+/** A range of these streams to read again. */
 export interface Forgotten {
   readonly streams: readonly string[]
   /** Undefined for every channel. */
   readonly channels: readonly string[] | undefined
-  /** The only one; all when not given. */
+  /** A single partition; all when not given. */
   readonly partition?: string | undefined
   readonly window: Window
 }
 
-/** A partition of which a range was covered and no longer is; `slices`: how many had a part in the range. */
+/** A partition that lost coverage, or the record of failed readings. `slices`: how many of them lay in the range. */
 export type ForgottenPartition = Awaited<ReturnType<typeof forgetCoverage>>[number]
 
 /**
- * Takes a range out of what is covered: the next sync reads it again. Slices keep the rest of their range. What was
- * read of it in vain counts no more: a range that the service refuses would be a problem for good.
- * @returns the partitions that had a part in it, in order
+ * Removes a range from the coverage, so that the next sync reads it again. Slices keep the rest of their range. Failed
+ * readings within the range are forgotten too: else a range that the service refuses would stay a problem for good.
+ * @returns the partitions that had slices in the range, in order
  */
 export async function forgetCoverage(db: Db, { streams, channels, partition, window }: Forgotten) {
   const range = formatWindow(window)
@@ -40,7 +40,7 @@ export async function forgetCoverage(db: Db, { streams, channels, partition, win
   }
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
-    // A slice that is half read starts again.
+    // A slice that is partly read starts again.
     await closeOpenSlices(trx, (eb) => eb.and([place(eb), eb('reads', '&&', range)]))
     const landed = ops(trx).selectFrom('slices').select('sliceId').where('status', '=', 'landed').where(place)
     await splitSlices(trx, landed.where('covers', '&&', range), range)
@@ -66,7 +66,7 @@ export async function forgetCoverage(db: Db, { streams, channels, partition, win
 const isLanded = (eb: ExpressionBuilder<Ops, 'slices'>) => eb('status', '=', 'landed')
 const hasFailed = (eb: ExpressionBuilder<Ops, 'slices'>) => eb('status', '=', 'failed').and('proof', '!=', 'accepted')
 
-/** Takes a range out of what is settled, after a reading found it changed: it stays covered, and is read again. */
+/** Marks a range as not settled, after a reading found it changed: it stays covered, and is read again. */
 export async function unsettle(trx: Db, { stream, partition, window }: LedgerPlace): Promise<void> {
   const range = formatWindow(window)
   const isChanged = (eb: ExpressionBuilder<Ops, 'slices'>) =>
@@ -79,8 +79,8 @@ export async function unsettle(trx: Db, { stream, partition, window }: LedgerPla
 }
 
 /**
- * Cuts landed slices at the ends of a range, so that each piece lies inside or outside of it. One piece outside keeps
- * the number and the sums; the others name that number.
+ * Cuts landed slices at the ends of a range, so that each piece lies either inside or outside. The first piece outside
+ * keeps the number and the sums; the others refer to that number (`piece_of`).
  */
 async function splitSlices(trx: Db, slices: SelectQueryBuilder<Ops, 'slices', { sliceId: string }>, range: string) {
   const cut = await slices.where((eb) => eb.not(eb('covers', '<@', range))).execute()
@@ -108,8 +108,8 @@ async function splitSlices(trx: Db, slices: SelectQueryBuilder<Ops, 'slices', { 
 }
 
 /**
- * Forgets readings that began after `time`, which is now by the service's clock. That was ahead then: they cover days
- * that had not happened yet. @returns how many there were
+ * Forgets readings that began after `time`, the present by the service's clock. That clock was ahead when they began,
+ * so they cover days that had not happened yet. @returns how many there were
  */
 export async function forgetReadingsAfter(db: Db, time: Date): Promise<number> {
   const states = ops(db).selectFrom('latest_readings').select(['stream', 'partition'])
@@ -129,7 +129,7 @@ export async function forgetReadingsAfter(db: Db, time: Date): Promise<number> {
   })
 }
 
-/** Notes that an audit has reopened a range: until it has been read again, no audit finds the partition equal. */
+/** Records that an audit has reopened a range: until it is read again, no audit finds the partition equal. */
 export async function recordReopened(db: Db, place: Place, window: Window, at: Date): Promise<void> {
   const row = { ...place, range: formatWindow(window), reopenedAt: at }
   await ops(db)
@@ -139,7 +139,7 @@ export async function recordReopened(db: Db, place: Place, window: Window, at: D
     .execute()
 }
 
-/** The reopened ranges of a partition that no slice has covered since, oldest first. Deletes those that are covered. */
+/** The reopened ranges of a partition that are not covered yet, oldest first. Deletes the records of covered ones. */
 export async function readReopened(db: Db, place: Place): Promise<readonly Window[]> {
   const rows = await ops(db).selectFrom('reopened_ranges').select('range').where(isAt(place)).execute()
   if (rows.length === 0) return []

@@ -6,10 +6,10 @@ import { ops } from '../ops.ts'
 import { readRun } from '../runs/runs.ts'
 import { readLeases } from '../leases/lease-rows.ts'
 
-/** What one run was asked for, read and holds, beside its report. */
+/** What a run's page shows beside its report: its arguments, slices, alerts and leases. */
 export type RunDetails = Awaited<ReturnType<typeof readRunDetails>>
 
-/** `most`: slices and alerts of each. `skip`: slices before these. */
+/** Reads the details of a run. `most`: how many slices, and how many alerts. `skip`: how many slices to leave out. */
 export async function readRunDetails(
   db: Db,
   runId: string,
@@ -28,15 +28,15 @@ export async function readRunDetails(
   const end = run?.finishedAt ? new Date(run.finishedAt.getTime() + MINUTE * 1000) : undefined
   const asked: Readonly<Record<string, unknown>> = Object(run?.settings)
   return {
-    /** Without secrets. */
+    /** The run's arguments, without secrets. */
     asked,
-    /** Failed and short ones first, then the newest. `window`: undefined for a walk over a whole list. */
+    /** Failed and short slices first, then the newest. `window`: undefined for a whole list. */
     slices: slices.map(({ reads, distinctRows, calls, ...slice }) => {
       return { ...slice, window: parseRange(reads), rows: Number(distinctRows), calls: Number(calls) }
     }),
-    /** Raised while it went on, or within the minute after it. */
+    /** Alerts raised while it ran, or within the minute after. */
     alerts: await readAlertsRaised(db, { from: run?.startedAt ?? null, to: end, most }),
-    /** The partitions that processes hold for it now, the oldest first, and what it has read of them so far. */
+    /** The partitions that processes hold for it now, oldest first, with what it has read of them so far. */
     held: await readHeldParts(db, runId),
   }
 }

@@ -23,14 +23,14 @@ export interface StreamReport {
   readonly slices: Readonly<Partial<Record<Proof, number>>>
 }
 
-/** The channels of which this run read a slice without an error, proven or not. */
+/** The channels that gave this run at least one slice without an error, proven or not. */
 export async function readAnsweredChannels(db: Db, runId: string): Promise<ReadonlySet<string>> {
   const slices = ops(db).selectFrom('slices').select('partition').distinct().where('runId', '=', runId)
   const rows = await slices.where('proof', '!=', 'failed').execute()
   return new Set(rows.flatMap(({ partition }) => parsePartition(partition)?.channel ?? []))
 }
 
-/** What runs read of each stream: rows and calls, not what became of them. */
+/** What runs read of each stream: rows and calls, without how many rows were inserted or updated. */
 export async function sumSlicesOfRuns(
   db: Db,
   runIds: readonly string[],
@@ -38,7 +38,7 @@ export async function sumSlicesOfRuns(
   return runIds.length === 0 ? [] : await sumSlices(ops(db).selectFrom('slices').where('runId', 'in', runIds))
 }
 
-/** What slices brought, by run and stream: rows and calls, not what became of them. */
+/** Sums slices by run and stream. */
 async function sumSlices(slices: SelectQueryBuilder<Ops, 'slices', unknown>) {
   const rows = await slices
     .select(({ fn }) => ['runId', 'stream', 'proof', fn.countAll<string>().as('count')])
@@ -61,8 +61,8 @@ async function sumSlices(slices: SelectQueryBuilder<Ops, 'slices', unknown>) {
 }
 
 /**
- * What earlier attempts at a partition landed without reporting it, by the slices of the run that are newer than
- * `afterSlice`, and by the rows that the run changed. Undefined where they landed nothing.
+ * What earlier attempts at a partition landed without reporting it, from the run's slices that are newer than
+ * `afterSlice` and the rows that it changed; undefined if they landed nothing.
  */
 export async function readEarlierAttempts(
   db: Db,
@@ -87,11 +87,11 @@ export async function readEarlierAttempts(
 }
 
 /**
- * The calls of all slices that ended in an hour since `since`, whichever process read them, by the hour's beginning on
- * the service's wall clock (`YYYY-MM-DD HH:MM:SS`), in order.
+ * The calls of all slices since `since`, of any process, by the hour in which the slice ended. An hour is named by its
+ * beginning on the service's wall clock (`YYYY-MM-DD HH:MM:SS`); in order.
  */
 export async function readHourlyCalls(db: Db, since: Date, timeZone: string) {
-  // By their runs, which are few: slices have no index by time. Hours of a zone are plainer in SQL.
+  // Finds slices through their runs, which are few: slices have no index by time. Hours in a zone are plainer in SQL.
   const { rows } = await sql<{ readonly hour: string; readonly calls: number; readonly retries: number }>`
     select date_trunc('hour', finished_at at time zone ${timeZone})::text as hour,
       sum(calls)::float8 as calls, sum(retries)::float8 as retries

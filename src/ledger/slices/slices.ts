@@ -4,19 +4,19 @@ import { formatWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Db } from '../../store/database.ts'
 import { isAt, ops, type Row, type Statement } from '../ops.ts'
 
-/** What the ledger keeps of one reading. */
+/** One reading, as the ledger records it. */
 export interface SliceRecord extends Pick<Row<'slices'>, 'runId' | 'isDrop' | 'proof' | 'startedAt' | 'finishedAt'> {
   readonly stream: string
   readonly partition: Partition
-  /** What it read; undefined for a snapshot walk. */
+  /** The range that was read; undefined for a whole list. */
   readonly window: Window | undefined
-  /** What it covers once it has landed; undefined where nothing. */
+  /** The range that it covers once it has landed; undefined if none. */
   readonly covers: Window | undefined
-  /** The part of that which is not read again; undefined where nothing. */
+  /** The part of `covers` that is not read again; undefined if none. */
   readonly settled: Window | undefined
-  /** The lookback that was in force when it was read. */
+  /** The lookback that was in force at the reading. */
   readonly lookbackDays: number
-  /** Rows of a page; undefined where one page held all of them, or where two page sizes gave the same rows. */
+  /** Rows a page; undefined if one page held all rows, or if two page sizes gave the same rows. */
   readonly pageSize?: number | undefined
   readonly backfillId: string | undefined
   readonly totals:
@@ -28,11 +28,11 @@ export interface SliceRecord extends Pick<Row<'slices'>, 'runId' | 'isDrop' | 'p
   readonly retries: number
   readonly missingRows?: number | undefined
   readonly acceptanceId?: string | undefined
-  /** Why it is not proven; undefined where it is. */
+  /** Why it is not proven; undefined if it is. */
   readonly error: string | undefined
 }
 
-/** Writes slices into the ledger; in the transaction of their last rows, so that coverage never runs ahead of rows. */
+/** Records slices. Run it in the transaction of their last rows, so that coverage never runs ahead of the rows. */
 export function recordSlices(db: Db, slices: readonly SliceRecord[]): Statement {
   const rows = slices.map(({ partition, window, covers, settled, totals, error, ...slice }) => ({
     ...slice,
@@ -40,7 +40,7 @@ export function recordSlices(db: Db, slices: readonly SliceRecord[]): Statement 
     reads: window ? formatWindow(window) : null,
     covers: covers ? formatWindow(covers) : null,
     settled: settled ? formatWindow(settled) : null,
-    // Only what has landed counts as covered. A list that moved has been read, but is read again.
+    // Only landed slices count as covered. A list that moved was read, but is read again.
     status: slice.proof === 'moving' ? slice.proof : isGreen(slice.proof) ? ('landed' as const) : ('failed' as const),
     firstTotal: totals?.first,
     lastTotal: totals?.last,
@@ -51,13 +51,13 @@ export function recordSlices(db: Db, slices: readonly SliceRecord[]): Statement 
   return ops(db).insertInto('slices').values(rows)
 }
 
-/** Whether a whole walk of this partition has landed since an instant. */
+/** Whether a whole list has landed in this partition since an instant. */
 export async function hasLandedSince(db: Db, place: Place, since: Date): Promise<boolean> {
   const reading = ops(db).selectFrom('latest_readings').select('partition').where(isAt(place))
   return (await reading.where('walkedAt', '>=', since).executeTakeFirst()) !== undefined
 }
 
-/** How many rows the last landed walk of a partition before this run found; undefined without one. */
+/** How many rows the last walk that landed before this run found; undefined if there is none. */
 export async function readWalkBefore(db: Db, place: Place, runId: string): Promise<number | undefined> {
   const row = await ops(db)
     .selectFrom('slices')
@@ -72,8 +72,8 @@ export async function readWalkBefore(db: Db, place: Place, runId: string): Promi
 }
 
 /**
- * When the last reading of each of these minutes began, or ended where it covers the minute; undefined: of whole walks.
- * @returns as many instants as minutes, in their order; undefined where it was never read
+ * When each of these minutes was last read: if the reading covers it, the reading's end, otherwise its beginning.
+ * @param minutes undefined for whole lists @returns an instant for each, in order; undefined if it was never read
  */
 export async function readLastReading(
   db: Db,
@@ -81,7 +81,7 @@ export async function readLastReading(
   minutes: readonly (WallTime | undefined)[],
 ): Promise<readonly (Date | undefined)[]> {
   const times = minutes.map((minute) => (minute === undefined ? null : formatWallTime(minute)))
-  // The builder cannot select from values in their order. Merged slices begin with their earliest reading.
+  // The builder cannot select from an ordered list of values. A merged slice begins with its earliest reading.
   const { rows } = await sql<{ at: Date | null }>`
     select (
       select max(case when covers @> minute then finished_at else started_at end) from livehouse_ops.slices
@@ -92,12 +92,12 @@ export async function readLastReading(
   return rows.map(({ at }) => at ?? undefined)
 }
 
-/** The streams that have been read, or tried. */
+/** The streams of which the ledger has any slice, failed ones included. */
 export async function readStreamsOnRecord(db: Db): Promise<ReadonlySet<string>> {
   return new Set((await ops(db).selectFrom('slices').select('stream').distinct().execute()).map(({ stream }) => stream))
 }
 
-/** The number of the newest slice, `0` where there is none; later ones have larger numbers. */
+/** The number of the newest slice, or `0` if there is none. Later slices have larger numbers. */
 export async function readNewestSlice(db: Db): Promise<string> {
   const newest = ops(db)
     .selectFrom('slices')
@@ -105,19 +105,19 @@ export async function readNewestSlice(db: Db): Promise<string> {
   return (await newest.executeTakeFirst())?.id ?? '0'
 }
 
-/** Whether any reading of a partition is newer than an entry of the ledger. */
+/** Whether a partition has any slice newer than this one. */
 export async function hasSliceAfter(db: Db, place: Place, sliceId: string): Promise<boolean> {
   const slices = ops(db).selectFrom('slices').select('sliceId').where(isAt(place)).where('sliceId', '>', sliceId)
   return (await slices.limit(1).execute()).length > 0
 }
 
-/** Forgets all that is covered of a partition: it is read again. */
+/** Forgets the whole coverage of a partition, so that it is read again. */
 export async function forgetPartition(trx: Db, place: Place): Promise<void> {
   const landed = ops(trx).updateTable('slices').where(isAt(place)).where('status', '=', 'landed')
   await landed.set({ status: 'forgotten' }).execute()
 }
 
-/** A query of when another run last landed a reading of the window; undefined for a whole list. */
+/** A subquery of when another run last landed a reading of the window; undefined is the whole list. */
 export function selectLandedBefore(db: Db, place: Place, window: Window | undefined, runId: string) {
   const landed = ops(db).selectFrom('slices').where(isAt(place)).where('status', '=', 'landed')
   return landed
