@@ -5,33 +5,33 @@ import { openSession, type Session } from './copy-session.ts'
 import { describeTarget, translateConnectError } from './translate-error.ts'
 
 const SETTING = 'DATABASE_URL'
-/** Bytes of all answers together, as Postgres sends them. */
+/** The most bytes of all answers together, as Postgres sends them. */
 const MOST_BYTES = 1_048_576
-/** Time for connecting, and for creating and dropping a login. */
+/** Time to connect, and to create and drop a login. */
 const CONNECTING_MS = 5000
 
-/** What an analyst's query may take, and how its session is set. */
+/** The limits of an analyst's queries, and the settings of their session. */
 export interface AnalystSettings {
   readonly maxRows: number
   readonly timeoutMs: number
   readonly timeZone: string
   /** Ends the queries, on the server too. */
   readonly signal: AbortSignal
-  /** Of the login that may be created for the queries: letters and digits. */
+  /** The password of the login that may be created for the queries: letters and digits. */
   readonly password: string
 }
 
-/** `bigint`, `numeric`, `json` and arrays are the exact text of Postgres, instants ISO 8601 with their offset. */
+/** A `bigint`, `numeric`, `json` or array is Postgres' exact text; an instant is ISO 8601 with its offset. */
 type AnswerValue = string | number | boolean | null
 
 export type Answer = Awaited<ReturnType<typeof read>>
 
 /**
- * Runs queries, each a single SELECT, VALUES, TABLE or WITH, as `livehouse_analyst` in one read-only snapshot, over a
- * connection of their own. Its login may do no more than an analyst, as a function in a query can undo `set role`:
- * where the login of the URL may create roles, another one is created for these queries alone. A server that no longer
- * answers is given up some seconds after it should have ended the queries.
- * @throws db.unreachable; db.refused with the message of Postgres and the place in the query, or for another login
+ * Runs queries, each a single SELECT, VALUES, TABLE or WITH, as `livehouse_analyst` in one read-only snapshot, on a
+ * connection of their own. Its login may do no more than an analyst, as a function in a query can undo `set role`: if
+ * the URL's login may create roles, one is created for these queries. A silent server is given up after some seconds.
+ * @throws db.unreachable; db.refused with Postgres' message and the position in the query, or for a login with more
+ * rights
  */
 export async function readAsAnalyst(
   url: string,
@@ -72,7 +72,7 @@ async function readIn(session: Session, rights: Rights, queries: readonly string
   try {
     await client.query('begin isolation level repeatable read read only')
     await client.query('savepoint refusable')
-    // Ends a query once this side has closed the connection. A server on a system without that check refuses this.
+    // Ends a query after this side has closed the connection. On some systems the server refuses this setting.
     await client
       .query("set local client_connection_check_interval = '1s'")
       .catch(async () => await client.query('rollback to savepoint refusable'))
@@ -94,7 +94,7 @@ async function readIn(session: Session, rights: Rights, queries: readonly string
 const DECLARE = 'declare answer no scroll cursor for '
 
 /**
- * The extended protocol takes a single statement, and `declare` takes only a query that writes nothing.
+ * Runs one query: the extended protocol takes a single statement, and `declare` only a query that writes nothing.
  * @returns `isCut`: there are more rows than `maxRows`
  */
 async function read(client: Client, query: string, maxRows: number) {
@@ -111,7 +111,7 @@ async function read(client: Client, query: string, maxRows: number) {
 
 const isoOf = (text: string) => text.replace(' ', 'T').replace(/([+-]\d\d)$/, '$1:00')
 
-/** By the number of their type in `pg_type`: boolean, smallint, integer, the two timestamps. */
+/** Parsers by the type's number in `pg_type`: boolean, smallint, integer, the two timestamps. */
 const parsers: Readonly<Record<number, (text: string) => AnswerValue>> = {
   16: (text) => text === 't',
   21: Number,
@@ -120,7 +120,7 @@ const parsers: Readonly<Record<number, (text: string) => AnswerValue>> = {
   1184: isoOf,
 }
 
-/** Ends the connection while too much arrives: a single value may have a gigabyte. */
+/** Closes the connection as soon as too much arrives: a single value may have a gigabyte. */
 function limitBytes({ connection: { stream } }: Client): void {
   let received = 0
   stream.on('data', (chunk: Buffer) => {
@@ -147,7 +147,7 @@ interface Rights {
   readonly isOnlyAnalyst: boolean
 }
 
-/** Of the login of a session, whatever role it has taken. @throws db.refused where there are no views */
+/** Reads the rights of the session's login, whatever role it has taken. @throws db.refused if there are no views */
 async function readRights(session: Session): Promise<Rights> {
   const [rights] = await session.query<Rights & Record<string, unknown>>(`
     select r.rolname as login, r.rolsuper or r.rolcreaterole as "mayMakeLogins",
@@ -181,13 +181,13 @@ async function makeLogin(own: Session, url: string, { password, timeoutMs }: Ana
       now() + interval '1 minute' + ${4 * timeoutMs} * interval '1 millisecond');
   end $$`)
   const ofLogin = new URL(url)
-  // The driver prefers parameters, and a URL without a host has no other place for them.
+  // The driver prefers parameters to the authority part, which a URL without a host does not have.
   ofLogin.searchParams.set('user', name)
   ofLogin.searchParams.set('password', password)
   return { name, url: ofLogin.href }
 }
 
-/** Over a new connection, as the other one was interrupted. Where this fails too, the login expires soon. */
+/** Drops a login over a new connection, as the first one was interrupted. If this fails too, the login expires soon. */
 async function dropLogin(url: string, login: string): Promise<void> {
   try {
     await using own = await openSession(url, SETTING, AbortSignal.timeout(CONNECTING_MS))

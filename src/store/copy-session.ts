@@ -6,8 +6,8 @@ import { connectionOptions, createClient } from './driver.ts'
 export type Session = Awaited<ReturnType<typeof openSession>>
 
 /**
- * Connects; `setting` names the database in its errors. The formats of values are set, so that both sides of a copy
- * have the same, and no statement has a deadline.
+ * Opens a session. `setting` names the database in errors. The session sets the formats of values, so that both sides
+ * of a copy use the same, and lifts the deadlines of statements.
  * @throws db.unreachable, db.refused, also from each statement
  */
 export async function openSession(url: string, setting: string, signal: AbortSignal) {
@@ -19,7 +19,7 @@ export async function openSession(url: string, setting: string, signal: AbortSig
   const translate = (error: unknown): unknown =>
     signal.aborted ? signal.reason : translateStatementError(error, named)
   const close = async (): Promise<void> => {
-    // Fails where the server is gone.
+    // Fails if the server is gone.
     await client.end().catch(() => {})
     signal.removeEventListener('abort', hangUp)
   }
@@ -43,7 +43,7 @@ export async function openSession(url: string, setting: string, signal: AbortSig
         throw translate(error)
       }
     },
-    /** Translates an error of a COPY stream of this connection, as `query` does with its own. */
+    /** Translates an error of a COPY stream of this connection; `query` translates its own. */
     translate,
     [Symbol.asyncDispose]: close,
   }

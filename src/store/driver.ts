@@ -13,22 +13,22 @@ import {
   translateStatementError,
 } from './translate-error.ts'
 
-/** Shows in Node's diagnostics each connection that is opened, each statement, and each pool that is closed. */
+/** Reports each new connection, each statement and each closed pool to Node's diagnostics. */
 const trace = tracingChannel<{ readonly doing: string }>('livehouse:database')
-/** How long the pool stays as small as the server made it, before it asks for more connections again. */
+/** How long the pool stays at its present size after the server had no connection left. */
 const SHORTAGE_MS = 10_000
-/** How long a connection is asked for again, where the server has none left. */
+/** How long the pool keeps trying to connect if the server has no connection left. */
 const LONGEST_WAIT_MS = 30_000
 
 /**
- * The pool for Kysely's Postgres dialect, with two differences: errors that the operator of the database has to repair
+ * Adapts a pool to Kysely's Postgres dialect, with two additions: errors that the database's operator has to repair
  * arrive as `LivehouseError`, and `copy … from stdin`, alone or after a savepoint, takes its data as the only parameter
- * (in Postgres that statement has none). Where the server has no connection left (53300), the pool makes do for a while
- * with those that it has.
+ * (in Postgres that statement has none). If the server has no connection left (53300), the pool works for a while with
+ * the ones that it has.
  */
 export function translatingPool(pool: Pool, named: NamedTarget): PostgresPool {
   const most = pool.options.max
-  // Kysely tells connections apart by their clients.
+  // Kysely identifies a connection by its client object, so each client keeps its wrapper.
   const clients = new WeakMap<PoolClient, PostgresPoolClient>()
   let callOff = (): void => {}
   const connect = async (untilMs: number, refusal?: unknown): Promise<PostgresPoolClient> => {
@@ -39,7 +39,7 @@ export function translatingPool(pool: Pool, named: NamedTarget): PostgresPool {
       return known
     } catch (error) {
       const isShort = codeOf(error) === '53300' && pool.totalCount > 0
-      // All connections of the pool are in use, as with a slow disk.
+      // All connections of the pool are in use, because of a slow disk for example.
       const isBusy = error instanceof Error && error.message === 'timeout exceeded when trying to connect'
       const isOver = refusal !== undefined && systemClock.now() > untilMs
       if (isOver || !(isShort || isBusy)) throw translateConnectError(refusal ?? error, named)
@@ -64,7 +64,7 @@ export function translatingPool(pool: Pool, named: NamedTarget): PostgresPool {
 class TranslatingClient implements PostgresPoolClient {
   readonly #client: PoolClient
   readonly #named: NamedTarget
-  /** How it was lost, once it is: of what the server said between two statements, later ones tell nothing. */
+  /** Why the connection was lost: the server may say so between two statements, and later errors do not repeat it. */
   #loss: unknown
 
   constructor(client: PoolClient, named: NamedTarget) {
@@ -81,7 +81,7 @@ class TranslatingClient implements PostgresPoolClient {
   }
 
   async #run(text: string, values: readonly unknown[]): Promise<unknown> {
-    // The server has rolled back; another error here would hide why.
+    // The server has already rolled back; another error here would hide the first.
     if (this.#loss !== undefined && text === 'rollback') return { command: 'ROLLBACK', rowCount: null, rows: [] }
     try {
       return await trace.tracePromise(() => send(this.#client, text, values), { doing: text })
@@ -108,9 +108,9 @@ async function send(client: PoolClient, text: string, values: readonly unknown[]
 }
 
 /**
- * With keep-alive the system notices that a machine or a network is gone, however long a statement may take: it sends
- * ten probes, a second apart (Node, `socket.setKeepAlive`). Where the statement itself did not arrive, that is repeated
- * first, for some 15 minutes on Linux.
+ * Keep-alive lets the system notice that a machine or network is gone, however long a statement may take: it sends ten
+ * probes, a second apart (Node, `socket.setKeepAlive`). If the statement itself did not arrive, the system first sends
+ * it again and again, for some 15 minutes on Linux.
  */
 export const connectionOptions = {
   connectionTimeoutMillis: 10_000,
@@ -124,16 +124,16 @@ const DATE_ARRAY = 1182
 const wallClockTypes: ReadonlySet<number> = new Set([TIMESTAMP, DATE, TIMESTAMP_ARRAY, DATE_ARRAY])
 
 /**
- * How values of Postgres arrive: `int8` and `numeric` as exact decimal text and `timestamptz` as `Date`, as the driver
- * does by itself; `date` and `timestamp` as text, because they are readings of the service's calendar and clock that a
- * `Date` would move into this machine's zone. `jsonb` is parsed.
+ * Parses Postgres values as the driver does (`int8` and `numeric` are exact decimal text, `timestamptz` is a `Date`,
+ * `jsonb` is parsed), but leaves `date` and `timestamp` as text: they are readings of the service's calendar and clock,
+ * and a `Date` would put them into this machine's zone.
  */
 export const pgTypes = {
   getTypeParser: (oid: number, format?: 'text' | 'binary') =>
     wallClockTypes.has(oid) ? (value: string) => value : types.getTypeParser(oid, format),
 }
 
-/** Sets parameters for this transaction alone, which also works behind a pooler in transaction mode. */
+/** Sets parameters for this transaction only, which also works behind a pooler in transaction mode. */
 export async function setLocal(trx: Db, settings: Readonly<Record<string, string>>): Promise<void> {
   const entries = Object.entries(settings)
   await trx
@@ -143,19 +143,19 @@ export async function setLocal(trx: Db, settings: Readonly<Record<string, string
     .execute()
 }
 
-/** The driver's client; where the URL has `require_auth=scram-sha-256` (as of libpq), one that insists on SCRAM. */
+/** The driver's client class, or one that insists on SCRAM if the URL has libpq's `require_auth=scram-sha-256`. */
 export function clientFor(url: string): typeof Client {
   return new URL(url).searchParams.get('require_auth') === 'scram-sha-256' ? ScramClient : Client
 }
 
-/** Such a client, not connected yet. Where its connection is lost, its statements fail, not the process. */
+/** Creates that client, not connected yet. A lost connection fails its statements, but does not end the process. */
 export function createClient(url: string, config: ClientConfig = {}): Client {
   const client = new (clientFor(url))({ connectionString: url, application_name: 'livehouse', ...config })
   client.on('error', () => {})
   return client
 }
 
-/** The URL as every client takes it: libpq knows `require_auth` from version 16 on, others do not. */
+/** The URL without `require_auth`, which only libpq 16 and newer knows, so that every client takes it. */
 export function withoutRequireAuth(url: string): string {
   const plain = new URL(url)
   plain.searchParams.delete('require_auth')
@@ -169,12 +169,12 @@ class ScramClient extends Client {
   constructor(config?: ClientConfig) {
     const whole = { ...config, connection: new ScramConnection(config) }
     super(whole)
-    // The client has these from the URL and the environment, but passes them only to a connection that it made itself.
+    // The client reads these from URL and environment, but passes them only to a connection that it creates itself.
     Object.assign(this.connection, { ssl: this.ssl, sslNegotiation: this.sslNegotiation })
   }
 }
 
-/** The driver's client acts on the events of its connection: one that is not passed on here has no effect. */
+/** Filters the events on which the driver's client acts: an event that is not passed on has no effect. */
 class ScramConnection extends Connection {
   #isProven = false
   #hasFailed = false
@@ -186,11 +186,11 @@ class ScramConnection extends Connection {
       case 'authenticationMD5Password':
         return this.#fail('it asks for the password in another way')
       case 'authenticationOk':
-      // The client takes this as a finished start, whatever came before it.
+      // The client takes this for a finished start, whatever came before.
       case 'readyForQuery':
         return this.#isProven ? super.emit(event, ...values) : this.#fail('it asks for no proof and gives none')
       case 'authenticationSASLFinal':
-        // The client checks the server's signature in this call; where it is wrong it emits an error.
+        // The client checks the server's signature in this call, and emits an error if it is wrong.
         super.emit(event, ...values)
         this.#isProven = !this.#hasFailed
         return true
@@ -212,7 +212,7 @@ class ScramConnection extends Connection {
   }
 }
 
-/** Whether SCRAM failed. Errors of the network have a code; a timeout or a missing password is known by its message. */
+/** Whether SCRAM failed. Network errors have a code; a timeout and a missing password are known by their message. */
 function isOfScram(error: unknown): error is Error {
   return error instanceof Error && !('code' in error) && !/^timeout expired$|must be a string$/.test(error.message)
 }

@@ -16,7 +16,7 @@ const START_TIMEOUT_MS = 60_000
 const POLL_MS = 50
 const MOST_STARTS = 3
 const CONNECT_TIMEOUT_MS = 5000
-/** Above the ports of well-known services, below 32768, where systems take the ports of outgoing connections from. */
+/** Above the ports of well-known services, and below 32768, where the ports of outgoing connections begin. */
 const PORTS = [20_000, 32_000] as const
 const LOG_FILE = 'server.log'
 
@@ -24,8 +24,8 @@ const LOG_FILE = 'server.log'
 export type EmbeddedServer = ReturnType<typeof serverAt>
 
 /**
- * Starts PostgreSQL 18 in a data directory, or finds it running. It outlives this process, so that psql and BI tools
- * can connect; it listens on 127.0.0.1 alone. Processes that start it at once end up with the same server.
+ * Starts PostgreSQL 18 in a data directory, or finds it running. The server outlives this process, so that psql and BI
+ * tools can connect, and listens on 127.0.0.1 only. Processes that start it at the same time share one server.
  * @throws db.embedded
  */
 export async function startEmbedded(dataDir: string, clock: Clock, signal: AbortSignal): Promise<EmbeddedServer> {
@@ -40,13 +40,13 @@ export async function startEmbedded(dataDir: string, clock: Clock, signal: Abort
   throw embeddedError(home.dataDir, 'it accepted no connection within a minute', `See ${join(home.pgdata, LOG_FILE)}`)
 }
 
-/** Starts the server again where it has crashed: then its lock file is left. One that was stopped stays so. */
+/** Restarts a server that has crashed, which leaves its lock file behind. A server that was stopped stays stopped. */
 export async function restartEmbedded(dataDir: string, clock: Clock, signal: AbortSignal): Promise<void> {
   const lock = await readServerFile(await locateHome(dataDir), LOCK_FILE)
   if (lock !== undefined) await startEmbedded(dataDir, clock, signal)
 }
 
-/** Stops the server, and ends its sessions. @returns whether it was running @throws db.embedded */
+/** Stops the server and ends its sessions. @returns whether it was running @throws db.embedded */
 export async function stopEmbedded(dataDir: string, signal: AbortSignal): Promise<boolean> {
   if (!(await isEmbeddedRunning(dataDir))) return false
   const home = await locateHome(dataDir)
@@ -63,11 +63,11 @@ export async function isEmbeddedRunning(dataDir: string): Promise<boolean> {
 }
 
 /**
- * Starts the server, unless another process of this machine does so: else, of two that both remove a stale lock file,
- * one may remove that of the other's new server. It holds an abstract socket (unix(7), at most 107 bytes), which is
- * free again when its process is gone. Only Linux has these: elsewhere every process starts it. The first failures are
- * ignored: the caller looks whether a server answers.
- * @returns whether it was tried @throws db.embedded
+ * Starts the server, unless another process of this machine is doing so: of two that both remove a stale lock file, one
+ * might remove the new file of the other's server. An abstract socket (unix(7), at most 107 bytes) serves as the lock,
+ * as it is free again when its process is gone. Only Linux has these; elsewhere every process starts the server. All
+ * failures but the last are ignored: the caller checks whether a server answers.
+ * @returns whether it tried @throws db.embedded
  */
 async function launch(home: Home, earlierStarts: number, signal: AbortSignal): Promise<boolean> {
   await using turn = createServer((socket) => socket.destroy())
@@ -80,9 +80,9 @@ async function launch(home: Home, earlierStarts: number, signal: AbortSignal): P
   const programs = await findBinaries(home, signal)
   // Another process may have started it since the caller looked.
   if ((await findServer(home)) !== undefined) return true
-  // PostgreSQL removes the lock file of a process that is gone, but not where a zombie or another program has its id.
+  // PostgreSQL removes a stale lock file by itself, but not if a zombie or another program has the process id in it.
   if (process.platform === 'linux') await rm(join(home.pgdata, LOCK_FILE), { force: true })
-  // The port in the last command, so that the connections of BI tools stay valid; another where it seems to be taken.
+  // Keeps the last start's port, so that connections of BI tools stay valid, or tries another if it seems to be taken.
   const isLast = earlierStarts >= MOST_STARTS - 1
   const former = isLast ? '' : ((await readServerFile(home, 'postmaster.opts')) ?? '')
   const port = /"-p" "(\d+)"/.exec(former)?.[1] ?? randomInt(...PORTS)
@@ -91,15 +91,15 @@ async function launch(home: Home, earlierStarts: number, signal: AbortSignal): P
   const { exitCode } = await runProgram(home, join(programs, 'pg_ctl'), args, { signal, isDaemonStarter: true })
   if (exitCode === 0 || !isLast) return true
   const failure = failureIn((await readServerFile(home, LOG_FILE)) ?? '', home.dataDir)
-  // Processes of a killed server are in the way: these end soon.
+  // Processes of a killed server are in the way, but end soon.
   if (failure.message.includes('is still in use')) return true
   throw failure
 }
 
-/** `url`: with the password, for connecting, never for a log or a message. */
+/** `url` contains the password: use it to connect, never in a log or a message. */
 function serverAt(port: number, password: string) {
   const address = `postgresql://${ROLE}:${encodeURIComponent(password)}@127.0.0.1:${port}`
-  // This server has no TLS, which PGSSLMODE may ask for.
+  // PGSSLMODE may require TLS, which this server does not have.
   const options = 'sslmode=disable&require_auth=scram-sha-256'
   return { port, url: (database: string) => `${address}/${encodeURIComponent(database)}?${options}` }
 }

@@ -3,12 +3,12 @@ import { sql } from 'kysely'
 import type { Db } from './database.ts'
 import { migrationTables } from './migration-lock.ts'
 
-/** The server behind a connection, and what its user may do there. */
+/** The server behind a connection, and the rights of its user. */
 export type Rights = Awaited<ReturnType<typeof readRights>>
 
-/** Asks the catalog; changes nothing. */
+/** Reads the server's version and the user's rights from the catalog. */
 export async function readRights(db: Db) {
-  // Catalogs and rights are unknown to the builder. Names are as SQL writes them.
+  // The builder knows neither catalogs nor privileges. Names are quoted as in SQL.
   const server = await sql<{ version: string; user: string; database: string; isReadOnly: boolean }>`
     select current_setting('server_version') as version, quote_ident(current_user) as "user",
       quote_ident(current_database()) as database,
@@ -30,9 +30,9 @@ export async function readRights(db: Db) {
   assert(found !== undefined)
   return {
     ...found,
-    /** May create the schemas and tables that are missing, and change those that are there. */
+    /** Whether the user may create the missing schemas and tables, and change the existing ones. */
     canMigrate: schemas.rows.every(({ canCreate }) => canCreate) && tables.rows.every(({ isOwned }) => isOwned),
-    /** Tables that are there and that this user may not read and write. */
+    /** Existing tables that this user may not both read and write. */
     closedTables: tables.rows
       .filter(({ name, canRead, canWrite }) => !canRead || !(canWrite || writtenByMigrations.has(name)))
       .map(({ name }) => name),

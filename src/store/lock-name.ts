@@ -1,12 +1,12 @@
 import type { Db } from './database.ts'
 import { setLocal } from './driver.ts'
 
-/** The server ends a transaction whose process is stopped for longer: others wait for its locks. */
+/** The server ends a transaction that is idle for longer (its process is suspended), as others wait for its locks. */
 export const endedWhenIdle = { idle_in_transaction_session_timeout: '20s' }
 
 /**
- * Waits until no other transaction has locked this name, and holds it until the end of this one. It locks a row of
- * `livehouse_ops.locks`, which only users with rights on that schema can do.
+ * Locks a name until the end of this transaction, after any other transaction that has it. The lock is a row of
+ * `livehouse_ops.locks`, so that only users with rights on that schema can take it.
  */
 export async function lockName(trx: Db, name: string): Promise<void> {
   await setLocal(trx, endedWhenIdle)
@@ -14,7 +14,7 @@ export async function lockName(trx: Db, name: string): Promise<void> {
   await insert.onConflict((conflict) => conflict.column('name').doUpdateSet({ name })).execute()
 }
 
-/** Shares a name with other transactions; waits only for one that has it by `lockName`. */
+/** Shares a name with other transactions that share it; waits only for one that has locked it with `lockName`. */
 export async function shareName(trx: Db, name: string): Promise<void> {
   const share = trx.selectFrom('livehouse_ops.locks').select('name').where('name', '=', name).forShare()
   if ((await share.execute()).length > 0) return

@@ -15,34 +15,34 @@ type Migrations = Readonly<Record<string, Migration>>
 
 interface MigrateOptions {
   readonly signal?: AbortSignal
-  /** Those of the folder when not given. */
+  /** By default, those of the folder `migrations`. */
   readonly migrations?: Migrations
 }
 
 /**
- * Applies every pending migration, all or none: in one transaction, which holds a lock, so that processes that start at
- * once wait for each other, also behind a pooler.
- * @returns the names of those that were applied, in their order
- * @throws db.newer, db.refused (naming the missing right), db.unreachable, db.inUse (one is at work)
+ * Applies all pending migrations or none, in one transaction. It holds a lock, which also works behind a pooler, so
+ * that processes that start at the same time wait for each other.
+ * @returns the names of the applied migrations, in order
+ * @throws db.newer, db.refused (naming the missing right), db.unreachable, db.inUse (another livehouse is at work)
  */
 export async function migrateUp(db: Db, options: MigrateOptions = {}): Promise<readonly string[]> {
-  // Asked first without the lock: then a user without any right on the schema can work in a migrated database.
+  // Reads without the lock first, so that a user who may not change the schema can work in a migrated database.
   if ((await readPending(db, options)).length === 0) return []
   return changeSchema(db, options, async (transaction, migrations) => {
-    // Another process may have migrated it meanwhile.
+    // Another process may have migrated the database meanwhile.
     const pending = await readPending(transaction, { ...options, migrations })
     if (pending.length > 0) await requireNobodyAtWork(transaction, `The database lacks ${pending.join(', ')}`)
     for (const name of pending) {
       options.signal?.throwIfAborted()
       await migrations[name]?.up(transaction)
-      // The same text is part of the script for a DBA.
+      // Raw: the script for a DBA has the same text.
       await sql.raw(recordMigration(name)).execute(transaction)
     }
     return pending
   })
 }
 
-/** A livehouse that is at work would go on writing as its own schema has it, such as rows under other keys. */
+/** Refuses if a livehouse is at work: it would go on writing for its own schema, such as rows with other keys. */
 async function requireNobodyAtWork(transaction: Db, state: string): Promise<void> {
   const earliest = await findEarliestVersion(transaction)
   const held = transaction.selectFrom('livehouse_ops.leases').select('name').where('expires_at', '>', sql<Date>`now()`)
@@ -53,7 +53,7 @@ async function requireNobodyAtWork(transaction: Db, state: string): Promise<void
   throw new LivehouseError('db.inUse', `${state}, but ${other}. ${repair}.`, {})
 }
 
-/** Reverts the last migration, and drops the views for analysts. @returns its name, or none. @throws as `migrateUp` */
+/** Reverts the last migration and drops the views for analysts. @returns its name, if any @throws as `migrateUp` */
 export async function migrateDown(db: Db, options: MigrateOptions = {}): Promise<readonly string[]> {
   if ((await readMigrationStatus(db, options)).every(({ appliedAt }) => appliedAt === null)) return []
   return changeSchema(db, options, async (transaction, migrations) => {
@@ -68,12 +68,12 @@ export async function migrateDown(db: Db, options: MigrateOptions = {}): Promise
   })
 }
 
-/** Names of the migrations that are not applied yet. @throws db.newer */
+/** The names of the migrations that are not applied yet. @throws db.newer */
 export async function readPending(db: Db, options: MigrateOptions = {}): Promise<readonly string[]> {
   return (await readMigrationStatus(db, options)).filter(({ appliedAt }) => appliedAt === null).map(({ name }) => name)
 }
 
-/** Every migration of the code, in order. @throws db.newer when others have been applied */
+/** Every migration of this version, in order. @throws db.newer if others have been applied */
 export async function readMigrationStatus(db: Db, { signal, migrations }: MigrateOptions = {}) {
   const names = migrations ? Object.keys(migrations) : await readMigrationNames()
   const applied = await readApplied(db, signal)
@@ -87,7 +87,7 @@ export async function readMigrationStatus(db: Db, { signal, migrations }: Migrat
   return names.map((name) => ({ name, appliedAt: applied.get(name) ?? null }))
 }
 
-/** @throws db.pendingMigrations when a migration is not applied yet; db.newer */
+/** Requires that all migrations are applied. @throws db.pendingMigrations, db.newer */
 export async function requireMigrated(db: Db, options: MigrateOptions = {}): Promise<void> {
   const pending = await readPending(db, options)
   if (pending.length === 0) return
@@ -97,7 +97,7 @@ export async function requireMigrated(db: Db, options: MigrateOptions = {}): Pro
 }
 
 async function readApplied(db: Db, signal: AbortSignal | undefined): Promise<ReadonlyMap<string, string>> {
-  // Not to_regclass, which requires rights on the schema; catalogs are unknown to the builder.
+  // Not to_regclass, which requires rights on the schema. The builder does not know the catalogs.
   const { rows: found } = await sql`
     select from pg_tables where schemaname = 'livehouse_ops' and tablename = 'migrations'`.execute(db, { signal })
   if (found.length === 0) return new Map()
@@ -132,12 +132,12 @@ function explainRefusal(error: unknown): unknown {
 const folder = join(programFolder, 'migrations')
 const MIGRATION_FILE = /^(\d{4}-[a-z0-9-]+)\.(?:ts|mjs)$/
 
-/** Names (`NNNN-name`) of every migration of the code, in order. Loads none. */
+/** The names (`NNNN-name`) of all migrations of this version, in order. Loads none of them. */
 async function readMigrationNames(): Promise<readonly string[]> {
   return (await readdir(folder)).flatMap((file) => MIGRATION_FILE.exec(file)?.[1] ?? []).sort()
 }
 
-/** Every migration of the code by its name, in order; each exports `up` and `down`. */
+/** Loads all migrations of this version, by name and in order. Each exports `up` and `down`. */
 export async function loadMigrations(): Promise<Record<string, Migration>> {
   const migrations: Record<string, Migration> = {}
   for (const name of await readMigrationNames())

@@ -5,18 +5,18 @@ import { setLocal } from './driver.ts'
 import { endedWhenIdle } from './lock-name.ts'
 
 const LOCK_NOT_AVAILABLE = '55P03'
-/** SQLSTATEs where another process creates the schema, or a table of it, at the same time. */
+/** SQLSTATEs if another process creates the schema, or a table in it, at the same time. */
 const MADE_MEANWHILE: ReadonlySet<string> = new Set(['23505', '42P06', '42P07'])
-/** Waits for the migration lock, 2 seconds each. */
+/** How often to wait for the migration lock, 2 seconds each. */
 const MOST_WAITS = 30
-/** Tries of the work, where another session holds a lock that it needs. */
+/** How often to try the work if another session holds a lock that it needs. */
 const MOST_TRIES = 3
 
 /**
- * Works in a transaction that holds the migration lock, a row that only its owners can lock. Each wait for a lock is
- * short, and starts the transaction again: a session that waits to change a table keeps all others from reading it.
- *
- * The search path is `pg_catalog` alone: a view keeps the functions that its names meant when it was created, and where
+ * Runs work in a transaction that holds the migration lock, a row that only users with rights on its table can lock.
+ * Waits for locks are short, and then the transaction starts again: a session that waits to change a table keeps all
+ * others from reading it.
+ * The search path is `pg_catalog` alone: a view keeps the functions that its names meant when it was created, and if
  * all users may create in schema public (the default before PostgreSQL 15), a function there may match better.
  * @throws db.refused with state 55P03, naming the sessions in the way
  */
@@ -36,7 +36,7 @@ export async function withMigrationLock<T>(
         const found = transaction.selectNoFrom((eb) => eb.fn<string | null>('to_regclass', [eb.val(lock)]).as('table'))
         const { table } = await found.executeTakeFirstOrThrow()
         const statements = [...(table === null ? createMigrationTables : []), takeMigrationLock]
-        // The same texts are part of the script for a DBA.
+        // Raw: the script for a DBA has the same texts.
         for (const statement of statements) await sql.raw(statement).execute(transaction)
         hasLock = true
         return await work(transaction)
@@ -55,7 +55,7 @@ export async function withMigrationLock<T>(
 
 /** Names the sessions with the oldest open transactions on tables or views of livehouse. */
 async function describeHolders(db: Db): Promise<string> {
-  // Catalogs are unknown to the builder.
+  // The builder does not know the catalogs.
   const { rows } = await sql<{ session: string }>`
     select format('process %s of login %s%s, on %s', pid, usename,
       ' since ' || to_char(xact_start at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"'),
@@ -70,7 +70,7 @@ async function describeHolders(db: Db): Promise<string> {
   return `an open transaction is in the way: ${rows.map(({ session }) => session).join('; ')}`
 }
 
-/** Without leases: version 0.1.0 where it is at work. It holds advisory locks then, which no later version takes. */
+/** Finds version 0.1.0 at work in a schema without leases, by its advisory locks, which no later version takes. */
 export async function findEarliestVersion(transaction: Db) {
   const { rows } = await sql<{ name: string | null }>`
     select (select distinct 'version 0.1.0' from pg_locks join pg_stat_activity using (pid) where locktype = 'advisory'
@@ -79,22 +79,22 @@ export async function findEarliestVersion(transaction: Db) {
   return rows[0]
 }
 
-/** The list of applied migrations, and the table whose row is the migration lock. */
+/** The tables with the applied migrations and with the row that is the migration lock. */
 export const migrationTables = ['migrations', 'migration_lock'] as const
 
 const list = 'livehouse_ops.migrations'
 const lock = 'livehouse_ops.migration_lock'
 
-/** Only users with rights on the table can lock its row. The lock ends with the transaction. */
+/** Takes the migration lock until the end of the transaction. Only users with rights on the table can take it. */
 export const takeMigrationLock = `select from ${lock} for update`
 
-/** Adds a migration to the list; its name is one of a file. */
+/** The statement that records a migration as applied. Its name is one of a file, which needs no quoting. */
 export function recordMigration(name: string): string {
   const now = `to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
   return `insert into ${list} (name, timestamp) values ('${name}', ${now})`
 }
 
-/** Not `create schema if not exists`, which requires the right to create it also where it is there. */
+/** Not `create schema if not exists`, which requires the right to create a schema even if it exists. */
 export const createMigrationTables: readonly string[] = [
   `do $$ begin
   if to_regnamespace('livehouse_ops') is null then create schema livehouse_ops; end if;

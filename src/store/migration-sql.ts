@@ -9,11 +9,11 @@ const grants = `
 --   grant select, insert, update, delete on all tables in schema livehouse, livehouse_ops, pgboss to USER;`
 
 /**
- * The SQL of migrations as one script and transaction, which a DBA runs with psql; afterwards the database counts as
- * migrated. Nothing is executed here.
- * @param migrations by name, in order. They may only write: a query would return no rows.
- * @param views statements that follow them
- * @param queue statements after that transaction
+ * The SQL of migrations as a script of one transaction, which a DBA runs with psql; afterwards the database counts as
+ * migrated. Executes nothing.
+ * @param migrations by name, in order. They may only write, as a query would return no rows.
+ * @param views statements that follow in the transaction
+ * @param queue statements after the transaction
  */
 export async function migrationSql(
   migrations: Readonly<Record<string, Migration>>,
@@ -27,7 +27,7 @@ export async function migrationSql(
   return `${parts.join(';\n')};\n${grants}`
 }
 
-/** The statements that these migrations execute, to be run in one transaction. */
+/** The statements that these migrations execute. Run them in one transaction. */
 export async function schemaStatements(migrations: Readonly<Record<string, Migration>>): Promise<readonly string[]> {
   const parts = ['set local search_path to pg_catalog', ...createMigrationTables, takeMigrationLock]
   for (const [name, migration] of Object.entries(migrations)) {

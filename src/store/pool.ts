@@ -6,11 +6,11 @@ import { describeTarget, isConnectionLoss, type NamedTarget, translateStatementE
 import type { Database, Db } from './database.ts'
 import { clientFor, connectionOptions, pgTypes, translatingPool } from './driver.ts'
 
-/** The first version with multirange types and `range_agg`, which the ledger is built on. */
+/** The first version with multirange types and `range_agg`, which the ledger needs. */
 const OLDEST_SERVER = 14
 const IDLE_TIMEOUT_MS = 30_000
 
-/** A login may have others: unreadable times, "null" for NULL, slow JIT, escapes, deadlines, others' functions. */
+/** A login may have others: unreadable times, "null" for NULL, slow JIT, escapes, deadlines, foreign functions. */
 const SESSION = `set datestyle = 'ISO, YMD'; set array_nulls = on; set jit = off; set standard_conforming_strings = on;
   set statement_timeout = 0; set lock_timeout = 0; set search_path = pg_catalog;
   set default_transaction_isolation = 'read committed'`
@@ -19,7 +19,7 @@ interface PoolOptions {
   /** Ends the wait for the first connection. */
   readonly signal?: AbortSignal
   readonly maxConnections?: number
-  /** What names the database in its errors; DATABASE_URL when not given. */
+  /** The setting or flag that names the database in errors; DATABASE_URL by default. */
   readonly setting?: string
 }
 
@@ -27,12 +27,12 @@ interface PoolOptions {
  * Opens a pool of connections to a Postgres URL and checks the server. Use it with `await using`, or `destroy()` it:
  * open connections keep the process alive.
  *
- * TLS is asked for in the URL: `?sslmode=verify-full`, `no-verify`, `disable`, with `sslrootcert`, `sslcert` and
- * `sslkey` naming files; `require_auth=scram-sha-256` refuses a server that does not prove that it knows the password;
+ * The URL sets TLS: `?sslmode=verify-full`, `no-verify` or `disable`, with the files `sslrootcert`, `sslcert` and
+ * `sslkey`. `require_auth=scram-sha-256` refuses a server that does not prove that it knows the password.
  * `uselibpqcompat=true` gives `require` and `prefer` the meaning that they have in libpq.
  *
- * Behind a pooler in transaction mode the settings of `SESSION` may be lost: what a statement depends on is set within
- * its transaction (`setLocal`). No statement has a deadline, since some take long.
+ * Behind a pooler in transaction mode the settings of `SESSION` may be lost, so a statement that depends on a setting
+ * sets it within its transaction (`setLocal`). No statement has a deadline, since some take long.
  * @throws db.unreachable, db.refused (also from every later statement), db.tooOld, db.encoding
  */
 export async function openDatabase(url: string, options: PoolOptions = {}): Promise<Db> {
@@ -48,13 +48,13 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
     ...connectionOptions,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     types: pgTypes,
-    // The pool cannot give up a connection that is being opened: an abort destroys its socket.
+    // The pool cannot give up a connection that it is opening, so an abort destroys the socket.
     stream: () => {
       const socket = new Socket()
       sockets.add(socket)
       return socket.on('close', () => sockets.delete(socket))
     },
-    // Other engines may refuse it, and are refused below. The pool waits for it, though its types do not say so.
+    // Other engines may refuse the settings, and are refused below. The pool awaits this, although its types deny it.
     // oxlint-disable-next-line no-misused-promises
     onConnect: async (client) => {
       await client.query(SESSION).catch((error: unknown) => {
@@ -62,13 +62,13 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
       })
     },
   })
-  // Without this listener the loss of an idle connection ends the process. The pool replaces it.
+  // Without this listener, the loss of an idle connection would end the process. The pool replaces the connection.
   pool.on('error', () => {})
   const interrupt = () => sockets.forEach((socket) => socket.destroy())
   signal?.addEventListener('abort', interrupt, { once: true })
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: translatingPool(pool, named) }) })
   try {
-    // Raw: nothing is known of the server yet.
+    // Raw, as nothing is known about the server yet.
     const { rows } = await sql<{ engine: string; version: string; encoding: string }>`
       select version() as engine, current_setting('server_version') as version,
         current_setting('server_encoding') as encoding`.execute(db)
@@ -78,7 +78,7 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
     return db
   } catch (error) {
     await db.destroy()
-    // The driver leaves a socket open where it has no password, and the server waits for one for a minute.
+    // Without a password the driver leaves its socket open, and the server waits for the password for a minute.
     interrupt()
     signal?.throwIfAborted()
     throw error
@@ -87,7 +87,7 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
   }
 }
 
-/** CockroachDB speaks the protocol, and reports a version of PostgreSQL. @throws db.tooOld */
+/** Refuses CockroachDB, which speaks the protocol and reports a version of PostgreSQL. @throws db.tooOld */
 function refuseCockroach(engine: string, { target, setting }: NamedTarget): void {
   if (!engine.startsWith('CockroachDB')) return
   const message =
@@ -96,7 +96,7 @@ function refuseCockroach(engine: string, { target, setting }: NamedTarget): void
   throw new LivehouseError('db.tooOld', message, {})
 }
 
-/** @throws db.tooOld */
+/** Refuses a server that is too old. @throws db.tooOld */
 export function requireServerVersion(version: string, setting: string): void {
   if (Number.parseInt(version, 10) >= OLDEST_SERVER) return
   const otherwise = setting === 'DATABASE_URL' ? 'use DATABASE_URL=embedded' : `name another with ${setting}`
@@ -104,7 +104,7 @@ export function requireServerVersion(version: string, setting: string): void {
   throw new LivehouseError('db.tooOld', `${problem}. Upgrade it, or ${otherwise}.`, {})
 }
 
-/** The service's texts are of any script. @throws db.encoding */
+/** Refuses any encoding but UTF8, as the service's texts may be in any script. @throws db.encoding */
 function requireUtf8(encoding: string, target: string): void {
   if (encoding === 'UTF8') return
   const problem = `Database ${target} has the encoding ${encoding}, which cannot hold every text; livehouse needs UTF8`
@@ -112,9 +112,9 @@ function requireUtf8(encoding: string, target: string): void {
   throw new LivehouseError('db.encoding', message, {})
 }
 
-/** Runs a fixed query, without times and JSON, as it is written; gives its rows with the columns in their order. */
+/** Runs a fixed query whose columns are neither times nor JSON. @returns its rows, with the columns in order */
 export async function runQuery(db: Db, text: string) {
-  // The text is the query.
+  // Raw, as the text is the query.
   const { rows } = await sql.raw<Record<string, string | number | boolean | null>>(text).execute(db)
   return rows
 }

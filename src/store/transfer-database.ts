@@ -9,26 +9,26 @@ import { migrationTables } from './migration-lock.ts'
 import { schemaStatements } from './migration-sql.ts'
 import { loadMigrations } from './migrate.ts'
 
-/** The first line of a dump; no other file is restored. */
+/** The first line of a dump. A file without it is not restored. */
 const TITLE = '-- What livehouse db dump wrote.'
-/** The end of a dump; a file without it is not committed. */
+/** The last line of a dump. A file without it is not committed. */
 const END = 'commit;\n'
 const COPY = /^copy (.*) from stdin;$/
 const SCHEMAS = ['livehouse', 'livehouse_ops', 'livehouse_bi']
 
-/** A part of a script that creates a database in one transaction: statements, or rows of a table (with its columns). */
+/** A part of the script that fills a database in one transaction: statements, or rows of a table (with its columns). */
 type Part = string | { readonly table: string; readonly rows: AsyncIterable<Buffer | string> }
 
 /**
- * Writes all that livehouse keeps, from one snapshot, into a new file: a script for psql that creates the schema and
+ * Dumps everything that livehouse keeps, from one snapshot, into a new file: a psql script that creates the schema and
  * fills it in one transaction. A failure leaves no file. Every migration must be applied.
- * @throws db.copyRefused where it holds nothing yet, a table or column is not livehouse's own, or the file cannot be
- * written; db.refused, db.unreachable
+ * @throws db.copyRefused if the database holds nothing yet, a table or column is not livehouse's own, or the file
+ * cannot be written; db.refused, db.unreachable
  */
 export async function dumpDatabase(url: string, file: string, signal: AbortSignal): Promise<void> {
   await readDatabase(url, signal, async (parts) => {
     try {
-      // It holds personal data in clear text.
+      // Only for this user, as it holds personal data in clear text.
       const handle = await open(file, 'wx', 0o600)
       try {
         await pipeline(textOf(parts), handle.createWriteStream(), { signal })
@@ -45,8 +45,8 @@ export async function dumpDatabase(url: string, file: string, signal: AbortSigna
 }
 
 /**
- * Runs a dump in a database without any schema of livehouse, in one transaction: all or nothing.
- * @throws db.copyRefused where the database has such a schema, or the file is no whole dump; db.refused, db.unreachable
+ * Runs a dump in a database without any schema of livehouse, in one transaction.
+ * @throws db.copyRefused if the database has one, or the file is not a complete dump; db.refused, db.unreachable
  */
 export async function restoreDatabase(url: string, file: string, signal: AbortSignal): Promise<void> {
   await writeDatabase({ url, setting: 'DATABASE_URL', signal, onTable: () => {} }, partsOfFile(file))
@@ -54,14 +54,14 @@ export async function restoreDatabase(url: string, file: string, signal: AbortSi
 
 interface Target {
   readonly url: string
-  /** What names it in its errors, such as a flag. */
+  /** The setting or flag that names it in errors. */
   readonly setting: string
   readonly signal: AbortSignal
   readonly onTable: (name: string, rows: number) => void
 }
 
 /**
- * Writes what a dump of a database would hold straight into another one without any schema of livehouse.
+ * Copies a database straight into another one that has no schema of livehouse.
  * @throws as `dumpDatabase` and `restoreDatabase`
  */
 export async function copyDatabase(from: string, to: Target): Promise<void> {
@@ -117,8 +117,8 @@ async function* readRows(source: Session, table: string): AsyncGenerator<Buffer>
 }
 
 /**
- * The tables that the migrations have created, in that order: each after those that it refers to. What slices refer to
- * and the two that triggers use when slices are inserted come first. Names are quoted; generated columns are left out.
+ * The tables in the order of their creation, so that each follows those that it refers to. Tables that slices refer to,
+ * or that triggers use when slices are inserted, come first. Names are quoted; generated columns are left out.
  */
 async function readTables(session: Session) {
   return await session.query<{ readonly name: string; readonly columns: readonly string[] }>(
@@ -171,7 +171,7 @@ async function* partsOfFile(file: string): AsyncGenerator<Part> {
   if (title !== TITLE) throw refused(`${file} is not what livehouse db dump writes`, 'Name another file')
   let statements = ''
   for await (const line of lines) {
-    // A command of psql.
+    // This line is a command of psql.
     if (line.startsWith('\\')) continue
     const [, table] = COPY.exec(line) ?? []
     if (table === undefined) {
@@ -196,7 +196,7 @@ async function* rowsOf(lines: AsyncGenerator<string>, file: string): AsyncGenera
   }
 }
 
-/** By line feeds alone: a row may hold any other character that separates lines. */
+/** Splits at line feeds only, as a row may hold any other character that separates lines. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = ''
   for await (const chunk of createReadStream(file, 'utf8')) {

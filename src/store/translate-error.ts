@@ -1,6 +1,6 @@
 import { codeOf, hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 
-/** What to do about a refusal, by SQLSTATE (PostgreSQL, appendix A); a class of two characters stands for all of it. */
+/** What to do about a refusal, by SQLSTATE (PostgreSQL, appendix A); two characters stand for a whole class. */
 const repairs: Readonly<Record<string, string>> = {
   '25006': 'It is read-only: connect to the primary, or end its recovery or default_transaction_read_only',
   '25P03': 'It ended a transaction that waited: raise idle_in_transaction_session_timeout for this user, or run again',
@@ -19,15 +19,15 @@ const repairs: Readonly<Record<string, string>> = {
   '57P05': 'It ended a session that waited: raise idle_session_timeout for this user, or run again',
 }
 
-/** A database as errors name it. */
+/** How errors name a database. */
 export interface NamedTarget {
-  /** Host and name; without a password. */
+  /** Host, port and database, without user and password. */
   readonly target: string
-  /** What names it to livehouse: `DATABASE_URL`, or a flag. */
+  /** The setting that its URL comes from: `DATABASE_URL`, or a flag. */
   readonly setting: string
 }
 
-/** `host:port/database` of a Postgres URL: what messages name. Never the user's password. */
+/** `host:port/database` of a Postgres URL, for messages: without user and password. */
 export function describeTarget(url: string): string {
   if (!URL.canParse(url)) return '(a malformed URL)'
   const { hostname, port, pathname, searchParams } = new URL(url)
@@ -35,31 +35,31 @@ export function describeTarget(url: string): string {
   return `${host}:${searchParams.get('port') ?? (port === '' ? '5432' : port)}${decodeURI(pathname)}`
 }
 
-/** Codes of Node that mean that the connection is lost. */
+/** Node's error codes for a lost connection. */
 const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'])
-/** Messages of the driver that mean the same; it gives these errors no code. */
+/** The driver's messages for a lost connection: these errors have no code. */
 const lostMessages = /^(Connection terminated|Client has encountered a connection error|Client was closed)/
 
 /**
- * An error of a statement: a lost connection becomes `db.unreachable`, a refusal of the server `db.refused` with what
- * to do. Everything else (a broken constraint, a bug) is returned as it is.
+ * Translates an error of a statement: a lost connection becomes `db.unreachable`; a refusal of the server becomes
+ * `db.refused` with advice. Any other error (a broken constraint, a bug) is returned unchanged.
  */
 export function translateStatementError(error: unknown, named: NamedTarget): unknown {
   if (!(error instanceof Error) || error instanceof LivehouseError) return error
   const code = codeOf(error)
   const repair = repairs[code] ?? repairs[code.slice(0, 2)]
   if (repair !== undefined && code.length === 5) return refused(error, repair, named)
-  // 08P01 is a message that the server does not understand, a bug of the sender, or how PgBouncer ends a session.
+  // 08P01 is either a message that the server does not understand, which is a bug, or PgBouncer's end of a session.
   const isBug = code === '08P01' && !('severity' in error && error.severity === 'FATAL')
   const isLost = lostCodes.has(code) || (code.startsWith('08') && !isBug) || lostMessages.test(error.message)
   return isLost ? unreachable(error, named) : error
 }
 
-/** An error while connecting: `db.refused` for a refusal of the server, else `db.unreachable`. */
+/** Translates an error while connecting: `db.refused` for a refusal of the server, otherwise `db.unreachable`. */
 export function translateConnectError(error: unknown, named: NamedTarget): unknown {
   const translated = translateStatementError(error, named)
   if (translated instanceof LivehouseError || !(error instanceof Error)) return translated
-  // An internal error of the server: it was reached.
+  // An internal error of the server, so the server was reached.
   if (/^XX...$/.test(codeOf(error)))
     return refused(error, 'See its log, and whether its disk is full; then run again', named)
   return unreachable(error, named)
@@ -73,7 +73,7 @@ function refused(error: Error, repair: string, { target, setting }: NamedTarget)
 }
 
 function unreachable(error: Error, { target, setting }: NamedTarget): LivehouseError<'db.unreachable'> {
-  // For a host with several addresses, Node gives one error for each, in one that has no message of its own.
+  // For a host with several addresses, Node wraps one error for each in an error that has no message of its own.
   const said = error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : error.message
   const reason = said.replace(/^SASL.* password must be a string$/, 'it wants a password, and none is given')
   const server = 'that the server runs and accepts connections from here (TLS: sslmode=verify-full, sslrootcert=FILE)'
@@ -81,12 +81,12 @@ function unreachable(error: Error, { target, setting }: NamedTarget): LivehouseE
   return new LivehouseError('db.unreachable', message, {}, { cause: error })
 }
 
-/** Whether a statement failed as a table is not there. */
+/** Whether a statement failed because a table does not exist. */
 export function isTableGone(error: unknown): boolean {
   return hasCode(error, 'db.refused') && error.details.sqlState === '42P01'
 }
 
-/** Whether the server has gone, or ends the connection after this error. 57P: it stops; 25P03, 25P04: a limit. */
+/** Whether the server is gone, or ends the connection after this error (57P: it stops; 25P03, 25P04: a time limit). */
 export function isConnectionLoss(error: unknown): boolean {
   if (!hasCode(error, 'db.refused')) return hasCode(error, 'db.unreachable')
   return /^57P|^25P0[34]/.test(error.details.sqlState)

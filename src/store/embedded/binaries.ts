@@ -6,10 +6,10 @@ import type { Home } from './home.ts'
 import { runProgram } from './run-program.ts'
 
 /**
- * Finds the folder of programs that the server's user can run: that of the platform's package, or a copy in the home,
- * where `node_modules` cannot be entered by that user or the package's libraries lack their links (`ignore-scripts`).
- * `root`: the folder of the package; that of this platform when not given.
- * @throws db.embedded when there are none for this platform, or they do not run here
+ * Finds the folder of programs that the server's user can run: the one in the platform's package; or a copy in the home
+ * if that user cannot enter `node_modules`, or if the package's libraries lack their links (`ignore-scripts`).
+ * @param root folder of the package; by default, the one for this platform
+ * @throws db.embedded if there are no programs for this platform, or they do not run here
  */
 export async function findBinaries(home: Home, signal: AbortSignal, root = packageRoot(home)) {
   const native = join(root, 'native')
@@ -34,18 +34,18 @@ function packageRoot(home: Home): string {
   }
 }
 
-/** Why the programs do not run as the server's user; undefined when they do. */
+/** Why the programs do not run as the server's user; undefined if they do. */
 async function failureOf(native: string, home: Home, signal: AbortSignal): Promise<string | undefined> {
   const { exitCode, output } = await runProgram(home, join(native, 'bin', 'initdb'), ['--version'], { signal })
   return exitCode === 0 ? undefined : output || `initdb ended with ${exitCode}`
 }
 
-/** Copies into another folder and renames that, so that no process ever finds half a copy. */
+/** Copies into another folder and renames it, so that no process ever finds half a copy. */
 async function copyBinaries(native: string, copy: string, home: Home): Promise<void> {
   const unfinished = await mkdtemp(join(home.place, 'unfinished-'))
   try {
     await cp(native, unfinished, { recursive: true, verbatimSymlinks: true })
-    // Copies have the modes of the installed files, which the server's user may be unable to read.
+    // Copies keep the modes of the installed files, which the server's user may be unable to read.
     const names = await readdir(unfinished, { recursive: true })
     for (const name of ['.', ...names]) await chmod(join(unfinished, name), 0o755)
     await linkLibraries(unfinished)
@@ -56,7 +56,7 @@ async function copyBinaries(native: string, copy: string, home: Home): Promise<v
   }
 }
 
-/** What the package's install script does; its paths start with `native/`. */
+/** Links the libraries as the package's install script does. The paths in its list start with `native/`. */
 async function linkLibraries(native: string): Promise<void> {
   const text = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   const links: readonly { readonly source: string; readonly target: string }[] = JSON.parse(text)

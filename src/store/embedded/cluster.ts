@@ -7,15 +7,15 @@ import { embeddedError, translateFileError, type Home, locateHome, prepareHome }
 import { runProgram } from './run-program.ts'
 import { codeOf } from '../../core/errors.ts'
 
-/** The role that livehouse works as: it may create databases and roles, and is no superuser (`postgres` is). */
+/** The role that livehouse uses: it may create databases and roles, and is not a superuser (`postgres` is). */
 export const ROLE = 'livehouse'
 const MAJOR_VERSION = '18'
-/** Where earlier versions kept the password: among the data, which belong to the server's user. */
+/** Where earlier versions kept the password: in the data directory, which belongs to the server's user. */
 const FORMER_PASSWORD = 'livehouse.password'
 
 /**
- * Makes sure that `pgdata` is a cluster of this version that the server's user owns; creates it where there is none.
- * It is created in another folder and moved, so that an interrupted start, or two at once, leave no half of one.
+ * Makes sure that `pgdata` is a cluster of this version that the server's user owns, and creates it if there is none:
+ * in another folder, which is then moved, so that an interrupted start, or two at once, leave no half-made cluster.
  * @returns also the password of ROLE
  * @throws db.embedded
  */
@@ -23,7 +23,7 @@ export async function prepareCluster(dataDir: string, signal: AbortSignal) {
   try {
     const prepared = await prepareHome(dataDir)
     if (!(await hasCluster(prepared))) await createCluster(prepared, signal)
-    // Again: now the data directory exists, and the server runs as its owner.
+    // Looks again: the data directory exists now, and the server runs as its owner.
     const home = await locateHome(dataDir)
     return { home, password: (await readPassword(home, 'password')) ?? (await movePassword(home)) }
   } catch (error) {
@@ -40,7 +40,7 @@ async function movePassword(home: Home): Promise<string> {
   return password
 }
 
-/** Whether there is a cluster of this version; false where the folder is missing or empty. @throws db.embedded */
+/** Whether there is a cluster of this version; false if the folder is missing or empty. @throws db.embedded */
 async function hasCluster(home: Home): Promise<boolean> {
   const { dataDir, pgdata } = home
   if (((await unlessMissing(readdir(pgdata))) ?? []).length === 0) return false
@@ -56,13 +56,13 @@ async function hasCluster(home: Home): Promise<boolean> {
 }
 
 const ACCESS = ['-U', 'postgres', '-A', 'scram-sha-256', '-c', 'timezone=UTC', '-c', 'log_timezone=UTC']
-/** The collation is PostgreSQL's own: the same order on every system, and no index broken by an update of libc. */
+/** PostgreSQL's own collation: the same order on every system, and no index that an update of libc breaks. */
 const LOCALE = ['-E', 'UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C']
 
-/** The server's user owns the cluster, but not the folder around it: this process can move the cluster out of there. */
+/** The server's user owns the new cluster but not the folder around it, so that this process can move the cluster. */
 async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
   const programs = await findBinaries(home, signal)
-  // A start that was killed leaves it behind.
+  // A killed start leaves this folder behind.
   const work = await mkdtemp(join(home.place, 'unfinished-'))
   const made = join(work, 'data')
   const superuserPassword = join(work, 'password')
@@ -82,10 +82,10 @@ async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
       `create role ${ROLE} login createdb createrole password '${await keepPassword(home, 'password')}';`,
       `grant pg_signal_backend, pg_read_all_stats to ${ROLE};`,
     ]
-    // In single-user mode, before the cluster is in its place: no superuser ever logs in.
+    // In single-user mode and before the cluster is in place, so that no superuser ever has to log in.
     await run('postgres', ['--single', '-D', made, '-c', 'exit_on_error=true', 'postgres'], statements.join('\n'))
     await rename(made, home.pgdata).catch(async (error: unknown) => {
-      // Another process was faster: its cluster is used.
+      // Another process was faster, and its cluster is used.
       if (!(await hasCluster(home))) throw error
     })
   } finally {
@@ -93,7 +93,7 @@ async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Root removes files of the server's user as that user, which may put links there meanwhile. */
+/** Root removes files of the server's user as that user, who may put links there meanwhile. */
 async function removeWork(home: Home, work: string, made: string): Promise<void> {
   if (home.owner !== undefined) {
     await runProgram(home, '/bin/rm', ['-rf', made])
@@ -102,19 +102,19 @@ async function removeWork(home: Home, work: string, made: string): Promise<void>
   await rm(work, { recursive: true, force: true })
 }
 
-/** An error from the last line of a log, or of the output of a program, that tells of a failure. */
+/** The error for a failed program: quotes the last line of its output, or of a log, that mentions a failure. */
 export function failureIn(output: string, dataDir: string): Error {
   const line = output.split('\n').findLast((text) => /error|fatal|panic/i.test(text)) ?? output.split('\n').at(-1) ?? ''
   const repair = `See ${join(dataDir, 'postgres', 'server.log')}, or point DATABASE_URL at a PostgreSQL server`
   return embeddedError(dataDir, line.trim() === '' ? 'it ended without a message' : line.trim(), repair)
 }
 
-/** A password that is kept in the private folder; undefined where there is none. */
+/** Reads a password from the private folder; undefined if there is none. */
 async function readPassword(home: Home, name: string): Promise<string | undefined> {
   return (await unlessMissing(readFile(join(home.private, name), 'utf8')))?.trim()
 }
 
-/** The password in this file, which is created where there is none. Processes that do so at once get the same one. */
+/** The password in this file, which is created if it is missing. Processes that create it at once get the same one. */
 async function keepPassword(home: Home, name: string): Promise<string> {
   const draft = join(home.private, randomUUID())
   const password = randomBytes(24).toString('base64url')
@@ -125,7 +125,7 @@ async function keepPassword(home: Home, name: string): Promise<string> {
   return (await readPassword(home, name)) ?? password
 }
 
-/** Undefined where there is no such file or folder. */
+/** Resolves to undefined if the file or folder does not exist. */
 async function unlessMissing<Found>(found: Promise<Found>): Promise<Found | undefined> {
   return await found.catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error

@@ -5,10 +5,10 @@ import { embeddedError } from './home.ts'
 import type { Home } from './home.ts'
 import { codeOf } from '../../core/errors.ts'
 
-/** The file in which a running server keeps its process id and port. */
+/** The file in which a running server records its process id and port. */
 export const LOCK_FILE = 'postmaster.pid'
 
-/** The server that works on the data; undefined where none does, whatever lock file was left. */
+/** The server that runs on the data; undefined if none does, even if a lock file was left behind. */
 export async function findServer(home: Home): Promise<{ port: number; isReady: boolean } | undefined> {
   const lines = ((await readServerFile(home, LOCK_FILE)) ?? '').split('\n').map((line) => line.trim())
   const pid = Number(lines[0])
@@ -16,14 +16,14 @@ export async function findServer(home: Home): Promise<{ port: number; isReady: b
   return { port: Number(lines[3]), isReady: lines[7] === 'ready' }
 }
 
-/** Whether a process is the server: it works in the folder of the data, which no zombie or later program does. */
+/** Whether a process is the server: it works in the data directory, as no zombie or other program does. */
 async function isServer(pid: number, { pgdata }: Home): Promise<boolean> {
   try {
     if (process.platform !== 'linux') return process.kill(pid, 0)
     const data = await realpath(pgdata)
     const place = await readlink(`/proc/${pid}/cwd`).catch(codeOf)
     if (place !== 'EACCES') return place === data
-    // Hidden in a container whose root may not trace processes. A zombie's command is empty.
+    // In a container whose root may not trace processes, only the command line shows. A zombie's is empty.
     const [, argument = ''] = /\0-D\0([^\0]+)/.exec(await readFile(`/proc/${pid}/cmdline`, 'utf8')) ?? []
     return (await realpath(argument)) === data
   } catch {
@@ -32,9 +32,9 @@ async function isServer(pid: number, { pgdata }: Home): Promise<boolean> {
 }
 
 /**
- * Reads a file among the server's data; undefined where there is none. The server's user may put anything there, and
- * root reads it: so no link is followed, and no pipe is waited for.
- * @throws db.embedded when it is anything else than a file of the server's user
+ * Reads a file in the data directory; undefined if there is none. The server's user may put anything there, and root
+ * reads it: so links are not followed, and a pipe is not waited for.
+ * @throws db.embedded if it is anything but a file of the server's user
  */
 export async function readServerFile({ dataDir, pgdata, owner }: Home, name: string): Promise<string | undefined> {
   const path = join(pgdata, name)

@@ -4,26 +4,26 @@ import { dirname, join, resolve } from 'node:path'
 import { type Owner, runProgram } from './run-program.ts'
 import { codeOf, LivehouseError } from '../../core/errors.ts'
 
-/** Where root keeps a cluster whose data directory the server's user cannot reach. */
+/** Where root puts a cluster if the server's user cannot reach the configured directory. */
 const REACHABLE_PLACE = '/var/lib/livehouse'
 
-/** pg_ctl and initdb put paths into a shell command between double quotes. */
+/** pg_ctl and initdb put paths into a shell command, between double quotes. */
 const UNSAFE_IN_PATH = process.platform === 'win32' ? /["%\n]/ : /["$`\\\n]/
 
 /** The folders of one embedded PostgreSQL. */
 export interface Home {
-  /** As configured, absolute: what messages name. */
+  /** The configured directory as an absolute path, for messages. */
   readonly dataDir: string
-  /** Only for this user: passwords. */
+  /** Holds the passwords; only this user may enter. */
   readonly private: string
-  /** Holds `pgdata` and, where they are needed, copies of the programs. */
+  /** Holds `pgdata` and, if they are needed, copies of the programs. */
   readonly place: string
-  /** The data directory of PostgreSQL; may not exist yet. As root, the only folder that the server's user may write. */
+  /** PostgreSQL's data directory; may not exist yet. Under root, the only folder that the server's user may write. */
   readonly pgdata: string
   readonly owner: Owner | undefined
 }
 
-/** Finds the home, and changes nothing. */
+/** Finds the home without any change. */
 export async function locateHome(dataDir: string): Promise<Home> {
   const absolute = resolve(dataDir)
   const link = join(absolute, 'postgres')
@@ -35,9 +35,9 @@ export async function locateHome(dataDir: string): Promise<Home> {
 }
 
 /**
- * Creates what is missing of the home's directories. As root below a directory that only root may enter (/root, often),
+ * Creates the missing directories of the home. For root, below a directory that only root may enter (often /root),
  * `postgres` becomes a link to a place that the server's user can reach.
- * @throws db.embedded where another user could replace what is in them; errors of files
+ * @throws db.embedded if another user could replace what is in them; errors of files
  */
 export async function prepareHome(dataDir: string): Promise<Home> {
   const absolute = resolve(dataDir)
@@ -66,12 +66,12 @@ async function makePlace(home: Home, owner: Owner): Promise<void> {
   const reachable = join(REACHABLE_PLACE, createHash('sha256').update(dataDir).digest('hex').slice(0, 16))
   await makeRootOwned(reachable, dataDir)
   await symlink(join(reachable, 'postgres'), pgdata).catch((error: unknown) => {
-    // Another process has made the same link.
+    // Another process has created the same link.
     if (codeOf(error) !== 'EEXIST') throw error
   })
 }
 
-/** A user who may change the folder could replace what is in it at any moment. @throws db.embedded */
+/** Creates a folder that only root may change: others could replace what is in it at any time. @throws db.embedded */
 async function makeRootOwned(folder: string, dataDir: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o755 })
   const { uid, gid, mode } = await stat(folder)
@@ -90,12 +90,12 @@ async function makePrivate({ dataDir, private: folder }: Home): Promise<void> {
   if ((found.mode & 0o077) !== 0) await chmod(folder, 0o700)
 }
 
-/** By convention nobody and nogroup; needs no entry in /etc/passwd. Other services may run as it too. */
+/** By convention nobody and nogroup, which need no entry in /etc/passwd. Other services may use them too. */
 const NOBODY: Owner = { uid: 65_534, gid: 65_534 }
 
 /**
- * The user that the server runs as; undefined for this one. PostgreSQL refuses root: root runs it as the owner of the
- * data, and where there are none yet, as the account `livehouse`, where the system has one, or as nobody.
+ * The user that the server runs as; undefined for the present one. PostgreSQL refuses to run as root. So root runs it
+ * as the owner of the data; before there is any, as the account `livehouse` if the system has one, or else as nobody.
  */
 export async function serverOwner(pgdata: string, accounts = '/etc/passwd'): Promise<Owner | undefined> {
   if (process.geteuid?.() !== 0) return undefined
@@ -105,13 +105,13 @@ export async function serverOwner(pgdata: string, accounts = '/etc/passwd'): Pro
   return uid === undefined || Number(uid) === 0 ? NOBODY : { uid: Number(uid), gid: Number(gid) }
 }
 
-/** Of `db.embedded`. `repair` is a whole sentence without its full stop. */
+/** An error `db.embedded`. `repair` is a whole sentence without its full stop. */
 export function embeddedError(dataDir: string, reason: string, repair: string, cause?: unknown): LivehouseError {
   const message = `The embedded PostgreSQL in ${dataDir} cannot run: ${reason}. ${repair}.`
   return new LivehouseError('db.embedded', message, {}, { cause })
 }
 
-/** Turns a failed file operation in the data directory into one sentence; anything else is returned as it is. */
+/** Translates a failed file operation in the data directory; any other error is returned unchanged. */
 export function translateFileError(error: unknown, dataDir: string): unknown {
   if (!(error instanceof Error) || !('syscall' in error)) return error
   const repair = 'Make it a directory that this user may write, with room left, or set LIVEHOUSE_DATA_DIR to another'

@@ -8,15 +8,15 @@ export interface Owner {
 
 export interface ProgramOptions {
   readonly signal?: AbortSignal
-  /** Its output is not read: the daemon would inherit the pipe and keep it open for ever. */
+  /** Whether it starts a daemon, which would inherit the output pipe and keep it open: then no output is read. */
   readonly isDaemonStarter?: boolean
   readonly input?: string
 }
 
 /**
- * Runs a program of PostgreSQL to its end, as the server's user. An abort ends it and rejects with the signal's reason,
- * but only when it is gone, so that what it wrote can be removed.
- * @returns an exit code other than 0 also where it could not be started or a signal ended it; both streams
+ * Runs a program of PostgreSQL to its end, as the server's user. An abort kills it and, after it is gone, rejects with
+ * the signal's reason, so that the caller can remove what it wrote.
+ * @returns both output streams; an exit code other than 0 also if it could not be started or was killed
  */
 export async function runProgram(
   { owner, place }: { readonly owner: Owner | undefined; readonly place: string },
@@ -30,13 +30,13 @@ export async function runProgram(
     cwd: place,
     ...owner,
     signal,
-    // Without the caller's PGDATA, PGPORT, LANG …; messages are in English, as they are matched and shown.
+    // Drops the caller's PGDATA, PGPORT, LANG …. Messages are in English, as they are matched and shown.
     env: { LC_ALL: 'C' },
     stdio: isDaemonStarter ? 'ignore' : ['pipe', 'pipe', 'pipe'],
     windowsHide: true,
   })
   child.on('error', (error) => output.push(error.message))
-  // It may end before it has read its input; then its exit code tells.
+  // The program may end before it has read its input; then its exit code tells why.
   child.stdin?.on('error', () => {}).end(input)
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => output.push(String(chunk)))
   const exitCode = await new Promise<number | null>((resolve) => child.on('close', resolve))

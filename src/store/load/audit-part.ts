@@ -4,14 +4,14 @@ import { formatWallTime, MINUTE, parseWallTime, type WallTime } from '../../core
 import type { Db } from '../database.ts'
 import { isOfPart, isOfPartition, keyColumnOf, rowKeyColumn, type TablePart, tableOf } from './table-part.ts'
 
-/** How many rows of a partition have no time that could be read. */
+/** How many rows of a part have no readable time. */
 export async function countUntimed(db: Db, part: TablePart): Promise<number> {
   const { rows } = await sql<{ count: string }>`
     select count(*) from ${tableOf(part)} as t where ${isOfPart(part)} and ${timeOf(part)} is null`.execute(db)
   return Number(rows[0]?.count ?? 0)
 }
 
-/** The minute, by the service's wall clock, of the row at `offset` in the order of time; undefined beyond the last. */
+/** The minute, on the service's wall clock, of the row at `offset` in the order of time; undefined beyond the last. */
 export async function findMinute(db: Db, part: TablePart, offset: number): Promise<WallTime | undefined> {
   const { rows } = await sql<{ minute: string }>`
     select date_trunc('minute', ${timeOf(part)} at time zone ${part.timeZone})::text as minute
@@ -24,8 +24,8 @@ function timeOf({ stream }: TablePart): RawBuilder<unknown> {
 }
 
 /**
- * The minute of a window, its ends included, that fewest rows of the partition touch, and of these the one closest to
- * `near`. Where no row touches it, both parts of the window have the same rows whichever time of a row is filtered by.
+ * The minute of a window (its ends included) that the fewest rows touch; of several, the one closest to `near`. If no
+ * row touches it, a cut there gives both parts the same rows, whichever time of a row the service filters by.
  * @returns also how many rows span it, or begin or end within a minute of it
  */
 export async function findQuietMinute(db: Db, part: TablePart & { readonly window: Window }, near: WallTime) {
@@ -34,7 +34,7 @@ export async function findQuietMinute(db: Db, part: TablePart & { readonly windo
   const wall = (time: WallTime) => sql`${formatWallTime(time)}::timestamp`
   const instant = (time: WallTime) => sql`${wall(time)} at time zone ${timeZone}`
   const minuteOf = (time: RawBuilder<unknown>) => sql`date_trunc('minute', ${time} at time zone ${timeZone})`
-  // A sweep: a row touches the minutes from that in which it begins to the one behind its last.
+  // A sweep: a row touches the minutes from the one in which it begins to the one after its last.
   const { rows } = await sql<{ at: string; touching: number }>`
     with spans as (
       select ${minuteOf(sql`least(${times})`)} as first,
@@ -55,7 +55,7 @@ export async function findQuietMinute(db: Db, part: TablePart & { readonly windo
   return { at: parseWallTime(row?.at ?? '') ?? near, touching: row?.touching ?? 0 }
 }
 
-/** The keys for which the partition has no row, or one that is marked as removed. `keys` are distinct. */
+/** The keys for which the partition has no row, or only one that is marked as removed. `keys` are distinct. */
 export async function findUnknownKeys(db: Db, part: TablePart, keys: readonly string[]): Promise<readonly string[]> {
   const { stream } = part
   const type = sql.raw(stream.columns[rowKeyColumn(stream)]?.type ?? 'text')

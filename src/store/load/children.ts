@@ -4,7 +4,7 @@ import type { ChildTable } from '../../core/stream.ts'
 import type { Database } from '../database.ts'
 import { createBatch } from './load.ts'
 
-/** Writes children of these parents that are new or differ, and deletes those beyond the last. */
+/** Writes the new and changed children of these parents, and deletes those beyond each parent's last one. */
 export async function replaceChildren(
   trx: Transaction<Database>,
   children: ChildTable,

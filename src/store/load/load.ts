@@ -9,21 +9,21 @@ import { loadedColumns, TextBuffer } from './row-texts.ts'
 type LoadCounts = Pick<Counts, 'inserted' | 'updated' | 'unchanged'>
 
 /**
- * Which rows an upsert leaves alone, beside equal ones. `newer`: what is fresher than its new version, by the table's
- * `freshnessColumn`. `late`, for rows that were received earlier than now, by the run that they are loaded as: what
- * that run or a later one has written, and what is as fresh or fresher.
+ * Which differing rows an upsert overwrites. `all` of them; `newer`: unless the stored row is fresher, by the table's
+ * `freshnessColumn`; `late`, for rows that an earlier run received, whose number they are loaded with: only rows from
+ * before that run that are less fresh.
  */
 type Overwrites = 'all' | 'newer' | 'late'
 
-/** Rows a statement; measured: half as many take 8 % longer, more gain nothing. */
+/** Rows a statement. Measured: half as many take 8 % longer, and more gain nothing. */
 const MOST_ROWS = 2000
-/** Bytes that end a batch early, for rows of hundreds of answers. */
+/** Bytes at which a batch ends early: rows may have hundreds of answers. */
 const MOST_BYTES = 2_000_000
 
-/** Rows of one slice that are written together, held as the text that they are sent as. Their keys are distinct. */
+/** Rows of one slice that are written together, kept as the text to send. Their keys are distinct. */
 export type Batch = ReturnType<typeof createBatch>
 
-/** `upsert` and `copy` run in the caller's transaction, after `prepareToLoad`; again where that failed. */
+/** Creates a batch. `upsert` and `copy` run in the caller's transaction, after `prepareToLoad`, and can be repeated. */
 export function createBatch(into: LoadTable & Pick<Stream, 'children'>, runId: string) {
   const names = loadedColumns(into).map(({ name }) => name)
   const lines = new TextBuffer()
@@ -32,7 +32,7 @@ export function createBatch(into: LoadTable & Pick<Stream, 'children'>, runId: s
   let size = 0
   let bytes = 0
 
-  /** Inserts new rows, updates those whose content differs and leaves equal ones alone; idempotent. */
+  /** Inserts new rows, updates rows whose content differs, and leaves equal rows alone; idempotent. */
   const upsert = async (trx: Transaction<Database>, overwrites: Overwrites = 'all'): Promise<LoadCounts> => {
     if (size === 0) return { inserted: 0, updated: 0, unchanged: 0 }
     const result = await upsertLines(into, lines.text(), runId, overwrites).execute(trx)
@@ -46,19 +46,19 @@ export function createBatch(into: LoadTable & Pick<Stream, 'children'>, runId: s
       size += 1
       if (into.versions ?? into.children) rows.push(row)
     },
-    /** Of tables with two versions or with children, whose rows are looked at once more. */
+    /** The rows themselves, for tables with two versions or with children, which need them again; else empty. */
     rows,
     size: () => size,
     isFull: () => size >= MOST_ROWS || bytes >= MOST_BYTES,
     upsert,
     /**
-     * The same for rows that are probably new: COPY writes them, which takes the server half the time. Where one of
-     * their keys is there after all, all of them are upserted.
+     * The same for rows that are probably new: COPY writes them in half the server's time. If one of their keys exists
+     * after all, all of them are upserted.
      */
     copy: async (trx: Transaction<Database>): Promise<LoadCounts> => {
       const columns = sql`${sql.table(`livehouse.${into.table}`)} (run_id, ${refs(names)})`
       const format = sql`format csv, null 'null', quote '"', escape e'\\\\'`
-      // In one round trip; the savepoint ends with the transaction.
+      // Both in one round trip; the savepoint ends with the transaction.
       const copy = sql`savepoint before_copy; copy ${columns} from stdin with (${format})`
       try {
         await trx.executeQuery(CompiledQuery.raw(copy.compile(trx).sql, [lines.text()]))
@@ -72,7 +72,7 @@ export function createBatch(into: LoadTable & Pick<Stream, 'children'>, runId: s
   }
 }
 
-/** Upserts rows that are all at hand. */
+/** Upserts rows as one batch. */
 export async function loadRows(
   trx: Transaction<Database>,
   into: LoadTable,
@@ -86,9 +86,9 @@ export async function loadRows(
 }
 
 /**
- * Settings of this transaction: the service's zone for times, no plan that scans the whole table for a batch (a growing
- * table has no statistics yet), and a commit that no crash undoes: the slice lands later, and covers these rows. If its
- * process is stopped, it is ended; the leases expire too.
+ * Sets up a transaction that loads rows: the service's zone for times; no plan that scans the whole table for a batch
+ * (a growing table has no statistics yet); a commit that no crash undoes, as the slice that lands later covers these
+ * rows; and an end after 20 s without a statement, as a suspended process loses its leases too.
  */
 export async function prepareToLoad(trx: Transaction<Database>, timeZone: string): Promise<void> {
   await sql`set local timezone = ${sql.lit(timeZone)}; set local enable_seqscan = off; set local enable_hashjoin = off;
@@ -99,7 +99,7 @@ export async function prepareToLoad(trx: Transaction<Database>, timeZone: string
 const MOST_TRIES = 5
 const [DEADLOCK, SERIALIZATION, UNIQUE_VIOLATION] = ['40P01', '40001', '23505']
 
-/** Does work in a transaction, and again after a deadlock or a serialization failure. */
+/** Runs work in a transaction, and repeats it after a deadlock or a serialization failure. */
 export async function transact<Result>(
   db: Db,
   work: (trx: Transaction<Database>) => Promise<Result>,
@@ -119,9 +119,9 @@ function upsertLines(into: LoadTable, lines: Buffer, runId: string, overwrites: 
   const cells = columns.map(
     ({ name, type }, at) => sql`cells[${sql.lit(at + 1)}]::${sql.raw(type)} as ${sql.ref(name)}`,
   )
-  // No text of a row has this: `\` stands before its quotes, and behind the last one a comma or the end of the line.
+  // No text of a row contains this: a quote inside it follows `\`, and its closing quote precedes a comma or the end.
   const border = `\n"${runId}",`
-  // Without the offsets Postgres would read a line again for each of its columns, and a value for each use.
+  // Without the offsets, Postgres would parse a line again for each of its columns, and a value for each use.
   const input = sql`
     select ${runId}::bigint as run_id, ${sql.join(cells)} from (
       select ('{' || line || '}')::text[] as cells
@@ -131,13 +131,13 @@ function upsertLines(into: LoadTable, lines: Buffer, runId: string, overwrites: 
   const isRemoved = into.marksRemoved ? sql` or target.removed_at is not null` : sql``
   const differs = (from: string, columns = content) =>
     sql`(${qualified('target', columns)} is distinct from ${qualified(from, columns)}${isRemoved})`
-  // Fields that the spec does not know (`extra`) may differ in every answer. Where nothing else does, `run_id` stays:
-  // `findChangedRange` goes by it, and would have the range read again for ever.
+  // Fields that the spec does not know (`extra`) may differ in every answer. If nothing else differs, `run_id` stays:
+  // otherwise `findChangedRange`, which goes by it, would have the range read again for ever.
   const declared = content.filter((name) => name !== 'extra')
   const table = sql.table(`livehouse.${into.table}`)
   const isBack = into.marksRemoved ? sql`, removed_at = null` : sql``
 
-  // The offset makes the planner look up each row by the index, even where a table has just grown, without statistics.
+  // The offset makes the planner look up each row through the index, even in a table that has grown without statistics.
   return sql<Record<'inserted' | 'updated', string>>`
     with changed as (
       select * from (${input}) as input where not exists (
@@ -158,7 +158,7 @@ function upsertLines(into: LoadTable, lines: Buffer, runId: string, overwrites: 
     select count(*) filter (where is_new) as inserted, count(*) filter (where not is_new) as updated from written`
 }
 
-/** A row of a lower version is always overwritten, one of a higher version never; others as `overwrites` says. */
+/** A row of a lower version is always overwritten, and one of a higher version never; `overwrites` decides the rest. */
 function mayOverwrite({ versions, freshnessColumn }: LoadTable, overwrites: Overwrites): RawBuilder<unknown> {
   const isLate = overwrites === 'late'
   const held = (name: string) => sql`target.${sql.ref(name)}`
@@ -174,12 +174,12 @@ function mayOverwrite({ versions, freshnessColumn }: LoadTable, overwrites: Over
   return sql`(${other} < ${own} or (${other} = ${own} and ${isNewer}))`
 }
 
-/** Columns by name, separated by commas. */
+/** A list of column names. */
 function refs(names: readonly string[]): RawBuilder<unknown> {
   return sql.join(names.map((name) => sql.ref(name)))
 }
 
-/** The same columns of `alias`, as one row value. */
+/** Columns of `alias` as one row value. */
 function qualified(alias: string, names: readonly string[]): RawBuilder<unknown> {
   return sql`(${sql.join(names.map((name) => sql`${sql.raw(alias)}.${sql.ref(name)}`))})`
 }

@@ -6,8 +6,8 @@ import { lockName, shareName } from '../lock-name.ts'
 import { loadedColumns } from './row-texts.ts'
 
 /**
- * Keeps the two versions of a channel's rows from being written at the same time: either many transactions of the
- * higher version write, or one of the lower. So what one reads of the other stays the same until its commit.
+ * Locks the two versions of a channel's rows against each other: either many transactions of the higher version write,
+ * or one of the lower. So whatever one reads of the other version stays the same until its commit.
  */
 export async function lockVersions(
   trx: Transaction<Database>,
@@ -19,8 +19,8 @@ export async function lockVersions(
 }
 
 /**
- * The rows of the other version that have the keys of these, each with the values of `stream`'s columns and `extra` as
- * they would be loaded: times are text of the service's wall clock. After `prepareToLoad`, which sets the zone.
+ * The rows of the other version with the same keys, each with the values of `stream`'s columns and `extra` in the form
+ * in which they are loaded: times are text of the service's wall clock. Needs the zone that `prepareToLoad` sets.
  */
 export async function readOtherVersionRows(
   trx: Transaction<Database>,
@@ -32,7 +32,7 @@ export async function readOtherVersionRows(
     const values = new Set(rows.map((row) => row[name]))
     return sql`${sql.ref(name)} = any(${[...values]}::${sql.raw(stream.columns[name]?.type ?? 'text')}[])`
   })
-  // The version is no parameter, so that the partial index of the rows of version 1 can be used.
+  // The version is a literal, so that the partial index on rows of version 1 can be used.
   const result = await sql<Row>`
     select ${sql.join(loadedColumns(stream).map(({ name, type }) => sql`${asLoaded(name, type)} as ${sql.ref(name)}`))}
     from ${sql.table(`livehouse.${stream.table}`)}

@@ -4,22 +4,22 @@ import type { LoadTable } from '../../core/stream.ts'
 const LINE_FEED = 10
 
 /**
- * Lines of values: commas between the values, `null` for NULL, `"` around every text and `\` before `"` and `\`. A line
- * is an array literal within its brackets (PostgreSQL manual, 8.15.6) as well as a line of CSV with the backslash as
- * escape character (COPY). JSON arrays have this form too, which the runtime writes many times faster. The buffer lies
- * outside of the heap, where the garbage collector would copy rows again and again that wait for their batch to fill.
+ * Lines of values, with commas between values, `null` for NULL, `"` around each text, and `\` before `"` and `\`. A
+ * line is both the inside of an array literal (PostgreSQL manual, 8.15.6) and a line of CSV whose escape character is
+ * the backslash (COPY). JSON arrays have this form too, and the runtime writes them many times faster. The buffer lies
+ * outside the heap, where the garbage collector would copy the waiting rows again and again until their batch is full.
  */
 export class TextBuffer {
   #bytes: Buffer = Buffer.alloc(0)
   #end = 0
 
-  /** @returns the bytes of all lines */
+  /** Adds a line. @returns how many bytes all lines have */
   add(values: readonly Cell[]): number {
     const json = jsonOf(values)
     // A UTF-16 code unit takes three bytes at most.
     this.#reserve(this.#end + json.length * 3)
     const length = this.#bytes.write(json, this.#end)
-    // In the place of the opening bracket; the closing one is written over.
+    // Replaces the opening bracket; the next line overwrites the closing one.
     this.#bytes[this.#end] = LINE_FEED
     this.#end += length - 1
     return this.#end
@@ -37,19 +37,19 @@ export class TextBuffer {
   }
 }
 
-/** The columns that go to Postgres, `extra` last. */
+/** The columns to load, `extra` last. */
 export function loadedColumns({ columns }: LoadTable): readonly { readonly name: string; readonly type: ColumnType }[] {
   const declared = Object.entries(columns).map(([name, { type }]) => ({ name, type }))
   return [...declared, { name: 'extra', type: 'jsonb' }]
 }
 
-/** An escape of JSON that Postgres reads otherwise: a control character. */
+/** A JSON escape that Postgres reads differently: a control character. */
 const OTHER_ESCAPE = /\\[^"\\]/
 const ESCAPED = /["\\]/g
 
 function jsonOf(values: readonly Cell[]): string {
   const json = JSON.stringify(values)
-  // An escaped backslash before a letter looks the same: the slow way is taken for nothing, which does no harm.
+  // An escaped backslash before a letter matches too: then the slow way gives the same text.
   return json.includes('\\') && OTHER_ESCAPE.test(json) ? `[${values.map(cellText).join(',')}]` : json
 }
 

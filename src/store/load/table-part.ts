@@ -4,29 +4,29 @@ import type { LoadTable, Stream } from '../../core/stream.ts'
 import { floorToMinute, formatWallTime, MINUTE, parseWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Database, Db } from '../database.ts'
 
-/** The part of a stream's table that a reading is compared with. */
+/** The part of a stream's table to compare a reading with. */
 export interface TablePart {
   readonly stream: Stream
   readonly partition: Partition
-  /** Rows whose times lie in it; undefined for the whole partition. */
+  /** Selects rows whose times lie in it; undefined for the whole partition. */
   readonly window: Window | undefined
-  /** Only rows of this day, where rows belong to the day on which they were read; `YYYY-MM-DD`. */
+  /** Selects rows of this day (`YYYY-MM-DD`), if rows belong to the day on which they were read. */
   readonly serviceDay?: string
-  /** The service's zone, in which the window stands. */
+  /** The service's zone, which the window refers to. */
   readonly timeZone: string
 }
 
-/** Keys fetched at a time. */
+/** How many keys one query fetches. */
 const PAGE = 10_000
 
-/** How many rows of this part are there and not removed. */
+/** How many rows this part has, without removed ones. */
 export async function countHeld(db: Db, part: TablePart): Promise<number> {
   const { rows } = await sql<{ held: string }>`
     select count(*) as held from ${tableOf(part)} as t where ${isOfPart(part)}`.execute(db)
   return Number(rows[0]?.held ?? 0)
 }
 
-/** Counts the rows of this part from before a run, and those that it inserted; none that the last reading missed. */
+/** Counts this part's rows from before a run, and those that it inserted; without rows that the last reading missed. */
 export async function countEarlier(db: Db, part: TablePart, runId: string) {
   const { rows } = await sql<{ before: string; inserted: string }>`
     select count(*) filter (where not is_new) as before, count(*) filter (where is_new) as inserted from (
@@ -38,7 +38,7 @@ export async function countEarlier(db: Db, part: TablePart, runId: string) {
   return { before: Number(rows[0]?.before), inserted: Number(rows[0]?.inserted) }
 }
 
-/** The minute, on the service's wall clock, of the latest row of this part; undefined where there is none. */
+/** The minute, on the service's wall clock, of the latest row of this part; undefined if there is none. */
 export async function latestHeld(db: Db, part: TablePart): Promise<Window | undefined> {
   const latest = sql`(max(t.${sql.ref(part.stream.timeColumns[0] ?? '')}) at time zone ${part.timeZone})::text`
   const { rows } = await sql<{ latest: string | null }>`
@@ -47,7 +47,7 @@ export async function latestHeld(db: Db, part: TablePart): Promise<Window | unde
   return at === undefined ? undefined : { from: floorToMinute(at), to: floorToMinute(at) + MINUTE }
 }
 
-/** The minute of the first row that begins within the window, and whose last time lies between two instants. */
+/** The minute of the first row that begins within the window and has its last time between two instants. */
 export async function firstLasting(db: Db, part: TablePart, from: Date, to: Date): Promise<WallTime | undefined> {
   const [began = '', ...others] = part.stream.timeColumns
   const last = sql.ref(others.at(-1) ?? began)
@@ -59,20 +59,20 @@ export async function firstLasting(db: Db, part: TablePart, from: Date, to: Date
   return at === undefined ? undefined : floorToMinute(at)
 }
 
-/** How many rows of a partition its last proven reading missed: the next one decides whether they are gone. */
+/** How many rows of a partition the last proven reading missed: the next reading decides whether they are gone. */
 export async function readMissedRows(db: Db, { stream, partition }: Place): Promise<number> {
   const missed = db.selectFrom('livehouse_ops.missed_rows').where((eb) => eb.and({ stream, partition }))
   const { count } = await missed.select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()
   return Number(count)
 }
 
-/** Forgets rows that were missed after an instant, but not those that are missed until they come again. */
+/** Forgets that rows were missed after an instant, except rows that stay missed until they are found again. */
 export async function forgetMissedRows(trx: Db, after: Date): Promise<void> {
   const missed = trx.deleteFrom('livehouse_ops.missed_rows').where('missed_at', '>', after)
   await missed.where((eb) => eb('missed_at', '<', eb.cast<Date>(eb.val('infinity'), 'timestamptz'))).execute()
 }
 
-/** Which of these fields, now missing, have a value in any row of this part: reading the row again would clear it. */
+/** Which of these missing fields have a value in any row of this part, which a new reading would clear. */
 export async function findHeldFields(db: Db, part: TablePart, fields: readonly string[]): Promise<readonly string[]> {
   const held: string[] = []
   for (const [name, { source }] of Object.entries(part.stream.columns)) {
@@ -84,7 +84,7 @@ export async function findHeldFields(db: Db, part: TablePart, fields: readonly s
   return held
 }
 
-/** The keys (beside the partition) of the rows of this part that `isFound` does not know. */
+/** The keys, within the partition, of the rows of this part that the reading did not find. */
 export async function findAbsent(
   db: Db,
   part: TablePart,
@@ -109,18 +109,18 @@ export function tableOf({ stream }: TablePart): RawBuilder<unknown> {
   return sql.table(`livehouse.${stream.table}`)
 }
 
-/** `rowKeyColumn` as a part of a statement. */
+/** `rowKeyColumn` as an expression. */
 export function keyColumnOf({ stream }: Pick<TablePart, 'stream'>): RawBuilder<unknown> {
   return sql.ref(rowKeyColumn(stream))
 }
 
-/** The column that tells the rows of one partition and day apart. */
+/** The key column that identifies a row within its partition and day. */
 export function rowKeyColumn({ key, columns }: LoadTable): string {
   const isOfRow = (name: string) => ['field', 'computed'].includes(columns[name]?.source.kind ?? '')
   return key.findLast(isOfRow) ?? ''
 }
 
-/** Rows of the partition (of watch records those that the stream's own version delivered), removed or not. */
+/** Selects the rows of the partition, removed ones too; of a table with two versions, those of the stream's version. */
 export function isOfPartition({ stream, partition, serviceDay }: TablePart): RawBuilder<unknown> {
   const ofStream = Object.entries(stream.columns).flatMap(([name, { source }]) => {
     if (source.kind === 'partition') return [sql`t.${sql.ref(name)} = ${partition[source.part] ?? null}`]
@@ -130,7 +130,7 @@ export function isOfPartition({ stream, partition, serviceDay }: TablePart): Raw
   return sql.join([...ofStream, sql`true`], sql` and `)
 }
 
-/** Rows of the partition that lie in the window and are not removed. */
+/** Selects the rows of the partition that lie in the window and are not removed. */
 export function isOfPart(part: TablePart): RawBuilder<unknown> {
   const { stream, window, timeZone } = part
   const inWindow =
@@ -147,10 +147,10 @@ export function isOfPart(part: TablePart): RawBuilder<unknown> {
   return sql.join([isOfPartition(part), ...inWindow, ...present], sql` and `)
 }
 
-/** What a reading says of rows that were there before it. */
+/** The result of comparing a reading with the rows in the table. */
 export interface Comparison {
   readonly removed: number
-  /** Keys of rows that it missed, or that it found and the reading before it missed. */
+  /** Keys of rows that the reading missed, or that it found although the reading before it missed them. */
   readonly disputed: readonly string[]
 }
 
@@ -159,18 +159,18 @@ export const nothingDisputed: Comparison = { removed: 0, disputed: [] }
 interface ComparedBy {
   readonly runId: string
   readonly at: Date
-  /** A row is marked as removed only where an earlier reading missed it by then; undefined where none is marked. */
+  /** A row is marked as removed only if an earlier reading had missed it by then; undefined marks none. */
   readonly missedBy: Date | undefined
-  /** Whether a row that it did not find may be among the items that could not be read. */
+  /** Whether a missed row may be among the items that could not be read. */
   readonly mayBeUnread?: boolean
-  /** Whether all items could be read: then a row that it did not find did not come. */
+  /** Whether all items could be read, so that a missed row did not come. */
   readonly isAllRead?: boolean
 }
 
 /**
- * After a proven reading: rows of this part that it did not find are noted as missed; those that the proven reading
- * before it missed too are marked as removed. Rows that it found are no longer missed. A row that may be among
- * unreadable items is not marked until it was found again, or all could be read. In the transaction of the last rows.
+ * Compares a proven reading with the table, in the transaction of its last rows. Rows that it did not find are recorded
+ * as missed; those that the proven reading before it missed too are marked as removed; rows that it found are no longer
+ * missed. A row that may be among unreadable items is not marked until it was found again, or all items could be read.
  */
 export async function compareWithHeld(
   trx: Transaction<Database>,
@@ -210,15 +210,15 @@ export async function compareWithHeld(
     on conflict (stream, partition, row_key) do update set missed_at = excluded.missed_at
       where ${mayBeUnread} or missed_rows.missed_at = 'infinity' and ${isAllRead}
     returning row_key`.execute(trx)
-  // A row that is never marked stays missed: it is disputed only the first time.
+  // A row of a stream that marks none stays missed, and is disputed only the first time.
   const stillMissed = stream.marksRemoved ? missing : missedOnce.rows.map(({ row_key }) => row_key)
   return { removed: missedTwice.length, disputed: [...returned, ...stillMissed] }
 }
 
 /**
- * The range from the first to the last minute of a window in which a row changed since the readings before: this run
- * wrote it within `seen`, or it is disputed, also outside (rows are read before they are covered). Undefined for none.
- * @param seen what the readings before cover, as `tsmultirange` text
+ * The range of a window from the first to the last minute with a changed row, or undefined. A row has changed if this
+ * run wrote it within `seen`, or if it is disputed, outside `seen` too (rows are read before they are covered).
+ * @param seen what earlier readings cover, as `tsmultirange` text
  */
 export async function findChangedRange(
   trx: Transaction<Database>,
@@ -227,7 +227,7 @@ export async function findChangedRange(
 ): Promise<Window | undefined> {
   const { stream, window, timeZone } = part
   const [from, to] = [window.from, window.to].map((time) => sql`${formatWallTime(time)}::timestamp`)
-  // The service may filter by either of two times.
+  // The service may filter by any of a row's times.
   const times = stream.timeColumns.map((name) => {
     const time = sql`(t.${sql.ref(name)} at time zone ${timeZone})`
     return sql`case when ${time} >= ${from} and ${time} < ${to} then ${time} end`

@@ -1,7 +1,7 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { Proof } from '../../core/slice.ts'
 
-/** Decimal text on reading; numbers are accepted where they are small counts. */
+/** Read as decimal text; small counts may be written as numbers. */
 export type BigInteger = ColumnType<string, string | number | bigint, string | number | bigint>
 export type OptionalBigInteger = ColumnType<
   string | null,
@@ -15,7 +15,7 @@ export type Json = ColumnType<unknown, string, string>
 type OptionalJson = ColumnType<unknown, string | null | undefined, string | null>
 type OptionalText = ColumnType<string | null, string | null | undefined, string | null>
 
-/** The tables of schema `livehouse_ops` that hold what was read, and with what result. */
+/** The tables of schema `livehouse_ops` that record what was read, and with which result. */
 export interface LedgerTables {
   'livehouse_ops.source': { base_url: string; app_id: string | null; time_zone: string }
   'livehouse_ops.runs': {
@@ -34,11 +34,11 @@ export interface LedgerTables {
     run_id: BigInteger
     stream: string
     partition: string
-    /** A `tsrange` as text, `[2026-11-20 14:03:00,2026-11-20 15:00:00)`; null for a snapshot walk. */
+    /** A `tsrange` as text, `[2026-11-20 14:03:00,2026-11-20 15:00:00)`; null for a whole list. */
     covers: string | null
-    /** As `covers`: what was read. */
+    /** The range that was read, as in `covers`. */
     reads: string | null
-    /** As `covers`: the part of it that is not read again. */
+    /** The part of `covers` that is not read again. */
     settled: OptionalText
     backfill_id: OptionalBigInteger
     status: 'landed' | 'moving' | 'failed' | 'forgotten'
@@ -61,7 +61,7 @@ export interface LedgerTables {
     started_at: Instant
     finished_at: Instant
   }
-  /** A view: what the ledger says of each partition at present, as far as it is read with the builder. */
+  /** A view of the present state of each partition; the columns that are read with the builder. */
   'livehouse_ops.latest_readings': {
     stream: string
     partition: string
@@ -75,14 +75,14 @@ export interface LedgerTables {
     landed_proof: Proof | null
     latest_at: Date
   }
-  /** A view: what is missing or not proven at present. */
+  /** A view of what is missing or not proven at present. */
   'livehouse_ops.open_readings': {
     kind: 'gap' | 'problem' | 'accepted'
     stream: string
     partition: string
     channel_id: string | null
     is_active: boolean
-    /** As `covers` of `slices`; null for a whole list. */
+    /** As in `slices`; null for a whole list. */
     reads: string | null
     /** Null for a gap. */
     slice_id: string | null

@@ -1,13 +1,13 @@
 import type { ColumnType, Generated, GeneratedAlways } from 'kysely'
 import type { BigInteger, Instant, Json, OptionalBigInteger, OptionalInstant } from './ledger-tables.ts'
 
-/** The other tables of schema `livehouse_ops`, and those of `livehouse` that runs are planned by. */
+/** The other tables of schema `livehouse_ops`, and those of `livehouse` from which runs are planned. */
 export interface OperationTables {
   'livehouse_ops.acceptances': {
     acceptance_id: GeneratedAlways<string>
     stream: string
     channel_id: string | null
-    /** A `tsmultirange` as text; null for a walk over a whole list. */
+    /** A `tsmultirange` as text; null for a whole list. */
     ranges: string | null
     missing_rows: BigInteger
     reason: string
@@ -32,7 +32,7 @@ export interface OperationTables {
     error: string | null
     started_at: Instant
     finished_at: OptionalInstant
-    /** Of `local_time`. */
+    /** The zone of `local_time`. */
     time_zone: string | null
   }
   'livehouse_ops.leases': {
@@ -90,6 +90,6 @@ export interface OperationTables {
     run_id: BigInteger
     changed_at: ColumnType<Date, Date | undefined, Date>
   }
-  /** The columns that other streams are planned by. */
+  /** The columns from which other streams are planned. */
   'livehouse.questionnaires': { channel_id: string; question_id: string }
 }
