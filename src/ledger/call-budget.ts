@@ -71,7 +71,7 @@ export function callBudget(
     const why = isNearMidnight
       ? `no call is made within ${DISTANCE_SECONDS / 60} minutes of the service's midnight`
       : `the ${v1Budget} calls of ${serviceDay} are spent (${scope})${back}`
-    const message = `channel ${channelId}: ${why}; livehouse goes on at ${resumesAt}`
+    const message = `channel ${channelId}: ${why}; livehouse continues at ${resumesAt}`
     throw new LivehouseError('api.budgetSpent', message, { scope, resumesAt })
   }
 }

@@ -38,8 +38,8 @@ export async function checkSource(db: Db, source: Source): Promise<Source | unde
   throw new LivehouseError(
     'db.otherSource',
     `This database holds the records of another source: ${differences.join('; ')}. One database belongs to one ` +
-      'source: set the old value again, or point DATABASE_URL at another database for the new one. Where the account ' +
-      'is the same, and only its address or its app id has changed, livehouse doctor --confirm-source says so once.',
+      'source: set the old value again, or point DATABASE_URL at another database for the new one. If only the ' +
+      'address or the app id of the same account has changed, confirm it once with livehouse doctor --confirm-source.',
     {},
   )
 }

@@ -21,7 +21,7 @@ export function budget(next: Send, reserve: Reserve | undefined, serviceClock: S
       if (!isRefusal(error)) throw error
       await reservation.spendDay()
       const { scope, serviceDay, resumesAt } = reservation
-      const message = `${error.message}: the calls of ${serviceDay} are spent, livehouse goes on at ${resumesAt}`
+      const message = `${error.message}: the calls of ${serviceDay} are spent; livehouse continues at ${resumesAt}`
       throw new LivehouseError('api.budgetSpent', message, { scope, resumesAt }, { cause: error })
     }
   }

@@ -1,6 +1,6 @@
 import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
-import { headerOf, type RawAnswer } from './http.ts'
+import { addressSetting, headerOf, type RawAnswer } from './http.ts'
 import type { Call, Redact } from './send.ts'
 
 /** Wordings of a message that says that a channel does not exist, as services use codes other than 404002 too. */
@@ -59,11 +59,11 @@ export function errorOf({ call, raw, code, said, clock }: Report): LivehouseErro
 
 /** The error for a redirect. */
 export function redirect(call: Call, raw: RawAnswer, redact: Redact): LivehouseError {
-  const why = 'livehouse does not follow, because the bearer token would go there too'
-  const repair = 'set the address of the service to where it lives now'
+  const why = 'livehouse does not follow, as the bearer token would go there too'
+  const repair = `set ${addressSetting(call)} to the new address of the service`
   // Scheme and host only: the query may repeat secrets of the request.
   const url = URL.parse(headerOf(raw, 'location') ?? '')
-  const reason = `the service redirects to ${url === null ? 'another path' : redact(url.origin)}; ${why}: ${repair}`
+  const reason = `the service redirects to ${url === null ? 'another path' : redact(url.origin)}; ${why}; ${repair}`
   const details = { call: call.name, status: raw.status, reason }
   return new LivehouseError('api.status', `${call.name}: ${raw.status}: ${reason}`, details)
 }
@@ -92,7 +92,7 @@ export function badBody(call: Call, raw: RawAnswer): LivehouseError {
 
 /** The error for a body that is too large or too deep to parse. @param excess which of the two, and the limit */
 export function refused({ name }: Call, { status, text }: RawAnswer, excess: string): LivehouseError {
-  const reason = `a body of ${text.length} characters that is not read: ${excess}`
+  const reason = `a body of ${text.length} characters that is not parsed: ${excess}`
   return new LivehouseError('api.bodyRefused', `${name}: ${status} with ${reason}`, { call: name })
 }
 
@@ -102,7 +102,7 @@ function describeBody(raw: RawAnswer): string {
   if (body === '') return 'an empty body'
   const size = `${text.length} characters`
   if (body.startsWith('<') || /html/i.test(headerOf(raw, 'content-type') ?? ''))
-    return `an HTML page of ${size} in place of JSON`
+    return `an HTML page of ${size} instead of JSON`
   if (garbled !== undefined) return garbled
-  return /^[[{"]/.test(body) ? `JSON that is cut or damaged (${size})` : `text of ${size} in place of JSON`
+  return /^[[{"]/.test(body) ? `JSON that is cut off or damaged (${size})` : `text of ${size} instead of JSON`
 }

@@ -131,8 +131,8 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
   const total = countOf(counted)
   // Some services give the total on page 1 only.
   if (total === undefined && (request.page === 1 || counted !== undefined)) {
-    const what = counted === undefined ? 'is missing' : 'is no count'
-    const where = `its field ${envelope.total}, how many rows there are, ${what}`
+    const what = counted === undefined ? 'is missing' : 'is not a count'
+    const where = `its field ${envelope.total}, the number of rows, ${what}`
     throw badShape(name, `${describe(json)} where a list belongs: ${where}`)
   }
   const list = listAt(json, envelope.items, name)
@@ -144,8 +144,8 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
   const rowsBefore = (request.page - 1) * (echoedPageSize || request.pageSize)
   const isEmptyPage = total === undefined ? list === null : rowsBefore >= total
   if (!list && !isEmptyPage) {
-    const told = total === undefined ? 'and it tells no total' : `although the total is ${total}`
-    throw badShape(name, `${list === null ? 'null' : 'nothing'} in place of the list, ${told}`)
+    const reason = total === undefined ? 'and there is no total' : `although the total is ${total}`
+    throw badShape(name, `${list === null ? 'null' : 'nothing'} instead of the list, ${reason}`)
   }
   const items = list ?? []
   if (items.length > 0 && envelope.title !== undefined && title === undefined)
@@ -179,7 +179,7 @@ function describe(json: unknown): string {
   if (json === null) return 'null'
   if (json === undefined) return 'nothing'
   if (Array.isArray(json)) return 'an array'
-  if (typeof json !== 'object') return typeof json === 'string' ? 'a text' : `a ${typeof json}`
+  if (typeof json !== 'object') return `a ${typeof json}`
   const names = envelopeFields.filter((name) => Object.hasOwn(json, name))
   return `an object of ${Object.keys(json).length} fields${names.length === 0 ? '' : ` (${names.join(', ')})`}`
 }

@@ -149,7 +149,7 @@ async function readBody(
   const encoding = headerOf(response, 'content-encoding')?.trim().toLowerCase() ?? ''
   const unpack = unpackers.get(encoding)
   if (unpack === undefined && encoding !== '' && encoding !== 'identity')
-    throw refuse(`the body came in the encoding "${redact(encoding)}", although it was asked for unencoded`)
+    throw refuse(`the body has the encoding "${redact(encoding)}", although none was requested`)
   const chunks: Uint8Array[] = []
   const body: AsyncIterable<Uint8Array> = response.body
   for await (const chunk of body) {
@@ -210,13 +210,18 @@ function translate(
     return new LivehouseError('api.timeout', message, { call: call.name }, { cause })
   }
   if (seen.hasHeaders) {
-    const reason = `the body was cut after ${seen.bytes} bytes`
+    const reason = `the body was cut off after ${seen.bytes} bytes`
     return new LivehouseError('api.badBody', `${call.name}: ${reason}`, { call: call.name }, { cause })
   }
   const reason = code === '' ? cause.message : code
-  const setting = call.host === 'auth' ? 'LIVEHOUSE_AUTH_URL' : 'LIVEHOUSE_BASE_URL'
-  const message = `${call.name}: no connection to the address in ${setting}, ${redact(seen.url.origin)} (${reason})`
+  const address = `${addressSetting(call)}, ${redact(seen.url.origin)}`
+  const message = `${call.name}: no connection to the address in ${address} (${reason})`
   return new LivehouseError('api.unreachable', message, { call: call.name }, { cause })
+}
+
+/** The setting that has the address of a call. */
+export function addressSetting({ host }: Pick<Call, 'host'>): string {
+  return host === 'auth' ? 'LIVEHOUSE_AUTH_URL' : 'LIVEHOUSE_BASE_URL'
 }
 
 /** The value of a header, the first of several. @param name in lower case */

@@ -182,7 +182,7 @@ function withoutToken({ json }: Answer, options: AccessTokenOptions): LivehouseE
   if (![1000, '1000'].includes(Object(json).errcode))
     return wrongAddress(`${TOKEN_CALL}: the answer holds no access_token`, options)
   const reason = `errcode 1000 without an access_token${Object(json).access_token ? ' that a header can carry' : ''}`
-  const message = `${TOKEN_CALL}: the answer is ${reason}: trouble of the service; the next run asks again`
+  const message = `${TOKEN_CALL}: the answer is ${reason}, a fault of the service; the next run asks again`
   return new LivehouseError('api.noToken', message, { call: TOKEN_CALL })
 }
 
@@ -202,7 +202,7 @@ const UNKNOWN_USER = 404001
  */
 function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
   if (hasCode(error, 'api.refused')) {
-    const advice = 'the service is in trouble, or LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET are wrong: check both'
+    const advice = 'the service has a fault, or LIVEHOUSE_APP_ID and LIVEHOUSE_APP_SECRET are wrong: check both'
     const message = `${error.message}: ${advice}; the next run asks again`
     return new LivehouseError('api.noToken', message, error.details, { cause: error })
   }
@@ -217,6 +217,6 @@ function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
 }
 
 function wrongAddress(found: string, { authUrl }: AccessTokenOptions, cause?: unknown): LivehouseError {
-  const message = `${found}: nothing issues tokens at LIVEHOUSE_AUTH_URL, which is ${authUrl}; check it`
+  const message = `${found}: no token service answers at LIVEHOUSE_AUTH_URL, which is ${authUrl}; check it`
   return new LivehouseError('api.wrongAuthUrl', message, { call: TOKEN_CALL }, { cause })
 }

@@ -66,7 +66,7 @@ async function readIn(session: Session, rights: Rights, queries: readonly string
   const { maxRows, timeoutMs, timeZone } = settings
   if (!rights.isOnlyAnalyst) {
     const repair = `Give ${SETTING} a login that is granted livehouse_analyst and nothing else (docs/bi-tools.md)`
-    refuse(`login ${rights.login} is not an analyst alone`, repair)
+    refuse(`login ${rights.login} is not only an analyst`, repair)
   }
   const { client } = session
   try {

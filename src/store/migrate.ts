@@ -49,7 +49,7 @@ async function requireNobodyAtWork(transaction: Db, state: string): Promise<void
   const lease = earliest ?? (await held.orderBy('name').executeTakeFirst())
   if (!lease?.name) return
   const other = `another livehouse is at work on it (${lease.name}) and would go on writing as before`
-  const repair = 'Stop it, and try again; if it was killed, that ends within 20 s'
+  const repair = 'Stop it, and try again; if it was killed, try again in 20 s'
   throw new LivehouseError('db.inUse', `${state}, but ${other}. ${repair}.`, {})
 }
 
@@ -60,7 +60,7 @@ export async function migrateDown(db: Db, options: MigrateOptions = {}): Promise
     const status = await readMigrationStatus(transaction, { ...options, migrations })
     const last = status.findLast(({ appliedAt }) => appliedAt !== null)
     if (last === undefined) return []
-    await requireNobodyAtWork(transaction, `${last.name} is to be taken back`)
+    await requireNobodyAtWork(transaction, `${last.name} cannot be reverted`)
     await withdrawBi(transaction)
     await migrations[last.name]?.down?.(transaction)
     await transaction.deleteFrom(LIST).where('name', '=', last.name).execute()
@@ -79,8 +79,8 @@ export async function readMigrationStatus(db: Db, { signal, migrations }: Migrat
   const applied = await readApplied(db, signal)
   const unknown = [...applied.keys()].filter((name) => !names.includes(name))
   if (unknown.length > 0) {
-    const problem = `The database has had migrations that this livehouse does not know (${unknown.join(', ')})`
-    const message = `${problem}: a newer one made them. Update livehouse, or use another database.`
+    const problem = `The database has migrations that this livehouse does not know (${unknown.join(', ')})`
+    const message = `${problem}: a newer version applied them. Update livehouse, or use another database.`
     throw new LivehouseError('db.newer', message, {})
   }
   // `appliedAt`: ISO instant; null while it is pending.

@@ -91,7 +91,7 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
 function refuseCockroach(engine: string, { target, setting }: NamedTarget): void {
   if (!engine.startsWith('CockroachDB')) return
   const message =
-    `Database ${target} is a CockroachDB, which has no range types: the ledger of what was read is made of them. ` +
+    `Database ${target} is a CockroachDB, which has no range types, and livehouse needs them for its ledger. ` +
     `Name a PostgreSQL ${OLDEST_SERVER} or newer with ${setting}.`
   throw new LivehouseError('db.tooOld', message, {})
 }

@@ -168,7 +168,7 @@ async function writeDatabase({ url, setting, signal, onTable }: Target, parts: A
 async function* partsOfFile(file: string): AsyncGenerator<Part> {
   const lines = linesOf(file)
   const { value: title } = await lines.next()
-  if (title !== TITLE) throw refused(`${file} is not what livehouse db dump writes`, 'Name another file')
+  if (title !== TITLE) throw refused(`${file} was not written by livehouse db dump`, 'Name another file')
   let statements = ''
   for await (const line of lines) {
     // This line is a command of psql.

@@ -3,11 +3,11 @@ import { codeOf, hasCode, LivehouseError, messageOf } from '../core/errors.ts'
 /** What to do about a refusal, by SQLSTATE (PostgreSQL, appendix A); two characters stand for a whole class. */
 const repairs: Readonly<Record<string, string>> = {
   '25006': 'It is read-only: connect to the primary, or end its recovery or default_transaction_read_only',
-  '25P03': 'It ended a transaction that waited: raise idle_in_transaction_session_timeout for this user, or run again',
+  '25P03': 'It ended an idle transaction: raise idle_in_transaction_session_timeout for this user, or run again',
   '25P04': 'It ended the transaction: raise transaction_timeout for this user, or run again',
   '28': 'Check the user, the password and pg_hba.conf for this address',
   '3D000': 'Create the database first (CREATE DATABASE …), or correct its name in DATABASE_URL',
-  '42P01': 'Was it restored or changed? Start livehouse again: it makes the tables of its queue; restore all others',
+  '42P01': 'Was it restored or changed? Start livehouse again: it creates the tables of its queue; restore all others',
   '42501': 'Grant the right to the user of DATABASE_URL (docs/operations.md says which)',
   '53100': 'Its disk is full: make room there, then run again; nothing half-written was kept',
   '53200': 'It is out of memory: give it more, then run again',
@@ -16,7 +16,7 @@ const repairs: Readonly<Record<string, string>> = {
   '57P01': 'It, or this session, was ended by an administrator: start it if it is down, then run again',
   '57P02': 'It crashed: see its log, then run again',
   '57P03': 'It is starting or stopping: wait a moment, then run again',
-  '57P05': 'It ended a session that waited: raise idle_session_timeout for this user, or run again',
+  '57P05': 'It ended an idle session: raise idle_session_timeout for this user, or run again',
 }
 
 /** How errors name a database. */
@@ -75,7 +75,7 @@ function refused(error: Error, repair: string, { target, setting }: NamedTarget)
 function unreachable(error: Error, { target, setting }: NamedTarget): LivehouseError<'db.unreachable'> {
   // For a host with several addresses, Node wraps one error for each in an error that has no message of its own.
   const said = error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : error.message
-  const reason = said.replace(/^SASL.* password must be a string$/, 'it wants a password, and none is given')
+  const reason = said.replace(/^SASL.* password must be a string$/, 'it requires a password, but none is given')
   const server = 'that the server runs and accepts connections from here (TLS: sslmode=verify-full, sslrootcert=FILE)'
   const message = `Database ${target} cannot be reached: ${reason}. Check the address in ${setting}, and ${server}.`
   return new LivehouseError('db.unreachable', message, {}, { cause: error })

@@ -92,7 +92,7 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
     values ('visitors', 1, 'any', now(), 'infinity'); update livehouse_ops.slices set acceptance_id = 1`)
   for (const [to, mending] of [
     ['postgres://u@127.0.0.1:1/d', 'Check the address in --to'],
-    [server.url.replace(/:[^:@]+@/, '@'), 'it wants a password, and none is given'],
+    [server.url.replace(/:[^:@]+@/, '@'), 'it requires a password, but none is given'],
     [databaseUrl('nowhere'), 'correct its name in --to'],
     [databaseUrl(server.name, stranger), 'Grant the right to the user of --to'],
   ] as const) {
@@ -147,7 +147,7 @@ test('the embedded database moves to a server, or by a file to an empty one, whe
   for (const [content, reason] of [
     [text.slice(0, text.indexOf('select setval')), 'was cut short'],
     [text.slice(0, text.indexOf('\n', text.indexOf('copy livehouse.visitors')) + 1), 'was cut short'],
-    [text.slice(1), 'is not what livehouse db dump writes'],
+    [text.slice(1), 'was not written by livehouse db dump'],
   ] as const) {
     const broken = join(folder, 'broken.sql')
     await writeFile(broken, content)

@@ -80,8 +80,8 @@ test('every field of status --json is in its help', async () => {
 })
 
 test.each([
-  [undefined, 'errcode 1000 without an access_token:'],
-  ['to\nken', 'errcode 1000 without an access_token that a header can carry:'],
+  [undefined, 'errcode 1000 without an access_token,'],
+  ['to\nken', 'errcode 1000 without an access_token that a header can carry,'],
 ])('a token service that answers success with %j is in trouble, not at a wrong address', async (token, said) => {
   await using service = await startScriptedService(() => ({ json: { errcode: 1000, access_token: token } }))
   const { code, err } = await livehouse(['api', 'token'], {

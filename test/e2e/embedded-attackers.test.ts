@@ -75,7 +75,7 @@ test.runIf(isRoot)('what another user has put among the data is not read', async
   await chown(file, 12_345, 12_345)
   const start = await run('start')
   await giveToServer(file)
-  expectRefused(start, "is not the server's own")
+  expectRefused(start, "is not owned by the server's user")
 })
 
 test('a password that an earlier version kept among the data is taken over', async () => {
@@ -137,7 +137,7 @@ test('a private folder that is a link is refused, and root keeps nothing in a fo
   const other = join(folder, 'linked')
   await mkdir(other)
   await symlink(folder, join(other, 'private'))
-  expect((await run('start', other)).reason).toContain('private is no folder of this user')
+  expect((await run('start', other)).reason).toContain('private is not a folder of this user')
 
   // Whoever else keeps something there owns it.
   const open = join(folder, 'open')

@@ -145,7 +145,7 @@ test('a login that is no analyst, or more than one, is refused before anything i
     await sql.raw(statement.replace('STRANGER', stranger.name)).execute(account.database.db)
   const isRefused = {
     code: 1,
-    err: expect.stringMatching(/login \S+ is not an analyst alone\. Give DATABASE_URL a login that is granted/),
+    err: expect.stringMatching(/login \S+ is not only an analyst\. Give DATABASE_URL a login that is granted/),
   }
   expect(await livehouse(['mcp'], { DATABASE_URL: url })).toMatchObject(isRefused)
   await change('grant livehouse_analyst to STRANGER')

@@ -130,6 +130,6 @@ test('of an answer without a total it says which field is missing, and of a late
   const missing = /page 1: the answer is an object of 1 fields \(results\).*: its field total_num, .* is missing$/
   await expect(read(visitorList, { results: [] })).rejects.toThrow(missing)
   await expect(read(visitorList, { results: [], total_num: 'many' }, 2)).rejects.toThrow('page 2: the answer is')
-  await expect(read(visitorList, {}, 2)).rejects.toThrow('nothing in place of the list, and it tells no')
+  await expect(read(visitorList, {}, 2)).rejects.toThrow('nothing instead of the list, and there is no')
   expect(await read(visitorList, { results: [{ id: 1 }] }, 2)).toMatchObject({ items: [{ id: 1 }], total: undefined })
 })

@@ -71,7 +71,7 @@ test('a connection of which the server wants a password that is not given is clo
     socket.on('data', () => socket.write(steps.shift() ?? ''))
     socket.on('close', closed.resolve)
   })
-  expect(error).toMatchObject({ message: expect.stringMatching(/wants a password, and none is given.*sslrootcert=/) })
+  expect(error).toMatchObject({ message: expect.stringMatching(/requires a password, but none.*sslrootcert=/) })
 })
 
 test('the wait for a server that says nothing can be interrupted', async () => {

@@ -237,7 +237,7 @@ export function thisProcess(): string {
 }
 
 function leaseLost(name: string, holder: string | undefined): LivehouseError<'lease.lost'> {
-  const why = holder === undefined ? 'it was not renewed in time, or its server ended' : `${holder} has taken it since`
-  const message = `${name} is no longer held by this process: ${why}. What it had not committed is not written.`
+  const why = holder === undefined ? 'it was not renewed in time, or the server changed' : `${holder} has taken it`
+  const message = `${name} is no longer held by this process: ${why}. Uncommitted rows are not written.`
   return new LivehouseError('lease.lost', message, {})
 }

@@ -47,10 +47,10 @@ async function hasCluster(home: Home): Promise<boolean> {
   const version = (await readServerFile(home, 'PG_VERSION'))?.trim()
   if (version === MAJOR_VERSION) return true
   if (version === undefined) {
-    const reason = `${pgdata} holds something else than a PostgreSQL data directory`
+    const reason = `${pgdata} is not a PostgreSQL data directory`
     throw embeddedError(dataDir, reason, 'Move it away, or set LIVEHOUSE_DATA_DIR to another directory')
   }
-  const reason = `its data was made by PostgreSQL ${version}, this is ${MAJOR_VERSION}`
+  const reason = `its data was created by PostgreSQL ${version}, but this is ${MAJOR_VERSION}`
   const move = `move the data with pg_dump ${MAJOR_VERSION}`
   throw embeddedError(dataDir, reason, `Set LIVEHOUSE_DATA_DIR to another directory and sync again, or ${move}`)
 }

@@ -39,12 +39,12 @@ async function isServer(pid: number, { pgdata }: Home): Promise<boolean> {
 export async function readServerFile({ dataDir, pgdata, owner }: Home, name: string): Promise<string | undefined> {
   const path = join(pgdata, name)
   const refuse = (what: string, cause?: unknown) =>
-    embeddedError(dataDir, `${path} ${what}`, 'Find out who put it there, and take it away', cause)
+    embeddedError(dataDir, `${path} ${what}`, 'Find out who put it there, and remove it', cause)
   try {
     await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
-    const found = await file.stat()
-    if (!found.isFile()) throw refuse('is no file')
-    if (found.uid !== (owner?.uid ?? process.geteuid?.() ?? found.uid)) throw refuse("is not the server's own")
+    const info = await file.stat()
+    if (!info.isFile()) throw refuse('is not a file')
+    if (info.uid !== (owner?.uid ?? process.geteuid?.() ?? info.uid)) throw refuse("is not owned by the server's user")
     return await file.readFile('utf8')
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined

@@ -60,7 +60,7 @@ async function makePlace(home: Home, owner: Owner): Promise<void> {
   if ((await runProgram(home, '/bin/sh', ['-c', 'cd "$0"', dataDir])).exitCode === 0) return
   if ((await lstat(pgdata).catch(() => undefined)) !== undefined) {
     const reason = `root may not run PostgreSQL, and the user that runs it (uid ${owner.uid}) cannot enter ${pgdata}`
-    const open = 'Open the folders above it for passing through (chmod o+x)'
+    const open = 'Let others pass through the folders above it (chmod o+x)'
     throw embeddedError(dataDir, reason, `${open}, or set LIVEHOUSE_DATA_DIR to another directory`)
   }
   const reachable = join(REACHABLE_PLACE, createHash('sha256').update(dataDir).digest('hex').slice(0, 16))
@@ -76,7 +76,7 @@ async function makeRootOwned(folder: string, dataDir: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o755 })
   const { uid, gid, mode } = await stat(folder)
   if (uid === 0 && (mode & (gid === 0 ? 0o002 : 0o022)) === 0) return
-  const repair = `Give it to root alone (chown root ${folder}; chmod go-w ${folder}), or run as another user than root`
+  const repair = `Give it to root alone (chown root ${folder}; chmod go-w ${folder}), or do not run as root`
   throw embeddedError(dataDir, `${folder} may be changed by others (uid ${uid}), and livehouse runs as root`, repair)
 }
 
@@ -85,7 +85,7 @@ async function makePrivate({ dataDir, private: folder }: Home): Promise<void> {
   const found = await lstat(folder)
   if (!found.isDirectory() || found.uid !== (process.geteuid?.() ?? found.uid)) {
     const repair = 'Run as its owner, or set LIVEHOUSE_DATA_DIR to another directory'
-    throw embeddedError(dataDir, `${folder} is no folder of this user`, repair)
+    throw embeddedError(dataDir, `${folder} is not a folder of this user`, repair)
   }
   if ((found.mode & 0o077) !== 0) await chmod(folder, 0o700)
 }

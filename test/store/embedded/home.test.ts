@@ -51,12 +51,12 @@ async function makeData(name: string, file: string, text: string): Promise<strin
 
 test('something else in the place of the data is left alone', async () => {
   const data = await makeData('else', 'thesis.txt', 'precious')
-  expect(await refusalOf(join(folder, 'else'))).toContain('something else than a PostgreSQL data directory')
+  expect(await refusalOf(join(folder, 'else'))).toContain('is not a PostgreSQL data directory')
   expect(await readdir(data)).toEqual(['thesis.txt'])
 })
 
 test.each([
-  ['of another major version is refused by its number', '17', /was made by PostgreSQL 17, this is 18/],
+  ['of another major version is refused by its number', '17', /was created by PostgreSQL 17, but this is 18/],
   ['whose password is gone is not started', '18', /its password is gone.*private\/password/],
 ])('data %s', async (_, version, told) => {
   const data = await makeData(version, 'PG_VERSION', `${version}\n`)
@@ -69,7 +69,7 @@ test.runIf(isRoot)("root's data, beside a folder of whoever comes, is refused to
   const dataDir = join(folder, 'of-root')
   await mkdir(join(dataDir, 'private'))
   await chown(join(dataDir, 'private'), 65_533, 65_533)
-  expect(await asOrdinaryUser(() => refusalOf(dataDir))).toContain("PG_VERSION is not the server's own")
+  expect(await asOrdinaryUser(() => refusalOf(dataDir))).toContain("PG_VERSION is not owned by the server's user")
 })
 
 test('root runs the server as the owner of its data, else as the account livehouse, else as nobody; others as themselves', async () => {
