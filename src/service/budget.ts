@@ -30,8 +30,7 @@ export function budget(next: Send, reserve: Reserve | undefined, serviceClock: S
 /** Whether the service refused this call: any 4xx or error code (API 7) except 401 and an unknown channel. */
 function isRefusal(error: unknown): error is LivehouseError {
   if (hasCode(error, 'api.status')) return error.details.status >= 400 && error.details.status < 500
-  return error instanceof LivehouseError && refusals.has(error.code)
+  return error instanceof LivehouseError && refusalCodes.has(error.code)
 }
 
-const refused = ['api.rateLimited', 'api.refused', 'api.forbidden'] satisfies ErrorCode[]
-const refusals: ReadonlySet<ErrorCode> = new Set(refused)
+const refusalCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['api.rateLimited', 'api.refused', 'api.forbidden'])
