@@ -45,8 +45,8 @@ export function rateAt({ limit = Number.POSITIVE_INFINITY, limitedAtMs }: GatePa
   return Math.max(1, limit * (1 - MARGIN) * (1 + MARGIN) ** (Math.max(0, nowMs - limitedAtMs - HOLD_MS) / 1000))
 }
 
-/** The most refusals to expect by chance if `share` of all calls is refused; the fewest if `errors` is negative. */
-const mostByChance = (share: number, calls: number, errors = 2) => share * calls + errors * Math.sqrt(share * calls)
+/** The most refusals to expect by chance if `share` of all calls is refused; the fewest if `sigmas` is negative. */
+const chanceBound = (share: number, calls: number, sigmas = 2) => share * calls + sigmas * Math.sqrt(share * calls)
 
 /**
  * Finds a limit when two seconds in a row each refuse more than one call, and more than the usual share. The limit is
@@ -55,37 +55,37 @@ const mostByChance = (share: number, calls: number, errors = 2) => share * calls
  * experiment (PCC, Dong et al., NSDI 2015): if as many calls are refused below it, it is dropped, and their share is
  * the usual one. A limit of 0 ends with the first answered call.
  */
-export function estimateRateLimit(kept: GatePace | undefined, ended: readonly EndedCalls[], nowMs: number): GatePace {
-  const known = kept ?? { nextAtMs: 0, limitedAtMs: 0, ended: [] }
-  const { limit = Number.POSITIVE_INFINITY, limitedAtMs, usual = 0 } = known
-  if (limit === 0 && ended.some(({ calls, refused }) => calls > refused)) return { ...known, limit: undefined }
+export function estimateRateLimit(prior: GatePace | undefined, ended: readonly EndedCalls[], nowMs: number): GatePace {
+  const gate = prior ?? { nextAtMs: 0, limitedAtMs: 0, ended: [] }
+  const { limit = Number.POSITIVE_INFINITY, limitedAtMs, usual = 0 } = gate
+  if (limit === 0 && ended.some(({ calls, refused }) => calls > refused)) return { ...gate, limit: undefined }
   // The second in which a limit was found is ignored: some of its calls left before the limit applied.
-  const parts = [...known.ended, ...ended].filter(({ atMs }) => atMs >= limitedAtMs)
+  const counted = [...gate.ended, ...ended].filter(({ atMs }) => atMs >= limitedAtMs)
   const sum = (of: 'calls' | 'refused', from: readonly EndedCalls[]) =>
     from.reduce((total, each) => total + each[of], 0)
   const at = Math.floor(nowMs / 1000)
   const seconds = [at - 3, at - 2, at - 1, at].map((second) => {
-    const within = parts.filter(({ atMs }) => Math.floor(atMs / 1000) === second)
+    const within = counted.filter(({ atMs }) => Math.floor(atMs / 1000) === second)
     return { atMs: second * 1000, calls: sum('calls', within), refused: sum('refused', within) }
   })
-  const next = { ...known, ended: seconds.filter(({ calls }) => calls > 0) }
-  const over = seconds.slice(0, 3)
-  const [calls, refused] = [sum('calls', over), sum('refused', over)]
+  const updated = { ...gate, ended: seconds.filter(({ calls }) => calls > 0) }
+  const fullSeconds = seconds.slice(0, 3)
+  const [calls, refused] = [sum('calls', fullSeconds), sum('refused', fullSeconds)]
   const isLight = refused - 1 <= POLICED * calls
-  const isTried = known.before && nowMs >= limitedAtMs + 3000 && nowMs < limitedAtMs + HOLD_MS
+  const isOnTrial = gate.before && nowMs >= limitedAtMs + 3000 && nowMs < limitedAtMs + HOLD_MS
   // Calls that wait for the ceiling passed their gate at the old rate: judge the limit only after they have left.
-  if (isTried && over.some((each) => each.calls > limit)) return next
-  if (isTried && isLight && refused > Math.max(1, mostByChance(known.before.usual ?? 0, calls, -2)))
-    return { ...next, limit: undefined, ...known.before, usual: refused / calls, before: undefined }
-  const refuse = (share: number, errors?: number) =>
-    over.slice(0, 2).every((each) => each.refused - 1 > mostByChance(share, each.calls, errors))
+  if (isOnTrial && fullSeconds.some((each) => each.calls > limit)) return updated
+  if (isOnTrial && isLight && refused > Math.max(1, chanceBound(gate.before.usual ?? 0, calls, -2)))
+    return { ...updated, limit: undefined, ...gate.before, usual: refused / calls, before: undefined }
+  const exceedsChance = (share: number, sigmas?: number) =>
+    fullSeconds.slice(0, 2).every((each) => each.refused - 1 > chanceBound(share, each.calls, sigmas))
   // After a pause or a stall, a second has few calls and proves little.
-  const isSteady = over.every((each) => over.every((other) => 2 * each.calls > other.calls))
-  if (refuse(POLICED, 0) || (isSteady && refuse(usual))) {
-    const [, median = 0] = over.map((each) => each.calls - each.refused).toSorted((a, b) => a - b)
-    const found = isLight ? Math.max(median, Math.round((calls - refused) / 3)) : median
-    const before = { limit: known.limit, limitedAtMs, usual: refused / calls }
-    return { ...next, limit: found, limitedAtMs: (at + 1) * 1000, before }
+  const isSteady = fullSeconds.every((each) => fullSeconds.every((other) => 2 * each.calls > other.calls))
+  if (exceedsChance(POLICED, 0) || (isSteady && exceedsChance(usual))) {
+    const [, median = 0] = fullSeconds.map((each) => each.calls - each.refused).toSorted((a, b) => a - b)
+    const newLimit = isLight ? Math.max(median, Math.round((calls - refused) / 3)) : median
+    const before = { limit: gate.limit, limitedAtMs, usual: refused / calls }
+    return { ...updated, limit: newLimit, limitedAtMs: (at + 1) * 1000, before }
   }
-  return refused < mostByChance(usual, calls, -2) ? { ...next, usual: refused / calls } : next
+  return refused < chanceBound(usual, calls, -2) ? { ...updated, usual: refused / calls } : updated
 }

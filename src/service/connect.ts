@@ -49,7 +49,7 @@ export type Connection = ReturnType<typeof connect>
  */
 export function connect(options: ConnectOptions) {
   const { clock, concurrency, appId, appSecret, apiToken, random = Math.random } = options
-  const repeating = { ...options, random }
+  const retryOptions = { ...options, random }
   const http = createHttp({ ...options, timeoutMs: options.requestTimeoutMs })
   const pace = options.pace ?? createPace(createMemoryPace(clock), options.maxCallsPerSecond, clock)
   const closing = new AbortController()
@@ -58,11 +58,11 @@ export function connect(options: ConnectOptions) {
     clock,
     http.exchange,
     (exchange, signal) => {
-      return retry(pace.outer(pace.inner<BareCall, RawAnswer>(exchange)), repeating)(bareCall, { signal })
+      return retry(pace.outer(pace.inner<BareCall, RawAnswer>(exchange)), retryOptions)(bareCall, { signal })
     },
     (signal) => {
       // Takes no place of the queue: the call that waits for the time may hold the last one.
-      const ask = createAsk(retry(pace.outer(authorized), repeating), 'once')
+      const ask = createAsk(retry(pace.outer(authorized), retryOptions), 'once')
       return ask({ list: options.accountList, page: 1, pageSize: 1 }, { signal })
     },
   )
@@ -71,8 +71,8 @@ export function connect(options: ConnectOptions) {
   const credentials = appId !== null && appSecret !== null ? { appId, appSecret } : undefined
   // With `longestRefusedMs` a person is waiting: then a token is worth no more time than a read.
   const tokenRepeat = options.longestRefusedMs === undefined ? 'token' : 'read'
-  const repeatFetch = retry(async ({ fetch }: TokenFetch, attempt) => await fetch(attempt), repeating)
-  const fetched =
+  const repeatFetch = retry(async ({ fetch }: TokenFetch, attempt) => await fetch(attempt), retryOptions)
+  const tokens =
     credentials &&
     fetchTokens({
       appId: credentials.appId,
@@ -84,17 +84,18 @@ export function connect(options: ConnectOptions) {
       closed,
     })
   // A token that the operator configured cannot be renewed.
-  const bearer = apiToken === null ? fetched : { current: async () => ({ value: apiToken }), reject: () => false }
+  const bearer = apiToken === null ? tokens : { current: async () => ({ value: apiToken }), reject: () => false }
   if (!bearer) throw noCredentials()
 
-  const unbudgeted = token(answers, bearer, fetched)
+  const unbudgeted = token(answers, bearer, tokens)
   // The token comes first: while the token service fails, no call of the day is spent, and none waits past midnight.
-  const budgeted = token(budget(answers, options.reserve, serviceClock), bearer, fetched)
+  const budgeted = token(budget(answers, options.reserve, serviceClock), bearer, tokens)
   const authorized: Send = (call, context) => (call.isBudgeted ? budgeted : unbudgeted)(call, context)
   const places = new PQueue({ concurrency })
   // A call takes a place only after its gate: calls that wait for a slow endpoint must not occupy them all.
-  const placed: Send = (call, context) => places.add(() => authorized(call, context), { signal: context.signal })
-  const send = retry(pace.outer(placed), { ...repeating, renewToken: apiToken === null ? fetched?.renew : undefined })
+  const inPlace: Send = (call, context) => places.add(() => authorized(call, context), { signal: context.signal })
+  const renewToken = apiToken === null ? tokens?.renew : undefined
+  const send = retry(pace.outer(inPlace), { ...retryOptions, renewToken })
   return {
     fetchPage: createFetchPage(send, options.listParams, options.onFirstPage),
     ask: createAsk(send, 'once', options.onFirstPage),
@@ -102,8 +103,8 @@ export function connect(options: ConnectOptions) {
     send,
     /** API 4.1: asks for a new access token and shares it. */
     accessToken: async (context: CallContext) => {
-      if (!fetched) throw noCredentials()
-      const renew = retry(async (_call, attempt: CallContext) => await fetched.renew(attempt), repeating)
+      if (!tokens) throw noCredentials()
+      const renew = retry(async (_call, attempt: CallContext) => await tokens.renew(attempt), retryOptions)
       return await renew({ name: TOKEN_CALL, repeat: 'read' }, context)
     },
     /** The clock that decides where the ranges to read end. */

@@ -4,12 +4,12 @@ import { addressSetting, headerOf, type RawAnswer } from './http.ts'
 import type { Call, Redact } from './send.ts'
 
 /** Wordings of a message that says that a channel does not exist, as services use codes other than 404002 too. */
-const channelIsUnknown = [
+const unknownChannelTexts = [
   /no such (activity|channel)|(activity|channel)( id)?( is| does)?( not|n't) (exist|found)/i,
   /(频道|活动)[^,，。]{0,8}不存在|不存在[^,，。]{0,4}(频道|活动)/,
 ]
 /** Wordings of a message that refuses an access token, under an undocumented code, a 400 or a 403. */
-const tokenIsRefused = [
+const refusedTokenTexts = [
   /\b(invalid|expired|illegal)[ _](access[_ ]?)?token\b/i,
   /\b(access[_ ]?)?token( has| is)?[ _](invalid|expired|illegal)\b/i,
   /token ?(无效|不合法|错误|已?过期|已经过期|已?失效)|(无效|过期|失效)的 ?(access_)?token/i,
@@ -22,35 +22,35 @@ interface Report {
   /** The error code in the body. */
   readonly code: number | string | undefined
   /** The service's own message, redacted and shortened; empty if there is none. */
-  readonly said: string
+  readonly serviceMessage: string
   /** The service's clock, to turn a date in `Retry-After` into a duration. */
   readonly clock: Clock
 }
 
 /** The error for a failed answer, by the code in its body or, without one, by its status. */
-export function errorOf({ call, raw, code, said, clock }: Report): LivehouseError {
+export function answerError({ call, raw, code, serviceMessage, clock }: Report): LivehouseError {
   const { name, channelId } = call
   const status = statusOf(code) ?? (raw.status >= 200 && raw.status < 300 ? undefined : raw.status)
   const retryAfterMs = readRetryAfter(headerOf(raw, 'retry-after'), clock)
-  const words = said === '' ? '' : ` ${JSON.stringify(said)}`
-  const reason = `${code === undefined ? '' : `code ${code}`}${words}`.trim()
-  const shown = reason === '' ? '' : ` (${reason})`
+  const quoted = serviceMessage === '' ? '' : ` ${JSON.stringify(serviceMessage)}`
+  const reason = `${code === undefined ? '' : `code ${code}`}${quoted}`.trim()
+  const suffix = reason === '' ? '' : ` (${reason})`
   const waitMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS)
   const details = { call: name, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) }
-  if (channelId !== undefined && (code === 404002 || channelIsUnknown.some((words) => words.test(said)))) {
-    const message = `${name}: the service does not know this channel${shown}`
+  if (channelId !== undefined && (code === 404002 || unknownChannelTexts.some((words) => words.test(serviceMessage)))) {
+    const message = `${name}: the service does not know this channel${suffix}`
     return new LivehouseError('api.channelUnknown', message, details)
   }
   const mayBeToken = call.authorization === 'bearer' && (status === undefined || status === 400 || status === 403)
-  if (mayBeToken && tokenIsRefused.some((words) => words.test(said)))
-    return new LivehouseError('api.unauthorized', `${name}: the service refuses the token${shown}`, details)
+  if (mayBeToken && refusedTokenTexts.some((words) => words.test(serviceMessage)))
+    return new LivehouseError('api.unauthorized', `${name}: the service refuses the token${suffix}`, details)
   if (status === undefined) {
     const refusal = code ?? 'unknown'
-    const message = `${name}: the service refuses with code ${refusal}${words}`
-    return new LivehouseError('api.refused', message, { call: name, code: refusal, reason: said })
+    const message = `${name}: the service refuses with code ${refusal}${quoted}`
+    return new LivehouseError('api.refused', message, { call: name, code: refusal, reason: serviceMessage })
   }
-  const later = retryAfterMs ? `; the service asks to wait ${Math.ceil(retryAfterMs / 1000)} s` : ''
-  const message = `${name}: ${status}${shown}${later}`
+  const advice = retryAfterMs ? `; the service asks to wait ${Math.ceil(retryAfterMs / 1000)} s` : ''
+  const message = `${name}: ${status}${suffix}${advice}`
   if (status === 401) return new LivehouseError('api.unauthorized', message, details)
   if (status === 403) return new LivehouseError('api.forbidden', message, details)
   if (status === 429) return new LivehouseError('api.rateLimited', message, details)
@@ -58,7 +58,7 @@ export function errorOf({ call, raw, code, said, clock }: Report): LivehouseErro
 }
 
 /** The error for a redirect. */
-export function redirect(call: Call, raw: RawAnswer, redact: Redact): LivehouseError {
+export function redirectError(call: Call, raw: RawAnswer, redact: Redact): LivehouseError {
   const why = 'livehouse does not follow, as the bearer token would go there too'
   const repair = `set ${addressSetting(call)} to the new address of the service`
   // Scheme and host only: the query may repeat secrets of the request.
@@ -86,12 +86,12 @@ function readRetryAfter(header: string | undefined, clock: Clock): number | unde
 }
 
 /** The error for a body that is not JSON. */
-export function badBody(call: Call, raw: RawAnswer): LivehouseError {
+export function badBodyError(call: Call, raw: RawAnswer): LivehouseError {
   return new LivehouseError('api.badBody', `${call.name}: ${raw.status} with ${describeBody(raw)}`, { call: call.name })
 }
 
 /** The error for a body that is too large or too deep to parse. @param excess which of the two, and the limit */
-export function refused({ name }: Call, { status, text }: RawAnswer, excess: string): LivehouseError {
+export function unparsedBodyError({ name }: Call, { status, text }: RawAnswer, excess: string): LivehouseError {
   const reason = `a body of ${text.length} characters that is not parsed: ${excess}`
   return new LivehouseError('api.bodyRefused', `${name}: ${status} with ${reason}`, { call: name })
 }

@@ -30,22 +30,22 @@ export function createAsk(send: Send, repeat?: 'once', onFirstPage?: () => Promi
  * @param configured the place to try first
  */
 export function createFetchPage(send: Send, configured: ListPlace, onFirstPage?: () => Promise<void>): FetchPage {
-  const known = new Map<string, ListPlace>()
+  const provenPlaces = new Map<string, ListPlace>()
   const ask = createAsk(send, undefined, onFirstPage)
 
   return async (request, context) => {
     const { name, wire } = request.list.stream
     if (wire.place !== 'unknown') return await ask(request, context)
-    const settled = known.get(name)
-    const first = settled ?? configured
+    const provenPlace = provenPlaces.get(name)
+    const first = provenPlace ?? configured
     const page = await ask(request, context, first)
-    if (isProof(request, page)) known.set(name, first)
+    if (isProof(request, page)) provenPlaces.set(name, first)
     // A proven place stays: an odd echo then means that the service clamps, or that the list has become shorter.
-    if (settled !== undefined || page.items.length === page.total || isHeeded(request, page)) return page
+    if (provenPlace !== undefined || page.items.length === page.total || isHeeded(request, page)) return page
     const other = first === 'query' ? 'body' : 'query'
     const second = await ask(request, context, other).catch((error: unknown) => ignoreRefusal(error))
     if (second === undefined || !isHeeded(request, second)) return page
-    if (isProof(request, second)) known.set(name, other)
+    if (isProof(request, second)) provenPlaces.set(name, other)
     return second
   }
 }
@@ -127,11 +127,11 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
     const nothing = { total: undefined, echoedPage: undefined, echoedPageSize: undefined, title: undefined }
     return { items: json ?? [], ...nothing, serviceTimeMs }
   }
-  const counted = valueAt(json, envelope.total) ?? undefined
-  const total = countOf(counted)
+  const rawTotal = valueAt(json, envelope.total) ?? undefined
+  const total = countOf(rawTotal)
   // Some services give the total on page 1 only.
-  if (total === undefined && (request.page === 1 || counted !== undefined)) {
-    const what = counted === undefined ? 'is missing' : 'is not a count'
+  if (total === undefined && (request.page === 1 || rawTotal !== undefined)) {
+    const what = rawTotal === undefined ? 'is missing' : 'is not a count'
     const where = `its field ${envelope.total}, the number of rows, ${what}`
     throw badShape(name, `${describe(json)} where a list belongs: ${where}`)
   }

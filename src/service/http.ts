@@ -72,7 +72,7 @@ export function createHttp(options: HttpOptions) {
       const received = { bytes: 0, hasHeaders: false }
       try {
         onAttempt?.(1)
-        const asked = dispatcher.request({
+        const pendingResponse = dispatcher.request({
           origin: url.origin,
           path: url.pathname + url.search,
           method: call.method,
@@ -87,7 +87,7 @@ export function createHttp(options: HttpOptions) {
           ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
         })
         // undici notices an abort only when the request has its connection, which a proxy may be slow to open.
-        const response = await orAborted(asked, limit.signal)
+        const response = await orAborted(pendingResponse, limit.signal)
         received.hasHeaders = true
         const { headers, statusCode, body } = response
         const bytes = await readBody(call, response, options, received).catch((error: unknown) => {
@@ -125,8 +125,8 @@ export function createAgent({ proxies, timeoutMs }: AgentOptions, more: EnvHttpP
   // The client that opens tunnels through a proxy: undici's own waits 300 s for each.
   const clientFactory = (proxy: URL, own: object) => new Pool(proxy, { ...timeouts, ...own })
   // Empty text, not undefined, for which undici would read the environment.
-  const named = { httpProxy: http ?? '', httpsProxy: https ?? '', noProxy: none ?? '' }
-  return new Agent({ ...more, ...timeouts, clientFactory, ...named })
+  const proxyUrls = { httpProxy: http ?? '', httpsProxy: https ?? '', noProxy: none ?? '' }
+  return new Agent({ ...more, ...timeouts, clientFactory, ...proxyUrls })
 }
 
 /** The content encodings (RFC 9110, 8.4.1) that a proxy may add unasked. */
@@ -172,8 +172,8 @@ async function readBody(
  */
 function decodeBody(bytes: Buffer, contentType = ''): Pick<RawAnswer, 'text' | 'garbled'> {
   const declared = charsetOf(/;\s*charset\s*=\s*["']?([^\s;,"']+)/i.exec(contentType)?.[1] ?? 'utf-8')
-  const isOther = declared !== 'utf-8' && isUtf8(bytes) && /\p{Script=Han}/u.test(bytes.toString())
-  const charset = isOther ? 'utf-8' : declared
+  const isMislabelled = declared !== 'utf-8' && isUtf8(bytes) && /\p{Script=Han}/u.test(bytes.toString())
+  const charset = isMislabelled ? 'utf-8' : declared
   try {
     return { text: new TextDecoder(charset, { fatal: true }).decode(bytes) }
   } catch {

@@ -38,56 +38,59 @@ function createExchange(updatePace: UpdatePace, maxCallsPerSecond: number, now: 
   const gateOf = (key: string): Gate => (gates[key] ??= createGate())
   const ceiling = gateOf('ceiling')
   const ceilingRate = (maxCallsPerSecond || Number.POSITIVE_INFINITY) * (1 - MARGIN)
-  const held = {
+  const schedule = {
     /** No call leaves before this time. */
     pausedUntilMs: 0,
     /** When the next exchange is due, and how long to allow for it, raised slowly: a slow one may be an exception. */
-    untilMs: Number.NEGATIVE_INFINITY,
+    nextExchangeMs: Number.NEGATIVE_INFINITY,
     leadMs: 0,
   }
-  let was = { aheadMs: Number.NaN, begunMs: Number.NaN }
-  let flight: Promise<void> | undefined
+  let last = { aheadMs: Number.NaN, begunMs: Number.NaN }
+  let pending: Promise<void> | undefined
 
   const exchange = async (): Promise<void> => {
-    const asked = Object.entries(gates).map(([key, gate]) => ({ key, gate, ended: gate.ended.splice(0) }))
-    const { pace, given, aheadMs } = await updatePace((value, nowMs) => {
-      const kept = parseCallPace(value, nowMs)
+    const requests = Object.entries(gates).map(([key, gate]) => ({ key, gate, ended: gate.ended.splice(0) }))
+    const { pace, grants, aheadMs } = await updatePace((value, nowMs) => {
+      const stored = parseCallPace(value, nowMs)
       const aheadMs = nowMs - now()
       // If the shared clock was set, or the shared pace was lost in a crash of the database, the instants taken from it
       // are void. Other processes notice at their next exchange.
-      const isLost = value === null || Math.abs(kept.begunMs - was.begunMs) > 0
-      const isMoved = isLost || Math.abs(aheadMs - was.aheadMs) > LATE_MS
-      if (isMoved) for (const gate of Object.values(gates)) gate.instants = []
-      held.pausedUntilMs = Math.max(held.pausedUntilMs, kept.pausedUntilMs - aheadMs)
-      const earliestMs = Math.max(nowMs + (isMoved ? LEASE_MS : held.leadMs), held.pausedUntilMs + aheadMs)
-      const given = asked.map(({ key, gate, ended }) => {
+      const isLost = value === null || Math.abs(stored.begunMs - last.begunMs) > 0
+      const isVoid = isLost || Math.abs(aheadMs - last.aheadMs) > LATE_MS
+      if (isVoid) for (const gate of Object.values(gates)) gate.instants = []
+      schedule.pausedUntilMs = Math.max(schedule.pausedUntilMs, stored.pausedUntilMs - aheadMs)
+      const earliestMs = Math.max(nowMs + (isVoid ? LEASE_MS : schedule.leadMs), schedule.pausedUntilMs + aheadMs)
+      const grants = requests.map(({ key, gate, ended }) => {
         const since = ended.map((each) => ({ ...each, atMs: each.atMs + aheadMs }))
-        const known = estimateRateLimit(kept.gates[key], since, nowMs)
-        const rate = gate === ceiling ? ceilingRate : rateAt(known, nowMs)
-        const instants = takeInstants(gate, rate, Math.max(earliestMs, known.nextAtMs))
+        const limits = estimateRateLimit(stored.gates[key], since, nowMs)
+        const rate = gate === ceiling ? ceilingRate : rateAt(limits, nowMs)
+        const instants = takeInstants(gate, rate, Math.max(earliestMs, limits.nextAtMs))
         const lastMs = instants.at(-1)
-        const nextAtMs = lastMs === undefined ? known.nextAtMs : lastMs + 1000 / rate
-        return { key, gate, rate, instants, known: { ...known, nextAtMs } }
+        const nextAtMs = lastMs === undefined ? limits.nextAtMs : lastMs + 1000 / rate
+        return { key, gate, rate, instants, limits: { ...limits, nextAtMs } }
       })
-      const learnt = Object.fromEntries(given.map(({ key, known }) => [key, known]))
-      const pausedUntilMs = held.pausedUntilMs + aheadMs
-      return { pace: { ...kept, atMs: nowMs, pausedUntilMs, gates: { ...kept.gates, ...learnt } }, given, aheadMs }
+      const pausedUntilMs = schedule.pausedUntilMs + aheadMs
+      const limitsOf = { ...stored.gates, ...Object.fromEntries(grants.map(({ key, limits }) => [key, limits])) }
+      return { pace: { ...stored, atMs: nowMs, pausedUntilMs, gates: limitsOf }, grants, aheadMs }
     })
-    was = { aheadMs, begunMs: pace.begunMs }
-    const isHeld = given.some(({ rate, known }) => Number.isFinite(rate) || known.ended.some((one) => one.refused > 0))
-    held.untilMs = now() + (isHeld ? LEASE_MS : 1000)
-    held.leadMs = Math.min(now() + aheadMs - pace.atMs, held.leadMs + LEASE_MS)
-    for (const { gate, rate, instants } of given)
-      Object.assign(gate, { rate }).instants.push(...instants.map((instant) => instant - aheadMs))
+    last = { aheadMs, begunMs: pace.begunMs }
+    const hasRefusals = ({ limits }: (typeof grants)[number]) => limits.ended.some(({ refused }) => refused > 0)
+    const isLimited = grants.some((grant) => Number.isFinite(grant.rate) || hasRefusals(grant))
+    schedule.nextExchangeMs = now() + (isLimited ? LEASE_MS : 1000)
+    schedule.leadMs = Math.min(now() + aheadMs - pace.atMs, schedule.leadMs + LEASE_MS)
+    for (const { gate, rate, instants } of grants) {
+      gate.rate = rate
+      gate.instants.push(...instants.map((instant) => instant - aheadMs))
+    }
   }
   /** Joins the current exchange, or starts one. */
-  const share = (): Promise<void> => (flight ??= exchange().finally(() => (flight = undefined)))
+  const share = (): Promise<void> => (pending ??= exchange().finally(() => (pending = undefined)))
   /** Starts an exchange after the current one. */
   const shareNext = (): void =>
-    void Promise.resolve(flight)
+    void Promise.resolve(pending)
       .then(share)
       .catch(() => {})
-  return { gateOf, ceiling, held, share, shareNext }
+  return { gateOf, ceiling, schedule, share, shareNext }
 }
 
 /**
@@ -96,19 +99,19 @@ function createExchange(updatePace: UpdatePace, maxCallsPerSecond: number, now: 
  */
 export function createPace(updatePace: UpdatePace, maxCallsPerSecond: number, clock: Clock): Pace {
   const now = clock.monotonicMs ?? clock.now
-  const { gateOf, ceiling, held, share, shareNext } = createExchange(updatePace, maxCallsPerSecond, now)
+  const { gateOf, ceiling, schedule, share, shareNext } = createExchange(updatePace, maxCallsPerSecond, now)
 
   const pass = async (gate: Gate, signal: AbortSignal): Promise<void> => {
     for (;;) {
       signal.throwIfAborted()
       const atMs = now()
-      gate.instants = gate.instants.filter((instant) => instant >= Math.max(atMs - LATE_MS, held.pausedUntilMs))
-      const nextMs = gate.rate === Number.POSITIVE_INFINITY ? held.pausedUntilMs : gate.instants[0]
+      gate.instants = gate.instants.filter((instant) => instant >= Math.max(atMs - LATE_MS, schedule.pausedUntilMs))
+      const nextMs = gate.rate === Number.POSITIVE_INFINITY ? schedule.pausedUntilMs : gate.instants[0]
       // Exchange in the background, early enough to finish before the call leaves: to await it would delay the call.
       // If it fails, the next exchange that is awaited reports why.
-      const dueMs = Math.max(held.untilMs, nextMs ?? atMs) - 2 * held.leadMs
+      const dueMs = Math.max(schedule.nextExchangeMs, nextMs ?? atMs) - 2 * schedule.leadMs
       if (dueMs <= atMs) void share().catch(() => {})
-      if (nextMs === undefined || (nextMs <= atMs && held.untilMs <= atMs)) await orAborted(share(), signal)
+      if (nextMs === undefined || (nextMs <= atMs && schedule.nextExchangeMs <= atMs)) await orAborted(share(), signal)
       else if (nextMs > atMs) await clock.sleep((dueMs > atMs ? Math.min(nextMs, dueMs) : nextMs) - atMs, signal)
       else return void gate.instants.shift()
     }
@@ -130,8 +133,8 @@ export function createPace(updatePace: UpdatePace, maxCallsPerSecond: number, cl
       } catch (error) {
         if (hasCode(error, 'api.rateLimited')) {
           refused = 1
-          held.pausedUntilMs = Math.max(held.pausedUntilMs, now() + (error.details.retryAfterMs ?? 0))
-          if (error.details.retryAfterMs || held.untilMs > now() + LEASE_MS) shareNext()
+          schedule.pausedUntilMs = Math.max(schedule.pausedUntilMs, now() + (error.details.retryAfterMs ?? 0))
+          if (error.details.retryAfterMs || schedule.nextExchangeMs > now() + LEASE_MS) shareNext()
         }
         throw error
       } finally {

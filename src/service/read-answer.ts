@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { CallContext, MeasuredCall, OnCall } from '../core/page.ts'
 import { isObject, withoutPhones } from '../core/text.ts'
-import { badBody, errorOf, redirect, refused } from './failure.ts'
+import { badBodyError, answerError, redirectError, unparsedBodyError } from './failure.ts'
 import { headerOf, type RawAnswer } from './http.ts'
 import type { Answer, Call, Redact, Send } from './send.ts'
 
@@ -40,9 +40,9 @@ export function readAnswers(
       onCall?.({ endpoint: call.endpoint, outcome, elapsedMs: clock.now() - startedAt })
     try {
       const raw = await exchange(call, context)
-      const { bearer: _, ...shown } = call
+      const { bearer: _, ...callWithoutToken } = call
       if (call.authorization === 'bearer')
-        onExchange?.({ call: shown, answer: raw, elapsedMs: clock.now() - startedAt })
+        onExchange?.({ call: callWithoutToken, answer: raw, elapsedMs: clock.now() - startedAt })
       const answer = readAnswer(call, raw, serviceClock, redact)
       report('ok')
       return answer
@@ -60,13 +60,13 @@ export function readAnswers(
  */
 export function readAnswer(call: Call, raw: RawAnswer, clock: Clock, redact: Redact): Answer {
   const excess = findExcess(raw.text)
-  if (excess !== undefined) throw refused(call, raw, excess)
+  if (excess !== undefined) throw unparsedBodyError(call, raw, excess)
   const json = parse(raw.text)
-  if (raw.status >= 300 && raw.status < 400) throw redirect(call, raw, redact)
-  const found = bodyFailure(json, redact)
-  if (found || raw.status < 200 || raw.status >= 300)
-    throw errorOf({ call, raw, code: found?.code, said: quote(found?.text, redact), clock })
-  if (json === undefined || raw.garbled !== undefined) throw badBody(call, raw)
+  if (raw.status >= 300 && raw.status < 400) throw redirectError(call, raw, redact)
+  const failure = bodyFailure(json, redact)
+  if (failure || raw.status < 200 || raw.status >= 300)
+    throw answerError({ call, raw, code: failure?.code, serviceMessage: quote(failure?.text, redact), clock })
+  if (json === undefined || raw.garbled !== undefined) throw badBodyError(call, raw)
   const servedAtMs = Date.parse(headerOf(raw, 'date') ?? '')
   return { json, serviceTimeMs: Number.isNaN(servedAtMs) ? undefined : servedAtMs }
 }
@@ -114,7 +114,7 @@ function readCode(code: unknown, redact: Redact): number | string | undefined {
 }
 
 /** Matches a number that a double may not hold (IEEE 754): 16 digits or dots, or an exponent of three digits. */
-const MAY_LOSE = /(?:^|[:,[\s-])(?:[\d.]{16}|[\d.]+[eE][+-]?\d{3})/
+const MAY_LOSE_DIGITS = /(?:^|[:,[\s-])(?:[\d.]{16}|[\d.]+[eE][+-]?\d{3})/
 /** More characters than any column holds. A longer number stays text: to parse a million digits takes minutes. */
 const LONGEST_NUMBER = 100
 
@@ -131,7 +131,7 @@ const DEEPEST = 200
  * @throws SyntaxError whose message quotes the text: never pass it on.
  */
 export function parseExact(text: string): unknown {
-  return MAY_LOSE.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text)
+  return MAY_LOSE_DIGITS.test(text) ? JSON.parse(text, exactNumber) : JSON.parse(text)
 }
 
 /**
@@ -143,27 +143,27 @@ function findExcess(text: string): string | undefined {
   if (text.length < LARGE_BODY && countIn(text, '{') + countIn(text, '[') <= DEEPEST) return undefined
   let values = 0
   let depth = 0
-  for (let place = 0; place < text.length; place += 1) {
-    const mark = text[place]
-    if (mark === '"') place = endOfString(text, place)
-    else if (mark === '[' || mark === '{') depth += 1
-    else if (mark === ']' || mark === '}') depth -= 1
-    if (mark === ',' || mark === '[' || mark === '{') values += 1
+  for (let index = 0; index < text.length; index += 1) {
+    const char = text[index]
+    if (char === '"') index = endOfString(text, index)
+    else if (char === '[' || char === '{') depth += 1
+    else if (char === ']' || char === '}') depth -= 1
+    if (char === ',' || char === '[' || char === '{') values += 1
     if (values > MOST_VALUES) return `it holds more than ${MOST_VALUES} values`
     if (depth > DEEPEST) return `its values are nested deeper than ${DEEPEST} levels`
   }
   return undefined
 }
 
-function countIn(text: string, mark: string): number {
+function countIn(text: string, char: string): number {
   let count = 0
-  for (let place = text.indexOf(mark); place >= 0; place = text.indexOf(mark, place + 1)) count += 1
+  for (let index = text.indexOf(char); index >= 0; index = text.indexOf(char, index + 1)) count += 1
   return count
 }
 
-/** @returns the index of the quote that ends the string begun at `place`, or at least the text's length if none does */
-function endOfString(text: string, place: number): number {
-  let end = place + 1
+/** @returns the index of the quote that ends the string begun at `start`, or at least the text's length if none does */
+function endOfString(text: string, start: number): number {
+  let end = start + 1
   while (end < text.length && text[end] !== '"') end += text[end] === '\\' ? 2 : 1
   return end
 }
@@ -174,11 +174,11 @@ function exactNumber(_key: string, value: unknown, context?: { readonly source?:
   if (typeof value !== 'number' || source === undefined) return value
   if (source.length > LONGEST_NUMBER) return source
   if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value) ? value : BigInt(source)
-  return isKept(value, source) ? value : source
+  return isExact(value, source) ? value : source
 }
 
 /** Whether the double equals its source: 15 significant digits always survive (IEEE 754). */
-function isKept(value: number, source: string): boolean {
+function isExact(value: number, source: string): boolean {
   if (!Number.isFinite(value)) return false
   const [mantissa = ''] = source.split(/[eE]/)
   const digits = mantissa.replace(/[-.]/g, '').replace(/^0+/, '').replace(/0+$/, '')

@@ -54,7 +54,7 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   return async (call, context) => {
     let isRenewed = false
     let failures = 0
-    let refusedSinceMs: number | undefined
+    let limitedSinceMs: number | undefined
     for (let attempt = 1; ; attempt += 1) {
       try {
         const result = await next(call, { ...context, onAttempt: () => context.onAttempt?.(attempt) })
@@ -68,14 +68,14 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
         const canRenew: boolean = !isRenewed && (isOfOldToken || (isUnknownRefusal && (await hasNewToken(context))))
         // The token call has been retried already, by its own `retry`.
         if (call.name !== TOKEN_CALL && isOfTokenCall(error)) throw error
-        const isRefused: boolean = hasCode(error, 'api.rateLimited') && ['read', 'idempotent'].includes(call.repeat)
-        refusedSinceMs = isRefused ? (refusedSinceMs ?? clock.now()) : undefined
-        if (!canRenew && !isRefused) failures += 1
-        const isOver =
-          refusedSinceMs === undefined
+        const isRateLimited: boolean = hasCode(error, 'api.rateLimited') && ['read', 'idempotent'].includes(call.repeat)
+        limitedSinceMs = isRateLimited ? (limitedSinceMs ?? clock.now()) : undefined
+        if (!canRenew && !isRateLimited) failures += 1
+        const isExhausted =
+          limitedSinceMs === undefined
             ? failures >= mostAttempts(call.repeat, error)
-            : clock.now() + askedWait(error) - refusedSinceMs >= longestRefusedMs
-        if (isOver && !canRenew) throw finalError(error, attempt)
+            : clock.now() + askedWait(error) - limitedSinceMs >= longestRefusedMs
+        if (isExhausted && !canRenew) throw finalError(error, attempt)
         isRenewed ||= canRenew
         const waitMs = canRenew ? 0 : waitBefore(error, call.repeat, Math.max(1, failures), random)
         log.debug('call.retry', { call: call.name, attempt, code: error.code, waitMs })
@@ -98,9 +98,9 @@ function mostAttempts(repeat: Call['repeat'], error: LivehouseError): number {
  * The token call, on which all others wait, waits at least half of its backoff each time: half a minute in all.
  */
 function waitBefore(error: LivehouseError, repeat: Call['repeat'], attempt: number, random: () => number): number {
-  const asked = askedWait(error)
-  if (repeat === 'token') return asked + ((1 + random()) / 2) * FIRST_WAIT_MS * 2 ** (attempt - 1)
-  return asked + random() * FIRST_WAIT_MS * (asked > 0 ? 1 : 2 ** (attempt - 1))
+  const askedMs = askedWait(error)
+  if (repeat === 'token') return askedMs + ((1 + random()) / 2) * FIRST_WAIT_MS * 2 ** (attempt - 1)
+  return askedMs + random() * FIRST_WAIT_MS * (askedMs > 0 ? 1 : 2 ** (attempt - 1))
 }
 
 /** The wait that the service asks for, in milliseconds; 0 if it names none. */
@@ -110,8 +110,8 @@ function askedWait({ details }: LivehouseError): number {
 
 function finalError(error: LivehouseError, attempts: number): LivehouseError {
   if (attempts === 1) return error
-  const times = error.message.endsWith('asks again') ? ` (asked ${attempts} times)` : ` after ${attempts} attempts`
-  const message = error.message + times
+  const suffix = hasCode(error, 'api.noToken') ? ` (asked ${attempts} times)` : ` after ${attempts} attempts`
+  const message = error.message + suffix
   return new LivehouseError(error.code, message, error.details, { cause: error })
 }
 

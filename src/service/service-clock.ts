@@ -32,17 +32,17 @@ export function createServiceClock(
 ) {
   const elapsed = clock.monotonicMs ?? clock.now
   /** The service's time less `elapsed()`, and when the last answer came, by the monotonic and by the wall clock. */
-  let told: { readonly offsetMs: number; readonly elapsedMs: number; readonly ownMs: number } | undefined
+  let sync: { readonly offsetMs: number; readonly elapsedMs: number; readonly ownMs: number } | undefined
 
   const learn = (answer: RawAnswer, leftAtMs: number): void => {
     const servedMs = Date.parse(headerOf(answer, 'date') ?? '')
     if (!(servedMs > CLOCK_NOT_SET_MS)) return
     const elapsedMs = elapsed()
     const ownMs = clock.now()
-    const known = told?.offsetMs ?? ownMs - elapsedMs
-    const least = servedMs - elapsedMs
-    const isWithin = known >= least && known <= servedMs + RESOLUTION_MS - leftAtMs
-    told = { offsetMs: isWithin ? known : least, elapsedMs, ownMs }
+    const currentMs = sync?.offsetMs ?? ownMs - elapsedMs
+    const lowestMs = servedMs - elapsedMs
+    const isWithin = currentMs >= lowestMs && currentMs <= servedMs + RESOLUTION_MS - leftAtMs
+    sync = { offsetMs: isWithin ? currentMs : lowestMs, elapsedMs, ownMs }
   }
   const timed: Http['exchange'] = async (call, context) => {
     const leftAtMs = elapsed()
@@ -52,10 +52,10 @@ export function createServiceClock(
   }
   /** By both clocks: the monotonic one may stand still while the machine sleeps. */
   const isFresh = (): boolean =>
-    told !== undefined && elapsed() - told.elapsedMs < FRESH_MS && Math.abs(clock.now() - told.ownMs) < FRESH_MS
-  const now = (): number => (told === undefined ? clock.now() : elapsed() + told.offsetMs)
+    sync !== undefined && elapsed() - sync.elapsedMs < FRESH_MS && Math.abs(clock.now() - sync.ownMs) < FRESH_MS
+  const now = (): number => (sync === undefined ? clock.now() : elapsed() + sync.offsetMs)
   /** How far this machine's clock is ahead of the service's (ms); undefined before an answer told the time. */
-  const ownAheadMs = () => (told === undefined ? undefined : clock.now() - now())
+  const ownAheadMs = () => (sync === undefined ? undefined : clock.now() - now())
   return {
     timed,
     serviceClock: {

@@ -74,7 +74,7 @@ type FetchToken = (context: CallContext) => Promise<AccessToken>
  */
 export function fetchTokens(options: TokensOptions) {
   const { appId, requestToken, repeat, store, clock, addSecret, closed } = options
-  let held: AccessToken | undefined
+  let currentToken: AccessToken | undefined
   let rejected: AccessToken | undefined
   let pendingFetch: Promise<AccessToken> | undefined
   /** When to try a failed renewal again. */
@@ -82,37 +82,37 @@ export function fetchTokens(options: TokensOptions) {
 
   const isValid = (token: AccessToken | undefined, earlyMs = 0): token is AccessToken =>
     token !== undefined && token.value !== rejected?.value && clock.now() < token.expiresAtMs - earlyMs
-  const isUsable = (token: AccessToken | undefined): token is AccessToken =>
+  const isFresh = (token: AccessToken | undefined): token is AccessToken =>
     token !== undefined && isValid(token, Math.min((token.expiresAtMs - token.issuedAtMs) / 4, LONGEST_EARLY_MS))
-  /** @param isNew fetches a token even if there is a usable one */
+  /** @param isNew fetches a token even if there is a fresh one */
   const fetch = async (context: CallContext, isNew: boolean): Promise<AccessToken> => {
     const shared = isNew ? undefined : await store.read(context.signal)
-    const make = async (kept?: AccessToken) => (!isNew && isUsable(kept) ? kept : await requestToken(context))
-    held = isUsable(shared) ? shared : await store.replace(make, context.signal)
-    addSecret(held.value, 'passing')
+    const make = async (stored?: AccessToken) => (!isNew && isFresh(stored) ? stored : await requestToken(context))
+    currentToken = isFresh(shared) ? shared : await store.replace(make, context.signal)
+    addSecret(currentToken.value, 'passing')
     rejected = undefined
-    return held
+    return currentToken
   }
   return {
     appId,
     current: async (signal: AbortSignal): Promise<AccessToken> => {
-      if (isUsable(held) || (isValid(held) && clock.now() < renewAtMs)) return held
+      if (isFresh(currentToken) || (isValid(currentToken) && clock.now() < renewAtMs)) return currentToken
       pendingFetch ??= repeat(async (attempt) => await fetch(attempt, false), { signal: closed })
         .catch(async (error: unknown) => {
-          if (!isValid(held)) return await Promise.reject(asRunError(error))
+          if (!isValid(currentToken)) return await Promise.reject(asRunError(error))
           // The old token is still valid: it stays in use for half of the time that it has left.
-          renewAtMs = (clock.now() + held.expiresAtMs) / 2
-          return held
+          renewAtMs = (clock.now() + currentToken.expiresAtMs) / 2
+          return currentToken
         })
         .finally(() => (pendingFetch = undefined))
       return await orAborted(pendingFetch, signal)
     },
-    /** Fetches a new token even if there is a usable one, and shares it. */
+    /** Fetches a new token even if there is a fresh one, and shares it. */
     renew: async (context: CallContext): Promise<AccessToken> =>
       await fetch({ ...context, signal: AbortSignal.any([closed, context.signal]) }, true),
     reject: (token: IssuedToken): boolean => {
       // A late answer to an older token says nothing about the current one.
-      if (token === held) rejected = held
+      if (token === currentToken) rejected = currentToken
       return true
     },
   }
@@ -162,8 +162,8 @@ export function createTokenRequest(send: Send, options: AccessTokenOptions): Tok
     const answer = await send(call, context).catch((error: unknown) => {
       throw asTokenError(error, options)
     })
-    const { access_token: given, expire_time: expireTime } = Object(answer.json)
-    const value = typeof given === 'string' ? given.trim() : ''
+    const { access_token: rawToken, expire_time: expireTime } = Object(answer.json)
+    const value = typeof rawToken === 'string' ? rawToken.trim() : ''
     // Nothing else fits into a header.
     if (!/^[\x21-\x7e]+$/.test(value)) throw withoutToken(answer, options)
     const leftSeconds = readValidity(expireTime)
@@ -216,7 +216,7 @@ function asTokenError(error: unknown, options: AccessTokenOptions): unknown {
   return new LivehouseError('api.credentialsRefused', message, { call: TOKEN_CALL }, { cause: error })
 }
 
-function wrongAddress(found: string, { authUrl }: AccessTokenOptions, cause?: unknown): LivehouseError {
-  const message = `${found}: no token service answers at LIVEHOUSE_AUTH_URL, which is ${authUrl}; check it`
+function wrongAddress(problem: string, { authUrl }: AccessTokenOptions, cause?: unknown): LivehouseError {
+  const message = `${problem}: no token service answers at LIVEHOUSE_AUTH_URL, which is ${authUrl}; check it`
   return new LivehouseError('api.wrongAuthUrl', message, { call: TOKEN_CALL }, { cause })
 }

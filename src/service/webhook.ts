@@ -28,7 +28,7 @@ export function createWebhook(options: AgentOptions) {
       const limit = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
       try {
         const { origin, pathname, search } = new URL(url)
-        const asked = dispatcher.request({
+        const pendingResponse = dispatcher.request({
           origin,
           path: pathname + search,
           method: body === undefined ? 'GET' : 'POST',
@@ -40,7 +40,7 @@ export function createWebhook(options: AgentOptions) {
           },
           ...(body === undefined ? {} : { body }),
         })
-        const response = await orAborted(asked, limit)
+        const response = await orAborted(pendingResponse, limit)
         // Only the status matters: an unreadable body counts as empty.
         return { status: response.statusCode, text: await response.body.text().catch(() => '') }
       } catch (error) {
