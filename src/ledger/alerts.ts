@@ -29,9 +29,9 @@ export async function recordCauses(
       await lockName(trx, 'alerts')
       const causes = await readCauses(trx, now)
       // Two causes may have one key, as keys shorten names and leave numbers out.
-      const distinct = new Map(causes.map((cause) => [keyOfCause(cause), JSON.stringify(cause)]))
-      const rows = Array.from(distinct, ([cause, facts]) => ({ cause, facts, raisedAt: now }))
-      const raised = ops(trx)
+      const factsByCause = new Map(causes.map((cause) => [keyOfCause(cause), JSON.stringify(cause)]))
+      const rows = Array.from(factsByCause, ([cause, facts]) => ({ cause, facts, raisedAt: now }))
+      const upsert = ops(trx)
         .insertInto('alerts')
         .values(rows)
         .onConflict((conflict) =>
@@ -41,9 +41,9 @@ export async function recordCauses(
             .doUpdateSet((eb) => ({ facts: eb.ref('excluded.facts') }))
             .whereRef('alerts.facts', 'is distinct from', 'excluded.facts'),
         )
-      if (rows.length > 0) await raised.execute()
-      const cleared = ops(trx).updateTable('alerts').set({ clearedAt: now }).where('clearedAt', 'is', null)
-      await cleared
+      if (rows.length > 0) await upsert.execute()
+      const clearing = ops(trx).updateTable('alerts').set({ clearedAt: now }).where('clearedAt', 'is', null)
+      await clearing
         .where('cause', 'not in', ['', ...rows.map(({ cause }) => cause)])
         .where((eb) => eb(eb.fn('jsonb_extract_path_text', ['facts', eb.val('kind')]), '!=', 'unknownField'))
         .execute()
@@ -52,7 +52,7 @@ export async function recordCauses(
 
 /** Claims the due notices for `holdMs`, oldest first. If this process dies, another one can claim them after that. */
 export async function claimNotices(db: Db, now: Date, holdMs: number): Promise<readonly ClaimedNotice[]> {
-  const due = ops(db)
+  const dueAlerts = ops(db)
     .selectFrom('alerts')
     .select('alertId')
     .where(isDueNotice)
@@ -60,7 +60,7 @@ export async function claimNotices(db: Db, now: Date, holdMs: number): Promise<r
   const rows = await ops(db)
     .updateTable('alerts')
     .set({ claimedUntil: new Date(now.getTime() + holdMs) })
-    .where('alertId', 'in', due.orderBy('alertId').forUpdate().skipLocked())
+    .where('alertId', 'in', dueAlerts.orderBy('alertId').forUpdate().skipLocked())
     .returning((eb) => ['alertId', 'raisedAt', 'clearedAt', eb.ref('facts').$castTo<Cause>().as('cause')])
     .execute()
   return rows
@@ -75,10 +75,10 @@ export async function claimNotices(db: Db, now: Date, holdMs: number): Promise<r
 /** Records that notices were sent, so that they are not due again. */
 export async function markSent(db: Db, notices: readonly ClaimedNotice[], now: Date): Promise<void> {
   for (const { alertId, event } of notices) {
-    const sent = event === 'raised' ? { raisedSentAt: now } : { clearedSentAt: now }
+    const sentColumns = event === 'raised' ? { raisedSentAt: now } : { clearedSentAt: now }
     await ops(db)
       .updateTable('alerts')
-      .set({ ...sent, claimedUntil: null })
+      .set({ ...sentColumns, claimedUntil: null })
       .where('alertId', '=', alertId)
       .execute()
   }
@@ -89,10 +89,10 @@ export async function markSent(db: Db, notices: readonly ClaimedNotice[], now: D
  * still set means that the notice may have gone out: its process died while sending, or received no answer.
  */
 export function isDueNotice(eb: ExpressionBuilder<Ops, 'alerts'>) {
-  const mayBeKnown = eb('raisedSentAt', 'is not', null).or('claimedUntil', 'is not', null)
+  const mayHaveBeenSent = eb('raisedSentAt', 'is not', null).or('claimedUntil', 'is not', null)
   return eb.or([
     eb('clearedAt', 'is', null).and('raisedSentAt', 'is', null),
-    eb('clearedAt', 'is not', null).and('clearedSentAt', 'is', null).and(mayBeKnown),
+    eb('clearedAt', 'is not', null).and('clearedSentAt', 'is', null).and(mayHaveBeenSent),
   ])
 }
 

@@ -15,28 +15,28 @@ export interface BackfillArguments {
 /** Resumes the open backfill with these arguments, or starts a new one. `restart` abandons an open one first. */
 export async function openBackfill(db: Db, wanted: BackfillArguments, startedAt: Date, restart: boolean) {
   return await db.transaction().execute(async (trx) => {
-    const old = restart ? await findOpenBackfill(trx, wanted) : undefined
-    if (old !== undefined) {
-      await closeOpenSlices(trx, (eb) => eb('backfillId', '=', old))
-      await closeBackfill(trx, old, 'abandoned', startedAt)
+    const abandonedId = restart ? await findOpenBackfill(trx, wanted) : undefined
+    if (abandonedId !== undefined) {
+      await closeOpenSlices(trx, (eb) => eb('backfillId', '=', abandonedId))
+      await closeBackfill(trx, abandonedId, 'abandoned', startedAt)
     }
-    const fresh = await ops(trx)
+    const newBackfill = await ops(trx)
       .insertInto('backfills')
       .values({ arguments: argumentsJson(wanted), status: 'open', startedAt })
       .onConflict((conflict) => conflict.doNothing())
       .returning(['backfillId', 'startedAt'])
       .executeTakeFirst()
-    const open = fresh ?? (await openOf(trx, wanted).executeTakeFirstOrThrow())
-    return { ...open, isResumed: fresh === undefined }
+    const open = newBackfill ?? (await selectOpenBackfill(trx, wanted).executeTakeFirstOrThrow())
+    return { ...open, isResumed: newBackfill === undefined }
   })
 }
 
 /** The number of the open backfill with these arguments; undefined if none is open. */
 export async function findOpenBackfill(db: Db, wanted: BackfillArguments): Promise<string | undefined> {
-  return (await openOf(db, wanted).executeTakeFirst())?.backfillId
+  return (await selectOpenBackfill(db, wanted).executeTakeFirst())?.backfillId
 }
 
-function openOf(db: Db, wanted: BackfillArguments) {
+function selectOpenBackfill(db: Db, wanted: BackfillArguments) {
   return selectOpenBackfills(db).select('startedAt').where('arguments', '=', argumentsJson(wanted))
 }
 

@@ -49,12 +49,12 @@ export function callBudget(
         await lockName(trx, 'call budget')
         // A reserved call must survive a crash, even if the database acknowledges commits before they are on disk.
         await setLocal(trx, { synchronous_commit: 'on' })
-        const ahead = await trx
+        const futureDays = await trx
           .deleteFrom(TABLE)
           .where('service_day', '>', lastDay)
           .returning(['scope', 'calls', 'first_call_at', 'last_call_at', 'spent_at', lastDay.as('service_day')])
           .execute()
-        for (const calls of ahead) await charge(trx, calls)
+        for (const calls of futureDays) await charge(trx, calls)
         const { serviceDay, left } = countCalls(await readCharged(trx, shownDay), scope, shownDay, v1Budget)
         const isTaken = left > 0 && !isNearMidnight
         const at = new Date(atMs)
@@ -67,10 +67,10 @@ export function callBudget(
         return { isTaken, serviceDay, resumesAt: rows[0]?.resumesAt.toISOString() ?? '' }
       })
     if (isTaken) return { scope, serviceDay, resumesAt, spendDay: async () => await spendDay(db, scope, serviceDay) }
-    const back = shownDay < serviceDay ? `, although the clock shows ${shownDay}` : ''
+    const note = shownDay < serviceDay ? `, although the clock shows ${shownDay}` : ''
     const why = isNearMidnight
       ? `no call is made within ${DISTANCE_SECONDS / 60} minutes of the service's midnight`
-      : `the ${v1Budget} calls of ${serviceDay} are spent (${scope})${back}`
+      : `the ${v1Budget} calls of ${serviceDay} are spent (${scope})${note}`
     const message = `channel ${channelId}: ${why}; livehouse continues at ${resumesAt}`
     throw new LivehouseError('api.budgetSpent', message, { scope, resumesAt })
   }
@@ -115,9 +115,9 @@ async function readCharged(db: Db, day: string) {
  * the account towards every channel: otherwise a change of the setting would allow the calls of a day twice.
  */
 function countCalls(charged: Awaited<ReturnType<typeof readCharged>>, scope: string, today: string, budget: number) {
-  const counted = charged.filter((row) => scope === 'account' || row.scope === scope || row.scope === 'account')
-  const serviceDay = counted.at(-1)?.service_day ?? today
-  const ofDay = counted.filter((row) => row.service_day === serviceDay)
+  const relevant = charged.filter((row) => scope === 'account' || row.scope === scope || row.scope === 'account')
+  const serviceDay = relevant.at(-1)?.service_day ?? today
+  const ofDay = relevant.filter((row) => row.service_day === serviceDay)
   const used = ofDay.reduce((sum, { calls }) => sum + calls, 0)
   const spentAt = ofDay.find(({ spent_at }) => spent_at !== null)?.spent_at ?? null
   // `spentAt`: when the service itself refused a further call; null if it has not.

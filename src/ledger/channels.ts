@@ -17,8 +17,8 @@ interface ChannelAnswers {
 
 /** Configured channels that the service no longer knows. */
 export async function readGoneChannels(db: Db): Promise<ReadonlySet<string>> {
-  const gone = ops(db).selectFrom('livehouse.channels').select('channelId').where('state', '=', 'gone')
-  return new Set((await gone.execute()).map(({ channelId }) => channelId))
+  const goneChannels = ops(db).selectFrom('livehouse.channels').select('channelId').where('state', '=', 'gone')
+  return new Set((await goneChannels.execute()).map(({ channelId }) => channelId))
 }
 
 /** The gone channels that no run has asked for on this day of the service. */
@@ -40,17 +40,17 @@ export async function readUnaskedChannels(db: Db, serviceDay: string): Promise<r
  */
 export async function recordChannelAnswers(db: Db, { unknown, answered, serviceDay }: ChannelAnswers, runId: string) {
   return await db.transaction().execute(async (trx) => {
-    const known = [...answered]
+    const answeredIds = [...answered]
     const channels = ops(trx).selectFrom('livehouse.channels')
     const retired = channels.select('channelId').where('state', '=', 'retired')
     await ops(trx)
       .deleteFrom('channel_states')
-      .where((eb) => eb.or([eb('channelId', 'in', [...known, '']), eb('channelId', 'in', retired)]))
+      .where((eb) => eb.or([eb('channelId', 'in', [...answeredIds, '']), eb('channelId', 'in', retired)]))
       .execute()
-    const missing = [...unknown].filter((channelId) => !answered.has(channelId))
+    const unknownIds = [...unknown].filter((channelId) => !answered.has(channelId))
     const counts = ops(trx)
       .insertInto('channel_states')
-      .values(missing.map((channelId) => ({ channelId, unknownDays: 1, lastUnknownOn: serviceDay, runId })))
+      .values(unknownIds.map((channelId) => ({ channelId, unknownDays: 1, lastUnknownOn: serviceDay, runId })))
       .onConflict((conflict) =>
         conflict
           .column('channelId')
@@ -61,21 +61,21 @@ export async function recordChannelAnswers(db: Db, { unknown, answered, serviceD
           }))
           .where('channel_states.lastUnknownOn', '<', serviceDay),
       )
-    if (missing.length > 0) await counts.execute()
-    const asked = await channels
+    if (unknownIds.length > 0) await counts.execute()
+    const states = await channels
       .leftJoin('channel_states as known', 'known.channelId', 'livehouse.channels.channelId')
       .select(['livehouse.channels.channelId', 'state', 'unknownDays'])
       .where('state', '!=', 'retired')
       .execute()
-    const isDue = ({ channelId, state, unknownDays }: (typeof asked)[number]) =>
-      state === 'active' && (unknownDays ?? 0) >= DAYS_UNTIL_GONE && missing.includes(channelId)
-    const due = asked.filter(isDue).map(({ channelId }) => channelId)
-    const isTooMany = due.length > asked.length / 2
+    const isDue = ({ channelId, state, unknownDays }: (typeof states)[number]) =>
+      state === 'active' && (unknownDays ?? 0) >= DAYS_UNTIL_GONE && unknownIds.includes(channelId)
+    const dueIds = states.filter(isDue).map(({ channelId }) => channelId)
+    const isTooMany = dueIds.length > states.length / 2
     return {
-      gone: isTooMany ? [] : await changeState(trx, due, 'active', 'gone', runId),
-      back: await changeState(trx, known, 'gone', 'active', runId),
+      gone: isTooMany ? [] : await changeState(trx, dueIds, 'active', 'gone', runId),
+      back: await changeState(trx, answeredIds, 'gone', 'active', runId),
       /** Channels that stay active although they are due, as they are over half of all: the service is at fault. */
-      tooMany: isTooMany ? due : [],
+      tooMany: isTooMany ? dueIds : [],
     }
   })
 }
@@ -100,11 +100,11 @@ async function changeState(
 /** A channel of the warehouse; `name` is null until an answer of the service names it. */
 export type ListedChannel = Awaited<ReturnType<typeof readChannelList>>[number]
 
-const listed = ['channelId', 'name', 'label', 'channelGroup as group', 'isTest', 'state'] as const
+const listedColumns = ['channelId', 'name', 'label', 'channelGroup as group', 'isTest', 'state'] as const
 
 /** Every channel, by id. */
 export async function readChannelList(db: Db) {
-  return await ops(db).selectFrom('livehouse.channels').select(listed).orderBy('channelId').execute()
+  return await ops(db).selectFrom('livehouse.channels').select(listedColumns).orderBy('channelId').execute()
 }
 
 /** A channel with its numbers of rows in the warehouse. */
@@ -123,7 +123,7 @@ export async function readChannelStates(db: Db): Promise<ReadonlyMap<string, Cha
     where watch_records.channel_id = channel.channel_id)`
   const rows = await ops(db)
     .selectFrom('livehouse.channels as channel')
-    .select(listed)
+    .select(listedColumns)
     .select([visitors.as('visitors'), watchRecords.as('watchRecords')])
     .select((eb) => {
       const readings = eb.selectFrom('latest_readings').whereRef('latest_readings.channelId', '=', 'channel.channelId')
@@ -145,7 +145,7 @@ export async function registerChannels(db: Db, channels: readonly ConfiguredChan
     const rows = channels.map(({ channelId, label, group: channelGroup, isTest, until: readUntil }) => {
       return { channelId, label, channelGroup, isTest, readUntil, runId }
     })
-    const configured = ops(trx)
+    const upsert = ops(trx)
       .insertInto('livehouse.channels')
       .values(rows)
       .onConflict((conflict) =>
@@ -164,7 +164,7 @@ export async function registerChannels(db: Db, channels: readonly ConfiguredChan
             (channels.label, channels.channel_group, channels.is_test, channels.read_until, channels.state = 'retired')
             is distinct from (excluded.label, excluded.channel_group, excluded.is_test, excluded.read_until, false)`),
       )
-    if (rows.length > 0) await configured.execute()
+    if (rows.length > 0) await upsert.execute()
     await ops(trx)
       .updateTable('livehouse.channels')
       .set({ state: 'retired', runId, changedAt: now })

@@ -44,8 +44,8 @@ export async function takeJob(db: Db, job: string): Promise<JobLease | undefined
   await using stack = new AsyncDisposableStack()
   const lost = await stack.use(new Leases(db)).tryTake(leaseOf(job))
   if (lost === undefined) return undefined
-  const held = stack.move()
-  return { lost, [Symbol.asyncDispose]: async () => await held.disposeAsync() }
+  const lease = stack.move()
+  return { lost, [Symbol.asyncDispose]: async () => await lease.disposeAsync() }
 }
 
 /** Which of these jobs are running now, in any process. */
@@ -64,13 +64,13 @@ export type JobRun = Row<'job_runs'>
 /** The run on record for each job's last due time that is not later than `now`. */
 export async function readLastTicks(db: Db, jobs: readonly string[], now: Date): Promise<ReadonlyMap<string, JobRun>> {
   const ticks = selectRuns(db).where('localTime', 'is not', null).where('dueAt', '<=', now)
-  return await readFirst(jobs, ticks.orderBy('dueAt', 'desc').orderBy('isRepeat', 'desc'))
+  return await readFirstOfEach(jobs, ticks.orderBy('dueAt', 'desc').orderBy('isRepeat', 'desc'))
 }
 
 /** The latest run of each job. */
 export async function readLastJobRuns(db: Db, jobs: readonly string[]): Promise<ReadonlyMap<string, JobRun>> {
-  const begun = selectRuns(db).where('status', '!=', 'skipped')
-  return await readFirst(jobs, begun.orderBy('startedAt', 'desc').orderBy('jobRunId', 'desc'))
+  const runs = selectRuns(db).where('status', '!=', 'skipped')
+  return await readFirstOfEach(jobs, runs.orderBy('startedAt', 'desc').orderBy('jobRunId', 'desc'))
 }
 
 function selectRuns(db: Db) {
@@ -82,8 +82,8 @@ function selectRuns(db: Db) {
  * began (a missing setting, say), or that one never ended.
  */
 export function selectFailuresToStart(db: Db) {
-  const ended = ops(db).selectFrom('job_runs').where('runId', 'is', null).where('status', '=', 'ended')
-  return ended
+  const failures = ops(db).selectFrom('job_runs').where('runId', 'is', null).where('status', '=', 'ended')
+  return failures
     .select(['job', 'outcome', 'error', 'startedAt', 'finishedAt'])
     .distinctOn('job')
     .orderBy('job')
@@ -91,7 +91,7 @@ export function selectFailuresToStart(db: Db) {
 }
 
 /** Reads job by job, each through the index: jobs are few, but each may have many runs. */
-async function readFirst(jobs: readonly string[], runs: ReturnType<typeof selectRuns>) {
+async function readFirstOfEach(jobs: readonly string[], runs: ReturnType<typeof selectRuns>) {
   const first = new Map<string, JobRun>()
   for (const job of jobs) {
     const run = await runs.where('job', '=', job).limit(1).executeTakeFirst()
@@ -111,14 +111,14 @@ export type HeldJobRun = Pick<JobRun, 'jobRunId' | 'attempts'>
 /** Records that a run begins, for the first time or again. @returns undefined if it has already ended */
 export async function beginJobRun(db: Db, { job, due, worker, startedAt }: NewJobRun): Promise<HeldJobRun | undefined> {
   const tick = due ?? { timeZone: null, localTime: null, isRepeat: false, dueAt: null }
-  const begun = { status: 'running', worker, startedAt, finishedAt: null, error: null } as const
+  const start = { status: 'running', worker, startedAt, finishedAt: null, error: null } as const
   return await ops(db)
     .insertInto('job_runs')
-    .values({ job, ...tick, ...begun, outcome: null, attempts: 1 })
+    .values({ job, ...tick, ...start, outcome: null, attempts: 1 })
     .onConflict((conflict) =>
       conflict
         .columns(['job', 'timeZone', 'localTime', 'isRepeat'])
-        .doUpdateSet((eb) => ({ ...begun, attempts: eb('job_runs.attempts', '+', 1) }))
+        .doUpdateSet((eb) => ({ ...start, attempts: eb('job_runs.attempts', '+', 1) }))
         .where('job_runs.status', 'in', ['running', 'interrupted']),
     )
     .returning(['jobRunId', 'attempts'])

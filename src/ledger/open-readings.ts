@@ -74,11 +74,11 @@ export async function readShortfalls(
   channelId: string | null,
 ): Promise<readonly OpenReading[]> {
   const open = (await readOpenOfStream(db, stream)).filter((each) => each.channelId === channelId)
-  const isFoundAnew = ({ partition, window }: OpenReading, later: OpenReading) =>
+  const isReportedAgain = ({ partition, window }: OpenReading, later: OpenReading) =>
     later.proof !== 'failed' && later.partition === partition && areOverlapping(later.window, window)
   return open.filter((bad, index) => {
     const isShort = bad.kind === 'problem' && bad.proof === 'short'
-    return isShort && !open.slice(0, index).some((later) => isFoundAnew(bad, later))
+    return isShort && !open.slice(0, index).some((later) => isReportedAgain(bad, later))
   })
 }
 
@@ -111,9 +111,9 @@ export async function readLedger(
   stream: string,
   questions: readonly Pick<OpenReading, 'partition' | 'window'>[],
 ): Promise<ReadonlyMap<string, LedgerEntry>> {
-  const wanted = questions.flatMap(({ partition, window }) => (window === undefined ? [] : [{ partition, window }]))
-  const gapsOf = await readGaps(db, stream, wanted)
-  const landed = await readLastLanded(db, stream)
+  const ranges = questions.flatMap(({ partition, window }) => (window === undefined ? [] : [{ partition, window }]))
+  const gapsOf = await readGaps(db, stream, ranges)
+  const lastLanded = await readLastLanded(db, stream)
   const open = Map.groupBy(await readOpenOfStream(db, stream), ({ partition }) => partition)
   return new Map(
     questions.map(({ partition, window }) => {
@@ -121,7 +121,7 @@ export async function readLedger(
       const entry: LedgerEntry = {
         covered: window === undefined ? [] : subtractWindows(window, gaps),
         gaps,
-        lastLanded: landed.get(partition),
+        lastLanded: lastLanded.get(partition),
         open: open.get(partition)?.filter((reading) => areOverlapping(reading.window, window)) ?? [],
       }
       return [partition, entry]

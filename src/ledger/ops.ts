@@ -18,9 +18,9 @@ export type Row<Table extends keyof Ops> = Readonly<Selectable<Ops[Table]>>
 
 /** The same database or transaction, with columns in camel case. Keys inside JSON documents stay as they are. */
 export function ops(db: Db): Kysely<Ops> {
-  const named: unknown = db.withSchema('livehouse_ops').withPlugin(plugin)
+  const camelCased: unknown = db.withSchema('livehouse_ops').withPlugin(plugin)
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the plugin does to names what the type does
-  return named as Kysely<Ops>
+  return camelCased as Kysely<Ops>
 }
 
 const plugin = new CamelCasePlugin({ maintainNestedObjectKeys: true })

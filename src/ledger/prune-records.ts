@@ -44,16 +44,16 @@ export async function pruneRecords(db: Db, now: Date): Promise<void> {
   const alerts = ops(db).deleteFrom('alerts').where('clearedAt', '<', before)
   await alerts.where((eb) => eb.not(isDueNotice(eb))).execute()
   const runs = ops(db).deleteFrom('runs as old').where('startedAt', '<', before)
-  const over = runs.where((eb) => eb.or([eb('finishedAt', 'is', null), eb('finishedAt', '<', before)]))
-  await over.where(isUnreferenced(REFERRING_TABLES, 'run_id')).execute()
+  const endedRuns = runs.where((eb) => eb.or([eb('finishedAt', 'is', null), eb('finishedAt', '<', before)]))
+  await endedRuns.where(isUnreferenced(REFERRING_TABLES, 'run_id')).execute()
 }
 
 /** Whether no row of these tables refers to the row `old`. */
 function isUnreferenced(tables: readonly string[], column: string) {
   const name = sql.ref(column)
   // The builder cannot type a query over a list of tables.
-  const named = tables.map(
+  const references = tables.map(
     (table) => sql`select ${name} from ${sql.table(`livehouse_ops.${table}`)} where ${name} = old.${name}`,
   )
-  return sql<boolean>`not exists (${sql.join(named, sql` union all `)})`
+  return sql<boolean>`not exists (${sql.join(references, sql` union all `)})`
 }

@@ -14,15 +14,15 @@ export async function readQuestions(
   db: Db,
   which: 'all' | 'listed' | Date = 'all',
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const known = ops(db).selectFrom('livehouse.questionnaires').select(['channelId', 'questionId'])
-  const found = await known.orderBy('channelId').orderBy('questionId').execute()
-  const lacked = ops(db).selectFrom('unlisted_questionnaires').select('partition')
-  const by = which instanceof Date ? lacked.where('foundAt', '<=', which) : lacked
-  const unlisted = which === 'all' ? [] : await by.execute()
-  const gone = new Set(unlisted.map(({ partition }) => partition))
-  const rows = found.filter((each) => !gone.has(partitionKey({ channel: each.channelId, question: each.questionId })))
-  const byChannel = Map.groupBy(rows, ({ channelId }) => channelId)
-  return new Map([...byChannel].map(([channelId, group]) => [channelId, group.map(({ questionId }) => questionId)]))
+  const all = ops(db).selectFrom('livehouse.questionnaires').select(['channelId as channel', 'questionId as question'])
+  const questions = await all.orderBy('channel').orderBy('question').execute()
+  const allUnlisted = ops(db).selectFrom('unlisted_questionnaires').select('partition')
+  const unlisted = which instanceof Date ? allUnlisted.where('foundAt', '<=', which) : allUnlisted
+  const rows = which === 'all' ? [] : await unlisted.execute()
+  const hidden = new Set(rows.map(({ partition }) => partition))
+  const shown = questions.filter((each) => !hidden.has(partitionKey(each)))
+  const byChannel = Map.groupBy(shown, ({ channel }) => channel)
+  return new Map([...byChannel].map(([channel, group]) => [channel, group.map(({ question }) => question)]))
 }
 
 /**
@@ -44,9 +44,9 @@ export async function recordListing(
         .onConflict((conflict) => conflict.doNothing())
         .execute()
     }
-    const lately = ops(trx).selectFrom('unlisted_questionnaires').where('foundAt', '>', since)
-    const found = await lately.select('partition').where('partition', '=', anyOf(unlisted)).execute()
-    return found.map(({ partition }) => partition)
+    const recent = ops(trx).selectFrom('unlisted_questionnaires').where('foundAt', '>', since)
+    const recentRows = await recent.select('partition').where('partition', '=', anyOf(unlisted)).execute()
+    return recentRows.map(({ partition }) => partition)
   })
 }
 
@@ -59,8 +59,8 @@ interface SeenHeaders extends Place {
 
 /** Whether the headers of a questionnaire are on record. */
 export async function hasHeaders(db: Db, partition: string): Promise<boolean> {
-  const known = ops(db).selectFrom('headers').select('partition').where('partition', '=', partition)
-  return (await known.executeTakeFirst()) !== undefined
+  const headers = ops(db).selectFrom('headers').select('partition').where('partition', '=', partition)
+  return (await headers.executeTakeFirst()) !== undefined
 }
 
 /**
@@ -69,8 +69,8 @@ export async function hasHeaders(db: Db, partition: string): Promise<boolean> {
  */
 export async function rememberHeaders(trx: Db, headers: SeenHeaders): Promise<void> {
   const { partition, title, runId, seenAt } = headers
-  const known = ops(trx).selectFrom('headers').where('partition', '=', partition).forUpdate()
-  const before = await known.select(({ eb }) => eb('title', '=', title).as('isSame')).executeTakeFirst()
+  const recorded = ops(trx).selectFrom('headers').where('partition', '=', partition).forUpdate()
+  const before = await recorded.select(({ eb }) => eb('title', '=', title).as('isSame')).executeTakeFirst()
   if (before?.isSame) return
   const row = { title, runId, seenAt }
   const saving = ops(trx)

@@ -34,11 +34,11 @@ export function createSharedPace(db: Db, host: string, clock: Clock): UpdatePace
       select version, pace, exists (select from taken) as "isAccepted",
         (extract(epoch from clock_timestamp()) * 1000)::text as "now"
       from (select) as one left join livehouse_ops.call_paces on host = ${host}`.execute(db)
-    const [kept = { version, pace: null, now: String(askedAtMs + offsetMs), isAccepted: false }] = rows
+    const [row = { version, pace: null, now: String(askedAtMs + offsetMs), isAccepted: false }] = rows
     // The database read its clock between the request and the answer, which bounds the offset.
-    offsetMs = Math.max(Number(kept.now) - monotonicMs(), Math.min(offsetMs, Number(kept.now) - askedAtMs))
-    if (proposed !== undefined && kept.isAccepted) return proposed
-    return await update(change, kept.version, change(kept.pace, monotonicMs() + offsetMs))
+    offsetMs = Math.max(Number(row.now) - monotonicMs(), Math.min(offsetMs, Number(row.now) - askedAtMs))
+    if (proposed !== undefined && row.isAccepted) return proposed
+    return await update(change, row.version, change(row.pace, monotonicMs() + offsetMs))
   }
   return async (change) => {
     for (let lastMs = Number.POSITIVE_INFINITY; ; await clock.sleep(OUTAGE_POLL_MS)) {

@@ -38,12 +38,12 @@ export function createSharedTokenStore(db: Db, { authUrl, appId, appSecret, cloc
       signal.throwIfAborted()
       await using leases = new Leases(db, { hasOwnConnection: false })
       while (!(await leases.tryTake(LEASE, { yieldsToOthers: true }))) await clock.sleep(POLL_MS, signal)
-      const made = await make(await read())
-      const kept = { sealed: seal(JSON.stringify(made)), expiresAt: new Date(made.expiresAtMs) }
-      const row = { authUrl, appId, ...kept }
+      const token = await make(await read())
+      const content = { sealed: seal(JSON.stringify(token)), expiresAt: new Date(token.expiresAtMs) }
+      const row = { authUrl, appId, ...content }
       const saving = ops(db).insertInto('access_tokens').values(row)
-      await saving.onConflict((conflict) => conflict.columns(['authUrl', 'appId']).doUpdateSet(kept)).execute()
-      return made
+      await saving.onConflict((conflict) => conflict.columns(['authUrl', 'appId']).doUpdateSet(content)).execute()
+      return token
     },
   }
 }

@@ -31,10 +31,10 @@ export async function readSource(db: Db): Promise<Source | undefined> {
 
 /** Refuses another source, and records nothing. @returns the source on record @throws db.otherSource */
 export async function checkSource(db: Db, source: Source): Promise<Source | undefined> {
-  const remembered = await readSource(db)
-  if (remembered === undefined) return undefined
-  const differences = differencesBetween(remembered, source)
-  if (differences.length === 0) return remembered
+  const stored = await readSource(db)
+  if (stored === undefined) return undefined
+  const differences = differencesBetween(stored, source)
+  if (differences.length === 0) return stored
   throw new LivehouseError(
     'db.otherSource',
     `This database holds the records of another source: ${differences.join('; ')}. One database belongs to one ` +
@@ -50,28 +50,28 @@ export async function checkSource(db: Db, source: Source): Promise<Source | unde
  * @throws db.otherSource if anything else differs
  */
 export async function moveSource(db: Db, source: Source): Promise<readonly string[] | undefined> {
-  const remembered = await readSource(db)
-  if (remembered === undefined) return undefined
-  const appId = source.appId ?? remembered.appId
-  await checkSource(db, { ...source, baseUrl: remembered.baseUrl, appId: remembered.appId })
+  const stored = await readSource(db)
+  if (stored === undefined) return undefined
+  const appId = source.appId ?? stored.appId
+  await checkSource(db, { ...source, baseUrl: stored.baseUrl, appId: stored.appId })
   await ops(db).updateTable('source').set({ baseUrl: source.baseUrl, appId }).execute()
-  return differencesBetween(remembered, source)
+  return differencesBetween(stored, source)
 }
 
 /**
  * A clause for each setting that names another source; none if the database can be used. App ids are compared only if
  * both are given, as a fixed token may change and names no account.
  */
-export function differencesBetween(remembered: Source, given: Source): readonly string[] {
+export function differencesBetween(stored: Source, current: Source): readonly string[] {
   return [
-    differenceIn('LIVEHOUSE_BASE_URL', remembered.baseUrl, given.baseUrl),
-    differenceIn('LIVEHOUSE_APP_ID', remembered.appId, given.appId ?? remembered.appId),
-    differenceIn('LIVEHOUSE_TIMEZONE', remembered.timeZone, given.timeZone),
+    differenceIn('LIVEHOUSE_BASE_URL', stored.baseUrl, current.baseUrl),
+    differenceIn('LIVEHOUSE_APP_ID', stored.appId, current.appId ?? stored.appId),
+    differenceIn('LIVEHOUSE_TIMEZONE', stored.timeZone, current.timeZone),
   ].filter((difference) => difference !== undefined)
 }
 
-function differenceIn(variable: string, remembered: string | null, given: string | null): string | undefined {
-  return remembered === null || remembered === given ? undefined : `${variable} was ${remembered} and is now ${given}`
+function differenceIn(variable: string, stored: string | null, current: string | null): string | undefined {
+  return stored === null || stored === current ? undefined : `${variable} was ${stored} and is now ${current}`
 }
 
 /** What a probe found out about where a list takes its parameters. Holds counts and field names, no personal data. */

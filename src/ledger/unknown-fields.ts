@@ -16,17 +16,17 @@ export async function rememberUnknownFields(
   const names = [...new Set([...fields].map((field) => cleanText(field.slice(0, LONGEST_NAME))))]
   const rows = names.slice(0, ROWS_A_STATEMENT).map((field) => ({ stream, field, firstSeenAt: seenAt, runId }))
   if (rows.length === 0) return []
-  const fresh = await ops(db)
+  const newFields = await ops(db)
     .insertInto('unknown_fields')
     .values(rows)
     .onConflict((conflict) => conflict.columns(['stream', 'field']).doNothing())
     .returning('field')
     .execute()
-  return fresh.map(({ field }) => field)
+  return newFields.map(({ field }) => field)
 }
 
 /** The unknown fields first seen after an instant, in order; no more than one statement can write alerts for. */
 export async function readUnknownFields(db: Db, after: Date): Promise<readonly { stream: string; field: string }[]> {
-  const found = ops(db).selectFrom('unknown_fields').select(['stream', 'field']).where('firstSeenAt', '>', after)
-  return await found.orderBy('stream').orderBy('field').limit(ROWS_A_STATEMENT).execute()
+  const fields = ops(db).selectFrom('unknown_fields').select(['stream', 'field']).where('firstSeenAt', '>', after)
+  return await fields.orderBy('stream').orderBy('field').limit(ROWS_A_STATEMENT).execute()
 }

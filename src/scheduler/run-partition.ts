@@ -109,7 +109,7 @@ function createPartitionHandler(
     const isBegun = await hasSliceAfter(db, placeOf(planned), afterSlice)
     const earlier = isBegun ? await readEarlierAttempts(db, part, runId, afterSlice) : undefined
     // A sync and a backfill of the same partition may be here at once: each holds leases of its own.
-    await using leases = sharedLeases.another()
+    await using leases = sharedLeases.createSharing()
     const deps = { ...shared, signal, runId, requireLease: leases.requirePartition }
     const result = await runPhases([stream], [async () => [isBegun ? await plan() : planned]], deps, {
       ...asked,

@@ -4,7 +4,7 @@ import type { Stream } from '../core/stream.ts'
 import { DAY } from '../core/wall-clock.ts'
 import { resolveAbsent, hadAsManyQuarantined } from '../ledger/quarantine/quarantine.ts'
 import { hasHeaders, rememberHeaders } from '../ledger/questionnaires.ts'
-import { unsettle } from '../ledger/slices/forget-coverage.ts'
+import { markUnsettled } from '../ledger/slices/forget-coverage.ts'
 import {
   AGREEMENT_SECONDS,
   type EarlierCoverage,
@@ -189,7 +189,7 @@ async function settleReading(
   const part = { stream, partition, window, timeZone }
   const hasChanges = disputed.length > 0 || (earlier.seen !== '{}' && hasWritten)
   const changed = hasChanges ? await findChangedRange(trx, part, { seen: earlier.seen, disputed, runId }) : undefined
-  if (changed) await unsettle(trx, { ...place, window: changed })
+  if (changed) await markUnsettled(trx, { ...place, window: changed })
 
   const isLanded = proof === 'verified' || proof === 'unverifiable' || proof === 'accepted'
   if (covers === undefined || !isLanded || (isReadTwice(stream) && isDrop)) return [record]

@@ -3,7 +3,7 @@ import { addCounts, type Counts, noCounts, parsePartition, type Place, placeOf }
 import type { Stream } from '../core/stream.ts'
 import { floorToDay, formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
 import { forgetCoverage } from '../ledger/slices/forget-coverage.ts'
-import { isSuperseded, type KeptItem, readKeptItems, resolveItems } from '../ledger/quarantine/quarantine.ts'
+import { isSuperseded, type WaitingItem, readWaitingItems, resolveItems } from '../ledger/quarantine/quarantine.ts'
 import { loadRows, prepareToLoad } from '../store/load/load.ts'
 import { itemReader } from '../transform/read-item.ts'
 import { quarantineConflicts } from './quarantine-conflicts.ts'
@@ -44,7 +44,7 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly string[] 
     streams.set(stream, addCounts(streams.get(stream) ?? noCounts, counts))
   }
 
-  for await (const page of readKeptItems(db, names)) {
+  for await (const page of readWaitingItems(db, names)) {
     signal.throwIfAborted()
     for (const { stream } of page.filter(isSuperseded)) count(stream, { extracted: 1, unchanged: 1 })
     const unread = page.filter((item) => !isSuperseded(item))
@@ -87,7 +87,7 @@ export async function retryQuarantine(deps: RetryDeps, names: readonly string[] 
 }
 
 /** Reads the items of one run, partition and day. Undefined if the stream or partition is unknown. */
-function readGroup(items: readonly KeptItem[], { streams, parse, timeZone }: RetryDeps) {
+function readGroup(items: readonly WaitingItem[], { streams, parse, timeZone }: RetryDeps) {
   const [first] = items
   const stream = streams.find(({ name }) => name === first?.stream)
   const partition = first && parsePartition(first.partition)
@@ -109,6 +109,6 @@ function minuteIn({ identity }: Stream, row: Row, timeZone: string) {
   return minuteOf(row[identity?.timeColumn ?? ''], timeZone)
 }
 
-function dayOf({ lastSeenAt }: KeptItem, timeZone: string): string {
+function dayOf({ lastSeenAt }: WaitingItem, timeZone: string): string {
   return formatWallDate(wallTimeAt(lastSeenAt.getTime(), timeZone))
 }

@@ -13,7 +13,7 @@ import { now, type Ops, ops } from '../ops.ts'
 const DEFAULTS = { renewMs: 5000, expiresMs: 20_000, hasOwnConnection: true }
 
 /** A lease of this process, valid while its row has this epoch, on this server. */
-interface Held {
+interface HeldLease {
   readonly name: string
   readonly epoch: string
   readonly server: Date
@@ -23,7 +23,7 @@ interface Held {
 interface TakeOptions {
   /** Takes the lease only if no other process wants it, and does not mark it as wanted. Default: false. */
   readonly yieldsToOthers?: boolean
-  /** The transaction to take it in. Call `keep` after the commit, so that the lease is renewed. */
+  /** The transaction to take it in. Call `startRenewing` after the commit, so that the lease is renewed. */
   readonly db?: Db
   /** The run that the lease is for; the page of that run shows it. */
   readonly forRun?: string | null
@@ -38,9 +38,9 @@ interface TakeOptions {
 export class Leases implements AsyncDisposable {
   readonly #db: Db
   readonly #options: typeof DEFAULTS
-  readonly #held = new Map<string, Held>()
-  /** The leases to renew, shared with the objects made by `another`. */
-  readonly #renewed: Set<Held>
+  readonly #held = new Map<string, HeldLease>()
+  /** The leases to renew, shared with the objects made by `createSharing`. */
+  readonly #renewed: Set<HeldLease>
   readonly #closed = new AbortController()
   readonly #renewing: Promise<void>
   /** The start time of the server that was last seen. */
@@ -54,7 +54,7 @@ export class Leases implements AsyncDisposable {
   }
 
   /** Creates a further set of leases, renewed on the same connection until this set is closed. */
-  another(): Leases {
+  createSharing(): Leases {
     return new Leases(this.#db, this.#options, this)
   }
 
@@ -66,14 +66,14 @@ export class Leases implements AsyncDisposable {
     name: string,
     { yieldsToOthers = false, db = this.#db, forRun = null }: TakeOptions = {},
   ): Promise<AbortSignal | undefined> {
-    const taken = { holder: thisProcess(), takenAt: now, renewedAt: now, expiresAt: this.#expiry(), forRun }
+    const lease = { holder: thisProcess(), takenAt: now, renewedAt: now, expiresAt: this.#expiry(), forRun }
     const row = await ops(db)
       .insertInto('leases')
-      .values({ name, ...taken })
+      .values({ name, ...lease })
       .onConflict((conflict) =>
         conflict
           .column('name')
-          .doUpdateSet((eb) => ({ ...taken, epoch: eb.ref('excluded.epoch'), wantedUntil: null }))
+          .doUpdateSet((eb) => ({ ...lease, epoch: eb.ref('excluded.epoch'), wantedUntil: null }))
           // A lease that expires later than any can was renewed before the database's clock was set back.
           .where((eb) => eb.not(eb.between('leases.expiresAt', now, this.#expiry(2))))
           .$call((update) => (yieldsToOthers ? update.where(this.#isUnwanted) : update)),
@@ -81,18 +81,18 @@ export class Leases implements AsyncDisposable {
       .returning(({ fn }) => ['epoch', fn<Date>('pg_postmaster_start_time').as('server')])
       .executeTakeFirst()
     if (row !== undefined) {
-      const held = { name, ...row, lost: new AbortController() }
-      this.#server ??= held.server
-      this.#held.set(name, held)
-      if (db === this.#db) this.#renewed.add(held)
-      return held.lost.signal
+      const heldLease = { name, ...row, lost: new AbortController() }
+      this.#server ??= heldLease.server
+      this.#held.set(name, heldLease)
+      if (db === this.#db) this.#renewed.add(heldLease)
+      return heldLease.lost.signal
     }
     if (!yieldsToOthers) await this.markWanted(name, db)
     return undefined
   }
 
   /** Starts to renew a lease, after the commit of the transaction that took it: until then its row cannot be found. */
-  keep(name: string): void {
+  startRenewing(name: string): void {
     const held = this.#held.get(name)
     if (held !== undefined) this.#renewed.add(held)
   }
@@ -150,7 +150,7 @@ export class Leases implements AsyncDisposable {
   async release(name: string): Promise<void> {
     const held = this.#held.get(name)
     this.#held.delete(name)
-    if (held !== undefined) await this.#giveBack([held])
+    if (held !== undefined) await this.#deleteRows([held])
   }
 
   /** Releases all leases. Never throws: a lease that cannot be released expires. */
@@ -159,25 +159,25 @@ export class Leases implements AsyncDisposable {
     await this.#renewing
     const held = [...this.#held.values()]
     this.#held.clear()
-    if (held.length > 0) await this.#giveBack(held).catch(() => {})
+    if (held.length > 0) await this.#deleteRows(held).catch(() => {})
   }
 
   /**
    * Deletes the rows. Those of wanted leases expire instead, so that this process cannot take them again before the
    * process that waits; they get a new epoch, so that a renewal in flight does not find them.
    */
-  async #giveBack(held: readonly Held[]): Promise<void> {
+  async #deleteRows(held: readonly HeldLease[]): Promise<void> {
     for (const each of held) this.#renewed.delete(each)
     const epochs = held.map(({ epoch }) => epoch)
-    const gone = await ops(this.#db)
+    const deleted = await ops(this.#db)
       .deleteFrom('leases')
       .where('epoch', 'in', epochs)
       .where(this.#isUnwanted)
       .returning('epoch')
       .execute()
-    if (gone.length === epochs.length) return
-    const kept = ops(this.#db).updateTable('leases').set({ expiresAt: now, epoch: sql`default` })
-    await kept.where('epoch', 'in', epochs).execute()
+    if (deleted.length === epochs.length) return
+    const wantedRows = ops(this.#db).updateTable('leases').set({ expiresAt: now, epoch: sql`default` })
+    await wantedRows.where('epoch', 'in', epochs).execute()
   }
 
   async #renewUntilClosed(): Promise<void> {
@@ -196,19 +196,19 @@ export class Leases implements AsyncDisposable {
   }
 
   async #renew(connection: Db): Promise<void> {
-    const before = [...this.#renewed]
-    if (before.length === 0) return
-    const epochs = before.map(({ epoch }) => epoch)
-    const ours = ops(connection).updateTable('leases').where('epoch', 'in', epochs)
-    const rows = await ours.set({ renewedAt: now, expiresAt: this.#expiry() }).returning('epoch').execute()
+    const leases = [...this.#renewed]
+    if (leases.length === 0) return
+    const epochs = leases.map(({ epoch }) => epoch)
+    const rowsToRenew = ops(connection).updateTable('leases').where('epoch', 'in', epochs)
+    const rows = await rowsToRenew.set({ renewedAt: now, expiresAt: this.#expiry() }).returning('epoch').execute()
     const renewed = new Set(rows.map(({ epoch }) => epoch))
-    for (const held of before) {
+    for (const held of leases) {
       if (!renewed.has(held.epoch)) this.#lose(held, leaseLost(held.name, undefined))
     }
   }
 
   /** Marks a lease as lost, unless it has been released. */
-  #lose(held: Held, error: LivehouseError): void {
+  #lose(held: HeldLease, error: LivehouseError): void {
     if (this.#renewed.delete(held)) held.lost.abort(error)
   }
 

@@ -27,13 +27,13 @@ export async function readQuarantine(
     .$if(streams !== undefined, (query) => query.where('stream', 'in', streams ?? []))
     .$if(most !== undefined, (query) => query.limit(most ?? 0))
   // The reason with … in place of each value from the service. Nested calls are plainer in SQL.
-  const masked = sql<string>`
+  const reasonKind = sql<string>`
     left(regexp_replace(regexp_replace(reason, ${QUOTED}, '…', 'g'), ${LONG_NUMBER}, '…', 'g'), 300)`
   const rows = await ops(db)
     .selectFrom(items.as('item'))
     .select(({ fn }) => [
       'stream',
-      masked.as('kind'),
+      reasonKind.as('kind'),
       fn.countAll<string>().as('count'),
       fn.min('firstSeenAt').as('firstSeenAt'),
       fn.max('lastSeenAt').as('lastSeenAt'),

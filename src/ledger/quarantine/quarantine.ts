@@ -31,15 +31,15 @@ export async function quarantineItems(
   items: readonly QuarantinedItem[],
 ): Promise<void> {
   const liesIn = asked ? formatRanges([asked]) : null
-  const rows = numbered(items).map(({ raw, reason, path, headers, itemHash, ordinal }) => {
+  const rows = withOrdinals(items).map(({ raw, reason, path, headers, itemHash, ordinal }) => {
     const seen = { runId, firstSeenAt: seenAt, lastSeenAt: seenAt }
     return { stream, partition, itemHash, ordinal, raw, reason, path, headers, liesIn, ...seen }
   })
   // Multiranges and days of a zone are plainer in SQL.
-  const narrowed = sql<string | null>`case when quarantine.lies_in && excluded.lies_in
+  const newRange = sql<string | null>`case when quarantine.lies_in && excluded.lies_in
     then quarantine.lies_in * excluded.lies_in else excluded.lies_in end`
   const dayOf = (column: string) => sql`(${sql.ref(column)} at time zone ${timeZone})::date`
-  const isNews = sql<boolean>`(quarantine.resolved_at is not null or quarantine.lies_in is distinct from ${narrowed}
+  const hasNews = sql<boolean>`(quarantine.resolved_at is not null or quarantine.lies_in is distinct from ${newRange}
     or ${dayOf('quarantine.last_seen_at')} < ${dayOf('excluded.last_seen_at')})`
   for (let start = 0; start < rows.length; start += ROWS_A_STATEMENT) {
     await ops(db)
@@ -54,11 +54,11 @@ export async function quarantineItems(
             headers: eb.ref('excluded.headers'),
             runId,
             lastSeenAt: seenAt,
-            liesIn: narrowed,
+            liesIn: newRange,
             firstSeenAt: sql`case when quarantine.resolved_at is null then quarantine.first_seen_at else ${seenAt} end`,
             resolvedAt: null,
           }))
-          .where(isNews),
+          .where(hasNews),
       )
       .execute()
   }
@@ -72,7 +72,7 @@ export async function quarantineItems(
 export function resolveAbsent(
   trx: Db,
   { seenAt, timeZone, asked, ...place }: QuarantineOrigin,
-  brought: readonly QuarantinedItem[],
+  itemsOfReading: readonly QuarantinedItem[],
   { isDaily }: { readonly isDaily: boolean },
 ): Statement {
   const range = formatRanges(asked ? [asked] : [])
@@ -96,7 +96,7 @@ export function resolveAbsent(
         return eb(eb.cast<string>(eb.fn('timezone', [eb.val(timeZone), 'lastSeenAt']), 'date'), '=', today)
       }),
     )
-    .where((eb) => eb.not(isAmong(brought)))
+    .where((eb) => eb.not(isAmong(itemsOfReading)))
 }
 
 /** SHA-256 of an item's JSON text, in hex. */
@@ -104,7 +104,7 @@ export function hashItem(raw: string): string {
   return createHash('sha256').update(raw).digest('hex')
 }
 
-function numbered(items: readonly QuarantinedItem[]) {
+function withOrdinals(items: readonly QuarantinedItem[]) {
   const seen = new Map<string, number>()
   return items.map((item) => {
     const itemHash = hashItem(item.raw)
@@ -116,38 +116,38 @@ function numbered(items: readonly QuarantinedItem[]) {
 
 /** Whether a row is one of these items. As two arrays, they may be more than a statement has parameters. */
 function isAmong(items: readonly QuarantinedItem[]): RawBuilder<boolean> {
-  const keys = numbered(items)
+  const keys = withOrdinals(items)
   const hashes = keys.map(({ itemHash }) => itemHash)
   const ordinals = keys.map(({ ordinal }) => ordinal)
   return sql<boolean>`((item_hash, ordinal) in (select * from unnest(${hashes}::text[], ${ordinals}::integer[])))`
 }
 
-/** An unresolved item, with everything that is needed to read it again. */
-export type KeptItem = Pick<Row<'quarantine'>, (typeof KEPT)[number]>
-const KEPT = [...KEY, 'raw', 'reason', 'path', 'headers', 'runId', 'lastSeenAt'] as const
+/** An item that waits to be resolved, with everything that is needed to read it again. */
+export type WaitingItem = Pick<Row<'quarantine'>, (typeof WAITING_COLUMNS)[number]>
+const WAITING_COLUMNS = [...KEY, 'raw', 'reason', 'path', 'headers', 'runId', 'lastSeenAt'] as const
 
-/** A query of the unresolved items of all partitions. */
-export function selectKept(db: Db) {
-  return ops(db).selectFrom('quarantine').where('resolvedAt', 'is', null).select(KEPT)
+/** A query of the waiting items of all partitions. */
+export function selectWaiting(db: Db) {
+  return ops(db).selectFrom('quarantine').where('resolvedAt', 'is', null).select(WAITING_COLUMNS)
 }
 
-/** The unresolved items of one partition. */
-export async function readQuarantined(db: Db, place: Place): Promise<readonly KeptItem[]> {
-  return await selectKept(db).where(isAt(place)).execute()
+/** The waiting items of one partition. */
+export async function readQuarantined(db: Db, place: Place): Promise<readonly WaitingItem[]> {
+  return await selectWaiting(db).where(isAt(place)).execute()
 }
 
 /** Items a page: few, as an item may be large. */
 const PAGE = 500
 
-/** The unresolved items, page by page in the order of their key. @param streams all when undefined */
-export async function* readKeptItems(
+/** The waiting items, page by page in the order of their key. @param streams all when undefined */
+export async function* readWaitingItems(
   db: Db,
   streams: readonly string[] | undefined,
-): AsyncIterable<readonly KeptItem[]> {
-  let last: KeptItem | undefined
+): AsyncIterable<readonly WaitingItem[]> {
+  let last: WaitingItem | undefined
   for (;;) {
     const { stream = '', partition = '', itemHash = '', ordinal = 0 } = last ?? {}
-    const rows: readonly KeptItem[] = await selectKept(db)
+    const rows: readonly WaitingItem[] = await selectWaiting(db)
       .$if(streams !== undefined, (query) => query.where('stream', 'in', streams ?? []))
       .where((eb) => eb(eb.refTuple(...KEY), '>', eb.tuple(stream, partition, itemHash, ordinal)))
       .orderBy('stream')
@@ -163,7 +163,7 @@ export async function* readKeptItems(
 }
 
 /** Records that these items have become rows. Call it in the transaction that writes the rows. */
-export async function resolveItems(trx: Db, items: readonly KeptItem[], at: Date): Promise<void> {
+export async function resolveItems(trx: Db, items: readonly WaitingItem[], at: Date): Promise<void> {
   if (items.length === 0) return
   await ops(trx)
     .updateTable('quarantine')
@@ -182,15 +182,15 @@ const DUPLICATE = 'duplicate'
 /** The quarantine item for a row that the source lists beside a fresher one of the same key. */
 export function duplicateItem(raw: string, path: string, rows: number) {
   const why = `${path} came ${rows} times with different contents in a list that did not change; the latest is kept`
-  return setAside(raw, path, `${DUPLICATE}: ${why}`)
+  return rejectedItem(raw, path, `${DUPLICATE}: ${why}`)
 }
 
 /** The quarantine item for a record whose key belongs to a different record in version 2 of the interface. */
 export function conflictItem(raw: string, path: string, differing: readonly string[]) {
-  return setAside(raw, path, `${CONFLICT}: version 2 has this ${path} with another ${differing.join(' and ')}`)
+  return rejectedItem(raw, path, `${CONFLICT}: version 2 has this ${path} with another ${differing.join(' and ')}`)
 }
 
-function setAside(raw: string, path: string, reason: string) {
+function rejectedItem(raw: string, path: string, reason: string) {
   return { kind: 'rejected', raw, path, reason, headers: null } as const
 }
 
@@ -230,7 +230,7 @@ export async function hadAsManyQuarantined(
  * exact; a list with such a duplicate takes one more walk.
  */
 export async function readDuplicates(db: Db, place: Place): Promise<readonly (string | null)[]> {
-  const items = await selectKept(db).where(isAt(place)).where('reason', 'like', `${DUPLICATE}%`).execute()
+  const items = await selectWaiting(db).where(isAt(place)).where('reason', 'like', `${DUPLICATE}%`).execute()
   return items.map(({ raw, path }) => {
     // Parsed here: in Postgres, U+0000, a lone surrogate or deep nesting anywhere in the item would fail the query.
     const value: unknown = Object(JSON.parse(raw))[path]

@@ -49,14 +49,14 @@ export async function readRunReports(db: Db, { count, skip = 0, command, status,
     .offset(skip)
     .execute()
   const open = rows.flatMap((run) => (hasEnded(run) ? [] : [run.runId]))
-  const landed = await sumSlicesOfRuns(db, open)
+  const landedSoFar = await sumSlicesOfRuns(db, open)
   return rows.map(({ recorded, ...run }) => {
     const streams = Object.entries(recorded ?? {}).map(([stream, { slices = {}, ...counts }]): StreamReport => {
-      const found = proofs.flatMap((proof) => (slices[proof] ? [[proof, slices[proof]]] : []))
-      return { stream, counts: { ...noCounts, ...counts }, slices: Object.fromEntries(found) }
+      const counted = proofs.flatMap((proof) => (slices[proof] ? [[proof, slices[proof]]] : []))
+      return { stream, counts: { ...noCounts, ...counts }, slices: Object.fromEntries(counted) }
     })
     // A run that has not ended shows what has landed so far: rows and calls, not what was inserted or updated.
-    return { ...run, streams: hasEnded(run) ? streams : landed.filter(({ runId }) => runId === run.runId) }
+    return { ...run, streams: hasEnded(run) ? streams : landedSoFar.filter(({ runId }) => runId === run.runId) }
   })
 }
 

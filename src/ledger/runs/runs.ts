@@ -48,7 +48,7 @@ function isAbandoned(eb: ExpressionBuilder<Ops, 'runs'>) {
 export async function openRun(db: Db, run: NewRun, leases: Leases): Promise<string> {
   // A newer livehouse may have migrated the database since this process opened it.
   await readPending(db)
-  const closed = await ops(db)
+  const abandonedRuns = await ops(db)
     .updateTable('runs')
     .set((eb) => {
       const renewedAt = selectLeaseOfRun(eb).select('renewedAt')
@@ -57,14 +57,14 @@ export async function openRun(db: Db, run: NewRun, leases: Leases): Promise<stri
     .where(isAbandoned)
     .returning('runId')
     .execute()
-  await deleteRunLeases(db, closed)
+  await deleteRunLeases(db, abandonedRuns)
   const runId = await db.transaction().execute(async (trx) => {
     const id = await startRun(trx, run)
     const lost = await leases.tryTake(`run ${id}`, { db: trx })
     assert(lost !== undefined, 'the number of a run is its own')
     return id
   })
-  leases.keep(`run ${runId}`)
+  leases.startRenewing(`run ${runId}`)
   return runId
 }
 

@@ -40,12 +40,12 @@ export async function recordAcceptance(db: Db, acceptance: NewAcceptance): Promi
       .where((eb) => eb.or([eb('ranges', 'is', null), eb('ranges', '<@', ranges)]))
       .returning('acceptanceId')
       .execute()
-    const given = ['0', ...replaced.map((each) => each.acceptanceId)]
-    await ops(trx).updateTable('slices').set({ acceptanceId }).where('acceptanceId', 'in', given).execute()
+    const replacedIds = ['0', ...replaced.map((each) => each.acceptanceId)]
+    await ops(trx).updateTable('slices').set({ acceptanceId }).where('acceptanceId', 'in', replacedIds).execute()
     const sliceIds = shortfalls.map(({ sliceId }) => sliceId ?? '0')
-    const accepted = ops(trx).updateTable('slices').where('sliceId', 'in', sliceIds)
-    await accepted.set({ proof: 'accepted', acceptanceId }).execute()
-    if (isKeyed) await accepted.set({ status: 'landed' }).execute()
+    const acceptedSlices = ops(trx).updateTable('slices').where('sliceId', 'in', sliceIds)
+    await acceptedSlices.set({ proof: 'accepted', acceptanceId }).execute()
+    if (isKeyed) await acceptedSlices.set({ status: 'landed' }).execute()
     return acceptanceId
   })
 }
@@ -63,7 +63,7 @@ interface AcceptanceQuestion extends Pick<OpenReading, 'stream' | 'channelId' | 
  */
 export async function chargeAcceptance(db: Db, question: AcceptanceQuestion): Promise<string | undefined> {
   const { stream, channelId, window, missingRows, runId, now } = question
-  const standing = await ops(db)
+  const candidates = await ops(db)
     .selectFrom('acceptances')
     .select(['acceptanceId', 'missingRows as size'])
     .where('stream', '=', stream)
@@ -74,9 +74,9 @@ export async function chargeAcceptance(db: Db, question: AcceptanceQuestion): Pr
     .where('missingRows', '>=', String(missingRows))
     .orderBy('missingRows')
     .execute()
-  for (const { acceptanceId, size } of standing) {
+  for (const { acceptanceId, size } of candidates) {
     // In one statement, so that slices that land at the same time never use more than the acceptance allows.
-    const used = await ops(db)
+    const use = await ops(db)
       .insertInto('acceptance_uses')
       .values({ acceptanceId, runId, missingRows })
       .onConflict((conflict) =>
@@ -87,7 +87,7 @@ export async function chargeAcceptance(db: Db, question: AcceptanceQuestion): Pr
       )
       .returning('acceptanceId')
       .executeTakeFirst()
-    if (used !== undefined) return acceptanceId
+    if (use !== undefined) return acceptanceId
   }
   return undefined
 }
@@ -136,6 +136,6 @@ export async function readAcceptances(db: Db) {
 /** Deletes the uses of acceptances that ended before this time. */
 export async function forgetUses(db: Db, before: Date): Promise<void> {
   const all = ops(db).selectFrom('acceptances').select('acceptanceId')
-  const ended = all.where((eb) => eb.or([eb('expiresAt', '<', before), eb('withdrawnAt', '<', before)]))
-  await ops(db).deleteFrom('acceptance_uses').where('acceptanceId', 'in', ended).execute()
+  const endedAcceptances = all.where((eb) => eb.or([eb('expiresAt', '<', before), eb('withdrawnAt', '<', before)]))
+  await ops(db).deleteFrom('acceptance_uses').where('acceptanceId', 'in', endedAcceptances).execute()
 }

@@ -32,11 +32,11 @@ export async function readGaps(
   if (db === undefined) return new Map()
   const names = wanted.map(({ partition }) => partition)
   const { settledFor, recent } = filter
-  const covered = settledFor
+  const coveredRanges = settledFor
     ? await readSettled(db, stream, names, settledFor)
     : await readCovered(db, stream, names, filter)
-  const recentlyCovered = recent === undefined ? [] : await readRecent(db, stream, recent)
-  const rowsOf = Map.groupBy([...covered, ...recentlyCovered], ({ partition }) => partition)
+  const recentRanges = recent === undefined ? [] : await readRecent(db, stream, recent)
+  const rowsOf = Map.groupBy([...coveredRanges, ...recentRanges], ({ partition }) => partition)
   return new Map(
     wanted.map(({ partition, window }) => {
       return [partition, subtractWindows(window, rowsOf.get(partition)?.flatMap(({ windows }) => windows) ?? [])]

@@ -3,7 +3,7 @@ import { formatWindow, parseRange, parseRanges, type Place, type Window } from '
 import type { Db } from '../../store/database.ts'
 import type { LedgerPlace } from './forget-coverage.ts'
 import { isAt, ops, type Statement } from '../ops.ts'
-import { selectKept } from '../quarantine/quarantine.ts'
+import { selectWaiting } from '../quarantine/quarantine.ts'
 
 /** What the next reading of a partition needs to know about earlier ones. */
 export type EarlierReadings = Awaited<ReturnType<typeof readEarlier>>
@@ -14,7 +14,7 @@ export async function readEarlier(db: Db, place: Place, isWalk: boolean) {
   const lastWalk = walks.where('status', '=', 'landed').orderBy('sliceId', 'desc').limit(1)
   const { hasWaiting, ...row } = await db
     .selectNoFrom((eb) => [
-      eb.exists(selectKept(db).where(isAt(place))).as('hasWaiting'),
+      eb.exists(selectWaiting(db).where(isAt(place))).as('hasWaiting'),
       selectKnownFields(db, place).as('fields'),
       lastWalk.where(eb.lit(isWalk)).as('lastWalk'),
     ])
@@ -110,10 +110,10 @@ export async function findAgreeing(
     return { ...row, read, isWithin, rows: Number(distinctRows), number: Number(row.pieceOf ?? row.sliceId) }
   })
   // If a reading crosses an end of the window, how many of its rows lie within is unknown.
-  const fuller = readings.filter(({ isDrop, isWithin, rows, proof }) =>
+  const fullerReadings = readings.filter(({ isDrop, isWithin, rows, proof }) =>
     isWithin ? rows > most : !isDrop && proof !== 'short',
   )
-  const lastFuller = Math.max(0, ...fuller.map(({ number }) => number))
+  const lastFuller = Math.max(0, ...fullerReadings.map(({ number }) => number))
   const endedBy = now.getTime() - AGREEMENT_SECONDS * 1000
   return readings
     .filter(({ isDrop, isWithin, number }) => isDrop && isWithin && number > lastFuller)

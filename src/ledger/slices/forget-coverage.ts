@@ -67,7 +67,7 @@ const isLanded = (eb: ExpressionBuilder<Ops, 'slices'>) => eb('status', '=', 'la
 const hasFailed = (eb: ExpressionBuilder<Ops, 'slices'>) => eb('status', '=', 'failed').and('proof', '!=', 'accepted')
 
 /** Marks a range as not settled, after a reading found it changed: it stays covered, and is read again. */
-export async function unsettle(trx: Db, { stream, partition, window }: LedgerPlace): Promise<void> {
+export async function markUnsettled(trx: Db, { stream, partition, window }: LedgerPlace): Promise<void> {
   const range = formatWindow(window)
   const isChanged = (eb: ExpressionBuilder<Ops, 'slices'>) =>
     eb.and([eb.and({ stream, partition, status: 'landed' }), eb('settled', '&&', range)])
@@ -83,9 +83,9 @@ export async function unsettle(trx: Db, { stream, partition, window }: LedgerPla
  * keeps the number and the sums; the others refer to that number (`piece_of`).
  */
 async function splitSlices(trx: Db, slices: SelectQueryBuilder<Ops, 'slices', { sliceId: string }>, range: string) {
-  const cut = await slices.where((eb) => eb.not(eb('covers', '<@', range))).execute()
-  if (cut.length === 0) return
-  const ids = cut.map(({ sliceId }) => sliceId)
+  const slicesToCut = await slices.where((eb) => eb.not(eb('covers', '<@', range))).execute()
+  if (slicesToCut.length === 0) return
+  const ids = slicesToCut.map(({ sliceId }) => sliceId)
   // The builder knows no ranges.
   await sql`
     with pieces as (
@@ -113,8 +113,8 @@ async function splitSlices(trx: Db, slices: SelectQueryBuilder<Ops, 'slices', { 
  */
 export async function forgetReadingsAfter(db: Db, time: Date): Promise<number> {
   const states = ops(db).selectFrom('latest_readings').select(['stream', 'partition'])
-  const later = states.where((eb) => eb.or([eb('landedAt', '>', time), eb('latestAt', '>', time)]))
-  if ((await later.limit(1).execute()).length === 0) return 0
+  const laterStates = states.where((eb) => eb.or([eb('landedAt', '>', time), eb('latestAt', '>', time)]))
+  if ((await laterStates.limit(1).execute()).length === 0) return 0
   return await db.transaction().execute(async (trx) => {
     await lockName(trx, 'ledger')
     await forgetMissedRows(trx, time)
@@ -123,7 +123,7 @@ export async function forgetReadingsAfter(db: Db, time: Date): Promise<number> {
       .set({ status: 'forgotten', covers: null, settled: null })
       .where('startedAt', '>', time)
       .where('status', '!=', 'forgotten')
-      .where((eb) => eb(eb.refTuple('stream', 'partition'), 'in', later.$asTuple('stream', 'partition')))
+      .where((eb) => eb(eb.refTuple('stream', 'partition'), 'in', laterStates.$asTuple('stream', 'partition')))
       .executeTakeFirstOrThrow()
     return Number(numUpdatedRows)
   })

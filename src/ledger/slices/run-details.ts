@@ -26,10 +26,10 @@ export async function readRunDetails(
     .offset(skip)
     .execute()
   const end = run?.finishedAt ? new Date(run.finishedAt.getTime() + MINUTE * 1000) : undefined
-  const asked: Readonly<Record<string, unknown>> = Object(run?.settings)
+  const settings: Readonly<Record<string, unknown>> = Object(run?.settings)
   return {
     /** The run's arguments, without secrets. */
-    asked,
+    asked: settings,
     /** Failed and short slices first, then the newest. `window`: undefined for a whole list. */
     slices: slices.map(({ reads, distinctRows, calls, ...slice }) => {
       return { ...slice, window: parseRange(reads), rows: Number(distinctRows), calls: Number(calls) }
@@ -50,10 +50,10 @@ async function readHeldParts(db: Db, runId: string) {
     .where('runId', '=', runId)
     .groupBy(['stream', 'partition'])
     .execute()
-  const read = new Map(rows.map((row) => [partitionLease(row), row]))
+  const sumsByLease = new Map(rows.map((row) => [partitionLease(row), row]))
   return held.map(({ name, holder, since }) => {
     const [, stream = '', partition = ''] = /^partition (\S+) (.*)$/s.exec(name) ?? []
-    const { slices = 0, rows: sum = 0 } = read.get(name) ?? {}
+    const { slices = 0, rows: sum = 0 } = sumsByLease.get(name) ?? {}
     return { stream, partition, holder, since, slices: Number(slices), rows: Number(sum) }
   })
 }

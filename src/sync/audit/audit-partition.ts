@@ -2,7 +2,7 @@ import { formatWindow, type Partition, placeOf, type Window } from '../../core/s
 import type { Stream } from '../../core/stream.ts'
 import { DAY, floorToMinute, formatWallDate, formatWallMinute, MINUTE, type WallTime } from '../../core/wall-clock.ts'
 import { readEarlier } from '../../ledger/slices/earlier-readings.ts'
-import { type KeptItem, readQuarantined } from '../../ledger/quarantine/quarantine.ts'
+import { type WaitingItem, readQuarantined } from '../../ledger/quarantine/quarantine.ts'
 import { readLastReading } from '../../ledger/slices/slices.ts'
 import { countUntimed, findMinute, findQuietMinute } from '../../store/load/audit-part.ts'
 import { countHeld, readMissedRows } from '../../store/load/table-part.ts'
@@ -213,7 +213,7 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
     }
 
   const items = await readQuarantined(db, place)
-  const ofToday = ({ lastSeenAt }: KeptItem) => !isDaily || dayOf(lastSeenAt) === today
+  const ofToday = ({ lastSeenAt }: WaitingItem) => !isDaily || dayOf(lastSeenAt) === today
   const day = isDaily ? { serviceDay: today } : {}
   const quarantinedRows = items.filter(ofToday).length
   const held = await countHeld(db, { stream, partition, window: undefined, timeZone, ...day })

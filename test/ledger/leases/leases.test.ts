@@ -104,7 +104,7 @@ test('one that is taken in a transaction is not lost to a renewal before the com
     await isRenewed('b')
     return taken
   })
-  ours.keep('a')
+  ours.startRenewing('a')
   await expire()
   await isRenewed('a')
   expect(lost?.aborted).toBe(false)
