@@ -59,11 +59,10 @@ export function answerError({ call, raw, code, serviceMessage, clock }: Report):
 
 /** The error for a redirect. */
 export function redirectError(call: Call, raw: RawAnswer, redact: Redact): LivehouseError {
-  const why = 'livehouse does not follow, as the bearer token would go there too'
-  const repair = `set ${addressSetting(call)} to the new address of the service`
+  const advice = `livehouse does not follow, as the token would go too; set ${addressSetting(call)} to the new address`
   // Scheme and host only: the query may repeat secrets of the request.
   const url = URL.parse(headerOf(raw, 'location') ?? '')
-  const reason = `the service redirects to ${url === null ? 'another path' : redact(url.origin)}; ${why}; ${repair}`
+  const reason = `the service redirects to ${url === null ? 'another path' : redact(url.origin)}; ${advice}`
   const details = { call: call.name, status: raw.status, reason }
   return new LivehouseError('api.status', `${call.name}: ${raw.status}: ${reason}`, details)
 }

@@ -38,7 +38,6 @@ export async function sumSlicesOfRuns(
   return runIds.length === 0 ? [] : await sumSlices(ops(db).selectFrom('slices').where('runId', 'in', runIds))
 }
 
-/** Sums slices by run and stream. */
 async function sumSlices(slices: SelectQueryBuilder<Ops, 'slices', unknown>) {
   const rows = await slices
     .select(({ fn }) => ['runId', 'stream', 'proof', fn.countAll<string>().as('count')])
