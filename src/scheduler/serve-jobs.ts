@@ -1,7 +1,7 @@
 import type { Job } from '../core/define-job.ts'
 import type { AppContext } from '../app/context.ts'
 import { LivehouseError, messageOf } from '../core/errors.ts'
-import { isTableGone } from '../store/translate-error.ts'
+import { isMissingTable } from '../store/translate-error.ts'
 import type { Db } from '../store/database.ts'
 import { readHeldJobs, readLastTicks, registerJobs } from '../ledger/jobs.ts'
 import { thisProcess } from '../ledger/leases/leases.ts'
@@ -53,7 +53,7 @@ export async function serveJobs(options: ServeOptions): Promise<void> {
       const nowMs = clock.now()
       waitMs = Math.min(POLL_MS, ...served.map(({ timetable }) => (timetable.next(nowMs)?.dueAtMs ?? Infinity) - nowMs))
     } catch (error) {
-      if (!(error instanceof LivehouseError) || !error.code.startsWith('db.') || isTableGone(error)) throw error
+      if (!(error instanceof LivehouseError) || !error.code.startsWith('db.') || isMissingTable(error)) throw error
       if (lostAtMs === undefined) log.error('database.lost', { reason: error.message })
       lostAtMs ??= clock.now()
       await restore?.().catch((reason: unknown) => log.error('database.notRestored', { reason: messageOf(reason) }))

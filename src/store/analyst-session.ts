@@ -41,7 +41,7 @@ export async function readAsAnalyst(
   const limitMs = queries.length * settings.timeoutMs + CONNECTING_MS
   const deadline = AbortSignal.timeout(limitMs)
   try {
-    return await readUntil(url, queries, { ...settings, signal: AbortSignal.any([settings.signal, deadline]) })
+    return await readWithLogin(url, queries, { ...settings, signal: AbortSignal.any([settings.signal, deadline]) })
   } catch (error) {
     if (error !== deadline.reason) throw error
     const reason = new Error(`no answer within ${limitMs / 1000} s`, { cause: error })
@@ -49,20 +49,20 @@ export async function readAsAnalyst(
   }
 }
 
-async function readUntil(url: string, queries: readonly string[], settings: AnalystSettings) {
+async function readWithLogin(url: string, queries: readonly string[], settings: AnalystSettings) {
   await using own = await openSession(url, SETTING, settings.signal)
   const rights = await readRights(own)
-  if (!rights.mayMakeLogins) return await readIn(own, rights, queries, settings)
-  const login = await makeLogin(own, url, settings)
+  if (!rights.mayMakeLogins) return await readInSession(own, rights, queries, settings)
+  const login = await createLogin(own, url, settings)
   try {
     await using session = await openSession(login.url, SETTING, settings.signal)
-    return await readIn(session, await readRights(session), queries, settings)
+    return await readInSession(session, await readRights(session), queries, settings)
   } finally {
     await own.query(`drop role ${login.name}`).catch(async () => await dropLogin(url, login.name))
   }
 }
 
-async function readIn(session: Session, rights: Rights, queries: readonly string[], settings: AnalystSettings) {
+async function readInSession(session: Session, rights: Rights, queries: readonly string[], settings: AnalystSettings) {
   const { maxRows, timeoutMs, timeZone } = settings
   if (!rights.isOnlyAnalyst) {
     const repair = `Give ${SETTING} a login that is granted livehouse_analyst and nothing else (docs/bi-tools.md)`
@@ -135,8 +135,8 @@ function limitBytes({ connection: { stream } }: Client): void {
 function refusalOf(error: DatabaseError): LivehouseError<'db.refused'> {
   const { message: reason, code: sqlState = '', hint } = error
   const place = Number(error.position) - DECLARE.length
-  const at = place > 0 ? ` at character ${place}` : ''
-  const message = `${reason} (${sqlState})${at}${hint === undefined ? '' : `. ${hint}`}`
+  const position = place > 0 ? ` at character ${place}` : ''
+  const message = `${reason} (${sqlState})${position}${hint === undefined ? '' : `. ${hint}`}`
   return new LivehouseError('db.refused', message, { reason, sqlState }, { cause: error })
 }
 
@@ -167,7 +167,7 @@ function refuse(reason: string, repair: string): never {
 }
 
 /** Creates a login that is an analyst and nothing else, and drops expired ones that killed processes left behind. */
-async function makeLogin(own: Session, url: string, { password, timeoutMs }: AnalystSettings) {
+async function createLogin(own: Session, url: string, { password, timeoutMs }: AnalystSettings) {
   const name = `livehouse_mcp_${randomBytes(8).toString('hex')}`
   await own.query(`do $$ declare expired name; begin
     for expired in select rolname from pg_roles where rolname ~ '^livehouse_mcp_[0-9a-f]{16}$' and rolvaliduntil < now()
@@ -180,11 +180,11 @@ async function makeLogin(own: Session, url: string, { password, timeoutMs }: Ana
     execute format('create role ${name} login password ''${password}'' valid until %L in role livehouse_analyst',
       now() + interval '1 minute' + ${4 * timeoutMs} * interval '1 millisecond');
   end $$`)
-  const ofLogin = new URL(url)
+  const loginUrl = new URL(url)
   // The driver prefers parameters to the authority part, which a URL without a host does not have.
-  ofLogin.searchParams.set('user', name)
-  ofLogin.searchParams.set('password', password)
-  return { name, url: ofLogin.href }
+  loginUrl.searchParams.set('user', name)
+  loginUrl.searchParams.set('password', password)
+  return { name, url: loginUrl.href }
 }
 
 /** Drops a login over a new connection, as the first one was interrupted. If this fails too, the login expires soon. */

@@ -12,12 +12,12 @@ export type Session = Awaited<ReturnType<typeof openSession>>
  */
 export async function openSession(url: string, setting: string, signal: AbortSignal) {
   signal.throwIfAborted()
-  const named = { target: describeTarget(url), setting }
+  const database = { target: describeTarget(url), setting }
   const client = createClient(url, connectionOptions)
   const hangUp = () => client.connection.stream.destroy()
   signal.addEventListener('abort', hangUp, { once: true })
   const translate = (error: unknown): unknown =>
-    signal.aborted ? signal.reason : translateStatementError(error, named)
+    signal.aborted ? signal.reason : translateStatementError(error, database)
   const close = async (): Promise<void> => {
     // Fails if the server is gone.
     await client.end().catch(() => {})
@@ -31,7 +31,7 @@ export async function openSession(url: string, setting: string, signal: AbortSig
     )
   } catch (error) {
     await close()
-    throw signal.aborted ? signal.reason : translateConnectError(error, named)
+    throw signal.aborted ? signal.reason : translateConnectError(error, database)
   }
   return {
     /** The driver's own connection, which takes COPY streams. */

@@ -13,8 +13,8 @@ const ALREADY_THERE: ReadonlySet<string> = new Set(['42P04', '23505'])
 export async function createDatabaseIfMissing(adminUrl: string, name: string, signal: AbortSignal): Promise<void> {
   await using db = await openDatabase(adminUrl, { signal, maxConnections: 1 })
   // The builder knows neither catalogs nor statements about databases.
-  const found = await sql`select from pg_database where datname = ${name}`.execute(db, { signal })
-  if (found.rows.length > 0) return
+  const databases = await sql`select from pg_database where datname = ${name}`.execute(db, { signal })
+  if (databases.rows.length > 0) return
   try {
     await createDatabase(name).execute(db, { signal })
   } catch (error) {

@@ -8,7 +8,7 @@ import { codeOf, LivehouseError } from '../core/errors.ts'
 import type { Db } from './database.ts'
 import {
   isConnectionLoss,
-  type NamedTarget,
+  type DatabaseName,
   translateConnectError,
   translateStatementError,
 } from './translate-error.ts'
@@ -26,27 +26,27 @@ const LONGEST_WAIT_MS = 30_000
  * (in Postgres that statement has none). If the server has no connection left (53300), the pool works for a while with
  * the ones that it has.
  */
-export function translatingPool(pool: Pool, named: NamedTarget): PostgresPool {
+export function translatingPool(pool: Pool, database: DatabaseName): PostgresPool {
   const most = pool.options.max
   // Kysely identifies a connection by its client object, so each client keeps its wrapper.
   const clients = new WeakMap<PoolClient, PostgresPoolClient>()
-  let callOff = (): void => {}
+  let cancelTimer = (): void => {}
   const connect = async (untilMs: number, refusal?: unknown): Promise<PostgresPoolClient> => {
     try {
       const client = await trace.tracePromise(() => pool.connect(), { doing: 'connect' })
-      const known = clients.get(client) ?? new TranslatingClient(client, named)
-      clients.set(client, known)
-      return known
+      const wrapper = clients.get(client) ?? new TranslatingClient(client, database)
+      clients.set(client, wrapper)
+      return wrapper
     } catch (error) {
       const isShort = codeOf(error) === '53300' && pool.totalCount > 0
       // All connections of the pool are in use, because of a slow disk for example.
       const isBusy = error instanceof Error && error.message === 'timeout exceeded when trying to connect'
       const isOver = refusal !== undefined && systemClock.now() > untilMs
-      if (isOver || !(isShort || isBusy)) throw translateConnectError(refusal ?? error, named)
+      if (isOver || !(isShort || isBusy)) throw translateConnectError(refusal ?? error, database)
       if (isShort) {
         pool.options.max = pool.totalCount
-        callOff()
-        callOff = callIfStillRunning(SHORTAGE_MS, () => (pool.options.max = most))
+        cancelTimer()
+        cancelTimer = callIfStillRunning(SHORTAGE_MS, () => (pool.options.max = most))
       }
       return await connect(untilMs, isShort ? error : refusal)
     }
@@ -55,7 +55,7 @@ export function translatingPool(pool: Pool, named: NamedTarget): PostgresPool {
     options: pool.options,
     connect: async () => await connect(systemClock.now() + LONGEST_WAIT_MS),
     end: async () => {
-      callOff()
+      cancelTimer()
       await trace.tracePromise(() => pool.end(), { doing: 'close' })
     },
   }
@@ -63,14 +63,14 @@ export function translatingPool(pool: Pool, named: NamedTarget): PostgresPool {
 
 class TranslatingClient implements PostgresPoolClient {
   readonly #client: PoolClient
-  readonly #named: NamedTarget
+  readonly #database: DatabaseName
   /** Why the connection was lost: the server may say so between two statements, and later errors do not repeat it. */
   #loss: unknown
 
-  constructor(client: PoolClient, named: NamedTarget) {
+  constructor(client: PoolClient, database: DatabaseName) {
     this.#client = client
-    this.#named = named
-    client.on('error', (error) => (this.#loss ??= translateConnectError(error, named)))
+    this.#database = database
+    client.on('error', (error) => (this.#loss ??= translateConnectError(error, database)))
   }
 
   query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>>
@@ -86,7 +86,7 @@ class TranslatingClient implements PostgresPoolClient {
     try {
       return await trace.tracePromise(() => send(this.#client, text, values), { doing: text })
     } catch (error) {
-      const translation = translateStatementError(error, this.#named)
+      const translation = translateStatementError(error, this.#database)
       if (!isConnectionLoss(translation)) throw translation
       this.#loss ??= translation
       throw this.#loss
@@ -157,9 +157,9 @@ export function createClient(url: string, config: ClientConfig = {}): Client {
 
 /** The URL without `require_auth`, which only libpq 16 and newer knows, so that every client takes it. */
 export function withoutRequireAuth(url: string): string {
-  const plain = new URL(url)
-  plain.searchParams.delete('require_auth')
-  return plain.href
+  const parsed = new URL(url)
+  parsed.searchParams.delete('require_auth')
+  return parsed.href
 }
 
 /** Connects only to a server that proves by SCRAM that it knows the password; never sends the password itself. */
@@ -167,8 +167,8 @@ class ScramClient extends Client {
   declare readonly sslNegotiation: string
 
   constructor(config?: ClientConfig) {
-    const whole = { ...config, connection: new ScramConnection(config) }
-    super(whole)
+    const ownOptions = { ...config, connection: new ScramConnection(config) }
+    super(ownOptions)
     // The client reads these from URL and environment, but passes them only to a connection that it creates itself.
     Object.assign(this.connection, { ssl: this.ssl, sslNegotiation: this.sslNegotiation })
   }
@@ -195,7 +195,7 @@ class ScramConnection extends Connection {
         this.#isProven = !this.#hasFailed
         return true
       case 'error':
-        return isOfScram(values[0]) && !this.#isProven
+        return isScramFailure(values[0]) && !this.#isProven
           ? this.#fail(values[0].message, values[0])
           : super.emit(event, ...values)
       default:
@@ -213,6 +213,6 @@ class ScramConnection extends Connection {
 }
 
 /** Whether SCRAM failed. Network errors have a code; a timeout and a missing password are known by their message. */
-function isOfScram(error: unknown): error is Error {
+function isScramFailure(error: unknown): error is Error {
   return error instanceof Error && !('code' in error) && !/^timeout expired$|must be a string$/.test(error.message)
 }

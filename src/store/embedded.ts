@@ -32,10 +32,10 @@ export async function startEmbedded(dataDir: string, clock: Clock, signal: Abort
   const { home, password } = await prepareCluster(dataDir, signal)
   const deadline = clock.now() + START_TIMEOUT_MS
   for (let starts = 0; clock.now() < deadline; await clock.sleep(POLL_MS, signal)) {
-    const found = await findServer(home)
-    const server = found?.isReady ? serverAt(found.port, password) : undefined
+    const running = await findServer(home)
+    const server = running?.isReady ? serverAt(running.port, password) : undefined
     if (server && (await takesConnections(server, home))) return server
-    if (found === undefined && (await launch(home, starts, signal))) starts += 1
+    if (running === undefined && (await launch(home, starts, signal))) starts += 1
   }
   throw embeddedError(home.dataDir, 'it accepted no connection within a minute', `See ${join(home.pgdata, LOG_FILE)}`)
 }
@@ -70,10 +70,10 @@ export async function isEmbeddedRunning(dataDir: string): Promise<boolean> {
  * @returns whether it tried @throws db.embedded
  */
 async function launch(home: Home, earlierStarts: number, signal: AbortSignal): Promise<boolean> {
-  await using turn = createServer((socket) => socket.destroy())
+  await using lock = createServer((socket) => socket.destroy())
   const name = createHash('sha256').update(home.pgdata).digest('hex')
   try {
-    if (process.platform === 'linux') await once(turn.listen(`\0livehouse ${name}`), 'listening')
+    if (process.platform === 'linux') await once(lock.listen(`\0livehouse ${name}`), 'listening')
   } catch (error) {
     if (codeOf(error) === 'EADDRINUSE') return false
   }
@@ -84,8 +84,8 @@ async function launch(home: Home, earlierStarts: number, signal: AbortSignal): P
   if (process.platform === 'linux') await rm(join(home.pgdata, LOCK_FILE), { force: true })
   // Keeps the last start's port, so that connections of BI tools stay valid, or tries another if it seems to be taken.
   const isLast = earlierStarts >= MOST_STARTS - 1
-  const former = isLast ? '' : ((await readServerFile(home, 'postmaster.opts')) ?? '')
-  const port = /"-p" "(\d+)"/.exec(former)?.[1] ?? randomInt(...PORTS)
+  const lastCommand = isLast ? '' : ((await readServerFile(home, 'postmaster.opts')) ?? '')
+  const port = /"-p" "(\d+)"/.exec(lastCommand)?.[1] ?? randomInt(...PORTS)
   const settings = `-c listen_addresses=127.0.0.1 -p ${port} -c unix_socket_directories=''`
   const args = ['start', '-w', '-D', home.pgdata, '-l', join(home.pgdata, LOG_FILE), '-o', settings]
   const { exitCode } = await runProgram(home, join(programs, 'pg_ctl'), args, { signal, isDaemonStarter: true })

@@ -26,10 +26,10 @@ export async function readRights(db: Db) {
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where n.nspname in ('livehouse', 'livehouse_ops', 'pgboss') and c.relkind in ('r', 'p')
     order by name`.execute(db)
-  const [found] = server.rows
-  assert(found !== undefined)
+  const [identity] = server.rows
+  assert(identity !== undefined)
   return {
-    ...found,
+    ...identity,
     /** Whether the user may create the missing schemas and tables, and change the existing ones. */
     canMigrate: schemas.rows.every(({ canCreate }) => canCreate) && tables.rows.every(({ isOwned }) => isOwned),
     /** Existing tables that this user may not both read and write. */

@@ -2,14 +2,14 @@ import type { Db } from './database.ts'
 import { setLocal } from './driver.ts'
 
 /** The server ends a transaction that is idle for longer (its process is suspended), as others wait for its locks. */
-export const endedWhenIdle = { idle_in_transaction_session_timeout: '20s' }
+export const idleLimit = { idle_in_transaction_session_timeout: '20s' }
 
 /**
  * Locks a name until the end of this transaction, after any other transaction that has it. The lock is a row of
  * `livehouse_ops.locks`, so that only users with rights on that schema can take it.
  */
 export async function lockName(trx: Db, name: string): Promise<void> {
-  await setLocal(trx, endedWhenIdle)
+  await setLocal(trx, idleLimit)
   const insert = trx.insertInto('livehouse_ops.locks').values({ name })
   await insert.onConflict((conflict) => conflict.column('name').doUpdateSet({ name })).execute()
 }

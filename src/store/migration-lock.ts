@@ -2,11 +2,11 @@ import { sql, type Transaction } from 'kysely'
 import { codeOf, LivehouseError } from '../core/errors.ts'
 import type { Database, Db } from './database.ts'
 import { setLocal } from './driver.ts'
-import { endedWhenIdle } from './lock-name.ts'
+import { idleLimit } from './lock-name.ts'
 
 const LOCK_NOT_AVAILABLE = '55P03'
 /** SQLSTATEs if another process creates the schema, or a table in it, at the same time. */
-const MADE_MEANWHILE: ReadonlySet<string> = new Set(['23505', '42P06', '42P07'])
+const CREATED_MEANWHILE: ReadonlySet<string> = new Set(['23505', '42P06', '42P07'])
 /** How often to wait for the migration lock, 2 seconds each. */
 const MOST_WAITS = 30
 /** How often to try the work if another session holds a lock that it needs. */
@@ -32,9 +32,9 @@ export async function withMigrationLock<T>(
     let hasLock = false
     try {
       return await db.transaction().execute(async (transaction) => {
-        await setLocal(transaction, { ...endedWhenIdle, lock_timeout: '2s', search_path: 'pg_catalog' })
-        const found = transaction.selectNoFrom((eb) => eb.fn<string | null>('to_regclass', [eb.val(lock)]).as('table'))
-        const { table } = await found.executeTakeFirstOrThrow()
+        await setLocal(transaction, { ...idleLimit, lock_timeout: '2s', search_path: 'pg_catalog' })
+        const lookup = transaction.selectNoFrom((eb) => eb.fn<string | null>('to_regclass', [eb.val(lock)]).as('table'))
+        const { table } = await lookup.executeTakeFirstOrThrow()
         const statements = [...(table === null ? createMigrationTables : []), takeMigrationLock]
         // Raw: the script for a DBA has the same texts.
         for (const statement of statements) await sql.raw(statement).execute(transaction)
@@ -43,7 +43,7 @@ export async function withMigrationLock<T>(
       })
     } catch (error) {
       const code = codeOf(error)
-      if (!hasLock && MADE_MEANWHILE.has(code)) continue
+      if (!hasLock && CREATED_MEANWHILE.has(code)) continue
       if (code !== LOCK_NOT_AVAILABLE) throw error
       if (hasLock ? ++tries < MOST_TRIES : ++waits < MOST_WAITS) continue
       const reason = await describeHolders(db)

@@ -2,7 +2,7 @@ import { Socket } from 'node:net'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Pool } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
-import { describeTarget, isConnectionLoss, type NamedTarget, translateStatementError } from './translate-error.ts'
+import { describeTarget, isConnectionLoss, type DatabaseName, translateStatementError } from './translate-error.ts'
 import type { Database, Db } from './database.ts'
 import { clientFor, connectionOptions, pgTypes, translatingPool } from './driver.ts'
 
@@ -38,7 +38,7 @@ interface PoolOptions {
 export async function openDatabase(url: string, options: PoolOptions = {}): Promise<Db> {
   const { signal, maxConnections = 6, setting = 'DATABASE_URL' } = options
   signal?.throwIfAborted()
-  const named = { target: describeTarget(url), setting }
+  const database = { target: describeTarget(url), setting }
   const sockets = new Set<Socket>()
   const pool = new Pool({
     Client: clientFor(url),
@@ -58,7 +58,7 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
     // oxlint-disable-next-line no-misused-promises
     onConnect: async (client) => {
       await client.query(SESSION).catch((error: unknown) => {
-        if (isConnectionLoss(translateStatementError(error, named))) throw error
+        if (isConnectionLoss(translateStatementError(error, database))) throw error
       })
     },
   })
@@ -66,15 +66,15 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
   pool.on('error', () => {})
   const interrupt = () => sockets.forEach((socket) => socket.destroy())
   signal?.addEventListener('abort', interrupt, { once: true })
-  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: translatingPool(pool, named) }) })
+  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: translatingPool(pool, database) }) })
   try {
     // Raw, as nothing is known about the server yet.
     const { rows } = await sql<{ engine: string; version: string; encoding: string }>`
       select version() as engine, current_setting('server_version') as version,
         current_setting('server_encoding') as encoding`.execute(db)
-    refuseCockroach(rows[0]?.engine ?? '', named)
+    refuseCockroach(rows[0]?.engine ?? '', database)
     requireServerVersion(rows[0]?.version ?? '', setting)
-    requireUtf8(rows[0]?.encoding ?? '', named.target)
+    requireUtf8(rows[0]?.encoding ?? '', database.target)
     return db
   } catch (error) {
     await db.destroy()
@@ -88,7 +88,7 @@ export async function openDatabase(url: string, options: PoolOptions = {}): Prom
 }
 
 /** Refuses CockroachDB, which speaks the protocol and reports a version of PostgreSQL. @throws db.tooOld */
-function refuseCockroach(engine: string, { target, setting }: NamedTarget): void {
+function refuseCockroach(engine: string, { target, setting }: DatabaseName): void {
   if (!engine.startsWith('CockroachDB')) return
   const message =
     `Database ${target} is a CockroachDB, which has no range types, and livehouse needs them for its ledger. ` +

@@ -39,7 +39,7 @@ export async function dumpDatabase(url: string, file: string, signal: AbortSigna
     } catch (error) {
       if (!(error instanceof Error) || !('syscall' in error)) throw error
       const repair = 'Name one in a folder that this user may write, with room left'
-      throw refused(`${file} cannot be written (${error.message})`, repair, error)
+      throw copyRefused(`${file} cannot be written (${error.message})`, repair, error)
     }
   })
 }
@@ -69,30 +69,30 @@ export async function copyDatabase(from: string, to: Target): Promise<void> {
 }
 
 async function readDatabase(url: string, signal: AbortSignal, work: (parts: AsyncIterable<Part>) => Promise<void>) {
-  const failed = new AbortController()
-  await using source = await openSession(url, 'DATABASE_URL', AbortSignal.any([signal, failed.signal]))
+  const closing = new AbortController()
+  await using source = await openSession(url, 'DATABASE_URL', AbortSignal.any([signal, closing.signal]))
   await source.query('begin isolation level repeatable read, read only')
   try {
     await work(partsOf(source, url))
   } catch (error) {
     const translated = source.translate(error)
     // A connection in the middle of a COPY cannot be closed cleanly.
-    failed.abort()
+    closing.abort()
     throw translated
   }
 }
 
 async function* partsOf(source: Session, url: string): AsyncGenerator<Part> {
   const runs = await source.query('select from livehouse_ops.runs limit 1')
-  if (runs.length === 0) throw refused(`${describeTarget(url)} holds nothing yet`, 'Sync first, or name another')
+  if (runs.length === 0) throw copyRefused(`${describeTarget(url)} holds nothing yet`, 'Sync first, or name another')
   const schema = (await schemaStatements(await loadMigrations())).join(';\n')
   // The migrations comment on each of their tables and columns.
   const comments = schema.replaceAll('"', '').matchAll(/comment on (?:table|column) (\S+)\s+is\s/gi)
-  const own = new Set(Array.from(comments, ([, name]) => name))
+  const ownNames = new Set(Array.from(comments, ([, name]) => name))
   const tables = await readTables(source)
   const names = tables.flatMap(({ name, columns }) => [name, ...columns.map((column) => `${name}.${column}`)])
-  const foreign = names.find((name) => !own.has(name.replaceAll('"', '')))
-  if (foreign) throw refused(`${foreign} is not livehouse's own`, 'Drop it, or move it to another schema')
+  const foreignName = names.find((name) => !ownNames.has(name.replaceAll('"', '')))
+  if (foreignName) throw copyRefused(`${foreignName} is not livehouse's own`, 'Drop it, or move it to another schema')
   yield `begin;\nset local client_encoding to utf8;\nset local timezone to utc;\n${schema};\n`
   yield `truncate ${tables.map(({ name }) => name).join(', ')};\n`
   for (const { name, columns } of tables) {
@@ -104,8 +104,8 @@ async function* partsOf(source: Session, url: string): AsyncGenerator<Part> {
      where schemaname = any($1) and last_value is not null`,
     [SCHEMAS],
   )
-  const ends = [...sequences.map(({ set }) => set), `analyze ${tables.map(({ name }) => name).join(', ')};`]
-  yield `${ends.join('\n')}\n${END}`
+  const finalStatements = [...sequences.map(({ set }) => set), `analyze ${tables.map(({ name }) => name).join(', ')};`]
+  yield `${finalStatements.join('\n')}\n${END}`
 }
 
 async function* readRows(source: Session, table: string): AsyncGenerator<Buffer> {
@@ -147,9 +147,9 @@ async function* textOf(parts: AsyncIterable<Part>): AsyncGenerator<Buffer | stri
 
 async function writeDatabase({ url, setting, signal, onTable }: Target, parts: AsyncIterable<Part>): Promise<void> {
   await using target = await openSession(url, setting, signal)
-  const used = await target.query('select from pg_namespace where nspname = any($1)', [SCHEMAS])
-  if (used.length > 0)
-    throw refused(`${describeTarget(url)} is in use`, 'Name an empty database, or another LIVEHOUSE_DATA_DIR')
+  const schemas = await target.query('select from pg_namespace where nspname = any($1)', [SCHEMAS])
+  if (schemas.length > 0)
+    throw copyRefused(`${describeTarget(url)} is in use`, 'Name an empty database, or another LIVEHOUSE_DATA_DIR')
   try {
     for await (const part of parts) {
       if (typeof part === 'string') {
@@ -168,7 +168,7 @@ async function writeDatabase({ url, setting, signal, onTable }: Target, parts: A
 async function* partsOfFile(file: string): AsyncGenerator<Part> {
   const lines = linesOf(file)
   const { value: title } = await lines.next()
-  if (title !== TITLE) throw refused(`${file} was not written by livehouse db dump`, 'Name another file')
+  if (title !== TITLE) throw copyRefused(`${file} was not written by livehouse db dump`, 'Name another file')
   let statements = ''
   for await (const line of lines) {
     // This line is a command of psql.
@@ -207,9 +207,9 @@ async function* linesOf(file: string): AsyncGenerator<string> {
 }
 
 function cutShort(file: string): LivehouseError<'db.copyRefused'> {
-  return refused(`${file} was cut short`, 'Use another dump')
+  return copyRefused(`${file} was cut short`, 'Use another dump')
 }
 
-function refused(reason: string, repair: string, cause?: unknown): LivehouseError<'db.copyRefused'> {
+function copyRefused(reason: string, repair: string, cause?: unknown): LivehouseError<'db.copyRefused'> {
   return new LivehouseError('db.copyRefused', `Nothing was copied: ${reason}. ${repair}.`, {}, { cause })
 }

@@ -20,7 +20,7 @@ const repairs: Readonly<Record<string, string>> = {
 }
 
 /** How errors name a database. */
-export interface NamedTarget {
+export interface DatabaseName {
   /** Host, port and database, without user and password. */
   readonly target: string
   /** The setting that its URL comes from: `DATABASE_URL`, or a flag. */
@@ -36,53 +36,53 @@ export function describeTarget(url: string): string {
 }
 
 /** Node's error codes for a lost connection. */
-const lostCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'])
+const lossCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH'])
 /** The driver's messages for a lost connection: these errors have no code. */
-const lostMessages = /^(Connection terminated|Client has encountered a connection error|Client was closed)/
+const lossMessages = /^(Connection terminated|Client has encountered a connection error|Client was closed)/
 
 /**
  * Translates an error of a statement: a lost connection becomes `db.unreachable`; a refusal of the server becomes
  * `db.refused` with advice. Any other error (a broken constraint, a bug) is returned unchanged.
  */
-export function translateStatementError(error: unknown, named: NamedTarget): unknown {
+export function translateStatementError(error: unknown, database: DatabaseName): unknown {
   if (!(error instanceof Error) || error instanceof LivehouseError) return error
   const code = codeOf(error)
   const repair = repairs[code] ?? repairs[code.slice(0, 2)]
-  if (repair !== undefined && code.length === 5) return refused(error, repair, named)
+  if (repair !== undefined && code.length === 5) return refusalError(error, repair, database)
   // 08P01 is either a message that the server does not understand, which is a bug, or PgBouncer's end of a session.
   const isBug = code === '08P01' && !('severity' in error && error.severity === 'FATAL')
-  const isLost = lostCodes.has(code) || (code.startsWith('08') && !isBug) || lostMessages.test(error.message)
-  return isLost ? unreachable(error, named) : error
+  const isLost = lossCodes.has(code) || (code.startsWith('08') && !isBug) || lossMessages.test(error.message)
+  return isLost ? unreachableError(error, database) : error
 }
 
 /** Translates an error while connecting: `db.refused` for a refusal of the server, otherwise `db.unreachable`. */
-export function translateConnectError(error: unknown, named: NamedTarget): unknown {
-  const translated = translateStatementError(error, named)
+export function translateConnectError(error: unknown, database: DatabaseName): unknown {
+  const translated = translateStatementError(error, database)
   if (translated instanceof LivehouseError || !(error instanceof Error)) return translated
   // An internal error of the server, so the server was reached.
   if (/^XX...$/.test(codeOf(error)))
-    return refused(error, 'See its log, and whether its disk is full; then run again', named)
-  return unreachable(error, named)
+    return refusalError(error, 'See its log, and whether its disk is full; then run again', database)
+  return unreachableError(error, database)
 }
 
-function refused(error: Error, repair: string, { target, setting }: NamedTarget): LivehouseError<'db.refused'> {
+function refusalError(error: Error, repair: string, { target, setting }: DatabaseName): LivehouseError<'db.refused'> {
   const { message: reason } = error
   const sqlState = codeOf(error)
   const message = `Database ${target} refuses: ${reason} (${sqlState}). ${repair.replaceAll('DATABASE_URL', setting)}.`
   return new LivehouseError('db.refused', message, { reason, sqlState }, { cause: error })
 }
 
-function unreachable(error: Error, { target, setting }: NamedTarget): LivehouseError<'db.unreachable'> {
+function unreachableError(error: Error, { target, setting }: DatabaseName): LivehouseError<'db.unreachable'> {
   // For a host with several addresses, Node wraps one error for each in an error that has no message of its own.
-  const said = error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : error.message
-  const reason = said.replace(/^SASL.* password must be a string$/, 'it requires a password, but none is given')
+  const errorText = error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : error.message
+  const reason = errorText.replace(/^SASL.* password must be a string$/, 'it requires a password, but none is given')
   const server = 'that the server runs and accepts connections from here (TLS: sslmode=verify-full, sslrootcert=FILE)'
   const message = `Database ${target} cannot be reached: ${reason}. Check the address in ${setting}, and ${server}.`
   return new LivehouseError('db.unreachable', message, {}, { cause: error })
 }
 
 /** Whether a statement failed because a table does not exist. */
-export function isTableGone(error: unknown): boolean {
+export function isMissingTable(error: unknown): boolean {
   return hasCode(error, 'db.refused') && error.details.sqlState === '42P01'
 }
 

@@ -5,7 +5,7 @@ import { describeList, type Window } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { areSameItems } from '../core/text.ts'
 import { DAY, floorToDay, floorToMinute, formatWallTime, MINUTE, type WallTime } from '../core/wall-clock.ts'
-import { latestHeld } from '../store/load/table-part.ts'
+import { findLatestMinute } from '../store/load/table-part.ts'
 import type { Extraction } from './judge-walk.ts'
 import {
   fetchByNumber,
@@ -168,7 +168,7 @@ export async function cutShortened(
   const minutes = minutesWithin(window, answer.rows, stream, timeZone)
   const earliest = minutes.reduce((least, at) => Math.min(least, at), window.to)
   // Only rows of the warehouse show where to look beyond a gap that is longer than the ranges that the service serves.
-  const heldMinute = await latestHeld(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
+  const heldMinute = await findLatestMinute(db, { ...slice, window: { from: window.from, to: earliest }, timeZone })
   const ask = async (range: Window) =>
     await fetchUnlessRefused({ ...pages, list: { ...pages.list, window: widen({ window: range }) } }, 1)
   const isShown = (page: Awaited<ReturnType<typeof ask>>, within: Window) =>

@@ -15,12 +15,12 @@ import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import { describeChannel } from '../ledger/channels.ts'
 import type { Database } from '../store/database.ts'
 import {
-  compareWithHeld,
-  countHeld,
+  compareWithTable,
+  countPartRows,
   findChangedRange,
-  firstLasting,
-  latestHeld,
-  nothingDisputed,
+  findFirstLasting,
+  findLatestMinute,
+  noDifference,
   type TablePart,
 } from '../store/load/table-part.ts'
 import { loadRows } from '../store/load/load.ts'
@@ -56,7 +56,7 @@ export async function completeHeaders(
   }
   const unfiltered = await ask(undefined)
   const latest =
-    'refusal' in unfiltered ? await latestHeld(db, { stream, partition, window: undefined, timeZone }) : undefined
+    'refusal' in unfiltered ? await findLatestMinute(db, { stream, partition, window: undefined, timeZone }) : undefined
   const page = latest ? await ask(latest) : unfiltered
   const title = 'refusal' in page ? undefined : page.title
   return title?.length ? { ...extraction, title: headersText(title) } : extraction
@@ -108,14 +108,14 @@ export async function landSlice(
     const hasNewUnreadable = unreadable > 0 && !(await hadAsManyQuarantined(trx, place, unreadable))
     const { removed, disputed } =
       isConclusive(verdict) && mayMiss
-        ? await compareWithHeld(trx, { ...slice, timeZone }, found, {
+        ? await compareWithTable(trx, { ...slice, timeZone }, found, {
             runId,
             at,
             missedBy: missedBy(stream, extraction, at),
             mayBeUnread: hasNewUnreadable,
             isAllRead: unreadable === 0,
           })
-        : nothingDisputed
+        : noDifference
     const hasWritten = slice.hasWritten === true || written.inserted + written.updated + removed > 0
     const isEmpty = summary.received === 0
     const reading = { record, earlier: agreeing, hasWritten, disputed, hasNewUnreadable, isEmpty }
@@ -194,7 +194,7 @@ async function settleReading(
   const isLanded = proof === 'verified' || proof === 'unverifiable' || proof === 'accepted'
   if (covers === undefined || !isLanded || (isReadTwice(stream) && isDrop)) return [record]
   const withRemoved = { ...part, stream: { ...stream, marksRemoved: false } }
-  if (isEmpty && stream.marksRemoved && (await countHeld(trx, withRemoved)) > 0) return [record]
+  if (isEmpty && stream.marksRemoved && (await countPartRows(trx, withRemoved)) > 0) return [record]
   const isSure = proof === 'verified' && !isDrop && !hasNewUnreadable && !isEmpty
   const confirmedTo = isSure ? covers.to : (earlier.comparedTo ?? covers.from)
   const atRest: Window = { from: covers.from, to: Math.min(confirmedTo, covers.to, changed?.from ?? covers.to) }
@@ -203,7 +203,7 @@ async function settleReading(
   if (!isReadTwice(stream)) return [{ ...record, settled }]
   const agreed: SliceRecord = { ...record, proof: 'agreed', settled, covers: atRest, pageSize: undefined }
   if (atRest.to === covers.to) return [agreed]
-  const distinctRows = await countHeld(trx, { ...part, window: atRest })
+  const distinctRows = await countPartRows(trx, { ...part, window: atRest })
   const agreedPart = { ...agreed, window: atRest, distinctRows, quarantinedRows: 0, calls: 0, retries: 0 }
   const { to: from } = atRest
   const freshRows = Math.max(0, record.distinctRows - distinctRows)
@@ -231,6 +231,6 @@ async function settledPart(
   const search = { from: searchFrom, to: Math.min(window.to, lookbackFrom) }
   const [openFrom, openTo] = [new Date(readAtMs - OPEN_MS), new Date(readAtMs + OPEN_MS)]
   const mayBeOpen = part.stream.timeColumns.length > 1 && !isEmptyWindow(search)
-  const firstOpen = mayBeOpen ? await firstLasting(trx, { ...part, window: search }, openFrom, openTo) : undefined
+  const firstOpen = mayBeOpen ? await findFirstLasting(trx, { ...part, window: search }, openFrom, openTo) : undefined
   return partUntil(window, firstOpen ?? restsBefore)
 }

@@ -10,7 +10,7 @@ import { isDuplicate, quarantineItems } from '../ledger/quarantine/quarantine.ts
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
 import type { Database, Db } from '../store/database.ts'
 import { transact } from '../store/load/load.ts'
-import { findHeldFields } from '../store/load/table-part.ts'
+import { findFilledFields } from '../store/load/table-part.ts'
 import type { Extraction, FullVerdict } from './judge-walk.ts'
 import { type CallMeter, type SliceReading, widen } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
@@ -171,7 +171,7 @@ export async function requireFields(
   const identifying = [...(stream.identity?.of ?? []), ...(stream.versions?.sameIn ?? [])]
   const absentIdentifying = isSample ? expectedFields(stream, identifying).filter(isAbsent) : []
   const findHeld = async (window: Window | undefined, fields: readonly string[]) =>
-    fields.length === 0 ? fields : await findHeldFields(db, { ...slice, window, timeZone }, fields)
+    fields.length === 0 ? fields : await findFilledFields(db, { ...slice, window, timeZone }, fields)
   const inRange = await findHeld(widen(slice), absent)
   const fields = [...new Set([...inRange, ...(await findHeld(undefined, absentIdentifying))])]
   if (fields.length === 0) return

@@ -11,7 +11,7 @@ import { codeOf } from '../../core/errors.ts'
 export const ROLE = 'livehouse'
 const MAJOR_VERSION = '18'
 /** Where earlier versions kept the password: in the data directory, which belongs to the server's user. */
-const FORMER_PASSWORD = 'livehouse.password'
+const OLD_PASSWORD_FILE = 'livehouse.password'
 
 /**
  * Makes sure that `pgdata` is a cluster of this version that the server's user owns, and creates it if there is none:
@@ -32,11 +32,11 @@ export async function prepareCluster(dataDir: string, signal: AbortSignal) {
 }
 
 async function movePassword(home: Home): Promise<string> {
-  const password = await readServerFile(home, FORMER_PASSWORD)
+  const password = await readServerFile(home, OLD_PASSWORD_FILE)
   if (password === undefined)
     throw embeddedError(home.dataDir, 'its password is gone', `Write it into ${join(home.private, 'password')}`)
   await writeFile(join(home.private, 'password'), password, { mode: 0o600 })
-  await rm(join(home.pgdata, FORMER_PASSWORD))
+  await rm(join(home.pgdata, OLD_PASSWORD_FILE))
   return password
 }
 
@@ -64,40 +64,40 @@ async function createCluster(home: Home, signal: AbortSignal): Promise<void> {
   const programs = await findBinaries(home, signal)
   // A killed start leaves this folder behind.
   const work = await mkdtemp(join(home.place, 'unfinished-'))
-  const made = join(work, 'data')
+  const newCluster = join(work, 'data')
   const superuserPassword = join(work, 'password')
   const run = async (name: string, args: readonly string[], input = ''): Promise<void> => {
     const { exitCode, output } = await runProgram(home, join(programs, name), args, { signal, input })
     if (exitCode !== 0) throw failureIn(output, home.dataDir)
   }
   try {
-    await mkdir(made, { mode: 0o700 })
-    await writeFile(superuserPassword, await keepPassword(home, 'superuser-password'), { mode: 0o600 })
+    await mkdir(newCluster, { mode: 0o700 })
+    await writeFile(superuserPassword, await readOrCreatePassword(home, 'superuser-password'), { mode: 0o600 })
     if (home.owner !== undefined) {
       await chmod(work, 0o711)
-      for (const path of [made, superuserPassword]) await lchown(path, home.owner.uid, home.owner.gid)
+      for (const path of [newCluster, superuserPassword]) await lchown(path, home.owner.uid, home.owner.gid)
     }
-    await run('initdb', ['-D', made, '--pwfile', superuserPassword, ...ACCESS, ...LOCALE])
+    await run('initdb', ['-D', newCluster, '--pwfile', superuserPassword, ...ACCESS, ...LOCALE])
     const statements = [
-      `create role ${ROLE} login createdb createrole password '${await keepPassword(home, 'password')}';`,
+      `create role ${ROLE} login createdb createrole password '${await readOrCreatePassword(home, 'password')}';`,
       `grant pg_signal_backend, pg_read_all_stats to ${ROLE};`,
     ]
     // In single-user mode and before the cluster is in place, so that no superuser ever has to log in.
-    await run('postgres', ['--single', '-D', made, '-c', 'exit_on_error=true', 'postgres'], statements.join('\n'))
-    await rename(made, home.pgdata).catch(async (error: unknown) => {
+    await run('postgres', ['--single', '-D', newCluster, '-c', 'exit_on_error=true', 'postgres'], statements.join('\n'))
+    await rename(newCluster, home.pgdata).catch(async (error: unknown) => {
       // Another process was faster, and its cluster is used.
       if (!(await hasCluster(home))) throw error
     })
   } finally {
-    await removeWork(home, work, made)
+    await removeWork(home, work, newCluster)
   }
 }
 
 /** Root removes files of the server's user as that user, who may put links there meanwhile. */
-async function removeWork(home: Home, work: string, made: string): Promise<void> {
+async function removeWork(home: Home, work: string, newCluster: string): Promise<void> {
   if (home.owner !== undefined) {
-    await runProgram(home, '/bin/rm', ['-rf', made])
-    await rmdir(made).catch(() => undefined)
+    await runProgram(home, '/bin/rm', ['-rf', newCluster])
+    await rmdir(newCluster).catch(() => undefined)
   }
   await rm(work, { recursive: true, force: true })
 }
@@ -115,7 +115,7 @@ async function readPassword(home: Home, name: string): Promise<string | undefine
 }
 
 /** The password in this file, which is created if it is missing. Processes that create it at once get the same one. */
-async function keepPassword(home: Home, name: string): Promise<string> {
+async function readOrCreatePassword(home: Home, name: string): Promise<string> {
   const draft = join(home.private, randomUUID())
   const password = randomBytes(24).toString('base64url')
   await writeFile(draft, password, { mode: 0o600 })
@@ -126,8 +126,8 @@ async function keepPassword(home: Home, name: string): Promise<string> {
 }
 
 /** Resolves to undefined if the file or folder does not exist. */
-async function unlessMissing<Found>(found: Promise<Found>): Promise<Found | undefined> {
-  return await found.catch((error: unknown) => {
+async function unlessMissing<Found>(reading: Promise<Found>): Promise<Found | undefined> {
+  return await reading.catch((error: unknown) => {
     if (codeOf(error) !== 'ENOENT') throw error
     return undefined
   })

@@ -21,8 +21,8 @@ async function isServer(pid: number, { pgdata }: Home): Promise<boolean> {
   try {
     if (process.platform !== 'linux') return process.kill(pid, 0)
     const data = await realpath(pgdata)
-    const place = await readlink(`/proc/${pid}/cwd`).catch(codeOf)
-    if (place !== 'EACCES') return place === data
+    const workingDirectory = await readlink(`/proc/${pid}/cwd`).catch(codeOf)
+    if (workingDirectory !== 'EACCES') return workingDirectory === data
     // In a container whose root may not trace processes, only the command line shows. A zombie's is empty.
     const [, argument = ''] = /\0-D\0([^\0]+)/.exec(await readFile(`/proc/${pid}/cmdline`, 'utf8')) ?? []
     return (await realpath(argument)) === data

@@ -47,16 +47,16 @@ export async function prepareHome(dataDir: string): Promise<Home> {
   }
   await mkdir(absolute, { recursive: true })
   const home = await locateHome(dataDir)
-  if (home.owner !== undefined) await makePlace(home, home.owner)
-  await makePrivate(home)
+  if (home.owner !== undefined) await preparePlace(home, home.owner)
+  await createPrivateFolder(home)
   return await locateHome(dataDir)
 }
 
-async function makePlace(home: Home, owner: Owner): Promise<void> {
+async function preparePlace(home: Home, owner: Owner): Promise<void> {
   const { dataDir, pgdata, place } = home
-  await makeRootOwned(dataDir, dataDir)
+  await createRootOwned(dataDir, dataDir)
   await chmod(dataDir, ((await stat(dataDir)).mode & 0o777) | 0o011)
-  if (place !== dataDir) return makeRootOwned(place, dataDir)
+  if (place !== dataDir) return createRootOwned(place, dataDir)
   if ((await runProgram(home, '/bin/sh', ['-c', 'cd "$0"', dataDir])).exitCode === 0) return
   if ((await lstat(pgdata).catch(() => undefined)) !== undefined) {
     const reason = `root may not run PostgreSQL, and the user that runs it (uid ${owner.uid}) cannot enter ${pgdata}`
@@ -64,7 +64,7 @@ async function makePlace(home: Home, owner: Owner): Promise<void> {
     throw embeddedError(dataDir, reason, `${open}, or set LIVEHOUSE_DATA_DIR to another directory`)
   }
   const reachable = join(REACHABLE_PLACE, createHash('sha256').update(dataDir).digest('hex').slice(0, 16))
-  await makeRootOwned(reachable, dataDir)
+  await createRootOwned(reachable, dataDir)
   await symlink(join(reachable, 'postgres'), pgdata).catch((error: unknown) => {
     // Another process has created the same link.
     if (codeOf(error) !== 'EEXIST') throw error
@@ -72,7 +72,7 @@ async function makePlace(home: Home, owner: Owner): Promise<void> {
 }
 
 /** Creates a folder that only root may change: others could replace what is in it at any time. @throws db.embedded */
-async function makeRootOwned(folder: string, dataDir: string): Promise<void> {
+async function createRootOwned(folder: string, dataDir: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o755 })
   const { uid, gid, mode } = await stat(folder)
   if (uid === 0 && (mode & (gid === 0 ? 0o002 : 0o022)) === 0) return
@@ -80,14 +80,14 @@ async function makeRootOwned(folder: string, dataDir: string): Promise<void> {
   throw embeddedError(dataDir, `${folder} may be changed by others (uid ${uid}), and livehouse runs as root`, repair)
 }
 
-async function makePrivate({ dataDir, private: folder }: Home): Promise<void> {
+async function createPrivateFolder({ dataDir, private: folder }: Home): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  const found = await lstat(folder)
-  if (!found.isDirectory() || found.uid !== (process.geteuid?.() ?? found.uid)) {
+  const info = await lstat(folder)
+  if (!info.isDirectory() || info.uid !== (process.geteuid?.() ?? info.uid)) {
     const repair = 'Run as its owner, or set LIVEHOUSE_DATA_DIR to another directory'
     throw embeddedError(dataDir, `${folder} is not a folder of this user`, repair)
   }
-  if ((found.mode & 0o077) !== 0) await chmod(folder, 0o700)
+  if ((info.mode & 0o077) !== 0) await chmod(folder, 0o700)
 }
 
 /** By convention nobody and nogroup, which need no entry in /etc/passwd. Other services may use them too. */
@@ -99,8 +99,8 @@ const NOBODY: Owner = { uid: 65_534, gid: 65_534 }
  */
 export async function serverOwner(pgdata: string, accounts = '/etc/passwd'): Promise<Owner | undefined> {
   if (process.geteuid?.() !== 0) return undefined
-  const found = await lstat(pgdata).catch(() => undefined)
-  if (found?.isDirectory() && found.uid !== 0) return { uid: found.uid, gid: found.gid }
+  const info = await lstat(pgdata).catch(() => undefined)
+  if (info?.isDirectory() && info.uid !== 0) return { uid: info.uid, gid: info.gid }
   const [, uid, gid] = /^livehouse:[^:]*:(\d+):(\d+):/m.exec(await readFile(accounts, 'utf8').catch(() => '')) ?? []
   return uid === undefined || Number(uid) === 0 ? NOBODY : { uid: Number(uid), gid: Number(gid) }
 }

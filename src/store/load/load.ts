@@ -135,7 +135,7 @@ function upsertLines(into: LoadTable, lines: Buffer, runId: string, overwrites: 
   // otherwise `findChangedRange`, which goes by it, would have the range read again for ever.
   const declared = content.filter((name) => name !== 'extra')
   const table = sql.table(`livehouse.${into.table}`)
-  const isBack = into.marksRemoved ? sql`, removed_at = null` : sql``
+  const clearRemoval = into.marksRemoved ? sql`, removed_at = null` : sql``
 
   // The offset makes the planner look up each row through the index, even in a table that has grown without statistics.
   return sql<Record<'inserted' | 'updated', string>>`
@@ -151,7 +151,7 @@ function upsertLines(into: LoadTable, lines: Buffer, runId: string, overwrites: 
       on conflict (${refs(into.key)}) do update
       set ${sql.join(content.map((name) => sql`${sql.ref(name)} = excluded.${sql.ref(name)}`))},
         run_id = case when ${differs('excluded', declared)} then excluded.run_id else target.run_id end,
-        changed_at = now()${isBack}
+        changed_at = now()${clearRemoval}
       where ${differs('excluded')} and ${mayOverwrite(into, overwrites)}
       returning target.inserted_at = now() as is_new
     )
@@ -161,20 +161,20 @@ function upsertLines(into: LoadTable, lines: Buffer, runId: string, overwrites: 
 /** A row of a lower version is always overwritten, and one of a higher version never; `overwrites` decides the rest. */
 function mayOverwrite({ versions, freshnessColumn }: LoadTable, overwrites: Overwrites): RawBuilder<unknown> {
   const isLate = overwrites === 'late'
-  const held = (name: string) => sql`target.${sql.ref(name)}`
+  const stored = (name: string) => sql`target.${sql.ref(name)}`
   const given = (name: string) => sql`excluded.${sql.ref(name)}`
-  const rules = [isLate ? sql`${held('run_id')} < ${given('run_id')}` : sql`true`]
+  const rules = [isLate ? sql`${stored('run_id')} < ${given('run_id')}` : sql`true`]
   if (freshnessColumn !== undefined && overwrites !== 'all') {
-    const than = isLate ? sql`>` : sql`>=`
-    rules.push(sql`(${held(freshnessColumn)} is null or ${given(freshnessColumn)} ${than} ${held(freshnessColumn)})`)
+    const sign = isLate ? sql`>` : sql`>=`
+    const [old, fresh] = [stored(freshnessColumn), given(freshnessColumn)]
+    rules.push(sql`(${old} is null or ${fresh} ${sign} ${old})`)
   }
   const isNewer = sql.join(rules, sql` and `)
   if (versions === undefined) return isNewer
-  const [own, other] = [given(versions.column), held(versions.column)]
+  const [own, other] = [given(versions.column), stored(versions.column)]
   return sql`(${other} < ${own} or (${other} = ${own} and ${isNewer}))`
 }
 
-/** A list of column names. */
 function refs(names: readonly string[]): RawBuilder<unknown> {
   return sql.join(names.map((name) => sql.ref(name)))
 }

@@ -20,7 +20,7 @@ export interface TablePart {
 const PAGE = 10_000
 
 /** How many rows this part has, without removed ones. */
-export async function countHeld(db: Db, part: TablePart): Promise<number> {
+export async function countPartRows(db: Db, part: TablePart): Promise<number> {
   const { rows } = await sql<{ held: string }>`
     select count(*) as held from ${tableOf(part)} as t where ${isOfPart(part)}`.execute(db)
   return Number(rows[0]?.held ?? 0)
@@ -39,7 +39,7 @@ export async function countEarlier(db: Db, part: TablePart, runId: string) {
 }
 
 /** The minute, on the service's wall clock, of the latest row of this part; undefined if there is none. */
-export async function latestHeld(db: Db, part: TablePart): Promise<Window | undefined> {
+export async function findLatestMinute(db: Db, part: TablePart): Promise<Window | undefined> {
   const latest = sql`(max(t.${sql.ref(part.stream.timeColumns[0] ?? '')}) at time zone ${part.timeZone})::text`
   const { rows } = await sql<{ latest: string | null }>`
     select ${latest} as latest from ${tableOf(part)} as t where ${isOfPart(part)}`.execute(db)
@@ -48,7 +48,7 @@ export async function latestHeld(db: Db, part: TablePart): Promise<Window | unde
 }
 
 /** The minute of the first row that begins within the window and has its last time between two instants. */
-export async function firstLasting(db: Db, part: TablePart, from: Date, to: Date): Promise<WallTime | undefined> {
+export async function findFirstLasting(db: Db, part: TablePart, from: Date, to: Date): Promise<WallTime | undefined> {
   const [began = '', ...others] = part.stream.timeColumns
   const last = sql.ref(others.at(-1) ?? began)
   const begins = { ...part, stream: { ...part.stream, timeColumns: [began] } }
@@ -73,15 +73,15 @@ export async function forgetMissedRows(trx: Db, after: Date): Promise<void> {
 }
 
 /** Which of these missing fields have a value in any row of this part, which a new reading would clear. */
-export async function findHeldFields(db: Db, part: TablePart, fields: readonly string[]): Promise<readonly string[]> {
-  const held: string[] = []
+export async function findFilledFields(db: Db, part: TablePart, fields: readonly string[]): Promise<readonly string[]> {
+  const filled: string[] = []
   for (const [name, { source }] of Object.entries(part.stream.columns)) {
     if (source.kind !== 'field' || !fields.includes(source.field)) continue
     const holder = sql`select from ${tableOf(part)} t where ${isOfPart(part)} and t.${sql.ref(name)} is not null`
     const { rows } = await sql<{ isHeld: boolean }>`select exists (${holder}) as "isHeld"`.execute(db)
-    if (rows[0]?.isHeld === true) held.push(source.field)
+    if (rows[0]?.isHeld === true) filled.push(source.field)
   }
-  return held
+  return filled
 }
 
 /** The keys, within the partition, of the rows of this part that the reading did not find. */
@@ -140,8 +140,8 @@ export function isOfPart(part: TablePart): RawBuilder<unknown> {
           const time = sql`t.${sql.ref(name)}`
           const from = sql`${formatWallTime(window.from)}::timestamp at time zone ${timeZone}`
           const to = sql`${formatWallTime(window.to)}::timestamp at time zone ${timeZone}`
-          const lies = sql`${time} >= ${from} and ${time} < ${to}`
-          return index === 0 ? lies : sql`(${time} is null or ${lies})`
+          const isWithin = sql`${time} >= ${from} and ${time} < ${to}`
+          return index === 0 ? isWithin : sql`(${time} is null or ${isWithin})`
         })
   const present = stream.marksRemoved ? [sql`t.removed_at is null`] : []
   return sql.join([isOfPartition(part), ...inWindow, ...present], sql` and `)
@@ -154,9 +154,9 @@ export interface Comparison {
   readonly disputed: readonly string[]
 }
 
-export const nothingDisputed: Comparison = { removed: 0, disputed: [] }
+export const noDifference: Comparison = { removed: 0, disputed: [] }
 
-interface ComparedBy {
+interface ComparisonOptions {
   readonly runId: string
   readonly at: Date
   /** A row is marked as removed only if an earlier reading had missed it by then; undefined marks none. */
@@ -172,11 +172,11 @@ interface ComparedBy {
  * as missed; those that the proven reading before it missed too are marked as removed; rows that it found are no longer
  * missed. A row that may be among unreadable items is not marked until it was found again, or all items could be read.
  */
-export async function compareWithHeld(
+export async function compareWithTable(
   trx: Transaction<Database>,
   part: TablePart,
   found: { readonly count: number; readonly has: (key: string) => boolean },
-  { runId, at, missedBy, mayBeUnread = false, isAllRead = false }: ComparedBy,
+  { runId, at, missedBy, mayBeUnread = false, isAllRead = false }: ComparisonOptions,
 ): Promise<Comparison> {
   const { stream, partition } = part
   const key = keyColumnOf(part)
@@ -185,15 +185,15 @@ export async function compareWithHeld(
     select (select count(*) from ${tableOf(part)} as t where ${isOfPart(part)}) as held,
       exists (select from livehouse_ops.missed_rows where ${place}) as is_any_missed`.execute(trx)
   const isWhole = Number(before.rows[0]?.held) === found.count
-  if (isWhole && before.rows[0]?.is_any_missed === false) return nothingDisputed
+  if (isWhole && before.rows[0]?.is_any_missed === false) return noDifference
   const missing = isWhole ? [] : await findAbsent(trx, part, found.has)
   const foundAgain = await sql<{ row_key: string }>`
     delete from livehouse_ops.missed_rows where ${place} and not row_key = any(${missing}::text[])
       and row_key in (select t.${key}::text from ${tableOf(part)} as t where ${isOfPart(part)})
     returning row_key`.execute(trx)
-  const returned = foundAgain.rows.map(({ row_key }) => row_key)
+  const foundAgainKeys = foundAgain.rows.map(({ row_key }) => row_key)
   const mayMark = missedBy !== undefined || !stream.marksRemoved
-  if (missing.length === 0 || !mayMark) return { removed: 0, disputed: [...returned, ...missing] }
+  if (missing.length === 0 || !mayMark) return { removed: 0, disputed: [...foundAgainKeys, ...missing] }
   const { rows } = await sql<{ row_key: string }>`
     delete from livehouse_ops.missed_rows where ${place} and row_key = any(${missing}::text[])
       and missed_at <= ${missedBy ?? null} and not ${mayBeUnread}
@@ -212,7 +212,7 @@ export async function compareWithHeld(
     returning row_key`.execute(trx)
   // A row of a stream that marks none stays missed, and is disputed only the first time.
   const stillMissed = stream.marksRemoved ? missing : missedOnce.rows.map(({ row_key }) => row_key)
-  return { removed: missedTwice.length, disputed: [...returned, ...stillMissed] }
+  return { removed: missedTwice.length, disputed: [...foundAgainKeys, ...stillMissed] }
 }
 
 /**

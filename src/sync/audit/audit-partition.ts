@@ -5,7 +5,7 @@ import { readEarlier } from '../../ledger/slices/earlier-readings.ts'
 import { type WaitingItem, readQuarantined } from '../../ledger/quarantine/quarantine.ts'
 import { readLastReading } from '../../ledger/slices/slices.ts'
 import { countUntimed, findMinute, findQuietMinute } from '../../store/load/audit-part.ts'
-import { countHeld, readMissedRows } from '../../store/load/table-part.ts'
+import { countPartRows, readMissedRows } from '../../store/load/table-part.ts'
 import { type CallMeter, isRefusal } from '../page-reading.ts'
 import type { RunDeps } from '../slice-work.ts'
 import { claimableUntil, cutWindowAt, isOfDay, minuteOfItem } from '../windows.ts'
@@ -165,7 +165,7 @@ async function compareByReading(window: Window, sides: Sides): Promise<Compariso
 /** Counts the rows and quarantined items in a range; without a range, those without a readable time. */
 async function countRows(window: Window | undefined, { stream, partition, minutes, deps }: Sides) {
   const part = { stream, partition, window, timeZone: deps.timeZone }
-  const rows = await (window ? countHeld : countUntimed)(deps.db, part)
+  const rows = await (window ? countPartRows : countUntimed)(deps.db, part)
   const quarantined = minutes.filter((minute) => {
     if (window === undefined || minute === undefined) return window === minute
     return minute >= window.from && minute < window.to
@@ -216,7 +216,7 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
   const ofToday = ({ lastSeenAt }: WaitingItem) => !isDaily || dayOf(lastSeenAt) === today
   const day = isDaily ? { serviceDay: today } : {}
   const quarantinedRows = items.filter(ofToday).length
-  const held = await countHeld(db, { stream, partition, window: undefined, timeZone, ...day })
+  const held = await countPartRows(db, { stream, partition, window: undefined, timeZone, ...day })
   const warehouseRows = held + quarantinedRows
   const sourceRows = await askTotal({ stream, partition }, deps, meter)
   const counted = { ...noComparison, sourceRows, warehouseRows, quarantinedRows }
