@@ -5,7 +5,7 @@ import type { FetchPage } from '../core/page.ts'
 import { parsePartition } from '../core/slice.ts'
 import { streams } from '../streams/registry.ts'
 import type { RunDeps } from '../sync/slice-work.ts'
-import { DAYS_UNTIL_GONE, readGoneChannels, readUnaskedChannels, recordChannelAnswers } from '../ledger/channels.ts'
+import { DAYS_UNTIL_GONE, readGoneChannels, readGoneChannelsToAsk, recordChannelAnswers } from '../ledger/channels.ts'
 import { readAnsweredChannels } from '../ledger/slices/slices-of-runs.ts'
 
 /** A list that every channel has, whatever a run reads. */
@@ -32,7 +32,7 @@ export async function askGoneChannels(
       (error: unknown) => (hasCode(error, 'api.channelUnknown') ? unknown.add(channelId) : gone.delete(channelId)),
     )
   }
-  await Promise.all((await readUnaskedChannels(db, serviceDay)).map(ask))
+  await Promise.all((await readGoneChannelsToAsk(db, serviceDay)).map(ask))
   await recordChannelAnswers(db, { unknown, answered: new Set(), serviceDay }, runId)
   return gone
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { planBi, publishBi } from '../bi/publish/publish-bi.ts'
 import { connect, type Connection, type ConnectOptions } from '../service/connect.ts'
 import { createPace } from '../service/pace.ts'
-import { LARGEST_DIFFERENCE_SECONDS } from '../service/service-clock.ts'
+import { MAX_CLOCK_DIFFERENCE_SECONDS } from '../service/service-clock.ts'
 import { allStreams } from '../streams/registry.ts'
 import type { Clock } from '../core/clock.ts'
 import { type WallTime, wallTimeAt } from '../core/wall-clock.ts'
@@ -106,7 +106,7 @@ export async function readServiceTime(
   if (aheadMs === undefined) {
     const reason = "the service's answers have no Date, or one before 2001: this machine's clock counts instead"
     log.warn('clock.unknown', { reason })
-  } else if (Math.abs(aheadMs) > LARGEST_DIFFERENCE_SECONDS * 1000) {
+  } else if (Math.abs(aheadMs) > MAX_CLOCK_DIFFERENCE_SECONDS * 1000) {
     const reason = "this machine's clock differs from the service's, which counts: synchronise it (NTP)"
     log.warn('clock.differs', { aheadSeconds: Math.round(aheadMs / 1000), reason })
   }

@@ -2,7 +2,7 @@ import { operatorCommands, type RunOutcome } from '../core/outcome.ts'
 import { noSlices } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { type NewAcceptance, readAcceptances, recordAcceptance } from '../ledger/slices/acceptances.ts'
-import { forgetCoverage, type Forgotten, type ForgottenPartition } from '../ledger/slices/forget-coverage.ts'
+import { forgetCoverage, type ForgottenPartition, type RangeToForget } from '../ledger/slices/forget-coverage.ts'
 import { readShortfalls } from '../ledger/open-readings.ts'
 import { acceptMissingFields } from '../ledger/slices/earlier-readings.ts'
 import { readSource } from '../ledger/source.ts'
@@ -38,7 +38,7 @@ export function createOperatorActions(context: AppContext, db: Db, runJob: RunJo
     /** Tries to read all that is in quarantine again. @returns the run */
     retryQuarantine: async (askedBy: string) => await runIdOf(retryOnRecord({ ...context, askedBy }, db, undefined)),
     /** Takes a range of a channel out of what is covered, so that the next sync reads it again. @returns the run */
-    reopen: async (range: Forgotten, askedBy: string) =>
+    reopen: async (range: RangeToForget, askedBy: string) =>
       await runIdOf(forgetOnRecord({ ...context, askedBy }, db, range)),
   }
 }
@@ -82,7 +82,7 @@ export async function retryOnRecord(
 export async function forgetOnRecord(
   context: AppContext,
   db: Db,
-  range: Forgotten,
+  range: RangeToForget,
 ): Promise<Recorded<{ readonly forgotten: readonly ForgottenPartition[] }>> {
   const { streams, channels, window } = range
   const asked = { streams, channels, ...boundsOf(window) }

@@ -5,7 +5,7 @@ import { type BudgetSettings, readCallBudget } from '../ledger/call-budget.ts'
 import { readChannelList } from '../ledger/channels.ts'
 import { readLedgerUnits } from '../ledger/latest-readings.ts'
 import { readOpenReadings } from '../ledger/open-readings.ts'
-import { readQuarantine } from '../ledger/quarantine/quarantine-reasons.ts'
+import { readQuarantineGroups } from '../ledger/quarantine/quarantine-reasons.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import { readRunReports } from '../ledger/runs/run-reports.ts'
 import { readSource } from '../ledger/source.ts'
@@ -54,7 +54,7 @@ export async function readHealth(db: Db, question: HealthQuestion) {
     units: await readLedgerUnits(db, timeZone),
     ...(await readOpenReadings(db, MOST_OPEN)),
     acceptances: await readAcceptances(db),
-    quarantine: await readQuarantine(db, mostQuarantined === undefined ? {} : { most: mostQuarantined }),
+    quarantine: await readQuarantineGroups(db, mostQuarantined === undefined ? {} : { most: mostQuarantined }),
     /** The last ones, the newest first. */
     runs: await readRunReports(db, { count: LAST_RUNS }),
     sizes: await readTableSizes(db),

@@ -1,7 +1,7 @@
 import { isEmptyWindow, partitionKey, type Place, type Window } from '../core/slice.ts'
 import { type ChannelState, readChannelStates, readGoneChannels } from '../ledger/channels.ts'
 import { type LedgerEntry, readLedger } from '../ledger/open-readings.ts'
-import { readQuarantine, SAMPLE_LENGTH } from '../ledger/quarantine/quarantine-reasons.ts'
+import { readQuarantineGroups, SAMPLE_LENGTH } from '../ledger/quarantine/quarantine-reasons.ts'
 import { readQuestions } from '../ledger/questionnaires.ts'
 import { readSource } from '../ledger/source.ts'
 import type { Db } from '../store/database.ts'
@@ -62,5 +62,5 @@ function unseen(channelId: string): ShownChannel {
 /** What is in quarantine by stream and reason, and by which clock. @param names of all streams when undefined */
 export async function listQuarantine(db: Db, names: readonly string[] | undefined) {
   const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
-  return { timeZone, groups: await readQuarantine(db, { streams: names }), longestSample: SAMPLE_LENGTH }
+  return { timeZone, groups: await readQuarantineGroups(db, { streams: names }), longestSample: SAMPLE_LENGTH }
 }

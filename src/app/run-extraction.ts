@@ -1,6 +1,6 @@
 import type { ServiceSettings, ExtractionSettings } from './settings.ts'
 import type { Connection } from '../service/connect.ts'
-import { LARGEST_DIFFERENCE_SECONDS } from '../service/service-clock.ts'
+import { MAX_CLOCK_DIFFERENCE_SECONDS } from '../service/service-clock.ts'
 import { recoveryFrom } from '../core/errors.ts'
 import type { RunOutcome } from '../core/outcome.ts'
 import type { Stream } from '../core/stream.ts'
@@ -167,7 +167,7 @@ async function extract(
   await endAcceptances(db, startedAt)
   // By this machine's clock alone, readings of another machine may seem later, and all may where it is behind.
   const isTold = connection.serviceClock.ownAheadMs() !== undefined
-  const mostAhead = isTold ? LARGEST_DIFFERENCE_SECONDS : MOST_BETWEEN_MACHINES
+  const mostAhead = isTold ? MAX_CLOCK_DIFFERENCE_SECONDS : MOST_BETWEEN_MACHINES
   const latest = new Date(startedAt.getTime() + mostAhead * 1000)
   const forgotten = isTold || !(await areMostRunsAfter(db, latest)) ? await forgetReadingsAfter(db, latest) : 0
   if (forgotten > 0)

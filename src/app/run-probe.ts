@@ -3,7 +3,7 @@ import type { RunProblem } from '../core/outcome.ts'
 import { noCounts, noSlices } from '../core/slice.ts'
 import type { Db } from '../store/database.ts'
 import { probe } from '../sync/probe.ts'
-import { keepSourceFacts, readSourceFacts } from '../ledger/source.ts'
+import { readSourceFacts, saveSourceFacts } from '../ledger/source.ts'
 import { allStreams } from '../streams/registry.ts'
 import { recordRun } from './record-run.ts'
 import { claimOnFirstPage, openConnection, type RunSettings } from './open-connection.ts'
@@ -17,7 +17,7 @@ export async function runProbe(context: AppContext, settings: RunSettings, db: D
     const onFirstPage = await claimOnFirstPage(context, settings, db)
     await using connection = openConnection({ ...context, signal }, settings.service, db, { onFirstPage })
     const { facts, calls, failures } = await probe(connection.ask, allStreams, signal)
-    await keepSourceFacts(db, facts, { runId, foundAt: new Date(context.clock.now()) })
+    await saveSourceFacts(db, facts, { runId, foundAt: new Date(context.clock.now()) })
     const errors = [...failures].map(([stream, { code, message }]): RunProblem => {
       return { stream: stream.name, partition: null, code, message }
     })

@@ -22,7 +22,7 @@ export async function readGoneChannels(db: Db): Promise<ReadonlySet<string>> {
 }
 
 /** The gone channels that no run has asked for on this day of the service. */
-export async function readUnaskedChannels(db: Db, serviceDay: string): Promise<readonly string[]> {
+export async function readGoneChannelsToAsk(db: Db, serviceDay: string): Promise<readonly string[]> {
   const rows = await ops(db)
     .selectFrom('livehouse.channels as channel')
     .leftJoin('channel_states as known', 'known.channelId', 'channel.channelId')
@@ -175,7 +175,7 @@ export async function registerChannels(db: Db, channels: readonly ConfiguredChan
 }
 
 /** Writes what the service says about a channel. A null leaves the stored value. */
-export function describeChannel(db: Db, channelId: string, { name, adminId }: ChannelFacts, runId: string): Statement {
+export function updateChannel(db: Db, channelId: string, { name, adminId }: ChannelFacts, runId: string): Statement {
   const facts = { ...(name !== null && { name }), ...(adminId !== null && { adminId }) }
   const names = (['name', 'adminId'] as const).filter((each) => each in facts)
   return ops(db)

@@ -24,8 +24,8 @@ export interface OpenReading
 /** The open readings of active channels and the account. */
 export type OpenReadings = Awaited<ReturnType<typeof readOpenReadings>>
 
-/** Reads what is open. @param most how many of each kind to list @param channelId all channels when not given */
-export async function readOpenReadings(db: Db, most: number, channelId?: string) {
+/** Reads what is open. @param limit how many of each kind to list @param channelId all channels when not given */
+export async function readOpenReadings(db: Db, limit: number, channelId?: string) {
   const open: OpenReading[] = []
   const openCounts = { gap: 0, problem: 0, accepted: 0 }
   const active = ops(db)
@@ -42,7 +42,7 @@ export async function readOpenReadings(db: Db, most: number, channelId?: string)
       .orderBy(({ fn }) => fn('upper', ['reads']), 'desc')
       .orderBy('stream')
       .orderBy('partition')
-      .limit(most)
+      .limit(limit)
       .execute()
     openCounts[kind] = Number(rows[0]?.count ?? 0)
     open.push(...rows.map(toReading))

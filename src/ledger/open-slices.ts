@@ -20,11 +20,11 @@ export interface OpenSlice
   readonly refused: { readonly page: number; readonly since: Date } | undefined
 }
 
-const LONGEST_REFUSAL_MS = 3 * DAY * 1000
+const MAX_REFUSAL_MS = 3 * DAY * 1000
 
 /** Whether the next page has been refused for so long that a spent day's budget cannot be the reason. */
 export function isRefusedForDays({ refused, pagesRead }: OpenSlice, nowMs: number): boolean {
-  return refused?.page === pagesRead + 1 && nowMs - refused.since.getTime() >= LONGEST_REFUSAL_MS
+  return refused?.page === pagesRead + 1 && nowMs - refused.since.getTime() >= MAX_REFUSAL_MS
 }
 
 /** The open slice of a partition; undefined if there is none. */

@@ -3,7 +3,7 @@ import { DAY } from '../core/wall-clock.ts'
 import type { Db } from '../store/database.ts'
 import { isDueNotice } from './alerts.ts'
 import { now as databaseTime, ops } from './ops.ts'
-import { forgetUses } from './slices/acceptances.ts'
+import { deleteUses } from './slices/acceptances.ts'
 
 /**
  * The tables of `livehouse_ops` whose rows keep the run that they name from being pruned. Tables of the warehouse and
@@ -24,19 +24,19 @@ export const REFERRING_TABLES: readonly string[] = [
 ]
 
 /** A year, and some weeks to compare with the year before. */
-const KEPT_DAYS = 400
+const RETENTION_DAYS = 400
 
 /**
- * Deletes records that are older than `KEPT_DAYS` by this machine's clock and by the database's: ended runs of jobs,
+ * Deletes records that are older than `RETENTION_DAYS` by this machine's clock and by the database's: ended job runs,
  * closed backfills, cleared alerts, uses of ended acceptances, days of the call budget, and runs that nothing names.
  * Slices (see `pruneSlices`) and quarantine are not touched.
  */
 export async function pruneRecords(db: Db, now: Date): Promise<void> {
   const { databaseNow } = await db.selectNoFrom(databaseTime.as('databaseNow')).executeTakeFirstOrThrow()
-  const before = new Date(Math.min(now.getTime(), databaseNow.getTime()) - KEPT_DAYS * DAY * 1000)
+  const before = new Date(Math.min(now.getTime(), databaseNow.getTime()) - RETENTION_DAYS * DAY * 1000)
   // Runs of jobs come first, as they refer to runs.
   await ops(db).deleteFrom('job_runs').where('status', '!=', 'running').where('startedAt', '<', before).execute()
-  await forgetUses(db, before)
+  await deleteUses(db, before)
   const backfills = ops(db).deleteFrom('backfills as old').where('status', '!=', 'open')
   const isUnused = isUnreferenced(['slices', 'open_slices'], 'backfill_id')
   await backfills.where('finishedAt', '<', before).where(isUnused).execute()

@@ -6,7 +6,7 @@ import type { Db } from '../store/database.ts'
 import { isConnectionLoss } from '../store/translate-error.ts'
 
 /** As long as a lease lasts: after that, another process may have taken over the work. */
-const LONGEST_OUTAGE_MS = 20_000
+const MAX_OUTAGE_MS = 20_000
 const OUTAGE_POLL_MS = 500
 const SERIALIZATION = '40001'
 
@@ -47,7 +47,7 @@ export function createSharedPace(db: Db, host: string, clock: Clock): UpdatePace
       } catch (error) {
         const mayPass = isConnectionLoss(error) || codeOf(error) === SERIALIZATION
         if (!mayPass || monotonicMs() > lastMs) throw error
-        lastMs = Math.min(lastMs, monotonicMs() + LONGEST_OUTAGE_MS)
+        lastMs = Math.min(lastMs, monotonicMs() + MAX_OUTAGE_MS)
       }
     }
   }

@@ -94,7 +94,7 @@ export async function readSourceFacts(db: Db) {
 }
 
 /** Records what a probe found out. A fact without an answer does not replace an earlier answer. */
-export async function keepSourceFacts(
+export async function saveSourceFacts(
   db: Db,
   facts: readonly SourceFact[],
   { runId, foundAt }: { readonly runId: string; readonly foundAt: Date },

@@ -9,9 +9,9 @@ export interface TableSize {
 }
 
 /** Tables of up to this many rows are counted, which takes no noticeable time. */
-const MOST_COUNTED = 50_000
+const MAX_COUNTED_ROWS = 50_000
 
-/** The sizes of the tables of schema `livehouse`, by name. An estimate is never below `MOST_COUNTED`. */
+/** The sizes of the tables of schema `livehouse`, by name. An estimate is never below `MAX_COUNTED_ROWS`. */
 export async function readTableSizes(db: Db): Promise<ReadonlyMap<string, TableSize>> {
   // The builder does not know the catalogs.
   const { rows: tables } = await sql<{ name: string; estimate: number }>`
@@ -20,17 +20,17 @@ export async function readTableSizes(db: Db): Promise<ReadonlyMap<string, TableS
   const sizes = new Map<string, TableSize>()
   for (const { name, estimate } of tables) {
     const rows = db.selectFrom(sql.table(`livehouse.${name}`).as('t')).select((eb) => eb.lit(1).as('one'))
-    const counting = db.selectFrom(rows.limit(MOST_COUNTED + 1).as('counted'))
+    const counting = db.selectFrom(rows.limit(MAX_COUNTED_ROWS + 1).as('counted'))
     const { found } = await counting.select(({ fn }) => fn.countAll().as('found')).executeTakeFirstOrThrow()
     const count = Number(found)
-    const isExact = count <= MOST_COUNTED
-    sizes.set(name, { rows: isExact ? count : Math.max(estimate, MOST_COUNTED), isExact })
+    const isExact = count <= MAX_COUNTED_ROWS
+    sizes.set(name, { rows: isExact ? count : Math.max(estimate, MAX_COUNTED_ROWS), isExact })
   }
   return sizes
 }
 
 /** To add up more records takes longer than a page may. */
-const MOST_ADDED_UP = 1_000_000
+const MAX_SUMMED_ROWS = 1_000_000
 
 /**
  * The hours that viewers watched since `since`, by the service's day on which they came, in order; undefined if there
@@ -43,8 +43,8 @@ export async function readWatchedDays(
 ) {
   const size = sizes.get('watch_records')
   // An estimate below the count so far is wrong: the statistics are older than the rows.
-  const isUnknown = size !== undefined && !size.isExact && size.rows <= MOST_COUNTED
-  if (isUnknown || (size?.rows ?? 0) > MOST_ADDED_UP) return undefined
+  const isUnknown = size !== undefined && !size.isExact && size.rows <= MAX_COUNTED_ROWS
+  if (isUnknown || (size?.rows ?? 0) > MAX_SUMMED_ROWS) return undefined
   // The builder does not know the tables of streams.
   const { rows } = await sql<{ readonly day: string; readonly hours: number }>`
     select (entered_at at time zone ${timeZone})::date::text as day, sum(watch_seconds) / 3600::float8 as hours

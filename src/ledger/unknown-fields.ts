@@ -3,17 +3,17 @@ import type { Db } from '../store/database.ts'
 import { ops, ROWS_A_STATEMENT } from './ops.ts'
 
 /** Names are cut to fit into an index; `extra` of the row has the whole name. */
-const LONGEST_NAME = 255
+const MAX_NAME_LENGTH = 255
 
 /** Records fields that the spec does not know, a thousand of a slice at most. @returns those that are new */
-export async function rememberUnknownFields(
+export async function recordUnknownFields(
   db: Db,
   stream: string,
   fields: Iterable<string>,
   runId: string,
   seenAt: Date,
 ): Promise<readonly string[]> {
-  const names = [...new Set([...fields].map((field) => cleanText(field.slice(0, LONGEST_NAME))))]
+  const names = [...new Set([...fields].map((field) => cleanText(field.slice(0, MAX_NAME_LENGTH))))]
   const rows = names.slice(0, ROWS_A_STATEMENT).map((field) => ({ stream, field, firstSeenAt: seenAt, runId }))
   if (rows.length === 0) return []
   const newFields = await ops(db)

@@ -35,7 +35,7 @@ export function answerError({ call, raw, code, serviceMessage, clock }: Report):
   const quoted = serviceMessage === '' ? '' : ` ${JSON.stringify(serviceMessage)}`
   const reason = `${code === undefined ? '' : `code ${code}`}${quoted}`.trim()
   const suffix = reason === '' ? '' : ` (${reason})`
-  const waitMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, LONGEST_RETRY_AFTER_MS)
+  const waitMs = retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, MAX_RETRY_AFTER_MS)
   const details = { call: name, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }) }
   if (channelId !== undefined && (code === 404002 || unknownChannelTexts.some((words) => words.test(serviceMessage)))) {
     const message = `${name}: the service does not know this channel${suffix}`
@@ -75,7 +75,7 @@ function statusOf(code: number | string | undefined): number | undefined {
 }
 
 /** The cap on `Retry-After`: no call waits longer. */
-export const LONGEST_RETRY_AFTER_MS = 60_000
+export const MAX_RETRY_AFTER_MS = 60_000
 
 /** Reads `Retry-After`, seconds or an HTTP date (RFC 9110, 10.2.3), as milliseconds. */
 function readRetryAfter(header: string | undefined, clock: Clock): number | undefined {

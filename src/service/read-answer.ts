@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts'
 import { LivehouseError } from '../core/errors.ts'
 import type { CallContext, MeasuredCall, OnCall } from '../core/page.ts'
 import { isObject, withoutPhones } from '../core/text.ts'
-import { badBodyError, answerError, redirectError, unparsedBodyError } from './failure.ts'
+import { answerError, badBodyError, redirectError, unparsedBodyError } from './failure.ts'
 import { headerOf, type RawAnswer } from './http.ts'
 import type { Answer, Call, Redact, Send } from './send.ts'
 
@@ -81,8 +81,8 @@ function parse(text: string): unknown {
   }
 }
 
-const QUOTE_LENGTH = 200
-const LONGEST_CODE = 40
+const MAX_QUOTE_LENGTH = 200
+const MAX_CODE_LENGTH = 40
 
 /** Makes the service's text safe to show: secrets, phones and queries blanked, one line, at most 200 characters. */
 function quote(text: unknown, redact: Redact): string {
@@ -91,7 +91,7 @@ function quote(text: unknown, redact: Redact): string {
     .replace(/\?[^\s"'<>?]*=[^\s"'<>]*/g, '?…')
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .trim()
-  return line.length > QUOTE_LENGTH ? `${line.slice(0, QUOTE_LENGTH)}…` : line
+  return line.length > MAX_QUOTE_LENGTH ? `${line.slice(0, MAX_QUOTE_LENGTH)}…` : line
 }
 
 function bodyFailure(json: unknown, redact: Redact) {
@@ -110,20 +110,20 @@ function readCode(code: unknown, redact: Redact): number | string | undefined {
   if (typeof code === 'number') return code
   if (typeof code !== 'string' && typeof code !== 'bigint') return undefined
   const text = String(code).trim()
-  return /^-?\d{1,15}$/.test(text) ? Number(text) : quote(text, redact).slice(0, LONGEST_CODE)
+  return /^-?\d{1,15}$/.test(text) ? Number(text) : quote(text, redact).slice(0, MAX_CODE_LENGTH)
 }
 
 /** Matches a number that a double may not hold (IEEE 754): 16 digits or dots, or an exponent of three digits. */
 const MAY_LOSE_DIGITS = /(?:^|[:,[\s-])(?:[\d.]{16}|[\d.]+[eE][+-]?\d{3})/
 /** More characters than any column holds. A longer number stays text: to parse a million digits takes minutes. */
-const LONGEST_NUMBER = 100
+const MAX_NUMBER_LENGTH = 100
 
 /** In characters, four times a page of 100 visitors. A smaller body is parsed unchecked if it has few brackets. */
 const LARGE_BODY = 1 << 18
 /** A page of 50 signups with 200 answers each holds 10,000. */
-const MOST_VALUES = 200_000
+const MAX_VALUES = 200_000
 /** At a few thousand levels recursion overflows the stack, and Postgres refuses the `jsonb`. */
-const DEEPEST = 200
+const MAX_DEPTH = 200
 
 /**
  * Parses JSON without losing digits: integers beyond 2^53 become `bigint`, decimals that a double would change and
@@ -140,7 +140,7 @@ export function parseExact(text: string): unknown {
  */
 function findExcess(text: string): string | undefined {
   // So few brackets cannot nest too deep, and counting them is quicker than reading every character.
-  if (text.length < LARGE_BODY && countIn(text, '{') + countIn(text, '[') <= DEEPEST) return undefined
+  if (text.length < LARGE_BODY && countIn(text, '{') + countIn(text, '[') <= MAX_DEPTH) return undefined
   let values = 0
   let depth = 0
   for (let index = 0; index < text.length; index += 1) {
@@ -149,8 +149,8 @@ function findExcess(text: string): string | undefined {
     else if (char === '[' || char === '{') depth += 1
     else if (char === ']' || char === '}') depth -= 1
     if (char === ',' || char === '[' || char === '{') values += 1
-    if (values > MOST_VALUES) return `it holds more than ${MOST_VALUES} values`
-    if (depth > DEEPEST) return `its values are nested deeper than ${DEEPEST} levels`
+    if (values > MAX_VALUES) return `it holds more than ${MAX_VALUES} values`
+    if (depth > MAX_DEPTH) return `its values are nested deeper than ${MAX_DEPTH} levels`
   }
   return undefined
 }
@@ -172,7 +172,7 @@ function endOfString(text: string, start: number): number {
 function exactNumber(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source
   if (typeof value !== 'number' || source === undefined) return value
-  if (source.length > LONGEST_NUMBER) return source
+  if (source.length > MAX_NUMBER_LENGTH) return source
   if (/^-?\d+$/.test(source)) return Number.isSafeInteger(value) ? value : BigInt(source)
   return isExact(value, source) ? value : source
 }

@@ -3,20 +3,20 @@ import { hasCode, isFinalStatus, LivehouseError, recoveryOf } from '../core/erro
 import type { Log } from '../core/log.ts'
 import type { CallContext } from '../core/page.ts'
 import { FORGET_MS } from './call-rate.ts'
-import { LONGEST_RETRY_AFTER_MS } from './failure.ts'
+import { MAX_RETRY_AFTER_MS } from './failure.ts'
 import type { Call } from './send.ts'
 import { isOfTokenCall, TOKEN_CALL } from './tokens.ts'
 
-const MOST_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { token: 8, read: 5, idempotent: 5, once: 2, never: 1 }
+const MAX_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { token: 8, read: 5, idempotent: 5, once: 2, never: 1 }
 /** The most attempts of a read or a token call if an undocumented errcode refuses it, which may be temporary. */
-const MOST_ERRCODE_ATTEMPTS = 3
+const MAX_ERRCODE_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
 /** So many refusals in a row (the attempts of one call) may mean the token, which is renewed once in `RENEWAL_MS`. */
-const SUSPICIOUS_REFUSALS = MOST_ERRCODE_ATTEMPTS
+const SUSPICIOUS_REFUSALS = MAX_ERRCODE_ATTEMPTS
 const RENEWAL_MS = 5 * 60_000
 /** So many retries within `STORM_MS` are worth a warning; so is a `Retry-After` of that length. */
 const STORM_RETRIES = 20
-const STORM_MS = LONGEST_RETRY_AFTER_MS
+const STORM_MS = MAX_RETRY_AFTER_MS
 
 export interface RetryOptions {
   readonly clock: Clock
@@ -73,7 +73,7 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
         if (!canRenew && !isRateLimited) failures += 1
         const isExhausted =
           limitedSinceMs === undefined
-            ? failures >= mostAttempts(call.repeat, error)
+            ? failures >= maxAttempts(call.repeat, error)
             : clock.now() + askedWait(error) - limitedSinceMs >= longestRefusedMs
         if (isExhausted && !canRenew) throw finalError(error, attempt)
         isRenewed ||= canRenew
@@ -86,11 +86,11 @@ export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   }
 }
 
-function mostAttempts(repeat: Call['repeat'], error: LivehouseError): number {
-  if (hasCode(error, 'api.noToken')) return MOST_ERRCODE_ATTEMPTS
-  if (hasCode(error, 'api.refused')) return repeat === 'read' ? MOST_ERRCODE_ATTEMPTS : 1
+function maxAttempts(repeat: Call['repeat'], error: LivehouseError): number {
+  if (hasCode(error, 'api.noToken')) return MAX_ERRCODE_ATTEMPTS
+  if (hasCode(error, 'api.refused')) return repeat === 'read' ? MAX_ERRCODE_ATTEMPTS : 1
   const isPassing = hasCode(error, 'api.status') ? !isFinalStatus(error) : recoveryOf[error.code] === 'retry'
-  return isPassing ? MOST_ATTEMPTS[repeat] : 1
+  return isPassing ? MAX_ATTEMPTS[repeat] : 1
 }
 
 /**

@@ -8,7 +8,7 @@ export type ServiceClock = ReturnType<typeof createServiceClock>['serviceClock']
 /** `refresh` asks for the time if the last answer is older than this. */
 const FRESH_MS = 60_000
 /** Clocks that differ by no more than this count as equal, as calls take time. */
-export const LARGEST_DIFFERENCE_SECONDS = 60
+export const MAX_CLOCK_DIFFERENCE_SECONDS = 60
 /** An earlier `Date` is from a clock that was never set, and is ignored. */
 const CLOCK_NOT_SET_MS = Date.UTC(2001, 0, 1)
 /** A `Date` has whole seconds. */
@@ -68,7 +68,7 @@ export function createServiceClock(
           // An unreadable body gives no time. The calls that follow report it.
           if (!hasCode(error, 'api.bodyRefused') && !hasCode(error, 'api.badBody')) throw error
         })
-        if (Math.abs(ownAheadMs() ?? 0) <= LARGEST_DIFFERENCE_SECONDS * 1000) return
+        if (Math.abs(ownAheadMs() ?? 0) <= MAX_CLOCK_DIFFERENCE_SECONDS * 1000) return
         // A refusal has the time too.
         await askList(signal).catch(() => signal.throwIfAborted())
       },
@@ -79,7 +79,7 @@ export function createServiceClock(
        */
       claimableMs: (): number => {
         const aheadMs = ownAheadMs() ?? 0
-        return now() + (aheadMs < -LARGEST_DIFFERENCE_SECONDS * 1000 ? aheadMs : 0)
+        return now() + (aheadMs < -MAX_CLOCK_DIFFERENCE_SECONDS * 1000 ? aheadMs : 0)
       },
     },
   }

@@ -5,7 +5,7 @@ import type { CallContext } from '../core/page.ts'
 import type { Answer, Call, Send } from './send.ts'
 
 /** A token is renewed when a quarter of its validity is left, but not earlier than this before its end. */
-const LONGEST_EARLY_MS = 5 * 60_000
+const MAX_EARLY_RENEWAL_MS = 5 * 60_000
 
 /** A token as a call received it, compared by identity: a later one may have the same value. */
 type IssuedToken = Pick<AccessToken, 'value'>
@@ -83,7 +83,7 @@ export function fetchTokens(options: TokensOptions) {
   const isValid = (token: AccessToken | undefined, earlyMs = 0): token is AccessToken =>
     token !== undefined && token.value !== rejected?.value && clock.now() < token.expiresAtMs - earlyMs
   const isFresh = (token: AccessToken | undefined): token is AccessToken =>
-    token !== undefined && isValid(token, Math.min((token.expiresAtMs - token.issuedAtMs) / 4, LONGEST_EARLY_MS))
+    token !== undefined && isValid(token, Math.min((token.expiresAtMs - token.issuedAtMs) / 4, MAX_EARLY_RENEWAL_MS))
   /** @param isNew fetches a token even if there is a fresh one */
   const fetch = async (context: CallContext, isNew: boolean): Promise<AccessToken> => {
     const shared = isNew ? undefined : await store.read(context.signal)
@@ -135,11 +135,11 @@ interface AccessTokenOptions {
 /** How messages and errors name API 4.1. */
 export const TOKEN_CALL = 'GET token'
 /** The validity by API 3.1, if the answer's `expire_time` cannot be read. */
-const USUAL_VALIDITY_SECONDS = 7200
+const DEFAULT_VALIDITY_SECONDS = 7200
 /** Long enough for the call that waits for the token to use it. */
-const SHORTEST_VALIDITY_SECONDS = 1
+const MIN_VALIDITY_SECONDS = 1
 /** Ten years: a later date may not fit into a column. */
-const LONGEST_VALIDITY_SECONDS = 315_576_000
+const MAX_VALIDITY_SECONDS = 315_576_000
 
 /**
  * Creates the function that requests a token over `send`, with the app id and secret (API 4.1).
@@ -167,7 +167,7 @@ export function createTokenRequest(send: Send, options: AccessTokenOptions): Tok
     // Nothing else fits into a header.
     if (!/^[\x21-\x7e]+$/.test(value)) throw withoutToken(answer, options)
     const leftSeconds = readValidity(expireTime)
-    const validSeconds = Math.min(Math.max(leftSeconds, SHORTEST_VALIDITY_SECONDS), LONGEST_VALIDITY_SECONDS)
+    const validSeconds = Math.min(Math.max(leftSeconds, MIN_VALIDITY_SECONDS), MAX_VALIDITY_SECONDS)
     return { value, issuedAtMs, expiresAtMs: issuedAtMs + validSeconds * 1000 }
   }
 }
@@ -189,7 +189,7 @@ function withoutToken({ json }: Answer, options: AccessTokenOptions): LivehouseE
 /** Reads `expire_time`: the seconds that remain (API 2.1), as a number or as text. */
 function readValidity(expireTime: unknown): number {
   const isDigits = typeof expireTime === 'string' && /^\s*-?\d{1,12}\s*$/.test(expireTime)
-  return typeof expireTime === 'number' || isDigits ? Number(expireTime) : USUAL_VALIDITY_SECONDS
+  return typeof expireTime === 'number' || isDigits ? Number(expireTime) : DEFAULT_VALIDITY_SECONDS
 }
 
 /** "No such user": the service does not know the app id. */

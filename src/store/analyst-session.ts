@@ -6,7 +6,7 @@ import { describeTarget, translateConnectError } from './translate-error.ts'
 
 const SETTING = 'DATABASE_URL'
 /** The most bytes of all answers together, as Postgres sends them. */
-const MOST_BYTES = 1_048_576
+const MAX_BYTES = 1_048_576
 /** Time to connect, and to create and drop a login. */
 const CONNECTING_MS = 5000
 
@@ -125,8 +125,8 @@ function limitBytes({ connection: { stream } }: Client): void {
   let received = 0
   stream.on('data', (chunk: Buffer) => {
     received += chunk.length
-    if (received <= MOST_BYTES) return
-    const reason = `the answer has more than ${MOST_BYTES} bytes`
+    if (received <= MAX_BYTES) return
+    const reason = `the answer has more than ${MAX_BYTES} bytes`
     const message = `${reason}: ask for fewer rows or columns, or for sums`
     stream.destroy(new LivehouseError('db.refused', message, { reason, sqlState: '54000' }))
   })

@@ -7,8 +7,8 @@ import { callIfStillRunning, systemClock } from '../core/clock.ts'
 import { codeOf, LivehouseError } from '../core/errors.ts'
 import type { Db } from './database.ts'
 import {
-  isConnectionLoss,
   type DatabaseName,
+  isConnectionLoss,
   translateConnectError,
   translateStatementError,
 } from './translate-error.ts'
@@ -18,7 +18,7 @@ const trace = tracingChannel<{ readonly doing: string }>('livehouse:database')
 /** How long the pool stays at its present size after the server had no connection left. */
 const SHORTAGE_MS = 10_000
 /** How long the pool keeps trying to connect if the server has no connection left. */
-const LONGEST_WAIT_MS = 30_000
+const MAX_WAIT_MS = 30_000
 
 /**
  * Adapts a pool to Kysely's Postgres dialect, with two additions: errors that the database's operator has to repair
@@ -27,7 +27,7 @@ const LONGEST_WAIT_MS = 30_000
  * the ones that it has.
  */
 export function translatingPool(pool: Pool, database: DatabaseName): PostgresPool {
-  const most = pool.options.max
+  const maxConnections = pool.options.max
   // Kysely identifies a connection by its client object, so each client keeps its wrapper.
   const clients = new WeakMap<PoolClient, PostgresPoolClient>()
   let cancelTimer = (): void => {}
@@ -46,14 +46,14 @@ export function translatingPool(pool: Pool, database: DatabaseName): PostgresPoo
       if (isShort) {
         pool.options.max = pool.totalCount
         cancelTimer()
-        cancelTimer = callIfStillRunning(SHORTAGE_MS, () => (pool.options.max = most))
+        cancelTimer = callIfStillRunning(SHORTAGE_MS, () => (pool.options.max = maxConnections))
       }
       return await connect(untilMs, isShort ? error : refusal)
     }
   }
   return {
     options: pool.options,
-    connect: async () => await connect(systemClock.now() + LONGEST_WAIT_MS),
+    connect: async () => await connect(systemClock.now() + MAX_WAIT_MS),
     end: async () => {
       cancelTimer()
       await trace.tracePromise(() => pool.end(), { doing: 'close' })

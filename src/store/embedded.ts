@@ -14,7 +14,7 @@ import { createClient } from './driver.ts'
 
 const START_TIMEOUT_MS = 60_000
 const POLL_MS = 50
-const MOST_STARTS = 3
+const MAX_STARTS = 3
 const CONNECT_TIMEOUT_MS = 5000
 /** Above the ports of well-known services, and below 32768, where the ports of outgoing connections begin. */
 const PORTS = [20_000, 32_000] as const
@@ -83,7 +83,7 @@ async function launch(home: Home, earlierStarts: number, signal: AbortSignal): P
   // PostgreSQL removes a stale lock file by itself, but not if a zombie or another program has the process id in it.
   if (process.platform === 'linux') await rm(join(home.pgdata, LOCK_FILE), { force: true })
   // Keeps the last start's port, so that connections of BI tools stay valid, or tries another if it seems to be taken.
-  const isLast = earlierStarts >= MOST_STARTS - 1
+  const isLast = earlierStarts >= MAX_STARTS - 1
   const lastCommand = isLast ? '' : ((await readServerFile(home, 'postmaster.opts')) ?? '')
   const port = /"-p" "(\d+)"/.exec(lastCommand)?.[1] ?? randomInt(...PORTS)
   const settings = `-c listen_addresses=127.0.0.1 -p ${port} -c unix_socket_directories=''`

@@ -8,9 +8,9 @@ const LOCK_NOT_AVAILABLE = '55P03'
 /** SQLSTATEs if another process creates the schema, or a table in it, at the same time. */
 const CREATED_MEANWHILE: ReadonlySet<string> = new Set(['23505', '42P06', '42P07'])
 /** How often to wait for the migration lock, 2 seconds each. */
-const MOST_WAITS = 30
+const MAX_WAITS = 30
 /** How often to try the work if another session holds a lock that it needs. */
-const MOST_TRIES = 3
+const MAX_TRIES = 3
 
 /**
  * Runs work in a transaction that holds the migration lock, a row that only users with rights on its table can lock.
@@ -45,7 +45,7 @@ export async function withMigrationLock<T>(
       const code = codeOf(error)
       if (!hasLock && CREATED_MEANWHILE.has(code)) continue
       if (code !== LOCK_NOT_AVAILABLE) throw error
-      if (hasLock ? ++tries < MOST_TRIES : ++waits < MOST_WAITS) continue
+      if (hasLock ? ++tries < MAX_TRIES : ++waits < MAX_WAITS) continue
       const reason = await describeHolders(db)
       const message = `Database: ${reason}. Wait for its end, or end it with pg_terminate_backend, then run again.`
       throw new LivehouseError('db.refused', message, { reason, sqlState: LOCK_NOT_AVAILABLE }, { cause: error })

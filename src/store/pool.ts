@@ -2,12 +2,12 @@ import { Socket } from 'node:net'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import { Pool } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
-import { describeTarget, isConnectionLoss, type DatabaseName, translateStatementError } from './translate-error.ts'
+import { type DatabaseName, describeTarget, isConnectionLoss, translateStatementError } from './translate-error.ts'
 import type { Database, Db } from './database.ts'
 import { clientFor, connectionOptions, pgTypes, translatingPool } from './driver.ts'
 
 /** The first version with multirange types and `range_agg`, which the ledger needs. */
-const OLDEST_SERVER = 14
+const MIN_SERVER_VERSION = 14
 const IDLE_TIMEOUT_MS = 30_000
 
 /** A login may have others: unreadable times, "null" for NULL, slow JIT, escapes, deadlines, foreign functions. */
@@ -92,15 +92,15 @@ function refuseCockroach(engine: string, { target, setting }: DatabaseName): voi
   if (!engine.startsWith('CockroachDB')) return
   const message =
     `Database ${target} is a CockroachDB, which has no range types, and livehouse needs them for its ledger. ` +
-    `Name a PostgreSQL ${OLDEST_SERVER} or newer with ${setting}.`
+    `Name a PostgreSQL ${MIN_SERVER_VERSION} or newer with ${setting}.`
   throw new LivehouseError('db.tooOld', message, {})
 }
 
 /** Refuses a server that is too old. @throws db.tooOld */
 export function requireServerVersion(version: string, setting: string): void {
-  if (Number.parseInt(version, 10) >= OLDEST_SERVER) return
+  if (Number.parseInt(version, 10) >= MIN_SERVER_VERSION) return
   const otherwise = setting === 'DATABASE_URL' ? 'use DATABASE_URL=embedded' : `name another with ${setting}`
-  const problem = `The database server is PostgreSQL ${version}; livehouse needs ${OLDEST_SERVER} or newer`
+  const problem = `The database server is PostgreSQL ${version}; livehouse needs ${MIN_SERVER_VERSION} or newer`
   throw new LivehouseError('db.tooOld', `${problem}. Upgrade it, or ${otherwise}.`, {})
 }
 

@@ -3,7 +3,7 @@ import { isEmptyWindow, partitionKey, placeOf, type Proof, type Window } from '.
 import type { Stream } from '../core/stream.ts'
 import { DAY } from '../core/wall-clock.ts'
 import { resolveAbsent, hadAsManyQuarantined } from '../ledger/quarantine/quarantine.ts'
-import { hasHeaders, rememberHeaders } from '../ledger/questionnaires.ts'
+import { hasHeaders, recordHeaders } from '../ledger/questionnaires.ts'
 import { markUnsettled } from '../ledger/slices/forget-coverage.ts'
 import {
   AGREEMENT_SECONDS,
@@ -12,7 +12,7 @@ import {
   readEarlierCoverage,
 } from '../ledger/slices/earlier-readings.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
-import { describeChannel } from '../ledger/channels.ts'
+import { updateChannel } from '../ledger/channels.ts'
 import type { Database } from '../store/database.ts'
 import {
   compareWithTable,
@@ -121,7 +121,7 @@ export async function landSlice(
     const reading = { record, earlier: agreeing, hasWritten, disputed, hasNewUnreadable, isEmpty }
     const records = await settleReading(trx, slice, reading, deps)
     landing = { removed, proofs: records.map(({ proof }) => proof) }
-    if (isWritten && title !== undefined) await rememberHeaders(trx, { ...name, title, runId, seenAt: at })
+    if (isWritten && title !== undefined) await recordHeaders(trx, { ...name, title, runId, seenAt: at })
     const origin = { ...name, runId, seenAt: at, timeZone, asked: widen(slice) }
     // An unreadable item that did not come again is gone from the source, unless the answer is empty.
     const mayResolve = earlier.hasWaiting && isConclusive(verdict) && !isEmpty
@@ -129,7 +129,7 @@ export async function landSlice(
       recordSlices(trx, records),
       mayResolve ? resolveAbsent(trx, origin, summary.rejected, { isDaily: isOfDay(stream) }) : undefined,
       rememberPresentFields(trx, slice, summary, earlier),
-      channelFacts && partition.channel ? describeChannel(trx, partition.channel, channelFacts, runId) : undefined,
+      channelFacts && partition.channel ? updateChannel(trx, partition.channel, channelFacts, runId) : undefined,
     ]
     for (const statement of statements) await statement?.execute()
   })

@@ -4,7 +4,7 @@ import { hasCode, LivehouseError, messageOf, recoveryFrom } from '../core/errors
 import type { LogFields } from '../core/log.ts'
 import type { FetchPage } from '../core/page.ts'
 import { type Counts, isGreen, placeOf, type Proof, sliceName, type Window } from '../core/slice.ts'
-import { type EarlierReadings, noteMissingFields, rememberFields } from '../ledger/slices/earlier-readings.ts'
+import { type EarlierReadings, recordFields, recordMissingFields } from '../ledger/slices/earlier-readings.ts'
 import type { Statement } from '../ledger/ops.ts'
 import { isDuplicate, quarantineItems } from '../ledger/quarantine/quarantine.ts'
 import { recordSlices, type SliceRecord } from '../ledger/slices/slices.ts'
@@ -15,7 +15,7 @@ import type { Extraction, FullVerdict } from './judge-walk.ts'
 import { type CallMeter, type SliceReading, widen } from './page-reading.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { expectedFields, type WalkSummary } from './walk.ts'
-import { rememberUnknownFields } from '../ledger/unknown-fields.ts'
+import { recordUnknownFields } from '../ledger/unknown-fields.ts'
 
 /** Reports the start, the waits and the end of a slice, and makes its record for the ledger. */
 export function openSliceLog(slice: Slice, { clock, log, report, runId }: RunDeps, meter: CallMeter) {
@@ -124,7 +124,7 @@ export async function quarantineRejected(
   let fields: readonly string[] = []
   const keep = async (trx: Transaction<Database>) => {
     await quarantineItems(trx, { ...place, runId, seenAt, timeZone, asked: widen(slice) }, rejected)
-    fields = await rememberUnknownFields(trx, place.stream, unknownFields, runId, seenAt)
+    fields = await recordUnknownFields(trx, place.stream, unknownFields, runId, seenAt)
   }
   await writeAlone(slice, keep, deps)
   if (fields.length > 0) log.warn('fields.unknown', { stream: place.stream, fields: fields.map(withoutPhones) })
@@ -139,7 +139,7 @@ export function rememberPresentFields(
 ): Statement | undefined {
   const isNew = (field: string) => !absentFields.has(field) && !presentFields.includes(field)
   const fields = received === 0 ? [] : expectedFields(slice.stream).filter(isNew)
-  return fields.length === 0 ? undefined : rememberFields(db, placeOf(slice), fields)
+  return fields.length === 0 ? undefined : recordFields(db, placeOf(slice), fields)
 }
 
 type ReadSoFar = Pick<WalkSummary, 'received' | 'absentFields'>
@@ -176,7 +176,7 @@ export async function requireFields(
   const fields = [...new Set([...inRange, ...(await findHeld(undefined, absentIdentifying))])]
   if (fields.length === 0) return
   const place = placeOf(slice)
-  await noteMissingFields(db, place, fields, new Date(clock.now()))
+  await recordMissingFields(db, place, fields, new Date(clock.now()))
   const { channel: id } = slice.partition
   const channel = id === undefined ? '' : ` --channel ${id}`
   throw new LivehouseError(

@@ -3,7 +3,7 @@ import { addCounts, type Counts, noCounts, parsePartition, type Place, placeOf }
 import type { Stream } from '../core/stream.ts'
 import { floorToDay, formatWallDate, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
 import { forgetCoverage } from '../ledger/slices/forget-coverage.ts'
-import { isSuperseded, type WaitingItem, readWaitingItems, resolveItems } from '../ledger/quarantine/quarantine.ts'
+import { isSuperseded, readWaitingItems, resolveItems, type WaitingItem } from '../ledger/quarantine/quarantine.ts'
 import { loadRows, prepareToLoad } from '../store/load/load.ts'
 import { itemReader } from '../transform/read-item.ts'
 import { quarantineConflicts } from './quarantine-conflicts.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { OperatorActions } from '../app/operator-actions.ts'
 import { DAY, parseWallTime } from '../core/wall-clock.ts'
-import type { Forgotten } from '../ledger/slices/forget-coverage.ts'
+import type { RangeToForget } from '../ledger/slices/forget-coverage.ts'
 import { findStream, streamNames } from '../streams/registry.ts'
 import { type Access, readForm } from './access.ts'
 import { fill, type Messages } from './messages.ts'
@@ -51,7 +51,7 @@ function runPath(runId: string | null): string {
 }
 
 /** Reads a range of whole days, the last included; undefined if a field is invalid or the stream has no time filter. */
-function readRange(form: URLSearchParams): Forgotten | undefined {
+function readRange(form: URLSearchParams): RangeToForget | undefined {
   const stream = streamNames.find((name) => name === form.get('stream'))
   const channelId = form.get('channel') ?? ''
   const [from, last] = [form.get('from') ?? '', form.get('to') ?? ''].map((text) =>

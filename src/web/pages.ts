@@ -5,7 +5,7 @@ import type { Db } from '../store/database.ts'
 import { MOST_OPEN, readOnly } from '../app/read-health.ts'
 import type { ListedChannel } from '../ledger/channels.ts'
 import { readOpenReadings } from '../ledger/open-readings.ts'
-import { readQuarantinedItems } from '../ledger/quarantine/quarantine-reasons.ts'
+import { readShownItems } from '../ledger/quarantine/quarantine-reasons.ts'
 import { readRunDetails } from '../ledger/slices/run-details.ts'
 import { readRunErrors, readRunReports } from '../ledger/runs/run-reports.ts'
 import { readCommands } from '../ledger/runs/runs.ts'
@@ -120,7 +120,7 @@ async function readRuns(db: Db, view: View, parameters: URLSearchParams): Promis
 async function readQuarantine(db: Db, view: View, parameters: URLSearchParams): Promise<Part> {
   const stream = parameters.get('stream') ?? ''
   const list = await readListPage(parameters, (bounds) =>
-    readQuarantinedItems(db, { ...bounds, stream: stream || undefined, rawLength: RAW_LENGTH }),
+    readShownItems(db, { ...bounds, stream: stream || undefined, rawLength: RAW_LENGTH }),
   )
   return { title: view.messages.pages.quarantine, content: quarantinePage(view, stream, list) }
 }

@@ -9,7 +9,7 @@ import { LivehouseError } from '../../src/core/errors.ts'
 import { startEmulator } from '../../src/emulator/server.ts'
 import { readCauses } from '../../src/app/alerts/read-causes.ts'
 import { recordCauses } from '../../src/ledger/alerts.ts'
-import { rememberUnknownFields } from '../../src/ledger/unknown-fields.ts'
+import { recordUnknownFields } from '../../src/ledger/unknown-fields.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
@@ -92,7 +92,7 @@ test('what never came to its end, and a new field, are told without a number or 
   await sql`insert into livehouse_ops.job_runs (job, is_repeat, status, outcome, attempts, worker, error, started_at, finished_at)
     values ('nightly', false, 'ended', 'failed', 1, 'host:1', ${error}, now(), now())`.execute(database.db)
   const fields = ['13800000001', '13800000002'].map((number) => `${number}${'f'.repeat(58)}🎁`)
-  await rememberUnknownFields(database.db, 'gifts', fields, '1', new Date())
+  await recordUnknownFields(database.db, 'gifts', fields, '1', new Date())
   await sql`insert into livehouse_ops.unknown_fields (stream, field, first_seen_at, run_id)
     select 'visitors', 'f' || to_hex(n), now(), 1 from generate_series(1, 30000) n`.execute(database.db)
   await recordCauses(database.db, new Date(), readCauses)

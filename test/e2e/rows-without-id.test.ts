@@ -5,7 +5,7 @@ import { parseWallTime } from '../../src/core/wall-clock.ts'
 import { atFirstList, changedRows } from '../helpers/fault-effects.ts'
 import { createRowList } from '../../src/emulator/world/row-list.ts'
 import type { Signup } from '../../src/emulator/world/world.ts'
-import { rememberHeaders } from '../../src/ledger/questionnaires.ts'
+import { recordHeaders } from '../../src/ledger/questionnaires.ts'
 import { first, firstChannel, firstRows } from '../helpers/first-rows.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { startAccount } from '../helpers/start-account.ts'
@@ -61,7 +61,7 @@ test.each([
   const partition = `channel=${id}/question=${form.questionId}`
   const title = JSON.stringify(['用户ID', '昵称', '手机号', ...questions, '报名时间'])
   const seen = { stream: 'signups', partition, title, runId: '7', seenAt: new Date(clock.now() - 49 * 3_600_000) }
-  const effect = atFirstList(() => void rememberHeaders(database.db, seen))
+  const effect = atFirstList(() => void recordHeaders(database.db, seen))
   if (how.includes('other')) emulator.faults.push({ effect, endpoint: 'signupRecord' })
   const { signups } = (await account.sync(streams)).streams
   const asked = emulator.calls.flatMap(({ endpoint, params }) => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { startRun } from '../../src/ledger/runs/runs.ts'
-import { rememberUnknownFields } from '../../src/ledger/unknown-fields.ts'
+import { recordUnknownFields } from '../../src/ledger/unknown-fields.ts'
 import { ofFile } from '../helpers/of-file.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 
@@ -10,6 +10,6 @@ test('a service that names its fields by its viewers is told of, and ends no run
   const at = new Date('2026-11-20T16:30:00Z')
   const runId = await startRun(database.db, { command: 'sync', settings: {}, startedAt: at })
   const names = Array.from({ length: 20_000 }, (_, index) => `viewer ${index}`)
-  expect(await rememberUnknownFields(database.db, 'gifts', names, runId, at)).toHaveLength(1000)
-  expect(await rememberUnknownFields(database.db, 'gifts', names, runId, at)).toEqual([])
+  expect(await recordUnknownFields(database.db, 'gifts', names, runId, at)).toHaveLength(1000)
+  expect(await recordUnknownFields(database.db, 'gifts', names, runId, at)).toEqual([])
 })

@@ -6,7 +6,7 @@ import type { Page } from '../../core/page.ts'
 import { endpointOf, type Partition } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import type { Connection } from '../../service/connect.ts'
-import { LARGEST_DIFFERENCE_SECONDS } from '../../service/service-clock.ts'
+import { MAX_CLOCK_DIFFERENCE_SECONDS } from '../../service/service-clock.ts'
 import { allStreams, questionIdIn, questionStreamOf } from '../../streams/registry.ts'
 import type { AppContext } from '../context.ts'
 import { type Report, reportFailure } from './check.ts'
@@ -104,6 +104,6 @@ function checkClock({ serviceClock }: Connection, report: Report): void {
   // The header has whole seconds, and the answer was under way.
   if (Math.abs(seconds) <= 2) return report('clock', 'ok', "the same as the service's")
   const seen = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the service's`
-  if (Math.abs(seconds) <= LARGEST_DIFFERENCE_SECONDS) return report('clock', 'ok', seen)
+  if (Math.abs(seconds) <= MAX_CLOCK_DIFFERENCE_SECONDS) return report('clock', 'ok', seen)
   report('clock', 'warning', seen, 'synchronise the clock of this machine (NTP): schedules and ages go by it')
 }

@@ -3,7 +3,7 @@ import type { Db } from '../../store/database.ts'
 import { ops, type Row } from '../ops.ts'
 
 /** Items of one stream that wait in quarantine for the same kind of reason. */
-export type QuarantineGroup = Awaited<ReturnType<typeof readQuarantine>>[number]
+export type QuarantineGroup = Awaited<ReturnType<typeof readQuarantineGroups>>[number]
 
 /** Characters of a sample: enough to see what is wrong, but little of a person's data. */
 export const SAMPLE_LENGTH = 80
@@ -16,7 +16,7 @@ const LONG_NUMBER = String.raw`\d{5,}`
  * Groups the items in quarantine by stream and kind of reason, the largest groups of a stream first.
  * @param streams all when not given @param most how many items to read: all when not given
  */
-export async function readQuarantine(
+export async function readQuarantineGroups(
   db: Db,
   { streams, most }: { readonly streams?: readonly string[] | undefined; readonly most?: number } = {},
 ) {
@@ -53,7 +53,7 @@ export async function readQuarantine(
 export type ShownItem = Pick<Row<'quarantine'>, 'stream' | 'partition' | 'reason' | 'path' | 'raw' | 'lastSeenAt'>
 
 /** Items, last seen first. @param stream all when undefined @param rawLength how many characters of each to return */
-export async function readQuarantinedItems(
+export async function readShownItems(
   db: Db,
   { stream, count, skip, rawLength }: { stream: string | undefined; count: number; skip: number; rawLength: number },
 ): Promise<readonly ShownItem[]> {

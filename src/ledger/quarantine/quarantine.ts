@@ -132,7 +132,7 @@ export function selectWaiting(db: Db) {
 }
 
 /** The waiting items of one partition. */
-export async function readQuarantined(db: Db, place: Place): Promise<readonly WaitingItem[]> {
+export async function readWaitingOfPartition(db: Db, place: Place): Promise<readonly WaitingItem[]> {
   return await selectWaiting(db).where(isAt(place)).execute()
 }
 

@@ -13,7 +13,7 @@ export type RunReport = Awaited<ReturnType<typeof readRunReports>>[number]
 export type RunError = Pick<RunProblem, 'stream' | 'partition' | 'code' | 'message'>
 
 /** Selects runs: all, those with a command or status, or one. */
-interface RunQuestion {
+interface RunFilter {
   readonly count: number
   readonly skip?: number
   readonly command?: string | undefined
@@ -22,7 +22,7 @@ interface RunQuestion {
 }
 
 /** Reads runs, newest first. The errors of a run are only counted, as there may be thousands. */
-export async function readRunReports(db: Db, { count, skip = 0, command, status, runId }: RunQuestion) {
+export async function readRunReports(db: Db, { count, skip = 0, command, status, runId }: RunFilter) {
   const rows = await ops(db)
     .selectFrom('runs')
     .select(['runId', 'command', 'startedAt', 'finishedAt', 'resumesAt'])
@@ -64,17 +64,17 @@ export async function readRunReports(db: Db, { count, skip = 0, command, status,
 type RecordedStreams = Readonly<Record<string, Partial<Counts> & { readonly slices?: Partial<Record<Proof, number>> }>>
 
 /** The first `most` errors of a run. */
-export async function readRunErrors(db: Db, runId: string, most: number): Promise<readonly RunError[]> {
+export async function readRunErrors(db: Db, runId: string, limit: number): Promise<readonly RunError[]> {
   const row = await ops(db)
     .selectFrom('runs')
     .select((eb) => eb.fn<readonly RunError[] | null>('jsonb_extract_path', ['outcome', eb.val('errors')]).as('errors'))
     .where('runId', '=', runId)
     .executeTakeFirst()
-  return (row?.errors ?? []).slice(0, most).map((error) => ({ ...error, message: error.message.slice(0, 2000) }))
+  return (row?.errors ?? []).slice(0, limit).map((error) => ({ ...error, message: error.message.slice(0, 2000) }))
 }
 
 /** Only the newest runs count, far more than a span of days has. */
-const MOST_RUNS = 5000
+const MAX_RUNS = 5000
 
 /**
  * What the runs that ended since `since` did, by the service's day (`YYYY-MM-DD`) on which they ended and by stream, in
@@ -85,7 +85,7 @@ export async function readDailyActivity(db: Db, since: Date, timeZone: string) {
   type Sums = Record<'inserted' | 'updated' | 'calls' | 'retries', number>
   const { rows } = await sql<Readonly<Sums & Record<'day' | 'stream', string>>>`
     with ended as (
-      select * from (select * from livehouse_ops.runs order by run_id desc limit ${MOST_RUNS}) as latest
+      select * from (select * from livehouse_ops.runs order by run_id desc limit ${MAX_RUNS}) as latest
       where finished_at >= ${since} and jsonb_typeof(outcome->'streams') = 'object'
     )
     select (finished_at at time zone ${timeZone})::date::text as day, stream,

@@ -51,7 +51,7 @@ export async function recordAcceptance(db: Db, acceptance: NewAcceptance): Promi
 }
 
 /** A slice that fell short, with the number of missing rows. */
-interface AcceptanceQuestion extends Pick<OpenReading, 'stream' | 'channelId' | 'window'> {
+interface Shortfall extends Pick<OpenReading, 'stream' | 'channelId' | 'window'> {
   readonly missingRows: number
   readonly runId: string
   readonly now: Date
@@ -61,7 +61,7 @@ interface AcceptanceQuestion extends Pick<OpenReading, 'stream' | 'channelId' | 
  * Charges a shortfall to an acceptance: the slices of one run may together lack as many rows as it allows.
  * @returns the number of the acceptance; undefined if none has room for this shortfall
  */
-export async function chargeAcceptance(db: Db, question: AcceptanceQuestion): Promise<string | undefined> {
+export async function chargeAcceptance(db: Db, question: Shortfall): Promise<string | undefined> {
   const { stream, channelId, window, missingRows, runId, now } = question
   const candidates = await ops(db)
     .selectFrom('acceptances')
@@ -134,7 +134,7 @@ export async function readAcceptances(db: Db) {
 }
 
 /** Deletes the uses of acceptances that ended before this time. */
-export async function forgetUses(db: Db, before: Date): Promise<void> {
+export async function deleteUses(db: Db, before: Date): Promise<void> {
   const all = ops(db).selectFrom('acceptances').select('acceptanceId')
   const endedAcceptances = all.where((eb) => eb.or([eb('expiresAt', '<', before), eb('withdrawnAt', '<', before)]))
   await ops(db).deleteFrom('acceptance_uses').where('acceptanceId', 'in', endedAcceptances).execute()

@@ -7,7 +7,7 @@ import { readSource } from '../source.ts'
 
 const OLD_DAYS = 7
 /** How many partitions one run looks at, chosen at random: over many runs, each has its turn. */
-export const MOST_PARTITIONS = 250
+export const MAX_PARTITIONS = 250
 
 /**
  * Merges old slices of one stream, partition and proof whose ranges touch or overlap. The row that stays has their
@@ -25,7 +25,7 @@ export async function mergeSlices(db: Db, now: Date): Promise<number> {
     const { rows } = await sql`
       with chosen as materialized (
         select stream, partition from livehouse_ops.partition_states
-        where is_windowed order by random() limit ${MOST_PARTITIONS}
+        where is_windowed order by random() limit ${MAX_PARTITIONS}
       ),
       old as (
         select slices.*, max(upper(covers)) over (
@@ -79,7 +79,7 @@ export async function mergeSlices(db: Db, now: Date): Promise<number> {
 }
 
 /** Bounds the time of one statement. The next run deletes more. */
-const MOST_PRUNED = 20_000
+const MAX_PRUNED = 20_000
 
 /**
  * Deletes slices that are no longer needed, so that the ledger does not grow with the number of runs. Of whole lists it
@@ -100,7 +100,7 @@ export async function pruneSlices(db: Db, now: Date): Promise<number> {
           row_number() over (partition by stream, partition, (finished_at at time zone ${timeZone})::date
             order by status in ('landed', 'moving') desc, slice_id desc) as of_day
         from (select stream, partition from livehouse_ops.partition_states
-          where not is_windowed order by random() limit ${MOST_PARTITIONS}) as chosen
+          where not is_windowed order by random() limit ${MAX_PARTITIONS}) as chosen
           join livehouse_ops.slices using (stream, partition)
       ),
       needless as (
@@ -117,7 +117,7 @@ export async function pruneSlices(db: Db, now: Date): Promise<number> {
       )
       delete from livehouse_ops.slices where slice_id in (
         select slice_id from needless where coalesce(backfill_id, 0) not in (${selectOpenBackfills(trx)})
-        order by slice_id limit ${MOST_PRUNED})
+        order by slice_id limit ${MAX_PRUNED})
       returning slice_id`.execute(trx)
     return rows.length
   })

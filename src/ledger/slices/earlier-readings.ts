@@ -134,7 +134,7 @@ function selectKnownFields(db: Db, place: Place) {
 }
 
 /** Records the fields of items, and that they are no longer missing. @param fields at least one */
-export function rememberFields(db: Db, place: Place, fields: readonly string[]): Statement {
+export function recordFields(db: Db, place: Place, fields: readonly string[]): Statement {
   return ops(db)
     .insertInto('known_fields')
     .values(fields.map((field) => ({ ...place, field })))
@@ -147,7 +147,7 @@ export function rememberFields(db: Db, place: Place, fields: readonly string[]):
 }
 
 /** Records that no item of a slice had these fields. */
-export async function noteMissingFields(db: Db, place: Place, fields: readonly string[], at: Date): Promise<void> {
+export async function recordMissingFields(db: Db, place: Place, fields: readonly string[], at: Date): Promise<void> {
   await ops(db)
     .updateTable('known_fields')
     .set({ missingSince: at })

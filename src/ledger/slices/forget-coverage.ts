@@ -13,7 +13,7 @@ export interface LedgerPlace extends Place {
 }
 
 /** A range of these streams to read again. */
-export interface Forgotten {
+export interface RangeToForget {
   readonly streams: readonly string[]
   /** Undefined for every channel. */
   readonly channels: readonly string[] | undefined
@@ -30,7 +30,7 @@ export type ForgottenPartition = Awaited<ReturnType<typeof forgetCoverage>>[numb
  * readings within the range are forgotten too: else a range that the service refuses would stay a problem for good.
  * @returns the partitions that had slices in the range, in order
  */
-export async function forgetCoverage(db: Db, { streams, channels, partition, window }: Forgotten) {
+export async function forgetCoverage(db: Db, { streams, channels, partition, window }: RangeToForget) {
   const range = formatWindow(window)
   const place = (eb: ExpressionBuilder<Ops, 'slices' | 'open_slices'>) => {
     const channel = eb.fn<string>('split_part', ['partition', eb.val('/'), eb.lit(1)])

@@ -16,9 +16,9 @@ type LoadCounts = Pick<Counts, 'inserted' | 'updated' | 'unchanged'>
 type Overwrites = 'all' | 'newer' | 'late'
 
 /** Rows a statement. Measured: half as many take 8 % longer, and more gain nothing. */
-const MOST_ROWS = 2000
+const MAX_ROWS = 2000
 /** Bytes at which a batch ends early: rows may have hundreds of answers. */
-const MOST_BYTES = 2_000_000
+const MAX_BYTES = 2_000_000
 
 /** Rows of one slice that are written together, kept as the text to send. Their keys are distinct. */
 export type Batch = ReturnType<typeof createBatch>
@@ -49,7 +49,7 @@ export function createBatch(into: LoadTable & Pick<Stream, 'children'>, runId: s
     /** The rows themselves, for tables with two versions or with children, which need them again; else empty. */
     rows,
     size: () => size,
-    isFull: () => size >= MOST_ROWS || bytes >= MOST_BYTES,
+    isFull: () => size >= MAX_ROWS || bytes >= MAX_BYTES,
     upsert,
     /**
      * The same for rows that are probably new: COPY writes them in half the server's time. If one of their keys exists
@@ -96,14 +96,14 @@ export async function prepareToLoad(trx: Transaction<Database>, timeZone: string
     set_config('synchronous_commit', 'on', true) where current_setting('synchronous_commit') = 'off'`.execute(trx)
 }
 
-const MOST_TRIES = 5
+const MAX_TRIES = 5
 const [DEADLOCK, SERIALIZATION, UNIQUE_VIOLATION] = ['40P01', '40001', '23505']
 
 /** Runs work in a transaction, and repeats it after a deadlock or a serialization failure. */
 export async function transact<Result>(
   db: Db,
   work: (trx: Transaction<Database>) => Promise<Result>,
-  tries = MOST_TRIES,
+  tries = MAX_TRIES,
 ): Promise<Result> {
   try {
     return await db.transaction().execute(work)

@@ -2,7 +2,7 @@ import { formatWindow, type Partition, placeOf, type Window } from '../../core/s
 import type { Stream } from '../../core/stream.ts'
 import { DAY, floorToMinute, formatWallDate, formatWallMinute, MINUTE, type WallTime } from '../../core/wall-clock.ts'
 import { readEarlier } from '../../ledger/slices/earlier-readings.ts'
-import { type WaitingItem, readQuarantined } from '../../ledger/quarantine/quarantine.ts'
+import { readWaitingOfPartition, type WaitingItem } from '../../ledger/quarantine/quarantine.ts'
 import { readLastReading } from '../../ledger/slices/slices.ts'
 import { countUntimed, findMinute, findQuietMinute } from '../../store/load/audit-part.ts'
 import { countPartRows, readMissedRows } from '../../store/load/table-part.ts'
@@ -17,7 +17,7 @@ export async function auditPartition(task: AuditTask, deps: RunDeps, meter: Call
   const { stream, partition, covered, uncovered } = task
   if (task.isLeftOut) return noComparison
   if (covered === undefined) return await auditList(stream, partition, deps, meter)
-  const items = await readQuarantined(deps.db, placeOf(task))
+  const items = await readWaitingOfPartition(deps.db, placeOf(task))
   const minutes = items.map(({ raw }) => minuteOfItem(raw, stream, deps.timeZone))
   const sides = { stream, partition, minutes, quarantined: new Set(items.map(({ itemHash }) => itemHash)), deps, meter }
   const parts: Comparison[] = []
@@ -212,7 +212,7 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
       notes: [`not comparable: the last snapshot is from ${readOn}`],
     }
 
-  const items = await readQuarantined(db, place)
+  const items = await readWaitingOfPartition(db, place)
   const ofToday = ({ lastSeenAt }: WaitingItem) => !isDaily || dayOf(lastSeenAt) === today
   const day = isDaily ? { serviceDay: today } : {}
   const quarantinedRows = items.filter(ofToday).length
