@@ -100,11 +100,11 @@ async function changeState(
 /** A channel of the warehouse; `name` is null until an answer of the service names it. */
 export type ListedChannel = Awaited<ReturnType<typeof readChannelList>>[number]
 
-const listedColumns = ['channelId', 'name', 'label', 'channelGroup as group', 'isTest', 'state'] as const
+const channelColumns = ['channelId', 'name', 'label', 'channelGroup as group', 'isTest', 'state'] as const
 
 /** Every channel, by id. */
 export async function readChannelList(db: Db) {
-  return await ops(db).selectFrom('livehouse.channels').select(listedColumns).orderBy('channelId').execute()
+  return await ops(db).selectFrom('livehouse.channels').select(channelColumns).orderBy('channelId').execute()
 }
 
 /** A channel with its numbers of rows in the warehouse. */
@@ -123,7 +123,7 @@ export async function readChannelStates(db: Db): Promise<ReadonlyMap<string, Cha
     where watch_records.channel_id = channel.channel_id)`
   const rows = await ops(db)
     .selectFrom('livehouse.channels as channel')
-    .select(listedColumns)
+    .select(channelColumns)
     .select([visitors.as('visitors'), watchRecords.as('watchRecords')])
     .select((eb) => {
       const readings = eb.selectFrom('latest_readings').whereRef('latest_readings.channelId', '=', 'channel.channelId')

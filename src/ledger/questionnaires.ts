@@ -50,7 +50,7 @@ export async function recordListing(
   })
 }
 
-interface SeenHeaders extends Place {
+interface HeadersRecord extends Place {
   /** JSON text. */
   readonly title: string
   readonly runId: string
@@ -67,7 +67,7 @@ export async function hasHeaders(db: Db, partition: string): Promise<boolean> {
  * Records the headers of a questionnaire. If they have changed, its whole coverage is forgotten: everything is read
  * again, so that no row keeps the old questions.
  */
-export async function recordHeaders(trx: Db, headers: SeenHeaders): Promise<void> {
+export async function recordHeaders(trx: Db, headers: HeadersRecord): Promise<void> {
   const { partition, title, runId, seenAt } = headers
   const recorded = ops(trx).selectFrom('headers').where('partition', '=', partition).forUpdate()
   const before = await recorded.select(({ eb }) => eb('title', '=', title).as('isSame')).executeTakeFirst()

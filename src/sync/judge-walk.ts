@@ -5,8 +5,8 @@ import { placeOf, type Proof } from '../core/slice.ts'
 import type { Stream } from '../core/stream.ts'
 import { chargeAcceptance } from '../ledger/slices/acceptances.ts'
 import { duplicateItem } from '../ledger/quarantine/quarantine.ts'
-import { findAgreeing } from '../ledger/slices/earlier-readings.ts'
-import { countEarlier, rowKeyColumn } from '../store/load/table-part.ts'
+import { findAgreeingReadings } from '../ledger/slices/earlier-readings.ts'
+import { countEarlierRows, rowKeyColumn } from '../store/load/table-part.ts'
 import type { RunDeps, Slice } from './slice-work.ts'
 import { declaredText, type HeldRow, type WalkSummary } from './walk.ts'
 
@@ -192,7 +192,7 @@ export async function compareWithEarlier(
   }
   const part = { stream, partition, window, timeZone }
   const isCompared = window !== undefined || stream.marksRemoved
-  const earlier = await countEarlier(db, part, runId)
+  const earlier = await countEarlierRows(db, part, runId)
   const before = isCompared ? earlier.before : (lastWalk ?? 0)
   // A conclusive walk must also bring what an earlier walk of this run inserted, and as many rows as were announced.
   const [inserted, announced] = isConclusive(verdict) ? [earlier.inserted, slice.announced ?? 0] : [0, 0]
@@ -204,9 +204,9 @@ export async function compareWithEarlier(
   // Compared by distinct rows, as the ledger records them, even if some lie outside of the window.
   const drop = { ...placeOf(slice), window, found: summary.distinct, most: summary.distinct / SMALLEST_SHARE, now }
   const began = { ...stream, timeColumns: stream.timeColumns.slice(0, 1) }
-  for (const read of await findAgreeing(db, drop)) {
+  for (const read of await findAgreeingReadings(db, drop)) {
     // A reading of a part of the window agrees only if nearly all expected rows began in that part.
-    const there = read ? await countEarlier(db, { ...part, stream: began, window: read }, runId) : { before: expected }
+    const there = read ? await countEarlierRows(db, { ...part, stream: began, window: read }, runId) : { before: expected }
     if (there.before >= expected * SMALLEST_SHARE) return { ...verdict, isDrop: true }
   }
   const evidence = `only ${count} rows came where there were ${expected}`

@@ -3,7 +3,7 @@ import { hasCode, isFinalStatus } from '../core/errors.ts'
 import type { CallContext, FetchPage, ItemReader, ListRequest, Page } from '../core/page.ts'
 import { placeOf, sliceName, type Window } from '../core/slice.ts'
 import { DAY, floorToDay, formatWallDate, MINUTE, parseWallTime, type WallTime } from '../core/wall-clock.ts'
-import { type EarlierReadings, readEarlier } from '../ledger/slices/earlier-readings.ts'
+import { type EarlierReadings, readEarlierReadings } from '../ledger/slices/earlier-readings.ts'
 import { itemReader } from '../transform/read-item.ts'
 import type { ReadAhead, RunDeps, Slice } from './slice-work.ts'
 import { claimableUntil, filterIgnored, GAP, listUntil, minutesWithin, partUntil, straysOf } from './windows.ts'
@@ -119,7 +119,7 @@ export function openReading(slice: Slice, deps: RunDeps, meter: CallMeter, pageS
     },
     /** What the ledger records of earlier readings. It is read once. */
     earlier: async (): Promise<EarlierReadings> => {
-      earlier ??= readEarlier(deps.db, placeOf(slice), window === undefined)
+      earlier ??= readEarlierReadings(deps.db, placeOf(slice), window === undefined)
       return await earlier
     },
     /**

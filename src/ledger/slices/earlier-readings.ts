@@ -6,10 +6,10 @@ import { isAt, ops, type Statement } from '../ops.ts'
 import { selectWaiting } from '../quarantine/quarantine.ts'
 
 /** What the next reading of a partition needs to know about earlier ones. */
-export type EarlierReadings = Awaited<ReturnType<typeof readEarlier>>
+export type EarlierReadings = Awaited<ReturnType<typeof readEarlierReadings>>
 
 /** Reads all in one statement: for thousands of small partitions, each statement costs as much as reading a page. */
-export async function readEarlier(db: Db, place: Place, isWalk: boolean) {
+export async function readEarlierReadings(db: Db, place: Place, isWalk: boolean) {
   const walks = ops(db).selectFrom('slices').select('distinctRows').where(isAt(place)).where('reads', 'is', null)
   const lastWalk = walks.where('status', '=', 'landed').orderBy('sliceId', 'desc').limit(1)
   const { hasWaiting, ...row } = await db
@@ -77,7 +77,7 @@ export async function readLastPageSizes(db: Db, { window, ...place }: LedgerPlac
 }
 
 /** A reading of a whole list or of a window that found surprisingly few rows. */
-interface Drop extends Place {
+interface SmallReading extends Place {
   readonly window: Window | undefined
   readonly found: number
   /** An earlier reading is fuller if it found more rows than this. */
@@ -93,9 +93,9 @@ export const AGREEMENT_SECONDS = 3600
  * hour earlier and found as few rows, and no reading since found more, proven or not. The rows may at most have doubled
  * since then, so an empty reading confirms only an empty one.
  */
-export async function findAgreeing(
+export async function findAgreeingReadings(
   db: Db,
-  { window, found, most, now, ...place }: Drop,
+  { window, found, most, now, ...place }: SmallReading,
 ): Promise<readonly (Window | undefined)[]> {
   const slices = await ops(db)
     .selectFrom('slices')

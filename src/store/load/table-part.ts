@@ -27,7 +27,7 @@ export async function countPartRows(db: Db, part: TablePart): Promise<number> {
 }
 
 /** Counts this part's rows from before a run, and those that it inserted; without rows that the last reading missed. */
-export async function countEarlier(db: Db, part: TablePart, runId: string) {
+export async function countEarlierRows(db: Db, part: TablePart, runId: string) {
   const { rows } = await sql<{ before: string; inserted: string }>`
     select count(*) filter (where not is_new) as before, count(*) filter (where is_new) as inserted from (
       select t.run_id = ${runId}::bigint and t.changed_at = t.inserted_at as is_new

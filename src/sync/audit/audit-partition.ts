@@ -1,7 +1,7 @@
 import { formatWindow, type Partition, placeOf, type Window } from '../../core/slice.ts'
 import type { Stream } from '../../core/stream.ts'
 import { DAY, floorToMinute, formatWallDate, formatWallMinute, MINUTE, type WallTime } from '../../core/wall-clock.ts'
-import { readEarlier } from '../../ledger/slices/earlier-readings.ts'
+import { readEarlierReadings } from '../../ledger/slices/earlier-readings.ts'
 import { readWaitingOfPartition, type WaitingItem } from '../../ledger/quarantine/quarantine.ts'
 import { readLastReading } from '../../ledger/slices/slices.ts'
 import { countUntimed, findMinute, findQuietMinute } from '../../store/load/audit-part.ts'
@@ -230,7 +230,7 @@ async function auditList(stream: Stream, partition: Partition, deps: RunDeps, me
     return { ...counted, verdict: 'different', differences: [{ kind: 'count', rows, window: undefined }] }
 
   const quarantined = new Set(items.map(({ itemHash }) => itemHash))
-  const lastReadRows = timesOf(stream).length > 0 ? undefined : (await readEarlier(db, place, true)).lastWalk
+  const lastReadRows = timesOf(stream).length > 0 ? undefined : (await readEarlierReadings(db, place, true)).lastWalk
   const range = { stream, partition, window: undefined, quarantined, lastReadRows, ...day }
   const compared = await compareRange(range, deps, meter)
   // Rows that are gone from the source are not differences if the last reading has already missed them.
