@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Client, DatabaseError } from 'pg'
 import { LivehouseError } from '../core/errors.ts'
-import { openSession, type Session } from './copy-session.ts'
+import { openSession, type Session } from './open-session.ts'
 import { describeTarget, translateConnectError } from './translate-error.ts'
 
 const SETTING = 'DATABASE_URL'

@@ -2,7 +2,7 @@ import type { QueryResultRow } from 'pg'
 import { describeTarget, translateConnectError, translateStatementError } from './translate-error.ts'
 import { connectionOptions, createClient } from './driver.ts'
 
-/** One connection, for what a pool cannot do: COPY as a stream, within a transaction. */
+/** A connection outside of the pool: for COPY streams within a transaction, and for queries of analysts. */
 export type Session = Awaited<ReturnType<typeof openSession>>
 
 /**
