@@ -1,7 +1,7 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely'
 import { type Partition, partitionKey, type Place, type Window } from '../../core/slice.ts'
 import type { LoadTable, Stream } from '../../core/stream.ts'
-import { floorToMinute, formatWallTime, MINUTE, parseWallTime, type WallTime } from '../../core/wall-clock.ts'
+import { formatWallTime, MINUTE, parseWallTime, type WallTime } from '../../core/wall-clock.ts'
 import type { Database, Db } from '../database.ts'
 
 /** The part of a stream's table to compare a reading with. */
@@ -40,11 +40,12 @@ export async function countEarlierRows(db: Db, part: TablePart, runId: string) {
 
 /** The minute, on the service's wall clock, of the latest row of this part; undefined if there is none. */
 export async function findLatestMinute(db: Db, part: TablePart): Promise<Window | undefined> {
-  const latest = sql`(max(t.${sql.ref(part.stream.timeColumns[0] ?? '')}) at time zone ${part.timeZone})::text`
+  const time = sql`t.${sql.ref(part.stream.timeColumns[0] ?? '')}`
   const { rows } = await sql<{ latest: string | null }>`
-    select ${latest} as latest from ${tableOf(part)} as t where ${isOfPart(part)}`.execute(db)
-  const at = parseWallTime(rows[0]?.latest?.slice(0, 19) ?? '')
-  return at === undefined ? undefined : { from: floorToMinute(at), to: floorToMinute(at) + MINUTE }
+    select date_trunc('minute', max(${time}) at time zone ${part.timeZone})::text as latest
+    from ${tableOf(part)} as t where ${isOfPart(part)}`.execute(db)
+  const at = parseWallTime(rows[0]?.latest ?? '')
+  return at === undefined ? undefined : { from: at, to: at + MINUTE }
 }
 
 /** The minute of the first row that begins within the window and has its last time between two instants. */
@@ -53,10 +54,9 @@ export async function findFirstLasting(db: Db, part: TablePart, from: Date, to: 
   const last = sql.ref(others.at(-1) ?? began)
   const begins = { ...part, stream: { ...part.stream, timeColumns: [began] } }
   const { rows } = await sql<{ first: string | null }>`
-    select (min(t.${sql.ref(began)}) at time zone ${part.timeZone})::text as first
+    select date_trunc('minute', min(t.${sql.ref(began)}) at time zone ${part.timeZone})::text as first
     from ${tableOf(part)} as t where ${isOfPart(begins)} and t.${last} between ${from} and ${to}`.execute(db)
-  const at = parseWallTime(rows[0]?.first?.slice(0, 19) ?? '')
-  return at === undefined ? undefined : floorToMinute(at)
+  return parseWallTime(rows[0]?.first ?? '')
 }
 
 /** How many rows of a partition the last proven reading missed: the next reading decides whether they are gone. */
@@ -162,9 +162,9 @@ interface ComparisonOptions {
   /** A row is marked as removed only if an earlier reading had missed it by then; undefined marks none. */
   readonly missedBy: Date | undefined
   /** Whether a missed row may be among the items that could not be read. */
-  readonly mayBeUnread?: boolean
+  readonly mayBeUnread: boolean
   /** Whether all items could be read, so that a missed row did not come. */
-  readonly isAllRead?: boolean
+  readonly isAllRead: boolean
 }
 
 /**
@@ -176,7 +176,7 @@ export async function compareWithTable(
   trx: Transaction<Database>,
   part: TablePart,
   found: { readonly count: number; readonly has: (key: string) => boolean },
-  { runId, at, missedBy, mayBeUnread = false, isAllRead = false }: ComparisonOptions,
+  { runId, at, missedBy, mayBeUnread, isAllRead }: ComparisonOptions,
 ): Promise<Comparison> {
   const { stream, partition } = part
   const key = keyColumnOf(part)
@@ -233,13 +233,12 @@ export async function findChangedRange(
     return sql`case when ${time} >= ${from} and ${time} < ${to} then ${time} end`
   })
   const { rows } = await sql<{ first: string | null; last: string | null }>`
-    select min(at)::text as first, max(at)::text as last from ${tableOf(part)} as t
+    select date_trunc('minute', min(at))::text as first, date_trunc('minute', max(at))::text as last
+    from ${tableOf(part)} as t
       cross join lateral (select coalesce(${sql.join(times)}) as at) as place
     where ${isOfPartition(part)}
       and (${seen}::tsmultirange @> at and t.run_id = ${runId}::bigint
         or at is not null and t.${keyColumnOf(part)}::text = any(${disputed}::text[]))`.execute(trx)
-  const [first, last] = [rows[0]?.first, rows[0]?.last].map((time) => parseWallTime(time?.slice(0, 19) ?? ''))
-  return first === undefined || last === undefined
-    ? undefined
-    : { from: floorToMinute(first), to: floorToMinute(last) + MINUTE }
+  const [first, last] = [rows[0]?.first, rows[0]?.last].map((time) => parseWallTime(time ?? ''))
+  return first === undefined || last === undefined ? undefined : { from: first, to: last + MINUTE }
 }
