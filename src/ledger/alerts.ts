@@ -12,7 +12,7 @@ interface ClaimedNotice extends Notice {
 
 /**
  * Compares the present causes with those on record: raises an alert for a new one, and clears the alert of one that is
- * gone. An unknown field is never cleared, as nothing ends it. Reading the causes is under the lock too: otherwise a
+ * gone. An unknown field is never cleared, as nothing ends it. The lock is held while the causes are read: otherwise a
  * process with an older reading could overwrite a newer one.
  */
 export async function recordCauses(

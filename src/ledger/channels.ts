@@ -74,7 +74,7 @@ export async function recordChannelAnswers(db: Db, { unknown, answered, serviceD
     return {
       gone: isTooMany ? [] : await changeState(trx, dueIds, 'active', 'gone', runId),
       back: await changeState(trx, answeredIds, 'gone', 'active', runId),
-      /** Channels that stay active although they are due, as they are over half of all: the service is at fault. */
+      /** Channels that are due but stay active: they are over half of all, so the service must be at fault. */
       tooMany: isTooMany ? dueIds : [],
     }
   })
@@ -138,7 +138,7 @@ type ConfiguredChannel = Pick<ListedChannel, 'channelId' | 'label' | 'group' | '
 
 /**
  * Gives every configured channel a row, and marks all others as retired. Rows that are already right are not touched;
- * to compare them is plainer in SQL.
+ * the comparison is plainer in SQL.
  */
 export async function registerChannels(db: Db, channels: readonly ConfiguredChannel[], runId: string): Promise<void> {
   await db.transaction().execute(async (trx) => {

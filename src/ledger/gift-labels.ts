@@ -6,7 +6,7 @@ export interface GiftLabel {
   readonly giftType: 'cash' | 'prop'
   /** Decimal digits. */
   readonly giftId: string
-  /** Null for none; to write null removes the label. */
+  /** Null for none. Writing null removes the label. */
   readonly label: string | null
   readonly group: string | null
 }

@@ -14,7 +14,7 @@ export async function registerJobs(
   now: Date,
 ): Promise<ReadonlyMap<string, Date>> {
   if (jobs.length === 0) return new Map()
-  // The earlier instant counts, so that a clock that was ahead delays no job. To compare rows is plainer in SQL.
+  // The earlier instant counts, so that a clock that was ahead delays no job. The comparison is plainer in SQL.
   const since = sql<Date>`case when (jobs.cron, jobs.time_zone, jobs.is_enabled) =
     (excluded.cron, excluded.time_zone, excluded.is_enabled) then least(jobs.since, ${now}) else ${now} end`
   const rows = await ops(db)
@@ -78,8 +78,8 @@ function selectRuns(db: Db) {
 }
 
 /**
- * A subquery: of each job, the last run that ended without a finished run of the ledger. It failed before that one
- * began (a missing setting, say), or that one never ended.
+ * A subquery of each job's last run that ended without a finished run in the ledger: it failed before that run began (a
+ * missing setting, say), or that run never ended.
  */
 export function selectFailuresToStart(db: Db) {
   const failures = ops(db).selectFrom('job_runs').where('runId', 'is', null).where('status', '=', 'ended')

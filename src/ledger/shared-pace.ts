@@ -25,7 +25,7 @@ export function createSharedPace(db: Db, host: string, clock: Clock): UpdatePace
     proposed?: T,
   ): Promise<T> => {
     const askedAtMs = monotonicMs()
-    // To write and read in one statement is plainer in SQL. It reads the clock even if there is no row.
+    // A statement that writes and reads is plainer in SQL. It reads the clock even if there is no row.
     const { rows } = await sql<{ version: string | null; pace: unknown; now: string; isAccepted: boolean }>`
       with taken as (insert into livehouse_ops.call_paces as paces (host, version, pace)
         select ${host}::text, 1, ${JSON.stringify(proposed?.pace)}::jsonb where ${proposed !== undefined}::boolean

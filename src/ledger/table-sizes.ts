@@ -29,7 +29,7 @@ export async function readTableSizes(db: Db): Promise<ReadonlyMap<string, TableS
   return sizes
 }
 
-/** To add up more records takes longer than a page may. */
+/** Adding up more records takes too long for a page. */
 const MAX_SUMMED_ROWS = 1_000_000
 
 /**

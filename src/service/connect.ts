@@ -61,7 +61,7 @@ export function connect(options: ConnectOptions) {
       return retry(pace.outer(pace.inner<BareCall, RawAnswer>(exchange)), retryOptions)(bareCall, { signal })
     },
     (signal) => {
-      // Takes no place of the queue: the call that waits for the time may hold the last one.
+      // Takes no place in the queue: the call that waits for the time may hold the last one.
       const ask = createAsk(retry(pace.outer(authorized), retryOptions), 'once')
       return ask({ list: options.accountList, page: 1, pageSize: 1 }, { signal })
     },

@@ -139,8 +139,8 @@ function readListPage(request: PageRequest, name: string, { json, serviceTimeMs 
   const title = envelope.title === undefined ? undefined : (listAt(json, envelope.title, name) ?? undefined)
   const echoedPage = countOf(valueAt(json, envelope.page ?? ''))
   const echoedPageSize = countOf(valueAt(json, envelope.size ?? ''))
-  // A missing list is an empty page only if the total says that this page has no rows. Null is one also without a total
-  // here: the number of rows is compared with the total of page 1 later.
+  // A missing list is an empty page only if the total says that this page has no rows. Null is one too if this page has
+  // no total: the number of rows is compared with the total of page 1 later.
   const rowsBefore = (request.page - 1) * (echoedPageSize || request.pageSize)
   const isEmptyPage = total === undefined ? list === null : rowsBefore >= total
   if (!list && !isEmptyPage) {

@@ -124,7 +124,7 @@ export function createAgent({ proxies, timeoutMs }: AgentOptions, more: EnvHttpP
   const timeouts = { connectTimeout: timeoutMs, headersTimeout: timeoutMs, bodyTimeout: timeoutMs }
   // The client that opens tunnels through a proxy: undici's own waits 300 s for each.
   const clientFactory = (proxy: URL, own: object) => new Pool(proxy, { ...timeouts, ...own })
-  // Empty text, not undefined, for which undici would read the environment.
+  // Empty text for none: if undefined, undici would read the environment.
   const proxyUrls = { httpProxy: http ?? '', httpsProxy: https ?? '', noProxy: none ?? '' }
   return new Agent({ ...more, ...timeouts, clientFactory, ...proxyUrls })
 }

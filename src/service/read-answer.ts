@@ -115,7 +115,7 @@ function readCode(code: unknown, redact: Redact): number | string | undefined {
 
 /** Matches a number that a double may not hold (IEEE 754): 16 digits or dots, or an exponent of three digits. */
 const MAY_LOSE_DIGITS = /(?:^|[:,[\s-])(?:[\d.]{16}|[\d.]+[eE][+-]?\d{3})/
-/** More characters than any column holds. A longer number stays text: to parse a million digits takes minutes. */
+/** More characters than any column holds. A longer number stays text: parsing a million digits takes minutes. */
 const MAX_NUMBER_LENGTH = 100
 
 /** In characters, four times a page of 100 visitors. A smaller body is parsed unchecked if it has few brackets. */

@@ -11,10 +11,10 @@ const MAX_ATTEMPTS: Readonly<Record<Call['repeat'], number>> = { token: 8, read:
 /** The most attempts of a read or a token call if an undocumented errcode refuses it, which may be temporary. */
 const MAX_ERRCODE_ATTEMPTS = 3
 const FIRST_WAIT_MS = 500
-/** So many refusals in a row (the attempts of one call) may mean the token, which is renewed once in `RENEWAL_MS`. */
+/** This many refusals in a row (one call's attempts) may be due to the token: it is renewed, once in `RENEWAL_MS`. */
 const SUSPICIOUS_REFUSALS = MAX_ERRCODE_ATTEMPTS
 const RENEWAL_MS = 5 * 60_000
-/** So many retries within `STORM_MS` are worth a warning; so is a `Retry-After` of that length. */
+/** This many retries within `STORM_MS` are worth a warning; so is a `Retry-After` of that length. */
 const STORM_RETRIES = 20
 const STORM_MS = MAX_RETRY_AFTER_MS
 
@@ -31,7 +31,7 @@ export interface RetryOptions {
 
 /**
  * Retries a call after a failure that may be temporary: no connection, 408, 425, 429, 5xx, a damaged body, an unknown
- * errcode; and, once, a 401 or a row of refusals if there is a new token. The final error counts the attempts.
+ * errcode; and, once, a 401 or a series of refusals if there is a new token. The final error counts the attempts.
  */
 export function retry<Named extends Pick<Call, 'name' | 'repeat'>, Result>(
   next: (call: Named, context: CallContext) => Promise<Result>,

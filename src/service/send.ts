@@ -19,9 +19,9 @@ export interface Call {
   readonly authorization: 'bearer' | 'query' | 'none'
   /**
    * When to retry a failed call. `read`: after failures of transport or service, and after an unknown errcode.
-   * `idempotent`: not after the errcode. `once`: as those, a single time (4.6, ten calls a day). `never`: 4.2 and 4.3,
-   * where each call has an effect. `token`: 4.1, on which all others wait, so with more attempts and longer waits; a
-   * 429 counts as one of them.
+   * `idempotent`: not after an errcode. `once`: like `idempotent`, a single time (4.6, ten calls a day). `never`: 4.2
+   * and 4.3, where each call has an effect. `token`: like `read`, with more attempts and longer waits, as all other
+   * calls wait for 4.1; a 429 uses up an attempt.
    */
   readonly repeat: 'token' | 'read' | 'idempotent' | 'once' | 'never'
   /** Whether the call counts towards the few that the service allows a day. */

@@ -54,7 +54,7 @@ export function createServiceClock(
   const isFresh = (): boolean =>
     sync !== undefined && elapsed() - sync.elapsedMs < FRESH_MS && Math.abs(clock.now() - sync.ownMs) < FRESH_MS
   const now = (): number => (sync === undefined ? clock.now() : elapsed() + sync.offsetMs)
-  /** How far this machine's clock is ahead of the service's (ms); undefined before an answer told the time. */
+  /** How far this machine's clock is ahead of the service's (ms); undefined before the first answer with a time. */
   const ownAheadMs = () => (sync === undefined ? undefined : clock.now() - now())
   return {
     timed,
@@ -75,7 +75,7 @@ export function createServiceClock(
       ownAheadMs,
       /**
        * The instant (ms) up to which rows may count as read: the service's now, or this machine's if it is earlier by
-       * over a minute. The clock that is ahead would cover rows yet to come, and it may be either one that is wrong.
+       * over a minute. The clock that is ahead would cover rows yet to come, and either clock may be the wrong one.
        */
       claimableMs: (): number => {
         const aheadMs = ownAheadMs() ?? 0

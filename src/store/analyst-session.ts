@@ -30,8 +30,7 @@ export type Answer = Awaited<ReturnType<typeof read>>
  * Runs queries, each a single SELECT, VALUES, TABLE or WITH, as `livehouse_analyst` in one read-only snapshot, on a
  * connection of their own. Its login may do no more than an analyst, as a function in a query can undo `set role`: if
  * the URL's login may create roles, one is created for these queries. A silent server is given up after some seconds.
- * @throws db.unreachable; db.refused with Postgres' message and the position in the query, or for a login with more
- * rights
+ * @throws db.unreachable; db.refused with Postgres' message and the position in the query, or for too many rights
  */
 export async function readAsAnalyst(
   url: string,

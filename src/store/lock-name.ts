@@ -5,8 +5,8 @@ import { setLocal } from './driver.ts'
 export const idleLimit = { idle_in_transaction_session_timeout: '20s' }
 
 /**
- * Locks a name until the end of this transaction, after any other transaction that has it. The lock is a row of
- * `livehouse_ops.locks`, so that only users with rights on that schema can take it.
+ * Waits for any other transaction that has locked this name, and locks it until the end of this one. The lock is a row
+ * of `livehouse_ops.locks`, so that only users with rights on that schema can take it.
  */
 export async function lockName(trx: Db, name: string): Promise<void> {
   await setLocal(trx, idleLimit)

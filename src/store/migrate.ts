@@ -42,7 +42,7 @@ export async function migrateUp(db: Db, options: MigrateOptions = {}): Promise<r
   })
 }
 
-/** Refuses if a livehouse is at work: it would go on writing for its own schema, such as rows with other keys. */
+/** Refuses while a livehouse is at work: it would go on writing by its own schema, such as rows with other keys. */
 async function requireNobodyAtWork(transaction: Db, state: string): Promise<void> {
   const earliest = await findEarliestVersion(transaction)
   const held = transaction.selectFrom('livehouse_ops.leases').select('name').where('expires_at', '>', sql<Date>`now()`)

@@ -94,7 +94,7 @@ export function recordMigration(name: string): string {
   return `insert into ${list} (name, timestamp) values ('${name}', ${now})`
 }
 
-/** Not `create schema if not exists`, which requires the right to create a schema even if it exists. */
+/** Creates these tables. Not by `create schema if not exists`, which requires that right even if the schema exists. */
 export const createMigrationTables: readonly string[] = [
   `do $$ begin
   if to_regnamespace('livehouse_ops') is null then create schema livehouse_ops; end if;

@@ -114,7 +114,7 @@ function withOrdinals(items: readonly QuarantinedItem[]) {
   })
 }
 
-/** Whether a row is one of these items. As two arrays, they may be more than a statement has parameters. */
+/** Whether a row is one of these items. Two arrays, as there may be more items than a statement has parameters. */
 function isAmong(items: readonly QuarantinedItem[]): RawBuilder<boolean> {
   const keys = withOrdinals(items)
   const hashes = keys.map(({ itemHash }) => itemHash)

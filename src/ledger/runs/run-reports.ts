@@ -63,7 +63,7 @@ export async function readRunReports(db: Db, { count, skip = 0, command, status,
 /** The streams of a run's JSON summary. */
 type RecordedStreams = Readonly<Record<string, Partial<Counts> & { readonly slices?: Partial<Record<Proof, number>> }>>
 
-/** The first `most` errors of a run. */
+/** The first errors of a run, up to `limit`. */
 export async function readRunErrors(db: Db, runId: string, limit: number): Promise<readonly RunError[]> {
   const row = await ops(db)
     .selectFrom('runs')

@@ -13,8 +13,7 @@ export const MAX_PARTITIONS = 250
  * Merges old slices of one stream, partition and proof whose ranges touch or overlap. The row that stays has their
  * range, their sums and the earliest time of reading. Slices of an open backfill, accepted ones and those with
  * surprisingly few rows are left alone. So are slices whose range a later reading found short or failed to read, as a
- * merged row would hide that. Their settled ranges must form one range too: a merge must not change what the next sync
- * reads.
+ * merged row would hide that. Their settled ranges must form one range too, or the merge would change the next sync.
  * @returns how many rows were deleted
  */
 export async function mergeSlices(db: Db, now: Date): Promise<number> {

@@ -81,7 +81,7 @@ async function readSettled(
   partitions: readonly string[],
   { lookbackDays, ofStream, timeZone }: NonNullable<CoverageFilter['settledFor']>,
 ) {
-  // To cut each row's range at its own time is plainer in SQL.
+  // Cutting each row's range at a time of its own is plainer in SQL.
   const { rows } = await sql<{ partition: string; ranges: string }>`
     with states as (
       select stream, partition, settled,

@@ -27,7 +27,7 @@ export type ForgottenPartition = Awaited<ReturnType<typeof forgetCoverage>>[numb
 
 /**
  * Removes a range from the coverage, so that the next sync reads it again. Slices keep the rest of their range. Failed
- * readings within the range are forgotten too: else a range that the service refuses would stay a problem for good.
+ * readings within the range are forgotten too, or a range that the service refuses would stay a problem for good.
  * @returns the partitions that had slices in the range, in order
  */
 export async function forgetCoverage(db: Db, { streams, channels, partition, window }: RangeToForget) {

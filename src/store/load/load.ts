@@ -10,8 +10,8 @@ type LoadCounts = Pick<Counts, 'inserted' | 'updated' | 'unchanged'>
 
 /**
  * Which differing rows an upsert overwrites. `all` of them; `newer`: unless the stored row is fresher, by the table's
- * `freshnessColumn`; `late`, for rows that an earlier run received, whose number they are loaded with: only rows from
- * before that run that are less fresh.
+ * `freshnessColumn`; `late`, for rows of an earlier run that are loaded under its number: only rows from before that
+ * run that are less fresh.
  */
 type Overwrites = 'all' | 'newer' | 'late'
 
