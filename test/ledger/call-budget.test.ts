@@ -49,14 +49,14 @@ test.each([
   expect(await readRows()).toHaveLength(expected.startsWith('until') ? 0 : 1)
 })
 
-test('where daylight saving begins at midnight, the day begins at 1:00, and so does the distance to it', async () => {
+test('where daylight saving begins at midnight, the day and its margin begin at 1:00', async () => {
   const cairo = { timeZone: 'Africa/Cairo' }
   expect(await take('2026-04-23T21:54:59', cairo)).toBe('2026-04-23')
   expect(await take('2026-04-23T22:04:59', cairo)).toBe('until 2026-04-23T22:05:00.000Z')
   expect(await take('2026-04-23T22:05:00', cairo)).toBe('2026-04-24')
 })
 
-test('a clock that has gone back gets no fresh day, and the message says which row is in its way', async () => {
+test('a clock that was set back gets no new day, and the message names the recorded day', async () => {
   for (const hour of ['09', '10']) await take(`2026-11-21T${hour}:00:00`)
   expect(await take('2026-11-20T23:58:00')).toBe('until 2026-11-21T16:05:00.000Z')
   expect(await take('2026-11-20T12:00:00')).toBe('2026-11-21')
@@ -67,7 +67,7 @@ test('a clock that has gone back gets no fresh day, and the message says which r
   expect(await readRows()).toMatchObject([{ service_day: '2026-11-21', calls: 3 }])
 })
 
-test('a host a day behind takes nothing of the day of those whose clock is right', async () => {
+test('a host whose clock is a day behind does not use up the calls of the right day', async () => {
   const nowMs = Date.now()
   // Where it is noon: the database's clock is a real one.
   const hoursBehind = new Date(nowMs).getUTCHours() - 12
@@ -79,7 +79,7 @@ test('a host a day behind takes nothing of the day of those whose clock is right
   }
 })
 
-test('another scope on the same day gives no fresh calls: the account has what its channels have left, each of them what it has', async () => {
+test('a change of the scope gives no new calls: the account has what its channels have left, and each channel what the account has', async () => {
   const byChannel = { v1BudgetScope: 'channel' } as const
   for (const channelId of ['9', '10']) await take('2026-11-20T09:00:00', byChannel, channelId)
   expect(await take('2026-11-20T12:00:00')).toBe('2026-11-20')
@@ -92,7 +92,7 @@ test('another scope on the same day gives no fresh calls: the account has what i
   }
 })
 
-test('a call is durable once it is taken, also where the database is told to be quick about commits', async () => {
+test('a reserved call is durable, even if the database commits asynchronously', async () => {
   await using quick = await openDatabase(withParameters(database.url, { options: '-c synchronous_commit=off' }))
   const seen: unknown[] = []
   await database.db.transaction().execute(async (trx) => {
@@ -118,7 +118,7 @@ test('a call is durable once it is taken, also where the database is told to be 
   expect(seen).toEqual([{ outside: 'off', inside: 'on' }])
 })
 
-test('no day is ever overspent, however many take at once, by whatever clock', async () => {
+test('no day is ever overspent, however many processes reserve calls at once and whatever their clocks show', async () => {
   await using other = await openDatabase(database.url)
   const taking = fc.record({
     day: fc.integer({ min: 1, max: 4 }),

@@ -35,7 +35,7 @@ const entryOf = (runId: string, window: Window) => ({
 
 const database = ofTest(createTestDatabase)
 
-test('two that land the first slices of a partition at once both count', async () => {
+test('two first slices of a partition that land at the same time both count', async () => {
   const { db } = database
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: AT })
   const [from, middle, to] = [minute('2026-11-01 00:00'), minute('2026-11-02 00:00'), minute('2026-11-03 00:00')]

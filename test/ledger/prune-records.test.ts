@@ -27,7 +27,7 @@ async function addRun(days: number, status = 'ok'): Promise<string> {
   return rows[0]?.id ?? ''
 }
 
-test('old runs go, also those that were killed, but those that a table names: none that there is was left out', async () => {
+test('old runs are deleted, killed ones too, except runs that a table refers to; the list of these tables is complete', async () => {
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.columns
     where table_schema = 'livehouse_ops' and column_name = 'run_id'
@@ -48,7 +48,7 @@ test('old runs go, also those that were killed, but those that a table names: no
   expect(await ids('status', 'job_runs')).toEqual(['running'])
 })
 
-test('old days of the call budget go, and alerts but for those that nobody was told of', async () => {
+test('old days of the call budget are deleted, and alerts except those with a notice still to send', async () => {
   for (const [scope, day] of [
     ['account', '2024-01-01'],
     ['account', '2024-01-02'],

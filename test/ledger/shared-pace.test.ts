@@ -22,7 +22,7 @@ async function readKept(db: Kysely<Database>) {
   return await db.selectFrom('livehouse_ops.call_paces').select(['host', 'version', 'pace']).execute()
 }
 
-test('what is kept loses no change of processes that make theirs at the same time', async () => {
+test('concurrent changes of several processes are all kept', async () => {
   await using elsewhere = await openDatabase(database.url)
   const processes = [database.db, elsewhere, database.db, elsewhere].map((db) =>
     createSharedPace(db, host, systemClock),
@@ -34,7 +34,7 @@ test('what is kept loses no change of processes that make theirs at the same tim
   expect(await readKept(database.db)).toEqual([{ host, version: '100', pace: { count: 100 } }])
 })
 
-test('a late change is told by the same statement what is kept by then', async () => {
+test('a statement whose version is out of date returns the present state', async () => {
   await using wire = await startStallingProxy(database.url)
   await using far = await openDatabase(wire.url)
   let statements = 0
@@ -55,7 +55,7 @@ test('a late change is told by the same statement what is kept by then', async (
   expect(statements).toBe(3)
 })
 
-test('the time is that of the database, whatever the clocks of the machines show', async () => {
+test("the database's clock counts, whatever the machines' clocks show", async () => {
   const shifted = [-3_600_000, 0, 7_200_000].map((shift) => {
     return createSharedPace(database.db, host, { sleep: systemClock.sleep, now: () => systemClock.now() + shift })
   })
@@ -67,7 +67,7 @@ test('the time is that of the database, whatever the clocks of the machines show
   expect(Math.max(...ahead) - Math.min(...ahead)).toBeLessThan(performance.now() - begunMs)
 })
 
-test('an answer that comes late does not put the time back', async () => {
+test('a late answer does not set the time back', async () => {
   // 300 ms more pass between the first look at the clock and the second.
   let looks = Number.NEGATIVE_INFINITY
   const monotonicMs = () => performance.now() + (++looks > 1 ? 300 : 0)
@@ -79,7 +79,7 @@ test('an answer that comes late does not put the time back', async () => {
   expect(Math.abs((await aheadMs()) - before)).toBeLessThan(performance.now() - begunMs)
 })
 
-test('without the database no call leaves; when it is back, all go on below the ceiling', async () => {
+test('no call leaves while the database is away; when it is back, all continue below the ceiling', async () => {
   await using db = await openDatabase(database.url)
   let calls = 0
   const send = createPace(createSharedPace(db, host, systemClock), 20, systemClock).inner(async () => void (calls += 1))
@@ -103,7 +103,7 @@ test('without the database no call leaves; when it is back, all go on below the 
   expect(systemClock.now() - startedAt).toBeGreaterThanOrEqual((20 - before - 8) * 50)
 })
 
-test('what the database refuses fails, and is no call', async () => {
+test('a refusal of the database fails the call before it leaves', async () => {
   await sql`alter table livehouse_ops.call_paces rename to other`.execute(database.db)
   const send = createPace(createSharedPace(database.db, host, systemClock), 20, systemClock).inner(async () => {})
   await expect(send({ endpoint: 'visitorList' }, openContext())).rejects.toMatchObject({ code: 'db.refused' })

@@ -29,7 +29,7 @@ afterAll(async () => {
   await elsewhere.destroy()
 })
 
-test('the token is there for the other processes, and in the database it is not to be seen', async () => {
+test('other processes can read the token, but the database does not show it', async () => {
   await createSharedTokenStore(database.db, application).replace(async () => token, signal)
   expect(await createSharedTokenStore(elsewhere, application).read(signal)).toEqual(token)
   const { rows } = await sql<{ row: string }>`
@@ -42,7 +42,7 @@ test.each([
   ['another secret', { appSecret: 'changed' }],
   ['another app id', { appId: 'app-2' }],
   ['another address', { authUrl: 'https://other.example' }],
-])('the token counts as none with %s', async (_case, change) => {
+])('a stored token is ignored with %s', async (_case, change) => {
   await createSharedTokenStore(database.db, application).replace(async () => token, signal)
   const other = createSharedTokenStore(elsewhere, { ...application, ...change })
   expect(await other.read(signal)).toBeUndefined()
@@ -50,7 +50,7 @@ test.each([
   expect(await other.read(signal)).toEqual(token)
 })
 
-test('a process that is frozen while it renews the token holds no connection, and no other process for long', async () => {
+test('a process that freezes while it renews the token holds no connection, and other processes not for long', async () => {
   const begun = Promise.withResolvers<void>()
   const never = Promise.withResolvers<void>()
   const store = createSharedTokenStore(elsewhere, application)
@@ -107,7 +107,7 @@ function countCalls({ calls }: Emulator) {
   return { fetched: tokens.length, refused: calls.filter(({ status }) => status === 401).length }
 }
 
-test('two processes fetch one token and hide it; one more when it ends suddenly, and none when another process has replaced it', async () => {
+test('two processes fetch and hide one token; another one if it is suddenly refused, and none if another process has replaced it', async () => {
   await using given = await startTwo({ switches: { newTokenEndsOld: true } })
   await given.ask()
   expect(countCalls(given.emulator)).toEqual({ fetched: 1, refused: 0 })
@@ -122,7 +122,7 @@ test('two processes fetch one token and hide it; one more when it ends suddenly,
   expect(countCalls(given.emulator)).toEqual({ fetched: 3, refused: 12 })
 })
 
-test.each([false, true])('processes live with tokens of 3 seconds; one ends another: %s', async (newTokenEndsOld) => {
+test.each([false, true])('processes cope with tokens of 3 seconds; one ends another: %s', async (newTokenEndsOld) => {
   await using given = await startTwo({ tokenSeconds: 3, switches: { newTokenEndsOld } })
   const seconds = 30
   for (; given.time.nowMs < FIXED_NOW + seconds * 1000; given.time.nowMs += 250) await given.ask()

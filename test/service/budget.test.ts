@@ -28,7 +28,7 @@ test('a call of 4.6 that ends with 503 is repeated once, and each attempt is cha
   expect(journal).toEqual(['reserve 9', 'call', 'reserve 9', 'call'])
 })
 
-test('the ten calls a day of 4.6 are not spent where the token ends after one was taken, and the next is refused', async () => {
+test('a token that expires after a call of 4.6 was reserved, and whose renewal is refused, does not spend the day', async () => {
   const journal: string[] = []
   const clock = createFakeClock({ isAutomatic: true })
   await using service = await startScriptedService(({ path }) => {

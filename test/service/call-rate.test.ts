@@ -52,14 +52,14 @@ describe.each(['bucket', 'fixed window'] as const)('a limit that is exceeded by 
     expect(run.refused(15)).toBeLessThanOrEqual(0.03 + share)
   })
 
-  test('is found while calls that have passed before wait for the ceiling', async () => {
+  test('is found while calls that passed their gate earlier wait for the ceiling', async () => {
     const run = await simulateCalls({ service, limit: 85, ceiling: 100, callers: 64, latencyMs: 20, seconds: 30 })
     expect(run.answered(15)).toBeGreaterThanOrEqual(0.88 * 85)
     expect(run.refused(15)).toBeLessThanOrEqual(0.03)
   })
 })
 
-test('a limit that is exceeded by a tenth is found after a time in which calls were refused at random', async () => {
+test('a limit that is exceeded by a tenth is found after a period of random refusals', async () => {
   const refuses = (second: number, random: () => number) => second < 15 && random() < 0.15
   const run = await simulateCalls({ service: 'bucket', limit: 200, latencyMs: 69, refuses, seconds: 40 })
   expect(run.answered(30)).toBeGreaterThanOrEqual(0.88 * 200)
@@ -97,7 +97,7 @@ test.each([0, 20])('a minute of refusals costs few calls and five seconds, with 
   expect(others).toBeLessThan(60 + 4 * run.answered(3, 10))
 })
 
-test('a limit that has gone is left behind within minutes', async () => {
+test('a limit that has been lifted is forgotten within minutes', async () => {
   let calls = { second: 0, count: 0 }
   const refuses = (second: number) => {
     calls = { second, count: second === calls.second ? calls.count + 1 : 1 }
@@ -141,11 +141,11 @@ test.each<[string, number, readonly EndedCalls[]]>([
   ['a lone one', Infinity, [{ atMs: 1000, calls: 1, refused: 1 }]],
   ['one of few', Infinity, [1000, 2000].map((atMs) => ({ atMs, calls: 2, refused: 1 }))],
   ['of one pause, in two', Infinity, [47, 10].map((calls, at) => ({ atMs: 1000 + 1000 * at, calls, refused: 8 }))],
-])('refusals that say nothing of the rate change none: %s', (_, rate, calls) => {
+])('refusals that say nothing about the rate do not change it: %s', (_, rate, calls) => {
   expect(Math.ceil(rateAfter(calls))).toBe(rate)
 })
 
-test('nothing is known of what was found more than ten minutes ago, nor of what another version keeps in another form', () => {
+test('a pace that is more than ten minutes old, or in the form of another version, is discarded', () => {
   const gates = { visitorList: estimateRateLimit(undefined, [], 1_000_000) }
   const kept = { begunMs: 900_000, atMs: 1_000_000, pausedUntilMs: 0, gates }
   expect(parseCallPace(kept, 1_599_000)).toEqual(kept)

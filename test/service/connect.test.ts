@@ -7,7 +7,7 @@ import { startScriptedService } from '../helpers/scripted-service.ts'
 
 const credentials = { apiToken: null, appId: 'an app', appSecret: 'a secret' }
 
-test('a connection that is closed calls no more: neither what waits to be repeated nor what comes after', async () => {
+test('a closed connection makes no more calls, neither retries that wait nor new ones', async () => {
   await using service = await startScriptedService(() => ({ status: 502, text: '' }))
   const clock = createFakeClock({ isAutomatic: true })
   const own = connectClient(service.url, {
@@ -26,7 +26,7 @@ test('a connection that is closed calls no more: neither what waits to be repeat
   expect(service.requests).toHaveLength(1)
 })
 
-test("no more calls are under way than the ceiling, with that for a token; those that wait for their endpoint's rate hold no place", async () => {
+test("no more calls are in flight than the ceiling, token calls included; calls that wait for their endpoint's rate hold no place", async () => {
   await using service = await startScriptedService(async () => {
     for (let round = 0; round < 5; round += 1) await new Promise((resolve) => setImmediate(resolve))
     return { json: { access_token: 'token-1', page: { count: 0 }, data: [] } }

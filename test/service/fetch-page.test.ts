@@ -28,7 +28,7 @@ function managers(heeded: 'query' | 'body', { isText = false } = {}) {
 
 const first = { page: 1, pageSize: 10 }
 
-test('the configured place of the parameters of 4.8 and 4.9 is used when it works, also with an echo as text', async () => {
+test('the configured place for the parameters of 4.8 and 4.9 is used if it works, also if the echo is text', async () => {
   await using service = await startScriptedService(managers('query', { isText: true }))
   await using connection = connectClient(service.url)
   expect((await connection.fetchPage({ list: managerList, ...first }, openContext())).items).toHaveLength(10)
@@ -52,7 +52,7 @@ test.each([
 test.each<[string, number, ScriptedAnswer, object]>([
   ['a refusal is an answer', 1, { json: { errcode: 2001, msg: 'page' } }, { code: 'api.refused' }],
   ['a failure of transport', 2, { status: 502, text: '' }, { code: 'api.status' }],
-])('%s: it is asked for %i times and no more', async (_, times, answer, error) => {
+])('%s: the page is requested %i times and no more', async (_, times, answer, error) => {
   await using service = await startScriptedService(() => answer)
   await using connection = connectClient(service.url)
   expect(await errorOf(connection.ask({ list: signups, page: 9, pageSize: 50 }, openContext()))).toMatchObject(error)
@@ -105,7 +105,7 @@ test.each<[string, ListRequest, unknown, page?: number]>([
   ['signups without title', signups, { total: 1, data: [['1']] }],
   ['signups whose title is an object', signups, { total: 1, data: [['1']], title: {} }],
   ['errcode 1000 alone', questions, { errcode: 1000, msg: 'Invalid parameters' }],
-])('what is not a list is never "no rows": %s', async (_name, list, json, page) => {
+])('an answer without a list never counts as "no rows": %s', async (_name, list, json, page) => {
   expect(await errorOf(read(list, json, page))).toMatchObject({ code: 'api.badShape' })
 })
 
@@ -117,7 +117,7 @@ test.each<[string, ListRequest, unknown, number]>([
   ['null for a bare array', gifts, null, 1],
   ['null where page 1 alone tells the total', visitorList, { results: null }, 2],
   ['null past the last page', visitorList, { total_num: 20, page_size: 20, results: null }, 2],
-])('no list is an empty page where the envelope says that there is nothing: %s', async (_name, list, json, page) => {
+])('a missing list is an empty page if the envelope has no rows: %s', async (_name, list, json, page) => {
   expect((await read(list, json, page)).items).toEqual([])
 })
 
@@ -126,7 +126,7 @@ test('the message describes the shape without showing values', async () => {
   await expect(answer).rejects.toThrow(/answer is an object of 2 fields \(msg\) where an array belongs$/)
 })
 
-test('of an answer without a total it says which field is missing, and of a later page only a wrong one is an error', async () => {
+test('an error names the missing total; on a later page only a malformed total is an error', async () => {
   const missing = /page 1: the answer is an object of 1 fields \(results\).*: its field total_num, .* is missing$/
   await expect(read(visitorList, { results: [] })).rejects.toThrow(missing)
   await expect(read(visitorList, { results: [], total_num: 'many' }, 2)).rejects.toThrow('page 2: the answer is')

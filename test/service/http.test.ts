@@ -48,7 +48,7 @@ test('a proxy that is configured is used, and a host without proxy is reached di
 test.each<[string, number]>([
   ['never answers', Infinity],
   ['drips, so that bytes keep coming', 10],
-])('a service that %s is given up', async (_, everyMs) => {
+])('a call to a service that %s is given up', async (_, everyMs) => {
   let drip: NodeJS.Timeout | undefined
   const raw = (response: ServerResponse) => {
     if (everyMs === Infinity) return
@@ -62,7 +62,7 @@ test.each<[string, number]>([
   expect(String(error)).toContain('GET managers page 1: no complete answer within 0.1 s')
 })
 
-test('a proxy that takes requests for tunnels and answers none holds up neither a call nor the next tunnel', async () => {
+test('a proxy that never answers requests for tunnels holds up neither a call nor the next tunnel', async () => {
   await using proxy = await startStallingProxy('http://service.invalid')
   proxy.stall()
   const proxies = { http: null, https: proxy.url, none: null }
@@ -76,7 +76,7 @@ test('a proxy that takes requests for tunnels and answers none holds up neither 
   expect(await errorOf(patient.exchange(call, { signal }))).toBe(signal.reason)
 })
 
-test('a body over the cap is refused, also without a length', async () => {
+test('a body over the cap is refused, even without a declared length', async () => {
   const raw = (response: ServerResponse) => {
     response.write('x'.repeat(600))
     response.end('x'.repeat(600))
@@ -103,7 +103,7 @@ test.each([
   expect(await failureOf(service.url, { maxBodyBytes: 1999 })).toMatchObject({ code: 'api.bodyRefused' })
 })
 
-test('a packed body that is cut, or none, is a bad body; one in an unknown encoding is refused', async () => {
+test('a compressed body that is cut off or missing is a bad body; an unknown encoding is refused', async () => {
   const packed = gzipSync('x'.repeat(2000))
   await using cut = await startScriptedService(() => ({ raw: send('gzip', packed.subarray(0, 20)) }))
   expect(await failureOf(cut.url)).toMatchObject({ code: 'api.badBody' })

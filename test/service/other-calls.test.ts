@@ -40,7 +40,7 @@ test('4.3 posts the fields of the spec, and is never repeated', async () => {
   expect(service.requests).toMatchObject([{ method: 'POST', path: '/v1/activities/9/saveMenu', body: menu }])
 })
 
-test('4.4 puts to the menu, and is repeated where it may not have arrived, not where it is refused', async () => {
+test('4.4 updates the menu by PUT, and is repeated after a failure but not after a refusal', async () => {
   const saved = { json: { menu_id: 1234, result: 'success' } }
   const refused = { json: { errcode: 7, msg: 'busy' } }
   const busy = { status: 502, text: '' }

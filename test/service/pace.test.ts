@@ -5,7 +5,7 @@ import { errorOf, openContext } from '../helpers/connect-client.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { mostWithin, refusal, simulateCalls, type Simulation } from '../helpers/simulate-calls.ts'
 
-test('a call that is given up while it waits never goes out and holds nobody up', async () => {
+test('a call that is aborted while it waits never leaves and delays no other call', async () => {
   const { clock, open } = setUp(1)
   const pace = open()
   await go(pace)
@@ -21,7 +21,7 @@ test('a call that is given up while it waits never goes out and holds nobody up'
   expect(gone).toEqual(['managers'])
 })
 
-test('a call that was given up spends no instant of those that wait behind it, where the process was held up', async () => {
+test('after a stall of the process, an aborted call uses up no instant of the calls behind it', async () => {
   const { clock, cell } = setUp(0)
   const slow = { ...clock, now: clock.now, sleep: async (ms: number) => await clock.sleep(ms + 20) }
   const pace = createPace(cell, 100, slow)
@@ -87,7 +87,7 @@ const go = async (pace: Pace, endpoint = 'visitorList') => await through(pace, e
 const refuse = async (pace: Pace, retryAfterMs: number) =>
   await errorOf(through(pace, 'visitorList', async () => await Promise.reject(refusal(retryAfterMs))))
 
-test('a refusal with Retry-After holds every call of all processes back, to any endpoint, and then all goes on as before', async () => {
+test('a Retry-After holds back all calls of all processes to any endpoint, and then the old rate continues', async () => {
   const { clock, open } = setUp(0)
   const [refused, other] = [open(), open()]
   for (let call = 0; call < 20; call += 1) await go(other)
@@ -111,7 +111,7 @@ test('a refusal with Retry-After holds every call of all processes back, to any 
   expect(clock.now()).toBe(refusedAtMs + 5499)
 })
 
-test('a refusal has the pace shared four times a second, which is once a second before', async () => {
+test('a refusal makes processes share the pace four times a second instead of once', async () => {
   const { clock, count, open } = setUp(0)
   const pace = open()
   const calls = async () => {
@@ -127,7 +127,7 @@ test('a refusal has the pace shared four times a second, which is once a second 
   expect(await calls()).toBeGreaterThanOrEqual(7)
 })
 
-test('a refusal with Retry-After holds back what has its instant already', async () => {
+test('a Retry-After also holds back calls that already have their instant', async () => {
   const { clock, count, open } = setUp(20)
   const pace = open()
   let went = 0
@@ -139,7 +139,7 @@ test('a refusal with Retry-After holds back what has its instant already', async
   expect(count.exchanges).toBeLessThan(40)
 })
 
-test('errors that are no refusals change no rate', async () => {
+test('errors other than refusals do not change the rate', async () => {
   const { clock, open } = setUp(0)
   const pace = open()
   for (let call = 0; call < 40; call += 1) {
@@ -152,7 +152,7 @@ test('errors that are no refusals change no rate', async () => {
   expect(gone).toBe(100)
 })
 
-test('a Retry-After that comes while an exchange is under way reaches other processes at once', async () => {
+test('a Retry-After that comes during an exchange reaches other processes at once', async () => {
   const { clock, open } = setUp(0, { tookMs: 50 })
   const [refused, other] = [open(), open()]
   const answer = Promise.withResolvers<void>()
@@ -170,7 +170,7 @@ test('a Retry-After that comes while an exchange is under way reaches other proc
   expect(hasGone).toBe(true)
 })
 
-test('a database that is held up for a minute holds up no process for another one', async () => {
+test('a database that stalls for a minute does not make one process wait for another', async () => {
   const database = { tookMs: 1 }
   const { clock, open } = setUp(20, database)
   const [pace, other] = [open(), open()]
@@ -198,7 +198,7 @@ test.each([
   [3_600_000, 20, 10],
   [3_600_000, 2, 8],
   [3_600_000, 100, 3],
-])('a shared clock that is set by %d ms lets no more leave than %d, %d processes', async (byMs, ceiling, processes) => {
+])('a shared clock set by %d ms lets no more calls leave than %d, %d processes', async (byMs, ceiling, processes) => {
   let shiftMs = 0
   const { clock, cell } = setUp(0)
   const shifted: UpdatePace = async (change) => await cell((kept, nowMs) => change(kept, nowMs + shiftMs))

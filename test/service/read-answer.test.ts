@@ -27,7 +27,7 @@ test.each<[string, string, number]>([
   expect(clock.waits).toEqual([waitMs])
 })
 
-test('a wait of an hour that the service asks for is told once, and by the error in the end', async () => {
+test('a Retry-After of an hour is warned of once, and named by the final error', async () => {
   const clock = createFakeClock({ isAutomatic: true })
   const { log, lines } = createRecordingLog()
   const refusal = { status: 429, headers: { 'retry-after': '3600' }, json: {} }
@@ -43,7 +43,7 @@ test('a wait of an hour that the service asks for is told once, and by the error
 test.each([
   ['2', 4000],
   ['30', 0],
-])('where one waits for five seconds, a Retry-After of %s is begun only if it ends within', async (after, waitedMs) => {
+])('with a limit of five seconds, a Retry-After of %s is waited for only if it fits', async (after, waitedMs) => {
   const clock = createFakeClock({ isAutomatic: true })
   const startMs = clock.now()
   await using service = await startScriptedService(() => ({ status: 429, headers: { 'retry-after': after }, text: '' }))
@@ -94,14 +94,14 @@ test.each<[string, ScriptedAnswer, string, number]>([
   expect(await judge(answer)).toMatchObject({ error: { code }, attempts })
 })
 
-test('429001 with status 200, which uses up no attempt for ten minutes', async () => {
+test('429001 with status 200 uses up no attempt for ten minutes', async () => {
   const result = await judge({ json: { errors: { code: 429001, message: 'slow' } } })
   expect(result.error.code).toBe('api.rateLimited')
   expect(result.attempts).toBeGreaterThan(100)
   expect(result.elapsedMs).toBe(600_000)
 })
 
-test('refusals leave a call as many attempts as it had: after ten of them it may fail four times', async () => {
+test('a 429 uses up no attempt: after ten of them a call may still fail four times', async () => {
   await using service = await startScriptedService((_request, index) =>
     index < 14 ? { status: index < 10 ? 429 : 502, text: '' } : { json: { total_num: 0, results: [] } },
   )
@@ -114,7 +114,7 @@ test('the message names call, page, status and attempts', async () => {
   expect(error.message).toBe('POST visitorList channel 9 page 3: 502 after 5 attempts')
 })
 
-test('the service is quoted with its code, on one line and not at length', async () => {
+test("the service's message is quoted with its code, on one line and shortened", async () => {
   const { error } = await judge({ json: { errcode: 12, msg: `first\nsecond ${'x'.repeat(5000)}` } })
   expect(error.message).toContain('code 12 "first second x')
   expect(error.message.length).toBeLessThan(400)
@@ -122,7 +122,7 @@ test('the service is quoted with its code, on one line and not at length', async
   expect(quoting.error.message).toContain(String.raw`code 12 "no viewer \"a\" of b"`)
 })
 
-test('errcode 1000 as text is success, and empty errors are none', async () => {
+test('errcode 1000 as text is success, and empty `errors` are not a failure', async () => {
   const json = { errcode: '1000', errors: null, total_num: '0', results: [] }
   await using service = await startScriptedService(() => ({ json }))
   await using connection = connectClient(service.url)
@@ -155,7 +155,7 @@ test.each<[string, unknown]>([
   expect(parseExact(`{"a":[${source}]}`)).toEqual({ a: [value] })
 })
 
-test.each(['9007199254740993', '-9007199254740993', '1e400', '-1.5E+400'])('%s is found in any place', (source) => {
+test.each(['9007199254740993', '-9007199254740993', '1e400', '-1.5E+400'])('%s is found anywhere', (source) => {
   const found = source.includes('9') ? BigInt(source) : source
   for (const space of ['', ' ', '\n', '\r', '\t']) {
     for (const prefix of ['', '[', '[0,', '{"a":', '["a",']) {
@@ -166,7 +166,7 @@ test.each(['9007199254740993', '-9007199254740993', '1e400', '-1.5E+400'])('%s i
   }
 })
 
-test('any other JSON reads as the plain parser reads it', () => {
+test('any other JSON gives what the plain parser gives', () => {
   assert(
     property(jsonValue(), (value) => {
       const text = JSON.stringify(value)

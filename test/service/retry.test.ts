@@ -17,7 +17,7 @@ function createFailing() {
   return { clock, call, storms: () => lines.filter(({ event }) => event === 'calls.retryStorm').length }
 }
 
-test('a call is made five times, with waits of up to half a second that double', async () => {
+test('a call is made five times, and the longest wait, half a second, doubles each time', async () => {
   const { clock, call } = createFailing()
   await call()
   expect(clock.waits).toEqual([250, 500, 1000, 2000])
@@ -26,7 +26,7 @@ test('a call is made five times, with waits of up to half a second that double',
 test.each([
   [0, 1],
   [11_000, 0],
-])('twenty repetitions are told once, where they come within a minute: calls %d ms apart', async (apartMs, told) => {
+])('twenty retries within a minute are warned of once: calls %d ms apart', async (apartMs, told) => {
   const { clock, call, storms } = createFailing()
   for (let made = 0; made < 6; made += 1) {
     await call()

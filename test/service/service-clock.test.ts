@@ -28,7 +28,7 @@ function setup(isSteady: boolean) {
 test.each([
   ['a day ahead', DAY_MS],
   ['a day back', -DAY_MS],
-])('a clock that jumps %s deceives nobody, and the service is asked again', async (_case, ms) => {
+])('after a jump of the clock %s the service is asked for the time again', async (_case, ms) => {
   for (const isSteady of [true, false]) {
     const { asked, service, serviceMs, jump } = setup(isSteady)
     await service.refresh(signal)

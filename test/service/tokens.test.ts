@@ -66,7 +66,7 @@ test('a fetched token is renewed five minutes before the end of a long validity'
   expect(given.fetched()).toBe(2)
 })
 
-test('a token that cannot be renewed serves to its end, and a renewal is tried only now and then', async () => {
+test('a token that cannot be renewed serves to its end, and renewals are tried only now and then', async () => {
   await using given = await setUp()
   await given.ask()
   await given.clock.sleep((7200 - 290) * 1000)
@@ -78,21 +78,21 @@ test('a token that cannot be renewed serves to its end, and a renewal is tried o
   expect(await errorOf(given.ask())).toMatchObject({ code: 'api.noToken' })
 })
 
-test.each([0, -5, '0'])('a token of %j seconds is good for the call that asked', async (expire_time) => {
+test.each([0, -5, '0'])('a token valid for %j seconds is used by the call that asked for it', async (expire_time) => {
   await using given = await setUp({ expire_time })
   await given.ask()
   expect(given.bearers()).toEqual(['Bearer token-1'])
 })
 
 const denial = { json: { errcode: 1001, msg: '请重新登录' } }
-test('a refusal under a code that nobody knows renews the token where call after call is refused', async () => {
+test('refusals with an undocumented code in a row renew the token', async () => {
   await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1', denial })
   await given.ask()
   expect(given.fetched()).toBe(2)
   expect(given.bearers()).toHaveLength(4)
 })
 
-test('a refusal under a code that nobody knows is no reason to renew it again and again, nor where other calls are answered', async () => {
+test('refusals with an undocumented code do not renew the token again and again, nor while other calls succeed', async () => {
   let answered = 0
   await using given = await setUp({ accepts: () => answered++ % 3 === 2, denial })
   for (let call = 0; call < 10; call++) await given.ask()
@@ -102,7 +102,7 @@ test('a refusal under a code that nobody knows is no reason to renew it again an
   expect(refused.fetched()).toBe(2)
 })
 
-test('a refusal under a code that nobody knows keeps the old token where no other comes', async () => {
+test('refusals with an undocumented code keep the old token if the renewal fails', async () => {
   let isWell = true
   await using given = await setUp({ accepts: () => isWell, denial })
   await given.ask()
@@ -121,7 +121,7 @@ test.each<ScriptedAnswer | undefined>([
   { json: { errcode: 40001, msg: 'invalid access_token' } },
   { status: 403, json: { errors: { code: 403001, message: 'The access token has expired' } } },
   { json: { errcode: 7, msg: 'token已过期' } },
-])('401 renews the token once, after a failure and in other words too: %o', async (denial) => {
+])('a refused token is renewed once, after a failure too: %o', async (denial) => {
   await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1', denial, failsFirst: true })
   await given.ask()
   expect(given.bearers()).toEqual(['token-1', 'token-1', 'token-2'].map((value) => `Bearer ${value}`))
@@ -129,7 +129,7 @@ test.each<ScriptedAnswer | undefined>([
   expect(given.fetched()).toBe(2)
 })
 
-test('401 with a fresh token too is the end, and says what to check; with a fixed token it is so at once', async () => {
+test('a 401 with a fresh token fails and says what to check; with a fixed token it fails at once', async () => {
   await using given = await setUp({ accepts: () => false })
   const error = await errorOf(given.ask())
   expect(error).toMatchObject({ code: 'api.unauthorized' })
@@ -140,7 +140,7 @@ test('401 with a fresh token too is the end, and says what to check; with a fixe
   expect(fixed.service.requests).toHaveLength(1)
 })
 
-test('401 for a ticket renews as well: nothing was issued', async () => {
+test('a 401 for a ticket renews the token too, as no ticket was issued', async () => {
   await using given = await setUp({ accepts: (bearer) => bearer !== 'token-1' })
   expect(await askTicket(given.connection, ticketRequest)).toBe('ticket-1')
 })
@@ -162,7 +162,7 @@ test.each<[string, ScriptedAnswer]>([
   ['errors', { status: 401, json: { errors: { code: 401001, message: 'Unauthorized user' } } }],
   ['403', { status: 403, text: '' }],
   ['400', { status: 400, text: '' }],
-])('4.1 that fails by %s means refused credentials, and is not repeated', async (_case, refusal) => {
+])('a failure of 4.1 by %s means refused credentials, and is not repeated', async (_case, refusal) => {
   await using given = await setUp({ refusal })
   const error = await errorOf(given.ask())
   expect(error).toMatchObject({ code: 'api.credentialsRefused' })

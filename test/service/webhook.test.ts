@@ -6,7 +6,7 @@ import { startStallingProxy } from '../helpers/stalling-proxy.ts'
 const proxies = { http: null, https: null, none: null }
 const signal = new AbortController().signal
 
-test('one that hangs or is not there is said, a redirect is not followed, a status without the end of its body is an answer', async () => {
+test('a hanging or absent webhook is reported, a redirect is not followed, and a status is an answer even if its body breaks off', async () => {
   const begun = (path: string): ScriptedAnswer => ({
     raw: (response) => {
       if (path === '/hang') return

@@ -58,7 +58,7 @@ test('several first starts at once end up with one server and one database', asy
   expect((await readdir(dataDir)).filter((name) => !name.startsWith('postgresql-'))).toEqual(['postgres', 'private'])
 })
 
-test('nobody gets in without the password, only from this machine, and never as a superuser', async () => {
+test('logging in takes the password, works from this machine only, and never as a superuser', async () => {
   const url = new URL((await start()).url('postgres'))
   await using db = await openDatabase(url.href)
   const { rows } = await sql<{ listen_addresses: string }>`show listen_addresses`.execute(db)
@@ -69,7 +69,7 @@ test('nobody gets in without the password, only from this machine, and never as 
   await expect(openDatabase(url.href)).rejects.toMatchObject({ code: 'db.refused', details: { sqlState: '28P01' } })
 })
 
-test('stopped and started again it keeps its port and its data', async () => {
+test('a server that is stopped and started again keeps its port and its data', async () => {
   const before = await start()
   expect(await stopEmbedded(dataDir, never)).toBe(true)
   expect(await isEmbeddedRunning(dataDir)).toBe(false)
@@ -80,7 +80,7 @@ test('stopped and started again it keeps its port and its data', async () => {
   expect((await sql`select one from public.kept`.execute(db)).rows).toEqual([{ one: 1 }])
 })
 
-test('one that was killed, gone or a zombie, is started again, by one of the next starters; one that was stopped is not', async () => {
+test('a killed server, gone or a zombie, is started again by one of the next processes; a stopped one is not', async () => {
   const { port } = await start()
   process.kill(await readPid(), 'SIGKILL')
   const servers = await Promise.all([start(), start(), start(), start()])
@@ -99,7 +99,7 @@ test('one that was killed, gone or a zombie, is started again, by one of the nex
   await start()
 })
 
-test('a lock whose number belongs to another program by now is stale', async () => {
+test('a lock file whose process id belongs to another program is stale', async () => {
   await stopEmbedded(dataDir, never)
   const lock = `${process.pid}\n${dataDir}/postgres\n1700000000\n25432\n\n127.0.0.1\n\nready\n`
   await writeFile(join(dataDir, 'postgres', 'postmaster.pid'), lock)
@@ -108,7 +108,7 @@ test('a lock whose number belongs to another program by now is stale', async () 
   expect((await start()).port).not.toBe(25_432)
 })
 
-test('the lock of a server that another starter has just started stays', async () => {
+test('the lock file of a server that another process has just started stays', async () => {
   const { port } = await start()
   const lock = join(dataDir, 'postgres', 'postmaster.pid')
   const hidden = join(folder, 'hidden.pid')
@@ -125,7 +125,7 @@ test('the lock of a server that another starter has just started stays', async (
   expect(await readPid()).toBe(pid)
 })
 
-test('a port that another program has taken meanwhile is left to it', async () => {
+test('a port that another program has taken meanwhile is not used', async () => {
   const { port } = await start()
   await stopEmbedded(dataDir, never)
   const other = createServer().listen(port, '127.0.0.1')
@@ -138,7 +138,7 @@ test('a port that another program has taken meanwhile is left to it', async () =
   expect((await start()).port).toBe(moved.port)
 })
 
-test('programs without their library links, as npm leaves them without scripts, are copied and linked', async () => {
+test('programs without library links, as npm installs them without scripts, are copied and linked', async () => {
   const home = await prepareHome(join(folder, 'copied'))
   const packageRoot = join(folder, 'package')
   const platform = process.platform === 'win32' ? 'windows' : process.platform

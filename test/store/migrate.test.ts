@@ -19,7 +19,7 @@ import { untilBlocked } from '../helpers/own-locks.ts'
 import { createTestDatabase, databaseUrl } from '../helpers/postgres.ts'
 import { createTestRole } from '../helpers/test-role.ts'
 
-test('up, all the way down and up again leaves the same schema, and each schema has a comment', async () => {
+test('migrating up, all the way down and up again leaves the same schema, and each schema has a comment', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const { db } = database
   const names = Object.keys(await loadMigrations())
@@ -35,7 +35,7 @@ test('up, all the way down and up again leaves the same schema, and each schema 
   expect(rows).toEqual([])
 })
 
-test('a migration that fails takes all of its run back and names the view in its way, one that waits can be interrupted, and several at once apply each once', async () => {
+test('a failing migration rolls all back and names the view in its way, a waiting one can be interrupted, and several processes at once apply each once', async () => {
   const broken = 'create view public.mine as select from livehouse_ops.jobs; drop table livehouse_ops.jobs'
   await using database = await createTestDatabase({ isMigrated: false })
   const { db } = database
@@ -61,7 +61,7 @@ test('a migration that fails takes all of its run back and names the view in its
   await requireMigrated(db)
 })
 
-test('the server ends a transaction that locks a name, or the schema, where its process is frozen', async () => {
+test('the server ends a transaction that locks a name, or the schema, if its process is frozen', async () => {
   await using database = await createTestDatabase()
   const { db } = database
   const limitOf = async (trx: typeof db) => (await sql`show idle_in_transaction_session_timeout`.execute(trx)).rows
@@ -91,7 +91,7 @@ test('a database with unknown migrations is refused by name', async () => {
   for (const refuse of [migrateUp, migrateDown, requireMigrated]) await expect(refuse(db)).rejects.toMatchObject(newer)
 })
 
-test('while a livehouse is at work nothing is migrated, and no migration taken back', async () => {
+test('while a livehouse is at work, no migration is applied or reverted', async () => {
   await using database = await createTestDatabase()
   const { db } = database
   const last = await migrateDown(db)

@@ -32,7 +32,7 @@ async function withListener<T>(work: (port: number) => Promise<T>, onConnection:
 const failureOf = async (url: string, signal?: AbortSignal) =>
   await errorOf(openDatabase(url, signal ? { signal } : {}))
 
-test('a server that has to prove itself is spoken to over TLS where the URL says so', async () => {
+test('a server that must prove itself is reached over TLS if the URL says so', async () => {
   const heard: Buffer[] = []
   const asks = 'require_auth=scram-sha-256&sslmode=no-verify'
   const open = async (port: number) => await failureOf(`postgres://me:${SECRET}@127.0.0.1:${port}/warehouse?${asks}`)
@@ -49,7 +49,7 @@ test('a server that has to prove itself is spoken to over TLS where the URL says
   expect(heard[0]?.[0]).toBe(0x16)
 })
 
-test('a server that has to prove itself and is too slow to is no impostor', async () => {
+test('a server that must prove itself and is too slow is not called an impostor', async () => {
   const error = await withListener(async (port) => {
     const connectionString = `postgres://me:${SECRET}@127.0.0.1:${port}/warehouse?require_auth=scram-sha-256`
     return await errorOf(new (clientFor(connectionString))({ connectionString, connectionTimeoutMillis: 1 }).connect())
@@ -57,7 +57,7 @@ test('a server that has to prove itself and is too slow to is no impostor', asyn
   expect(error).toMatchObject({ message: 'timeout expired' })
 })
 
-test('a connection of which the server wants a password that is not given is closed: it would keep the process for a minute', async () => {
+test('a connection without the password that the server requires is closed, or it would keep the process for a minute', async () => {
   const authentication = (step: number, text: string) =>
     `R${String.fromCodePoint(0, 0, 0, 8 + text.length, 0, 0, 0, step)}${text}`
   const closed = Promise.withResolvers<unknown>()
@@ -74,7 +74,7 @@ test('a connection of which the server wants a password that is not given is clo
   expect(error).toMatchObject({ message: expect.stringMatching(/requires a password, but none.*sslrootcert=/) })
 })
 
-test('the wait for a server that says nothing can be interrupted', async () => {
+test('the wait for a silent server can be interrupted', async () => {
   const controller = new AbortController()
   const interruption = new Error('interrupted')
   const error = await withListener(
@@ -84,7 +84,7 @@ test('the wait for a server that says nothing can be interrupted', async () => {
   expect(error).toBe(interruption)
 })
 
-test('an unknown user is a refusal that says how to mend it', async () => {
+test('an unknown user is a refusal with advice', async () => {
   const error = await failureOf(databaseUrl('postgres', { name: 'livehouse_nobody', password: SECRET }))
   expect(error).toMatchObject({ code: 'db.refused', message: expect.stringContaining('Check the user, the password') })
   expect(String(error)).not.toContain(SECRET)
@@ -93,7 +93,7 @@ test('an unknown user is a refusal that says how to mend it', async () => {
 test.each([
   ['a full disk', 'XX000', /^db\.refused .*\(XX000\)\. See its log, and whether its disk is full/, []],
   ['PgBouncer', '08P01', /^db\.unreachable .*ends/, [`R\0\0\0\u0008\0\0\0\0Z\0\0\0\u0005I`]],
-])('a session that %s ends, by %s, is told as such', async (_, state, told, answers) => {
+])('a session that %s ends, by %s, is reported as that', async (_, state, told, answers) => {
   const said = `SFATAL\0VFATAL\0C${state}\0Mit ends\0\0`
   const all = [...answers, `E\0\0\0${String.fromCodePoint(said.length + 4)}${said}`]
   const open = async (port: number) => await failureOf(`postgres://me:${SECRET}@127.0.0.1:${port}/warehouse`)
@@ -103,7 +103,7 @@ test.each([
   expect(`${Object(error).code} ${String(error)}`).toMatch(told)
 })
 
-test('a connection that the administrator or a limit of time ends, or a table that is gone, is told; the pool goes on', async () => {
+test('a connection ended by an administrator or a time limit, or a missing table, is reported, and the pool continues', async () => {
   await using database = await createTestDatabase({ isMigrated: false })
   const { db } = database
   const ended = db.transaction().execute(async (transaction) => {
@@ -129,7 +129,7 @@ test('a server older than 14 is refused by its version', () => {
   expect(() => requireServerVersion('13.22', '--to')).toThrow('or name another with --to')
 })
 
-test('a database that cannot hold every text is refused', async () => {
+test('a database with an encoding that cannot hold every text is refused', async () => {
   const name = `livehouse_latin_${process.pid}`
   await onServer(async (admin) => {
     await sql`create database ${sql.id(name)} template template0 encoding 'LATIN1' locale 'C'`.execute(admin)

@@ -44,7 +44,7 @@ function openThroughTransactionPooler(url: string): Kysely<Database> {
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool: pool as never }) })
 }
 
-test('one holder at a time has it, also behind a pooler in transaction mode, until it is given back', async () => {
+test('a lease has one holder at a time until its release, also behind a pooler in transaction mode', async () => {
   await using pooled = openThroughTransactionPooler(database.url)
   await using ours = new Leases(pooled)
   await using theirs = new Leases(pooled)
@@ -65,7 +65,7 @@ test('one holder at a time has it, also behind a pooler in transaction mode, unt
   expect(await readLeases(database.db)).toEqual([])
 })
 
-test('one that has expired is another’s: its holder writes nothing any more, also when that one has gone', async () => {
+test('an expired lease goes to another process: its former holder writes nothing more, even after that process is gone', async () => {
   await using ours = new Leases(database.db)
   await ours.tryTake('a')
   await expire()
@@ -82,7 +82,7 @@ test('one that has expired is another’s: its holder writes nothing any more, a
   expect(await ours.tryTake('a', { yieldsToOthers: true }), 'before the clock was set back').toBeDefined()
 })
 
-test('it is renewed while it is held, and its holder hears when another has taken it', async () => {
+test('a lease is renewed while it is held, and its holder is told when another process has taken it', async () => {
   await using ours = new Leases(database.db, often)
   const lost = await ours.tryTake('a')
   await expire()
@@ -93,7 +93,7 @@ test('it is renewed while it is held, and its holder hears when another has take
   expect(ours.holds('a')).toBe(false)
 })
 
-test('one that is taken in a transaction is not lost to a renewal before the commit, and is renewed after it', async () => {
+test('a lease taken in a transaction is not lost to a renewal before the commit, and is renewed after it', async () => {
   await using ours = new Leases(database.db, often)
   await ours.tryTake('b')
   const isRenewed = async (name: string) =>

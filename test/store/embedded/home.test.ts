@@ -23,7 +23,7 @@ test('a path that PostgreSQL cannot take is refused before anything is made', as
   expect(await readdir(folder)).not.toContain('a"b')
 })
 
-test('a file in the place of the directory is named', async () => {
+test('a file where the directory should be is named', async () => {
   await writeFile(join(folder, 'file'), '')
   expect(await refusalOf(join(folder, 'file'))).toMatch(/cannot be used \(EEXIST.*Make it a directory/)
 })
@@ -34,7 +34,7 @@ test('a directory that this user may not write is refused', async () => {
   expect(await asOrdinaryUser(() => refusalOf(join(parent, 'data')))).toContain('cannot be used (EACCES')
 })
 
-test.runIf(isRoot)('as root, a data directory that nobody can enter is told of', async () => {
+test.runIf(isRoot)('as root, a data directory that nobody else can enter is named', async () => {
   const dataDir = join(folder, 'private', 'data')
   await mkdir(join(dataDir, 'postgres'), { recursive: true })
   await chmod(join(folder, 'private'), 0o700)
@@ -49,7 +49,7 @@ async function makeData(name: string, file: string, text: string): Promise<strin
   return data
 }
 
-test('something else in the place of the data is left alone', async () => {
+test('a directory with other contents is left alone', async () => {
   const data = await makeData('else', 'thesis.txt', 'precious')
   expect(await refusalOf(join(folder, 'else'))).toContain('is not a PostgreSQL data directory')
   expect(await readdir(data)).toEqual(['thesis.txt'])
@@ -64,7 +64,7 @@ test.each([
   expect(await refusalOf(join(folder, version))).toMatch(told)
 })
 
-test.runIf(isRoot)("root's data, beside a folder of whoever comes, is refused to others", async () => {
+test.runIf(isRoot)("other users cannot use root's data, even beside a folder that anyone may write", async () => {
   await makeData('of-root', 'PG_VERSION', '18\n')
   const dataDir = join(folder, 'of-root')
   await mkdir(join(dataDir, 'private'))
@@ -72,7 +72,7 @@ test.runIf(isRoot)("root's data, beside a folder of whoever comes, is refused to
   expect(await asOrdinaryUser(() => refusalOf(dataDir))).toContain("PG_VERSION is not owned by the server's user")
 })
 
-test('root runs the server as the owner of its data, else as the account livehouse, else as nobody; others as themselves', async () => {
+test('root runs the server as the owner of the data, or as the account livehouse, or as nobody; other users run it as themselves', async () => {
   const folder = await createPassableFolder('owner')
   const data = join(folder, 'data')
   const accounts = join(folder, 'passwd')
