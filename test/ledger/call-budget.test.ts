@@ -24,7 +24,7 @@ const readRows = async () =>
     .orderBy('service_day')
     .execute()
 
-/** Takes a call at a time of the service's clock. @returns the day that it was charged to, or when livehouse goes on */
+/** Reserves a call at a time of the service's clock. @returns the day that it was charged to, or `until` when to wait */
 async function take(at: string, given: Partial<BudgetSettings> = {}, channelId = '9', db = database.db) {
   try {
     const reserve = callBudget(db, { ...settings, ...given }, ownClock)
@@ -69,7 +69,7 @@ test('a clock that was set back gets no new day, and the message names the recor
 
 test('a host whose clock is a day behind does not use up the calls of the right day', async () => {
   const nowMs = Date.now()
-  // Where it is noon: the database's clock is a real one.
+  // A zone in which it is noon, as the database's clock is the real one.
   const hoursBehind = new Date(nowMs).getUTCHours() - 12
   const given = { ...settings, timeZone: `Etc/GMT${hoursBehind < 0 ? '' : '+'}${hoursBehind}` }
   const callAt = async (ms: number) => await callBudget(database.db, given, { now: () => ms })('9', ms, signal)
@@ -141,7 +141,7 @@ test('no day is ever overspent, however many processes reserve calls at once and
         )
         for (const { channelId, day } of results.filter((each) => !each.day.startsWith('until'))) {
           const scope = v1BudgetScope === 'account' ? 'account' : `channel=${channelId}`
-          // Never a day before one that was on record when the round began.
+          // Never a day before the latest one on record at the start of the round.
           expect(day >= (latest.get(scope) ?? '')).toBe(true)
           taken.set(`${scope} ${day}`, (taken.get(`${scope} ${day}`) ?? 0) + 1)
         }

@@ -18,7 +18,7 @@ async function ids(column: string, table: string): Promise<readonly string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** `running` stands for a run that was killed. */
+/** A run that is still `running` was killed. */
 async function addRun(days: number, status = 'ok'): Promise<string> {
   const finishedAt = status === 'running' ? null : ago(days)
   const { rows } = await sql<{ id: string }>`

@@ -63,12 +63,12 @@ test("the database's clock counts, whatever the machines' clocks show", async ()
   const begunMs = performance.now()
   for (const exchange of shifted)
     await exchange((pace, nowMs) => ({ pace, ahead: ahead.push(nowMs - performance.now()) }))
-  // When it was asked is known as well as an answer is quick.
+  // The time of the request is known only as exactly as the answer is quick.
   expect(Math.max(...ahead) - Math.min(...ahead)).toBeLessThan(performance.now() - begunMs)
 })
 
 test('a late answer does not set the time back', async () => {
-  // 300 ms more pass between the first look at the clock and the second.
+  // Between the first and the second reading of the clock, 300 ms more pass.
   let looks = Number.NEGATIVE_INFINITY
   const monotonicMs = () => performance.now() + (++looks > 1 ? 300 : 0)
   const exchange = createSharedPace(database.db, host, { ...systemClock, monotonicMs })
@@ -94,7 +94,7 @@ test('no call leaves while the database is away; when it is back, all continue b
   await allow(false)
   const waiting = Array.from({ length: 20 }, call)
   await Promise.race([Promise.all(waiting), systemClock.sleep(1500)])
-  // Some had taken their instant.
+  // Some calls had already taken their instant.
   const before = calls
   expect(before).toBeLessThan(8)
   await allow(true)

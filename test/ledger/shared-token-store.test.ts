@@ -19,7 +19,7 @@ const application = { authUrl: 'https://auth.example', appId: 'app-1', appSecret
 const token = { value: 'token-1', issuedAtMs: 1_000, expiresAtMs: 7_201_000.5 }
 
 beforeAll(async () => {
-  // A pool that has no second connection to give.
+  // A pool without a second connection.
   elsewhere = await openDatabase(database.url, { maxConnections: 1 })
 })
 
@@ -69,7 +69,7 @@ test('a process that freezes while it renews the token holds no connection, and 
   expect(await frozen).toBe(token)
 })
 
-/** Two processes with a pool each, at a clock that is moved by hand. */
+/** Two processes with a pool each, by a clock that the test sets. */
 async function startTwo(options: EmulatorOptions = {}) {
   const time = { nowMs: FIXED_NOW }
   const clock = { now: () => time.nowMs, sleep: systemClock.sleep }
@@ -129,6 +129,6 @@ test.each([false, true])('processes cope with tokens of 3 seconds; one ends anot
   const { fetched, refused } = countCalls(given.emulator)
   expect(fetched).toBeGreaterThan(seconds / 3)
   expect(fetched).toBeLessThanOrEqual(1 + seconds / 2.25)
-  // Early enough that none runs out under a call; a token that another one ended costs what is on its way.
+  // Renewal is early enough for all calls; if a new token ends the old one, the calls in flight are refused.
   expect(refused).toBeLessThanOrEqual(newTokenEndsOld ? fetched * 6 : 0)
 })

@@ -6,14 +6,14 @@ import { listOf } from '../helpers/emulated-client.ts'
 import { startScriptedService } from '../helpers/scripted-service.ts'
 
 const paging = { page: 1, pageSize: 100 }
-/** What the service's clock shows, far from this machine's. */
+/** The service's time, far from this machine's. */
 const DATE = 'Sat, 02 Jan 2027 03:04:05 GMT'
 const resumesAt = '2026-11-20T16:00:00.000Z'
 
 test('a call of 4.6 that ends with 503 is repeated once, and each attempt is charged before it is made', async () => {
   const journal: string[] = []
   await using service = await startScriptedService(({ path }) => {
-    // The clocks differ by so much that a list is asked for, too.
+    // The clocks differ so much that a list is requested too.
     if (!path.endsWith('/userRecords')) return { status: 404, headers: { date: DATE }, text: '' }
     journal.push('call')
     return { status: 503, text: '' }

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { type EndedCalls, estimateRateLimit, parseCallPace, rateAt } from '../../src/service/call-rate.ts'
 import { simulateCalls } from '../helpers/simulate-calls.ts'
 
-/** What one process can make with 16 calls at once. */
+/** The calls a second that the processes can make, with 16 in flight each. */
 const possible = (limit: number, processes: number, latencyMs: number) =>
   Math.min(limit, (processes * 16 * 1000) / (1.1 * latencyMs))
 
@@ -36,7 +36,7 @@ describe.each(['bucket', 'fixed window'] as const)('a service with a hidden limi
 })
 
 describe.each(['bucket', 'fixed window'] as const)('a limit that is exceeded by less than a fifth: %s', (service) => {
-  /** As many as 16 callers make. */
+  /** As many as 16 callers can make. */
   const exceeding = (by: number) => ({ service, limit: 200, latencyMs: 16_000 / (200 * by) / 1.05, seconds: 40 })
 
   test.each([
@@ -92,7 +92,7 @@ test.each([0, 20])('a minute of refusals costs few calls and five seconds, with 
   const run = await simulateCalls({ service: 'bucket', ceiling, refuses, seconds: 90 })
   expect(run.answered(74, 76)).toBeGreaterThan(0.9 * run.answered(3, 10))
   expect(run.answered(75)).toBeGreaterThan(0.9 * run.answered(3, 10))
-  // One call a second finds out when it ends.
+  // One call a second finds out when the refusals end.
   const others = run.arrivals.length - 10 * run.answered(0, 10) - 20 * run.answered(70, 90)
   expect(others).toBeLessThan(60 + 4 * run.answered(3, 10))
 })
@@ -112,7 +112,7 @@ test.each([1, 3])('a limit of one endpoint leaves the rate of another untouched,
   const simulation = { service: 'bucket', limit: 10, processes, seconds: 20 } as const
   const run = await simulateCalls({ ...simulation, hasFreeEndpoint: true })
   expect(run.answered(10)).toBeGreaterThanOrEqual(8.8)
-  // What 16 callers of each process make 50 ms away.
+  // What 16 callers a process can make, 50 ms away.
   expect(run.free).toBeGreaterThanOrEqual(0.9 * processes * 320)
 })
 
@@ -127,7 +127,7 @@ test.each([
   expect(run.refused(10)).toBeLessThanOrEqual(0.1)
 })
 
-/** The rate of an endpoint two seconds after calls ended so. */
+/** The rate of an endpoint two seconds after these calls ended. */
 const rateAfter = (calls: readonly EndedCalls[]) => {
   let known: ReturnType<typeof estimateRateLimit> | undefined
   for (const each of calls) known = estimateRateLimit(known, [each], each.atMs)

@@ -15,7 +15,7 @@ const managerList = listOf('managers')
 
 const rows = Array.from({ length: 45 }, (_row, id) => ({ id }))
 
-/** Answers 4.8 and 4.9 from the parameters of one place; numbers as texts where `isText`. */
+/** Answers 4.8 and 4.9 by the parameters of one place; with `isText`, numbers are text. */
 function managers(heeded: 'query' | 'body', { isText = false } = {}) {
   return ({ query, body }: SeenRequest): ScriptedAnswer => {
     const { p = 1, perPage = 20 } = heeded === 'query' ? query : Object(body)
@@ -59,12 +59,12 @@ test.each<[string, number, ScriptedAnswer, object]>([
   expect(service.requests).toHaveLength(times)
 })
 
-/** What comes of this answer to a list, and what was asked. */
+/** The page or error that the client makes of an answer, and the requests. */
 async function read(list: ListRequest, json: unknown, page = 1, pageSize = 20) {
   await using service = await startScriptedService(() => ({ json }))
   const reservation = { scope: 'account', serviceDay: '', resumesAt: '', spendDay: async () => {} }
   await using connection = connectClient(service.url, { reserve: async () => reservation })
-  // Before 4.6 the bare address is asked what time it is there.
+  // Before 4.6, `/` is requested for the time.
   return {
     ...(await connection.fetchPage({ list, page, pageSize }, openContext())),
     asked: service.requests.filter(({ path }) => path !== '/'),

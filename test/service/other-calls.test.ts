@@ -5,7 +5,7 @@ import { saveMenu } from '../../src/service/other-calls.ts'
 
 const request = { scope: 'outer_visitor', outerid: 'user42', hash_act_id: 'exov5dm9', client_ip: '203.0.113.7' }
 
-/** What a ticket is asked for comes to, and how often it is asked for. */
+/** The ticket or error that a request gives, and the number of calls. */
 async function ask(answer: ScriptedAnswer) {
   await using service = await startScriptedService(({ path }) =>
     path.endsWith('token') ? { json: { access_token: 'token-1' } } : answer,

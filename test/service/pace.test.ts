@@ -72,7 +72,7 @@ const setUp = (maxCallsPerSecond: number, database = { tookMs: 0 }) => {
   const count = { exchanges: 0 }
   const cell: UpdatePace = async (change) => {
     count.exchanges += 1
-    // It is under way while others go on.
+    // Lets other work run while the exchange is in flight.
     for (let round = 0; round < 100; round += 1) await Promise.resolve()
     const changed = await memory(change)
     if (database.tookMs > 0) await clock.sleep(database.tookMs)
@@ -93,7 +93,7 @@ test('a Retry-After holds back all calls of all processes to any endpoint, and t
   for (let call = 0; call < 20; call += 1) await go(other)
   await refuse(refused, 5000)
   const refusedAtMs = clock.now()
-  // The other process hears of it when it looks, once a second while nobody was refused.
+  // The other process notices at its next exchange, which comes once a second without refusals.
   await clock.advance(1000)
   const went: number[] = []
   const going = [other, refused].flatMap((each) =>

@@ -53,7 +53,7 @@ test.each([
   expect(clock.now() - startMs).toBe(waitedMs)
 })
 
-/** What the client makes of an answer to `POST visitorList channel 9 page 3`, how often it asked, and for how long. */
+/** How the client judges an answer to `POST visitorList channel 9 page 3`, after how many attempts and how long. */
 async function judge(answer: ScriptedAnswer) {
   const clock = createFakeClock({ isAutomatic: true })
   const startMs = clock.now()
@@ -170,7 +170,7 @@ test('any other JSON gives what the plain parser gives', () => {
   assert(
     property(jsonValue(), (value) => {
       const text = JSON.stringify(value)
-      // A long number beside it forces the slower way.
+      // A long number beside it forces the slower parser.
       const parsed = parseExact(`[1234567890123456789,${text}]`)
       expect(JSON.stringify(parsed, roundBigints)).toBe(JSON.stringify([1234567890123456789n, value], roundBigints))
     }),

@@ -5,7 +5,7 @@ import { createServiceClock } from '../../src/service/service-clock.ts'
 const { signal } = new AbortController()
 const DAY_MS = 86_400_000
 
-/** A machine whose clock is moved by hand, and a service that tells its own time. */
+/** A machine whose clock the test sets, and a service with a clock of its own. */
 function setup(isSteady: boolean) {
   const machine = { nowMs: 1_000_000_000_000, elapsedMs: 7 }
   let asked = 0

@@ -13,14 +13,14 @@ const isTokenCall = ({ path }: SeenRequest) => path === '/v2/oauth2/token'
 
 interface TokenService {
   readonly expire_time?: number | string
-  /** In place of every token. */
+  /** Answers every token call with this instead. */
   readonly refusal?: ScriptedAnswer
   readonly accepts?: (bearer: string) => boolean
   readonly denial?: ScriptedAnswer | undefined
   readonly failsFirst?: boolean
 }
 
-/** A service that hands out token-1, token-2 … and accepts what `accepts` says. */
+/** A service that issues token-1, token-2 … and accepts the tokens for which `accepts` is true. */
 async function setUp(
   { expire_time = 7200, refusal, accepts = () => true, denial, failsFirst = false }: TokenService = {},
   overrides: Partial<ConnectOptions> = {},

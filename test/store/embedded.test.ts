@@ -18,7 +18,7 @@ import { asOrdinaryUser, createPassableFolder, giveToServer, isRoot } from '../h
 
 const never = new AbortController().signal
 const folder = await createPassableFolder('embedded')
-/** The path that has to work: spaces, letters of any language, an apostrophe. */
+/** A path with everything that must work: spaces, letters of any language, an apostrophe. */
 const dataDir = join(folder, "it's 数据 été")
 
 const start = async () => await startEmbedded(dataDir, systemClock, never)
@@ -43,7 +43,7 @@ test('an interrupted first start leaves nothing behind', async () => {
   })()
   await expect(startEmbedded(dataDir, systemClock, controller.signal)).rejects.toBe(interruption)
   await seen
-  // Programs that were copied (npm's ignore-scripts) are whole and stay.
+  // Copied programs (npm's ignore-scripts) are complete and stay.
   expect((await readdir(dataDir)).filter((name) => !name.startsWith('postgresql-'))).toEqual(['private'])
 })
 
@@ -85,7 +85,7 @@ test('a killed server, gone or a zombie, is started again by one of the next pro
   process.kill(await readPid(), 'SIGKILL')
   const servers = await Promise.all([start(), start(), start(), start()])
   expect(new Set(servers.map((each) => each.port))).toEqual(new Set([port]))
-  // One started it while the others waited: else two would work on the same data for a moment, and end each other.
+  // One process started it while the others waited: two servers on the same data would have ended each other.
   expect(await readFile(join(dataDir, 'postgres', 'server.log'), 'utf8')).not.toContain('lock file')
   await using db = await openDatabase(servers[0].url('livehouse'))
   expect((await sql`select one from public.kept`.execute(db)).rows).toEqual([{ one: 1 }])
@@ -115,7 +115,7 @@ test('the lock file of a server that another process has just started stays', as
   await rename(lock, hidden)
   const { signal } = new AbortController()
   let isSecondStart = false
-  // The programs are looked for between the look for a server and the removal of its lock.
+  // This runs between the search for a server and the removal of its lock file.
   signal.throwIfAborted = () => {
     if (isSecondStart && existsSync(hidden)) renameSync(hidden, lock)
   }
@@ -149,7 +149,7 @@ test('programs without library links, as npm installs them without scripts, are 
     recursive: true,
     filter: (source) => !(isLink.test(source) && source.includes(`lib/lib`) && !source.includes('postgresql/')),
   })
-  // As of a program that nobody may change.
+  // As if nobody may change the programs.
   await chmod(join(packageRoot, 'native', 'lib'), 0o555)
   const found = await findBinaries(home, never, packageRoot)
   await chmod(join(packageRoot, 'native', 'lib'), 0o755)

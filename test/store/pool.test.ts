@@ -9,7 +9,7 @@ import { createTestDatabase, databaseUrl, onServer } from '../helpers/postgres.t
 
 const SECRET = 'hunter2hunter2'
 
-/** A port on which something listens while `work` runs. It says nothing unless told to. */
+/** Listens on a port while `work` runs, and says nothing unless told to. */
 async function withListener<T>(work: (port: number) => Promise<T>, onConnection: (socket: Socket) => void = () => {}) {
   const sockets: Socket[] = []
   const server = createServer((socket) => {
@@ -45,7 +45,7 @@ test('a server that must prove itself is reached over TLS if the URL says so', a
       })
     })
   })
-  // The record type of a ClientHello.
+  // The TLS record type of a ClientHello.
   expect(heard[0]?.[0]).toBe(0x16)
 })
 

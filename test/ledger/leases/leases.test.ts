@@ -17,7 +17,7 @@ const expire = async () => await sql`update livehouse_ops.leases set expires_at 
 const commit = async (leases: Leases) =>
   await database.db.transaction().execute(async (trx) => await leases.require(trx, 'a'))
 
-/** Behind a pooler in transaction mode: each transaction, or statement outside of one, gets any free connection. */
+/** Like a pooler in transaction mode: each transaction, or statement outside of one, gets any free connection. */
 function openThroughTransactionPooler(url: string): Kysely<Database> {
   const servers = new Pool({ connectionString: url, max: 3 })
   const connect = async () => {
@@ -38,7 +38,7 @@ function openThroughTransactionPooler(url: string): Kysely<Database> {
       release: () => {},
     }
   }
-  // Kysely takes any pool of this form; its types name more of a client than it calls.
+  // Kysely takes any pool of this form; its types demand more of a client than it calls.
   const pool = { connect, end: async () => await servers.end(), options: {} }
   // oxlint-disable-next-line no-unsafe-type-assertion
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool: pool as never }) })

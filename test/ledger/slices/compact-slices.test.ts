@@ -19,7 +19,7 @@ const slices = fc.array(
     partition: fc.constantFrom('channel=1', 'channel=2'),
     from: fc.nat(25),
     length: fc.integer({ min: 1, max: 6 }),
-    /** From its end until it was read: rows change for a day. */
+    /** Hours between the end of the range and its reading: rows change for a day. */
     lagHours: fc.constantFrom(0, 48, 48, 72),
     status: fc.constantFrom(...statuses),
     proof: fc.constantFrom('verified', 'verified', 'accepted'),
@@ -27,7 +27,7 @@ const slices = fc.array(
     of: fc.constantFrom('none', 'none', 'none', 'open', 'finished'),
     isDrop: fc.nat(5).map((number) => number === 0),
     isWalk: fc.nat(9).map((number) => number === 0),
-    /** How many slices before it the reading stands that it was cut off. */
+    /** How many slices earlier the reading is that this piece was cut from. */
     pieceOf: fc.constantFrom(null, null, null, 2, 5),
     rows: fc.nat(100),
   }),
@@ -45,7 +45,7 @@ function rangeOf(from: number, length: number): string {
 
 async function setUp(db: Kysely<Database>) {
   const runId = await startRun(db, { command: 'sync', settings: {}, startedAt: NOW })
-  // More than an entry of a sorted index holds.
+  // More than an entry of a B-tree index can hold.
   const channels = Array.from({ length: 1000 }, () => randomUUID())
   const asked = { from: '2026-01-01', to: '2026-01-02', streams: [], channels, onlyGaps: false }
   const { backfillId: open } = await openBackfill(db, asked, NOW, false)
@@ -61,7 +61,7 @@ async function insert(
 ): Promise<void> {
   await sql`truncate livehouse_ops.slices restart identity cascade`.execute(db)
   const values = rows.map(({ partition, from, length, lagHours, status, proof, failure, of, ...row }, at) => {
-    // The clock of the service is eight hours ahead.
+    // The service's zone is eight hours ahead.
     const readAt = new Date(dayAt(from + length).getTime() + (lagHours - 8) * 3_600_000)
     const range = row.isWalk ? null : rangeOf(from, length)
     const total = proof === 'verified' ? row.rows : null
@@ -92,7 +92,7 @@ async function insert(
   if (values.length > 0) await db.insertInto('livehouse_ops.slices').values(values).execute()
 }
 
-/** As a landing does, a day of lookback behind the time of reading. */
+/** Settles ranges as a landing does, up to a day of lookback before the reading. */
 async function settle(db: Kysely<Database>): Promise<void> {
   await sql`update livehouse_ops.slices set settled = nullif(
     covers * tsrange(null, started_at at time zone 'Asia/Shanghai' - interval '1 day'), 'empty')`.execute(db)
@@ -154,7 +154,7 @@ test('a run merges what is older than a week, and the next plan is the same as w
     expect(await run(sync, streams)).toMatchObject({ code: 0 })
     clock.nowMs += DAY_MS
   }
-  // Each night has the part that it agrees with, and the rest.
+  // Each night leaves two slices: the part that agrees, and the rest.
   expect(await count()).toBe(14)
   clock.nowMs += 7 * DAY_MS
   const calls = account.emulator.calls.length
@@ -165,6 +165,6 @@ test('a run merges what is older than a week, and the next plan is the same as w
   const more = account.emulator.calls.length
   clock.nowMs += DAY_MS
   expect(await run(sync, streams)).toMatchObject({ code: 0 })
-  // What was read for the first time is read again.
+  // The range that was read for the first time is read again.
   expect(starts().slice(more).toSorted()[0]).toContain('2026-11-23')
 })

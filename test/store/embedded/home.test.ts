@@ -11,7 +11,7 @@ const never = new AbortController().signal
 const folder = await createPassableFolder('home')
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Why it does not start there. */
+/** Why the server does not start in this directory. */
 const refusalOf = async (dataDir: string) => {
   const error = await errorOf(startEmbedded(dataDir, systemClock, never))
   expect(error).toMatchObject({ code: 'db.embedded' })
@@ -41,7 +41,7 @@ test.runIf(isRoot)('as root, a data directory that nobody else can enter is name
   expect(await refusalOf(dataDir)).toMatch(/cannot enter .*chmod o\+x/)
 })
 
-/** A data directory that holds this file. @returns where its data are */
+/** Creates a data directory with this file. @returns its folder `postgres` */
 async function makeData(name: string, file: string, text: string): Promise<string> {
   const data = join(folder, name, 'postgres')
   await mkdir(data, { recursive: true })

@@ -14,7 +14,7 @@ const visitor = (id: string, fields: Row = {}): Row => ({ channel_id: '9', user_
 const readAll = async () =>
   (await sql<Record<string, unknown>>`select * from livehouse.visitors order by user_id`.execute(database.db)).rows
 
-/** Not begun again where it meets another one. */
+/** Loads rows in one transaction, without a second try after a deadlock. */
 const load = async (rows: readonly Row[], runId = '1') =>
   await database.db.transaction().execute(async (trx) => {
     await prepareToLoad(trx, 'Asia/Shanghai')
@@ -39,7 +39,7 @@ const full = visitor('full', {
 })
 const huge = visitor('huge', { nickname: 'x'.repeat(12_000_000) })
 const odd = visitor('odd', { nickname: 'a\nb\tc "a", \\b\\\n\\"\n"1","9",\n,null\r\u0001', phone: null })
-// Its texts end as a line begins.
+// The ends of its texts look like the beginning of a line.
 const ends = visitor('ends', { nickname: 'a\n', address: '\n', browser: '"7",\n"1","9",\n' })
 const rows = [ends, full, huge, odd, visitor('rest')]
 
@@ -48,7 +48,7 @@ test('new rows that are copied are the same as those that are upserted', async (
   const copied = await readAll()
   expect(await copy(rows, '2')).toEqual({ inserted: 0, updated: 0, unchanged: 5 })
   await load(rows, '2')
-  // Equal rows are not even locked, which would be logged.
+  // Equal rows are not even locked, as locks would be logged.
   const { rows: locked } = await sql`select from livehouse.visitors where xmax::text <> '0'`.execute(database.db)
   expect(locked).toEqual([])
   await sql`truncate livehouse.visitors`.execute(database.db)
