@@ -100,16 +100,13 @@ const MAX_TRIES = 5
 const [DEADLOCK, SERIALIZATION, UNIQUE_VIOLATION] = ['40P01', '40001', '23505']
 
 /** Runs work in a transaction, and repeats it after a deadlock or a serialization failure. */
-export async function transact<Result>(
-  db: Db,
-  work: (trx: Transaction<Database>) => Promise<Result>,
-  tries = MAX_TRIES,
-): Promise<Result> {
-  try {
-    return await db.transaction().execute(work)
-  } catch (error) {
-    if (tries === 1 || ![DEADLOCK, SERIALIZATION].includes(codeOf(error))) throw error
-    return await transact(db, work, tries - 1)
+export async function transact<Result>(db: Db, work: (trx: Transaction<Database>) => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await db.transaction().execute(work)
+    } catch (error) {
+      if (tries === MAX_TRIES || ![DEADLOCK, SERIALIZATION].includes(codeOf(error))) throw error
+    }
   }
 }
 
