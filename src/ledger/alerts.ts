@@ -99,7 +99,7 @@ export function isDueNotice(eb: ExpressionBuilder<Ops, 'alerts'>) {
 /** The alerts raised in a range of time, newest first; none if `from` is null. */
 export async function readAlertsRaised(
   db: Db,
-  { from, to, most }: { readonly from: Date | null; readonly to: Date | undefined; readonly most: number },
+  { from, to, limit }: { readonly from: Date | null; readonly to: Date | undefined; readonly limit: number },
 ) {
   return await ops(db)
     .selectFrom('alerts')
@@ -107,6 +107,6 @@ export async function readAlertsRaised(
     .where('raisedAt', '>=', from)
     .where((eb) => (to ? eb('raisedAt', '<', to) : eb.lit(true)))
     .orderBy('alertId', 'desc')
-    .limit(most)
+    .limit(limit)
     .execute()
 }

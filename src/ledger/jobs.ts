@@ -81,7 +81,7 @@ function selectRuns(db: Db) {
  * A subquery of each job's last run that ended without a finished run in the ledger: it failed before that run began (a
  * missing setting, say), or that run never ended.
  */
-export function selectFailuresToStart(db: Db) {
+export function selectFailedStarts(db: Db) {
   const failures = ops(db).selectFrom('job_runs').where('runId', 'is', null).where('status', '=', 'ended')
   return failures
     .select(['job', 'outcome', 'error', 'startedAt', 'finishedAt'])

@@ -62,7 +62,7 @@ export async function readOpenReadings(db: Db, limit: number, channelId?: string
 }
 
 /** The problems and accepted shortfalls of one stream, also in channels that are not active, newest first. */
-async function readOpenOfStream(db: Db, stream: string): Promise<readonly OpenReading[]> {
+async function readOpenInStream(db: Db, stream: string): Promise<readonly OpenReading[]> {
   const open = ops(db).selectFrom('open_readings').selectAll().where('kind', '!=', 'gap').where('stream', '=', stream)
   return (await open.orderBy('sliceId', 'desc').execute()).map(toReading)
 }
@@ -73,7 +73,7 @@ export async function readShortfalls(
   stream: string,
   channelId: string | null,
 ): Promise<readonly OpenReading[]> {
-  const open = (await readOpenOfStream(db, stream)).filter((each) => each.channelId === channelId)
+  const open = (await readOpenInStream(db, stream)).filter((each) => each.channelId === channelId)
   const isReportedAgain = ({ partition, window }: OpenReading, later: OpenReading) =>
     later.proof !== 'failed' && later.partition === partition && areOverlapping(later.window, window)
   return open.filter((bad, index) => {
@@ -114,7 +114,7 @@ export async function readLedger(
   const ranges = questions.flatMap(({ partition, window }) => (window === undefined ? [] : [{ partition, window }]))
   const gapsOf = await readGaps(db, stream, ranges)
   const lastLanded = await readLastLanded(db, stream)
-  const open = Map.groupBy(await readOpenOfStream(db, stream), ({ partition }) => partition)
+  const open = Map.groupBy(await readOpenInStream(db, stream), ({ partition }) => partition)
   return new Map(
     questions.map(({ partition, window }) => {
       const gaps = window === undefined ? [] : (gapsOf.get(partition) ?? [])

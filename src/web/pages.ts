@@ -134,7 +134,7 @@ async function readChannel(db: Db, view: View, channel: ListedChannel): Promise<
 async function readRun(db: Db, view: View, runId: string, page: number): Promise<Part | undefined> {
   const [run] = await readRunReports(db, { runId, count: 1 })
   if (run === undefined) return undefined
-  const details = await readRunDetails(db, runId, { most: PAGE_SIZE + 1, skip: (page - 1) * PAGE_SIZE })
+  const details = await readRunDetails(db, runId, { limit: PAGE_SIZE + 1, skip: (page - 1) * PAGE_SIZE })
   const errors = await readRunErrors(db, runId, MAX_ERRORS)
   const content = runPage(view, run, { ...details, slices: toListPage(details.slices, page), errors })
   return { title: fill(view.messages.run.title, { runId }), content, isBusy: run.status === 'running' }

@@ -40,7 +40,7 @@ export class Leases implements AsyncDisposable {
   readonly #options: typeof DEFAULTS
   readonly #held = new Map<string, HeldLease>()
   /** The leases to renew, shared with the objects made by `createSharing`. */
-  readonly #renewed: Set<HeldLease>
+  readonly #leasesToRenew: Set<HeldLease>
   readonly #closed = new AbortController()
   readonly #renewing: Promise<void>
   /** The start time of the server that was last seen. */
@@ -49,7 +49,7 @@ export class Leases implements AsyncDisposable {
   constructor(db: Db, options: Partial<typeof DEFAULTS> = {}, shared?: Leases) {
     this.#db = db
     this.#options = { ...DEFAULTS, ...options }
-    this.#renewed = shared ? shared.#renewed : new Set()
+    this.#leasesToRenew = shared ? shared.#leasesToRenew : new Set()
     this.#renewing = shared ? Promise.resolve() : this.#renewUntilClosed()
   }
 
@@ -84,7 +84,7 @@ export class Leases implements AsyncDisposable {
       const heldLease = { name, ...row, lost: new AbortController() }
       this.#server ??= heldLease.server
       this.#held.set(name, heldLease)
-      if (db === this.#db) this.#renewed.add(heldLease)
+      if (db === this.#db) this.#leasesToRenew.add(heldLease)
       return heldLease.lost.signal
     }
     if (!yieldsToOthers) await this.markWanted(name, db)
@@ -94,7 +94,7 @@ export class Leases implements AsyncDisposable {
   /** Starts to renew a lease, after the commit of the transaction that took it: until then its row cannot be found. */
   startRenewing(name: string): void {
     const held = this.#held.get(name)
-    if (held !== undefined) this.#renewed.add(held)
+    if (held !== undefined) this.#leasesToRenew.add(held)
   }
 
   /** Marks a lease as wanted. @returns false if no process holds it */
@@ -167,7 +167,7 @@ export class Leases implements AsyncDisposable {
    * process that waits; they get a new epoch, so that a renewal in flight does not find them.
    */
   async #deleteRows(held: readonly HeldLease[]): Promise<void> {
-    for (const each of held) this.#renewed.delete(each)
+    for (const each of held) this.#leasesToRenew.delete(each)
     const epochs = held.map(({ epoch }) => epoch)
     const deleted = await ops(this.#db)
       .deleteFrom('leases')
@@ -196,7 +196,7 @@ export class Leases implements AsyncDisposable {
   }
 
   async #renew(connection: Db): Promise<void> {
-    const leases = [...this.#renewed]
+    const leases = [...this.#leasesToRenew]
     if (leases.length === 0) return
     const epochs = leases.map(({ epoch }) => epoch)
     const rowsToRenew = ops(connection).updateTable('leases').where('epoch', 'in', epochs)
@@ -209,7 +209,7 @@ export class Leases implements AsyncDisposable {
 
   /** Marks a lease as lost, unless it has been released. */
   #lose(held: HeldLease, error: LivehouseError): void {
-    if (this.#renewed.delete(held)) held.lost.abort(error)
+    if (this.#leasesToRenew.delete(held)) held.lost.abort(error)
   }
 
   /** A mark that expires later than any can was made before the database's clock was set back, and is ignored. */

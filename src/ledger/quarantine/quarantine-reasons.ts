@@ -14,18 +14,18 @@ const LONG_NUMBER = String.raw`\d{5,}`
 
 /**
  * Groups the items in quarantine by stream and kind of reason, the largest groups of a stream first.
- * @param streams all when not given @param most how many items to read: all when not given
+ * @param streams all when not given @param limit how many items to read: all when not given
  */
 export async function readQuarantineGroups(
   db: Db,
-  { streams, most }: { readonly streams?: readonly string[] | undefined; readonly most?: number } = {},
+  { streams, limit }: { readonly streams?: readonly string[] | undefined; readonly limit?: number } = {},
 ) {
   const items = ops(db)
     .selectFrom('quarantine')
     .select(['stream', 'partition', 'reason', 'raw', 'firstSeenAt', 'lastSeenAt'])
     .where('resolvedAt', 'is', null)
     .$if(streams !== undefined, (query) => query.where('stream', 'in', streams ?? []))
-    .$if(most !== undefined, (query) => query.limit(most ?? 0))
+    .$if(limit !== undefined, (query) => query.limit(limit ?? 0))
   // The reason with … in place of each value from the service. Nested calls are plainer in SQL.
   const reasonKind = sql<string>`
     left(regexp_replace(regexp_replace(reason, ${QUOTED}, '…', 'g'), ${LONG_NUMBER}, '…', 'g'), 300)`

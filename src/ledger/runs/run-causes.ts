@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Cause } from '../../core/cause.ts'
 import type { Db } from '../../store/database.ts'
-import { selectFailuresToStart } from '../jobs.ts'
+import { selectFailedStarts } from '../jobs.ts'
 
 /** The last run of a command, with its problems. `reason`: why it could not begin or end; may quote the service. */
 type FailedRun = Omit<Extract<Cause, { kind: 'run' }>, 'kind' | 'reason'> & { readonly reason: string | null }
@@ -35,7 +35,7 @@ export async function readFailedRuns(db: Db): Promise<readonly FailedRun[]> {
       ) as last_run
       union all
       -- A failed run says why itself.
-      select 'run ' || job, null, outcome, null, finished_at, error from (${selectFailuresToStart(db)}) as job_run
+      select 'run ' || job, null, outcome, null, finished_at, error from (${selectFailedStarts(db)}) as job_run
       where not exists (select from livehouse_ops.runs where command = 'run ' || job
         and (status = 'failed' and finished_at between job_run.started_at and job_run.finished_at
           or status not in ('running', 'interrupted', 'partial', 'failed') and finished_at > job_run.finished_at))

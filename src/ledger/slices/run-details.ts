@@ -9,11 +9,11 @@ import { readLeases } from '../leases/lease-rows.ts'
 /** What a run's page shows beside its report: its arguments, slices, alerts and leases. */
 export type RunDetails = Awaited<ReturnType<typeof readRunDetails>>
 
-/** Reads the details of a run. `most`: how many slices, and how many alerts. `skip`: how many slices to leave out. */
+/** Reads the details of a run. `limit`: how many slices, and how many alerts. `skip`: how many slices to leave out. */
 export async function readRunDetails(
   db: Db,
   runId: string,
-  { most, skip }: { readonly most: number; readonly skip: number },
+  { limit, skip }: { readonly limit: number; readonly skip: number },
 ) {
   const run = await readRun(db, runId)
   const slices = await ops(db)
@@ -22,7 +22,7 @@ export async function readRunDetails(
     .where('runId', '=', runId)
     .orderBy((slice) => slice('status', '=', 'failed'), 'desc')
     .orderBy('sliceId', 'desc')
-    .limit(most)
+    .limit(limit)
     .offset(skip)
     .execute()
   const end = run?.finishedAt ? new Date(run.finishedAt.getTime() + MINUTE * 1000) : undefined
@@ -35,7 +35,7 @@ export async function readRunDetails(
       return { ...slice, window: parseRange(reads), rows: Number(distinctRows), calls: Number(calls) }
     }),
     /** Alerts raised while it ran, or within the minute after. */
-    alerts: await readAlertsRaised(db, { from: run?.startedAt ?? null, to: end, most }),
+    alerts: await readAlertsRaised(db, { from: run?.startedAt ?? null, to: end, limit }),
     /** The partitions that processes hold for it now, oldest first, with what it has read of them so far. */
     held: await readHeldParts(db, runId),
   }
