@@ -54,7 +54,7 @@ export async function readHealth(db: Db, question: HealthQuestion) {
     units: await readLedgerUnits(db, timeZone),
     ...(await readOpenReadings(db, MOST_OPEN)),
     acceptances: await readAcceptances(db),
-    quarantine: await readQuarantineGroups(db, mostQuarantined === undefined ? {} : { limit: mostQuarantined }),
+    quarantine: await readQuarantineGroups(db, { limit: mostQuarantined }),
     /** The last ones, the newest first. */
     runs: await readRunReports(db, { count: LAST_RUNS }),
     sizes: await readTableSizes(db),

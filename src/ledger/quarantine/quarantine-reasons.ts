@@ -18,7 +18,7 @@ const LONG_NUMBER = String.raw`\d{5,}`
  */
 export async function readQuarantineGroups(
   db: Db,
-  { streams, limit }: { readonly streams?: readonly string[] | undefined; readonly limit?: number } = {},
+  { streams, limit }: { readonly streams?: readonly string[] | undefined; readonly limit?: number | undefined } = {},
 ) {
   const items = ops(db)
     .selectFrom('quarantine')
