@@ -206,7 +206,9 @@ export async function compareWithEarlier(
   const began = { ...stream, timeColumns: stream.timeColumns.slice(0, 1) }
   for (const read of await findAgreeingReadings(db, drop)) {
     // A reading of a part of the window agrees only if nearly all expected rows began in that part.
-    const there = read ? await countEarlierRows(db, { ...part, stream: began, window: read }, runId) : { before: expected }
+    const there = read
+      ? await countEarlierRows(db, { ...part, stream: began, window: read }, runId)
+      : { before: expected }
     if (there.before >= expected * SMALLEST_SHARE) return { ...verdict, isDrop: true }
   }
   const evidence = `only ${count} rows came where there were ${expected}`
