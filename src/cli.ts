@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// @ts-nocheck An old Node must load this too: it is CommonJS without types, package.json has no "type" (docs/adr/0001).
-// The launcher is a file of its own because it becomes another process: nothing has to strip types again there.
+// @ts-nocheck Node 20 must be able to load this file, so it is untyped CommonJS; package.json has no "type" (ADR 0001).
+// The launcher is a .cjs file of its own, because it starts itself again: that process then has no types to strip.
 'use strict'
 require('../bin/livehouse.cjs')

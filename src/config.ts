@@ -17,12 +17,12 @@ import { programFolder } from './core/program-files.ts'
 import { passwordsOf } from './core/secret-pattern.ts'
 import { isTimeZone, parseWallTime, type WallTime } from './core/wall-clock.ts'
 
-/** Reads a group of settings from a source, which collects what is wrong with them. */
+/** Reads a group of settings; the source collects the problems. */
 export type SettingsReader<T> = (source: SettingSource) => T
 
 /**
- * The process environment, and what `.env` of the working folder adds to it.
- * @throws LivehouseError `config.invalid` when `.env` is there but cannot be read.
+ * The process environment, with variables that it does not set taken from `.env` in the working folder.
+ * @throws LivehouseError `config.invalid` when `.env` exists but cannot be read.
  */
 export function readEnvironment(processEnv: Environment = process.env, cwd: string = process.cwd()): Environment {
   const inProcess = new Set(Object.keys(processEnv))
@@ -34,20 +34,20 @@ export function readEnvironment(processEnv: Environment = process.env, cwd: stri
 }
 
 /**
- * Reads what a command needs, such as
+ * Reads the settings that a command needs:
  * `readSettings(environment, (source) => ({ service: readServiceSettings(source), channels: readChannels(source) }))`.
- * @throws LivehouseError `config.invalid` with every problem at once.
+ * @throws LivehouseError `config.invalid` listing every problem.
  */
 export function readSettings<T>(environment: Environment, read: SettingsReader<T>): T {
   return readGroup(environment, (source) => {
     const settings = read(source)
-    // Every command has a log.
+    // Every command writes a log.
     readLogLevel(source)
     return settings
   })
 }
 
-/** The same for a part of the settings, without the log. @throws LivehouseError `config.invalid` with its problems */
+/** Like `readSettings`, but does not check the log level. @throws LivehouseError `config.invalid` */
 export function readGroup<T>(environment: Environment, read: SettingsReader<T>): T {
   const source = createSettingSource(environment)
   const settings = read(source)
@@ -58,14 +58,14 @@ export function readGroup<T>(environment: Environment, read: SettingsReader<T>):
   throw new LivehouseError('config.invalid', title, { problems })
 }
 
-// 0 is no ceiling.
+// 0 means no limit.
 const perSecond = { min: 0, max: 1_000_000, isInteger: false, unit: 'calls a second' }
 const atOnce = { min: 1, max: 1000, isInteger: true, unit: 'calls' }
 const perDay = { min: 0, max: 100_000, isInteger: true, unit: 'calls a day' }
 const percent = { min: 0, max: 100, isInteger: false, unit: 'percent of the rows of a slice' }
 const aCall = { min: 0.001, max: 3600, isInteger: false, unit: 'seconds' }
 
-/** Where the service is, with which credentials to call it, and how fast. */
+/** The address of the service, the credentials, and the limits on calls. */
 export function readServiceSettings(source: SettingSource): ServiceSettings {
   if (!source.isSet('LIVEHOUSE_BASE_URL')) {
     source.refuse("LIVEHOUSE_BASE_URL is not set; it should be the service's address, such as https://api.example.com")
@@ -89,18 +89,18 @@ export function readServiceSettings(source: SettingSource): ServiceSettings {
   }
 }
 
-/** What a verb needs that calls the service and keeps what it answers. */
+/** For a verb that calls the service and stores the answers. */
 export function readServiceAndDatabase(source: SettingSource) {
   return { service: readServiceSettings(source), database: readDatabaseSettings(source) }
 }
 
-/** The same for a verb that can do without a database. */
+/** For a verb that calls the service; the database is optional. */
 export function readServiceAndAnyDatabase(source: SettingSource) {
   const database = source.isSet('DATABASE_URL') ? readDatabaseSettings(source) : undefined
   return { service: readServiceSettings(source), database }
 }
 
-/** How many calls a day version 1 of the watch records allows (API 4.6), for the account or for each channel. */
+/** The number of calls a day on version 1 of the watch records (API 4.6), per account or per channel. */
 export function readV1Budget(source: SettingSource): Pick<ServiceSettings, 'v1Budget' | 'v1BudgetScope'> {
   return {
     v1Budget: readNumber(source, 'LIVEHOUSE_V1_BUDGET', 10, perDay),
@@ -108,13 +108,13 @@ export function readV1Budget(source: SettingSource): Pick<ServiceSettings, 'v1Bu
   }
 }
 
-/** The zone of the service's times, and of its day. */
+/** The IANA zone of the service's times and of its day. */
 export function readServiceTimeZone(source: SettingSource): string {
   const rule = { fallback: 'Asia/Shanghai', expected: 'a time zone such as Asia/Shanghai, Europe/Brussels or UTC' }
   return readValue(source, 'LIVEHOUSE_TIMEZONE', rule, (given) => (isTimeZone(given) ? given : undefined))
 }
 
-/** The warehouse: which database, and whether commands migrate it by themselves. */
+/** The warehouse database, and whether commands apply pending migrations. */
 export function readDatabaseSettings(source: SettingSource): DatabaseSettings {
   return {
     target: readTarget(source),
@@ -125,14 +125,14 @@ export function readDatabaseSettings(source: SettingSource): DatabaseSettings {
   }
 }
 
-/** Where the embedded PostgreSQL keeps its data; an absolute path. */
+/** The data directory of the embedded PostgreSQL, as an absolute path. */
 export function readDataDir(source: SettingSource): string {
   return resolve(source.value('LIVEHOUSE_DATA_DIR') ?? '.livehouse')
 }
 
 /**
- * Where job files are, absolute: when not set, `jobs` of the working folder where that holds some, else those of
- * livehouse itself. Root runs those of another user only where the setting names them.
+ * The folder of job files, as an absolute path. When not set: `jobs` in the working folder if it has job files, else
+ * the folder that ships with livehouse. Root runs another user's job files only if the setting names their folder.
  */
 export function readJobsDir(source: SettingSource): string {
   const given = source.value('LIVEHOUSE_JOBS_DIR')
@@ -148,7 +148,7 @@ export function readJobsDir(source: SettingSource): string {
   return folder
 }
 
-/** From when on a first sync reads, on the service's wall clock. */
+/** The start of the first sync, on the service's wall clock. */
 export function readHistoryFrom(source: SettingSource): WallTime {
   const rule = { fallback: parseWallTime('2015-01-01') ?? 0, expected: 'a date that exists, written 2015-01-01' }
   return readValue(source, 'LIVEHOUSE_HISTORY_FROM', rule, (given) =>
@@ -156,12 +156,12 @@ export function readHistoryFrom(source: SettingSource): WallTime {
   )
 }
 
-/** One of pino's levels. */
+/** A log level of pino. */
 export function readLogLevel(source: SettingSource) {
   return readChoice(source, 'LOG_LEVEL', ['info', 'trace', 'debug', 'warn', 'error', 'fatal', 'silent'])
 }
 
-/** Every secret among the settings, for the logger. */
+/** Every secret in the settings, for the logger to hide. */
 export function readSecrets(source: SettingSource): readonly string[] {
   const secret = ['APP_SECRET', 'API_TOKEN', 'ALERT_SECRET', 'HTTP_TOKEN', 'ALERT_WEBHOOK', 'HEARTBEAT_URL']
   const urls = ['DATABASE_URL', 'LIVEHOUSE_QUEUE_URL', 'HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy']
@@ -178,7 +178,7 @@ function readEnvFile(path: string): Environment {
   try {
     const text = readFileSync(path, 'utf8')
     if (text.includes('\0')) throw new Error('it is not text in UTF-8')
-    // Without a byte order mark, which would be part of the first name.
+    // `trim` removes a byte order mark, which would become part of the first name.
     return parseEnv(text.trim())
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return {}

@@ -1,13 +1,13 @@
-// Node 24 has these; TypeScript's library does not declare them yet (TC39 proposal-json-parse-with-source).
+// Node 24 has these, but TypeScript's library does not declare them yet (TC39 proposal-json-parse-with-source).
 interface RawJson {
   readonly rawJSON: string
 }
 
 interface JSON {
-  /** A value that `JSON.stringify` writes as this very text; only for a JSON primitive. */
+  /** Wraps the text of a JSON primitive; `JSON.stringify` writes it unchanged. */
   rawJSON(text: string): RawJson
   isRawJSON(value: unknown): value is RawJson
 }
 
-// Parts of undici, which describes only the whole.
+// undici ships types only for its main entry point.
 declare module 'undici/lib/*'

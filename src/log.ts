@@ -5,18 +5,18 @@ import { createRedactor } from './log/redact.ts'
 
 interface LogOptions {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
-  /** Values that must never come out, in any spelling. */
+  /** Values to redact, also where they are escaped or encoded. */
   readonly secrets: readonly string[]
-  /** Short lines for people, by the clock of this zone, instead of JSON. */
+  /** If set, writes short lines for people, with times of this zone, instead of JSON. */
   readonly zoneOfPeople: string | undefined
-  /** Takes one line, line feed included. */
+  /** Writes one line, which ends with a line feed. */
   readonly write: (line: string) => void
 }
 
-/** A log that also learns secrets while it runs, and lends its redaction to whatever else is printed. */
+/** A log that can learn more secrets while it runs, and can redact other output too. */
 export type RedactingLog = ReturnType<typeof createLog>
 
-/** One event, one line: JSON, or short lines for people. Redacted by key and by value before it is written. */
+/** Writes each event as one line, JSON or readable text, with secrets redacted by key and by value. */
 export function createLog({ level, secrets, zoneOfPeople, write }: LogOptions) {
   const redactor = createRedactor(secrets)
   const logger = pino(
@@ -26,7 +26,7 @@ export function createLog({ level, secrets, zoneOfPeople, write }: LogOptions) {
       messageKey: 'event',
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      // Errors come here as objects already; pino's own serializer would fold their causes into the message.
+      // The redactor has already turned errors into objects. pino's serializer would fold causes into the message.
       serializers: { err: (error: unknown) => error },
     },
     { write: (line: string) => write(zoneOfPeople === undefined ? line : formatLogLine(line, zoneOfPeople)) },
@@ -41,14 +41,14 @@ export function createLog({ level, secrets, zoneOfPeople, write }: LogOptions) {
     info: at('info'),
     warn: at('warn'),
     error: at('error'),
-    /** From now on this value never comes out: fetched tokens, tickets, made passwords. */
+    /** Redacts this value from now on: a fetched token, a ticket, a generated password. */
     addSecret: redactor.add,
-    /** The text without any secret. */
+    /** Returns the text with all secrets redacted. */
     redact: redactor.text,
   }
 }
 
-/** A JSON log line as a short line for people: time of day, level, event, facts. */
+/** Turns a JSON log line into a readable one: time of day, level, event, fields. */
 function formatLogLine(json: string, timeZone: string): string {
   const line: unknown = JSON.parse(json)
   const { time, level, event, err, ...facts } = Object.fromEntries(Object.entries(Object(line)))
@@ -58,7 +58,7 @@ function formatLogLine(json: string, timeZone: string): string {
   return `${[head, ...errorLines(err)].join('\n')}\n`
 }
 
-/** An error and its causes, indented: ours by their message, which says all, others with their stack. */
+/** An error and its causes, indented: a LivehouseError as its message, any other error as its stack. */
 function errorLines(error: unknown): string[] {
   if (error === undefined || error === null) return []
   const { name, stack, message, cause } = Object.fromEntries(Object.entries(Object(error)))

@@ -8,10 +8,10 @@ import { callIfStillRunning, systemClock } from './core/clock.ts'
 import { LivehouseError } from './core/errors.ts'
 import { packageFolder } from './core/program-files.ts'
 
-/** After a signal, what is in flight has this long to finish or to roll back. */
+/** The time after a signal in which the work in flight may finish or roll back. */
 const GRACE_MS = 10_000
 
-/** The program: reads the arguments, runs one verb, sets the exit code. The only place that touches the process. */
+/** The program: reads the arguments, runs one verb, sets the exit code. It alone handles signals and exits. */
 export async function main(verbs: Readonly<Record<string, CommandEntry>> = commands): Promise<void> {
   const controller = new AbortController()
   const emergency = Promise.withResolvers<never>()
@@ -26,7 +26,7 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
   }
   const isUnwritten = watchOutput()
   let hasEnded = false
-  // Node ends a process that has nothing to wait for, even within a verb, and a job file may end it: no success either.
+  // Node exits 0 when nothing is left to wait for, even in the middle of a verb; a job file may also call exit.
   process.on('exit', (code) => {
     if (!hasEnded && code === 0) process.exitCode = 1
     if (!hasEnded && !controller.signal.aborted)
@@ -47,41 +47,41 @@ export async function main(verbs: Readonly<Record<string, CommandEntry>> = comma
   })
   hasEnded = true
   process.exitCode = exitCode || Number(isUnwritten())
-  // A job file may have left something open, such as a connection. What was printed is waited for: a pipe may be slow.
+  // A job file may leave something open, such as a connection, so exit after a while. Flush first: a pipe may be slow.
   const endLater = () => callIfStillRunning(GRACE_MS, endProcess)
   process.stdout.write('', () => process.stderr.write('', endLater))
-  // What still runs after a bug or after the grace period is not waited for; everything else ends by itself.
+  // After a bug or the grace period, do not wait for work that is still running.
   emergency.promise.catch(() => {
     process.exitCode ||= 1
     endProcess()
   })
 }
 
-/** Says so where the output cannot be written, such as on a full disk. @returns whether that was so */
+/** Reports a failure to write the output, such as a full disk. @returns a function that tells whether one happened */
 function watchOutput(): () => boolean {
   let isUnwritten = false
   process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-    // `livehouse status | head -1` closes our output: there is nowhere left to write.
+    // The reader closed the pipe, as in `livehouse status | head -1`: that is not an error.
     if (code === 'EPIPE' || isUnwritten) return
     isUnwritten = true
     process.stderr.write(`livehouse: the output cannot be written: ${message}. What the command has done stays done.\n`)
     process.exitCode ||= 1
   })
-  // Where a log cannot be written, nobody can be told, and the work goes on.
+  // A failure to write the log cannot be reported anywhere. The work goes on.
   process.stderr.on('error', () => {})
   return () => isUnwritten
 }
 
-/** With the exit code that is set. */
+/** Exits with `process.exitCode`. */
 function endProcess(): void {
   // oxlint-disable-next-line node/no-process-exit, unicorn/no-process-exit
   process.exit()
 }
 
-/** Within this time a repeated signal is the same one: a terminal sends it to the launcher too, which passes it on. */
+/** A signal repeated within this time counts once: a terminal also sends it to the launcher, which forwards it. */
 const SAME_SIGNAL_MS = 300
 
-/** The launcher under an old Node waits for this process: where it is killed, nobody else would end this one. */
+/** Ends this process when its launcher, which runs under an old Node and waits for it, has been killed. */
 function endWithLauncher(): void {
   process.once('disconnect', () => process.emit('SIGTERM', 'SIGTERM'))
   process.channel?.unref()
@@ -95,7 +95,7 @@ function listenToSignals(controller: AbortController, endNow: (error: unknown) =
       const nowMs = systemClock.now()
       const isSame = signal === 'SIGHUP' || nowMs - firstMs < SAME_SIGNAL_MS
       if (controller.signal.aborted && isSame) return
-      // A second Ctrl-C ends at once.
+      // A second Ctrl-C exits at once.
       // oxlint-disable-next-line node/no-process-exit, unicorn/no-process-exit
       if (controller.signal.aborted) process.exit(exitCodeOfError(error))
       firstMs = nowMs

@@ -7,7 +7,7 @@ const FORMAT = 'LIVEHOUSE_ALERT_FORMAT'
 const SECRET = 'LIVEHOUSE_ALERT_SECRET'
 const KEYWORD = 'LIVEHOUSE_ALERT_KEYWORD'
 
-/** `LIVEHOUSE_ALERT_…` and `LIVEHOUSE_HEARTBEAT_URL`. */
+/** Reads `LIVEHOUSE_ALERT_…` and `LIVEHOUSE_HEARTBEAT_URL`. */
 export function readAlertSettings(source: SettingSource): AlertSettings {
   const format = readChoice(source, FORMAT, ['json', 'dingtalk', 'wecom', 'feishu', 'slack'])
   const secret = source.value(SECRET) ?? null
@@ -27,7 +27,7 @@ export function readAlertSettings(source: SettingSource): AlertSettings {
   }
 }
 
-/** An address with a key in it, as robots have them. */
+/** A URL that may contain a key, as those of chat robots do. */
 function readSecretUrl(source: SettingSource, name: string): string | null {
   const expected = 'an https URL (LIVEHOUSE_ALLOW_HTTP=1 allows plain http)'
   return readValue(source, name, { fallback: null, expected, isSecret: true }, (given) => {

@@ -3,7 +3,7 @@ import { maskableKinds, type PersonalData } from '../bi/view.ts'
 import { readLanguage, readNumber, readValue, show } from './values.ts'
 import type { SettingSource } from './setting-source.ts'
 
-/** What the analysts' views show; undefined where nothing of it is set. */
+/** Settings of the analysts' views; undefined if none is set. */
 export function readBi(source: SettingSource): BiSettings | undefined {
   const settings = {
     currency: readCurrency(source),
@@ -39,7 +39,7 @@ function readMask(source: SettingSource): readonly PersonalData[] | undefined {
 
 const PHONE = /^\+?[\d()-]{7,}$/
 
-/** As ids and phones are compared: without blanks and in lower case, and of a phone its last eleven digits. */
+/** Ids in lower case without whitespace, and the last eleven digits of each phone number: the forms to compare. */
 function readIgnoredIds(source: SettingSource): readonly string[] | undefined {
   const given = source.value('LIVEHOUSE_IGNORED_IDS')
   if (given === undefined) return undefined

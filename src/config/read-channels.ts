@@ -16,7 +16,7 @@ export function readChannels(source: SettingSource): readonly ChannelSetting[] {
   return readChannelsIfAny(source)
 }
 
-/** The configured channels; none where `LIVEHOUSE_CHANNELS` is not set (the manager streams need none). */
+/** The configured channels; none if `LIVEHOUSE_CHANNELS` is not set, as the manager streams need none. */
 export function readChannelsIfAny(source: SettingSource): readonly ChannelSetting[] {
   const given = source.value(NAME)
   if (given === undefined) return []
@@ -38,12 +38,12 @@ export function readChannelsIfAny(source: SettingSource): readonly ChannelSettin
   return [...channels.values()]
 }
 
-/** The channels of a list, each with the place where it stands. */
+/** The channels of a comma-separated list, each with its place, for error messages. */
 function readList(text: string) {
   return text.split(',').map((part, index) => ({ place: `entry ${index + 1}: `, channel: plainChannel(part.trim()) }))
 }
 
-/** The same of a file: the place is such as `channels.csv line 3: `. */
+/** The channels of a file, each with its place, such as `channels.csv line 3: `. */
 function readFile(path: string, refuse: (problem: string) => void) {
   const text = readTextFile(path, 'it should hold channel ids', refuse)
   if (text === undefined) return []
@@ -64,7 +64,7 @@ function plainChannel(channelId: string): ChannelSetting {
 
 const columns = { needed: ['channel_id'], optional: ['label', 'group', 'from', 'until', 'is_test'] }
 
-/** Channels from CSV; undefined where it cannot be read as that. */
+/** The channels of a CSV file; undefined if it is malformed. */
 function readChannelsCsv(text: string, file: string, refuse: (problem: string) => void) {
   return readTable(text, file, columns, refuse)?.map(({ line, cell }) => {
     const place = `${file} line ${line}: `

@@ -8,7 +8,7 @@ const APP_ID = 'LIVEHOUSE_APP_ID'
 const APP_SECRET = 'LIVEHOUSE_APP_SECRET'
 const API_TOKEN = 'LIVEHOUSE_API_TOKEN'
 
-/** Client credentials with their address (API 4.1), a fixed bearer token, or both; at least one must be complete. */
+/** Client credentials and the URL for tokens (API 4.1), a fixed bearer token, or both; refuses incomplete ones. */
 export function readCredentials(
   source: SettingSource,
 ): Pick<ServiceSettings, 'authUrl' | 'appId' | 'appSecret' | 'apiToken'> {
@@ -26,14 +26,14 @@ export function readCredentials(
     authUrl: readServiceUrl(source, AUTH_URL) ?? null,
     appId: source.value(APP_ID) ?? null,
     appSecret: source.value(APP_SECRET) ?? null,
-    // A header cannot carry anything else; RFC 6750 allows even less.
+    // A header cannot carry other characters; RFC 6750 allows even fewer.
     apiToken: readValue(source, API_TOKEN, { fallback: null, expected, isSecret: true }, (given) =>
       /^[\x21-\x7e]+$/.test(given) ? given : undefined,
     ),
   }
 }
 
-/** An address of the service: http(s), nothing after its path; as written, without trailing slashes. */
+/** An http(s) URL of the service without query or fragment; returned as written, without trailing slashes. */
 export function readServiceUrl(source: SettingSource, name: string): string | undefined {
   const given = source.value(name)
   if (given === undefined) return undefined
@@ -50,7 +50,7 @@ export function readServiceUrl(source: SettingSource, name: string): string | un
   return undefined
 }
 
-/** `PROXY` settings, as usual: the lower-case name wins. They may carry credentials, so they are never shown. */
+/** A proxy URL; the lower-case variable wins. Never shown, as it may contain credentials. */
 export function readProxyUrl(source: SettingSource, name: string): string | null {
   const used = source.value(name.toLowerCase()) === undefined ? name : name.toLowerCase()
   const expected = 'an http or https URL such as http://proxy.example.com:3128'
@@ -60,11 +60,11 @@ export function readProxyUrl(source: SettingSource, name: string): string | null
 }
 
 const ESCAPED = 'with %40 for an @ of a user or password, %23 for a #, %25 for a %, %2F for a / and %3F for a ?'
-/** How messages describe it. */
+/** The end of messages about a wrong Postgres URL. */
 export const POSTGRES_URL = `a Postgres URL such as postgres://USER@HOST:5432/NAME, ${ESCAPED}`
 const EMBEDDED = `${POSTGRES_URL}, or the word embedded for the PostgreSQL that livehouse keeps itself`
 
-/** `DATABASE_URL`: it may carry a password, so it is never shown. */
+/** `DATABASE_URL`; never shown, as it may contain a password. */
 export function readTarget(source: SettingSource): DatabaseTarget {
   if (source.value('DATABASE_URL') === 'embedded') return { kind: 'embedded' }
   if (!source.isSet('DATABASE_URL')) source.refuse(`DATABASE_URL is not set; it should be ${EMBEDDED}`)
@@ -72,7 +72,7 @@ export function readTarget(source: SettingSource): DatabaseTarget {
   return url === undefined ? { kind: 'embedded' } : { kind: 'url', url }
 }
 
-/** `LIVEHOUSE_QUEUE_URL`; undefined for the warehouse's own. */
+/** `LIVEHOUSE_QUEUE_URL`; undefined if the queue is in the warehouse. */
 export function readQueueUrl(source: SettingSource): string | undefined {
   return readPostgresUrl(source, 'LIVEHOUSE_QUEUE_URL', `${POSTGRES_URL}, or left out for that of the warehouse`)
 }

@@ -4,13 +4,13 @@ import { reasonOf } from './setting-source.ts'
 import { show } from './values.ts'
 
 /**
- * The text of a file: UTF-8, UTF-16, or GBK (GB 18030), as spreadsheets write them; undefined where it cannot be read,
- * which is refused. @param expected what it should hold: the end of the problem's sentence
+ * Reads a text file in UTF-8, UTF-16 or GBK (GB 18030), the encodings that spreadsheets write; undefined, and refused,
+ * if it cannot be read. @param expected the end of the message: what the file should contain
  */
 export function readTextFile(path: string, expected: string, refuse: (problem: string) => void): string | undefined {
   try {
     const text = decodeText(readFileSync(path))
-    // Postgres can hold none.
+    // Postgres cannot store U+0000.
     if (text.includes('\0')) throw new TypeError('a NUL')
     return text
   } catch (error) {
@@ -20,10 +20,10 @@ export function readTextFile(path: string, expected: string, refuse: (problem: s
   }
 }
 
-/** @throws TypeError for what is none of these */
+/** @throws TypeError if the bytes are in none of these encodings */
 function decodeText(bytes: Uint8Array): string {
   const mark = Buffer.from(bytes.subarray(0, 2)).toString('hex')
-  // Without a byte order mark the first letter shows it: a header begins with an ASCII letter.
+  // Without a byte order mark, a zero byte beside the first character shows UTF-16: the file begins in ASCII.
   const unicode = [/^fffe|00$/, /^feff|^00/].findIndex((order) => order.test(mark))
   if (unicode !== -1) return new TextDecoder(unicode === 0 ? 'utf-16le' : 'utf-16be', { fatal: true }).decode(bytes)
   try {
@@ -38,15 +38,15 @@ interface Columns {
   readonly optional: readonly string[]
 }
 
-/** Whether a first line is the header of a table rather than a plain value. */
+/** Whether the first line of a file is a CSV header rather than a plain value. */
 export function isHeader(line: string, { needed }: Pick<Columns, 'needed'>): boolean {
   return /[,;\t]/.test(line) || needed.includes(line.replaceAll('"', ''))
 }
 
 /**
- * The rows of CSV with a header that names columns in any order, separated by commas, semicolons or tabs, without blank
- * lines and `#` comments, each with the number of the line that it ends on; undefined where it is no such table, which
- * is refused. @param file its name, for the problems
+ * Reads CSV with a header: columns in any order, separated by commas, semicolons or tabs; blank lines and `#` comments
+ * are skipped. Each row has the number of its last line. Undefined, and refused, if the file or its header is wrong.
+ * @param file its name, for messages
  */
 export function readTable(
   text: string,
@@ -77,7 +77,7 @@ export function readTable(
   })
 }
 
-/** Each with the line that it ends on; why it is no CSV, where it is none. Lines may end in more ways than one. */
+/** Records with the number of their last line, or why the text is not CSV. Accepts LF, CRLF and CR. */
 function parseRecords(text: string, delimiter: string) {
   const records: { readonly line: number; readonly cells: readonly string[] }[] = []
   const onRecord = (cells: string[], { lines: line }: InfoRecord): null => {

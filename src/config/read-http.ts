@@ -7,8 +7,8 @@ const LISTEN = 'LIVEHOUSE_HTTP'
 const TOKEN = 'LIVEHOUSE_HTTP_TOKEN'
 
 /**
- * `LIVEHOUSE_HTTP` and `LIVEHOUSE_HTTP_TOKEN`; without a token only this machine itself may reach the page. `listen`:
- * undefined for `off`: no page, no probes, no metrics.
+ * `LIVEHOUSE_HTTP` and `LIVEHOUSE_HTTP_TOKEN`. Without a token, only a loopback address is allowed. `listen` is
+ * undefined for `off`: no status page, health checks or metrics.
  */
 export function readHttpSettings(source: SettingSource) {
   const token = readToken(source)
@@ -32,7 +32,7 @@ function readListen(given: string) {
   return isHost && Number(port) <= 65_535 ? { host: bare, port: Number(port) } : undefined
 }
 
-/** A shorter one can be guessed, and other characters cannot be sent in a header. */
+/** A shorter token could be guessed, and a header cannot carry other characters. */
 function readToken(source: SettingSource): string | undefined {
   const expected = '16 or more characters of ASCII without spaces, at random, such as openssl rand -hex 16 prints'
   return readValue(source, TOKEN, { fallback: undefined, expected, isSecret: true }, (given) =>

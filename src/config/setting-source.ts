@@ -4,13 +4,13 @@ import { didYouMean } from '../core/did-you-mean.ts'
 import { codeOf, messageOf } from '../core/errors.ts'
 import { packageFolder } from '../core/program-files.ts'
 
-/** The process environment with `.env` filled in. The readers of settings also follow `NAME_FILE`. */
+/** The process environment with `.env` filled in. A `SettingSource` also reads the files that `NAME_FILE` names. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Readers of settings take values from it, and report to it what is wrong with them. */
+/** Where readers of settings get values, and report problems. */
 export type SettingSource = ReturnType<typeof createSettingSource>
 
-/** Reads files only when a setting is asked for, so that a command meets the problems of its own settings alone. */
+/** Reads a file only when its setting is needed, so a command reports only problems with settings that it uses. */
 export function createSettingSource(values: Environment) {
   const found = new Set<string>()
   const refuse = (problem: string): void => void found.add(problem)
@@ -38,31 +38,31 @@ export function createSettingSource(values: Environment) {
   }
 
   return {
-    /** The value, trimmed, also from the file that `NAME_FILE` names; undefined when it is not set or blank. */
+    /** The trimmed value of the variable, or of the file that `NAME_FILE` names; undefined if not set or blank. */
     value,
-    /** Whether the variable or its `_FILE` form is there at all, readable or not. */
+    /** Whether the variable or its `_FILE` form is set, even if its value cannot be read. */
     isSet: (name: string): boolean => [name, `${name}_FILE`].some((each) => (values[each] ?? '').trim() !== ''),
-    /** Adds a line: the variable, what was given (never a secret), what it should be. */
+    /** Records a problem: the variable, the value (never a secret), and what it should be. */
     refuse,
-    /** In the order in which they were found, each once. */
+    /** The problems in order, without repetitions. */
     problems: (): readonly string[] => [...found],
   }
 }
 
-/** Whether the group of a file or folder, or everybody, may change it, and so decide what it contains. */
+/** Who besides the owner may write to a file or folder; undefined if nobody else may, or on Windows. */
 export function writersOf(path: string): 'its group' | 'everybody' | undefined {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
   if (process.platform === 'win32') return undefined
   return (mode & 0o002) !== 0 ? 'everybody' : (mode & 0o020) !== 0 ? 'its group' : undefined
 }
 
-/** What is wrong if this process is root and everybody may change the file; undefined if that is not so. */
+/** A problem if this process is root and everybody may write to the file; else undefined. */
 export function describeOpenFile(path: string, uid = process.getuid?.()): string | undefined {
   if (uid !== 0 || writersOf(path) !== 'everybody') return undefined
   return `${path} may be changed by everybody, and livehouse runs as root; take that right away: chmod o-w ${path}`
 }
 
-/** Why a file cannot be read, in a few words. */
+/** Why a file cannot be read, for a message. */
 export function reasonOf(error: unknown): string {
   const code = codeOf(error)
   if (code === 'ENOENT') return 'there is no such file'
@@ -71,11 +71,11 @@ export function reasonOf(error: unknown): string {
   return messageOf(error)
 }
 
-/** Variables that look like settings of livehouse and are none, mistyped in most cases, with the nearest name. */
+/** A message for each `LIVEHOUSE_` variable that is not a setting, with the nearest name: most are typos. */
 export function describeUnknownSettings(environment: Environment): readonly string[] {
   const given = Object.keys(environment).filter((name) => name.startsWith('LIVEHOUSE_'))
   if (given.length === 0) return []
-  // `.env.example` has every setting.
+  // `.env.example` lists every setting.
   const example = readFileSync(join(packageFolder, '.env.example'), 'utf8')
   const names = [...new Set(example.match(/(?<=^#?)[A-Z0-9_]+(?==)/gm))]
   const unknown = given.filter((name) => !names.includes(name.replace(/_FILE$/, '')))

@@ -4,14 +4,14 @@ import { parseWallTime } from '../core/wall-clock.ts'
 import type { SettingSource } from './setting-source.ts'
 
 interface Rule<T> {
-  /** Also of a value that was refused. */
+  /** Returned if the variable is not set, or its value is refused. */
   readonly fallback: T
-  /** What it should be, after "it should be". */
+  /** What follows "it should be" in the message. */
   readonly expected: string
   readonly isSecret?: boolean
 }
 
-/** A value as `parse` reads it; where that gives undefined, it is refused. */
+/** Reads a setting with `parse`, and refuses it if that returns undefined. */
 export function readValue<T>(
   source: SettingSource,
   name: string,
@@ -33,7 +33,7 @@ interface Bounds {
   readonly unit: string
 }
 
-/** A decimal number within bounds, ends included. */
+/** A decimal number from `min` to `max`. */
 export function readNumber<T extends number | undefined>(
   source: SettingSource,
   name: string,
@@ -57,23 +57,23 @@ export function readChoice<const Word extends string>(
   return readValue<Word>(source, name, rule, (given) => words.find((word) => word === given))
 }
 
-/** Whether what is sent there cannot be read on the way, or an operator has allowed that. */
+/** Whether the URL is https, loopback http, or plain http that the operator allows. */
 export function isSafeAddress(source: SettingSource, { protocol, hostname }: URL): boolean {
   const isPlainAllowed = readChoice(source, 'LIVEHOUSE_ALLOW_HTTP', ['0', '1']) === '1'
   return protocol === 'https:' || (protocol === 'http:' && (isLoopback(hostname) || isPlainAllowed))
 }
 
-/** Whether this is a date that exists, written `YYYY-MM-DD`. */
+/** Whether the text is a valid date, written `YYYY-MM-DD`. */
 export function isDate(text: string): boolean {
   return text.length === 10 && parseWallTime(text) !== undefined
 }
 
-/** A value in a message: quoted, control characters visible, cut to a readable length. */
+/** Quotes a value for a message, with control characters escaped and at most 80 characters. */
 export function show(given: string): string {
   return JSON.stringify(given.length > 80 ? `${given.slice(0, 80)}…` : given)
 }
 
-/** `LIVEHOUSE_LANG`: the language of pages, alerts and comments; undefined where it is not set. */
+/** `LIVEHOUSE_LANG`: the language of the status page, alerts and database comments; undefined if not set. */
 export function readLanguage(source: SettingSource): Language | undefined {
   return source.isSet('LIVEHOUSE_LANG') ? languages[readChoice(source, 'LIVEHOUSE_LANG', ['en', 'zh-CN'])] : undefined
 }
