@@ -5,20 +5,20 @@ import { addPublishedForm, removePublishedForm, setCleared } from '../ledger/que
 import type { Db } from '../store/database.ts'
 import type { AppContext } from './context.ts'
 
-/** What analysts are to see of a questionnaire. `numbers`: of its questions. */
+/** A change of what analysts see of a questionnaire. `numbers`: the numbers of questions, from 1. */
 export interface FormChange {
   readonly action: 'list' | 'publish' | 'unpublish' | 'clear'
   readonly questionId: string | undefined
-  /** Undefined where one channel alone has a questionnaire of this id. */
+  /** If undefined, only one channel may have a questionnaire with this id. */
   readonly channelId: string | undefined
   readonly numbers: readonly number[]
   readonly isUndone: boolean
 }
 
 /**
- * Makes the change, if any, and remarks on it.
- * @returns the questionnaire as it was before; undefined where none is named
- * @throws usage.invalid for one that is not known, or not so that it can be changed; db.refused
+ * Applies the change, if any, and says what was done.
+ * @returns the questionnaire before the change; undefined if none is named
+ * @throws usage.invalid if the questionnaire is unknown or the change is impossible; db.refused
  */
 export async function changeForm(
   { signal, remark }: AppContext,
@@ -40,7 +40,7 @@ export async function changeForm(
       for (const notice of notices.values()) remark(notice)
       const own = notices.get(view)
       if (own !== undefined) {
-        // Else every later command would try again and fail.
+        // Otherwise every later command would try to create the view, and fail.
         if (form.view === null) await removePublishedForm(db, form, view)
         throw new LivehouseError('db.refused', own, { reason: own, sqlState: '42501' })
       }

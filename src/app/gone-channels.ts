@@ -8,15 +8,15 @@ import type { RunDeps } from '../sync/slice-work.ts'
 import { DAYS_UNTIL_GONE, readGoneChannels, readGoneChannelsToAsk, recordChannelAnswers } from '../ledger/channels.ts'
 import { readAnsweredChannels } from '../ledger/slices/slices-of-runs.ts'
 
-/** A list that every channel has, whatever a run reads. */
+/** A list that every channel has, whichever streams a run reads. */
 const asked =
   streams.find(({ partitionedBy, isTimeFiltered }) => partitionedBy === 'channel' && !isTimeFiltered) ??
   assert.fail('no list of a channel')
 
 /**
- * Asks for each channel that is gone, with one small call once a day. A channel that the service knows again is read by
- * this run, and is active afterwards. So is one for which the call fails for another reason: its own calls report that.
- * @returns the channels that are still gone: they are left out
+ * Checks once a day, with one small call each, whether channels that are gone have come back. If the service knows a
+ * channel again, this run reads it. So it does if the call fails for another reason, which the run then reports.
+ * @returns the channels that are still gone, which the run leaves out
  */
 export async function askGoneChannels(
   { db, runId, serviceDay }: AskingRun,
@@ -37,14 +37,14 @@ export async function askGoneChannels(
   return gone
 }
 
-/** A run that asked for channels. `serviceDay`: the service's, `YYYY-MM-DD`. */
+/** A run that reads channels. `serviceDay`: the service's date when it began, `YYYY-MM-DD`. */
 interface AskingRun extends Pick<RunDeps, 'db' | 'log' | 'runId'> {
   readonly serviceDay: string
 }
 
 /**
- * Counts the channels that the service did not know in this run. A channel that is now gone is reported once: by a log
- * line, and one problem in place of those of its streams.
+ * Records which channels the service did not know in this run. A channel that becomes gone is reported once: with a
+ * log line, and with one problem that replaces those of its streams.
  * @returns the problems of the run
  */
 export async function recordUnknownChannels(

@@ -10,13 +10,13 @@ import { hasEnded } from '../ledger/runs/runs.ts'
 import type { TableSize } from '../ledger/table-sizes.ts'
 import { isOnlyWhenNamed, rankOf, streams } from '../streams/registry.ts'
 
-/** The streams that a job keeps up to date, none for one that is off or reads old days only, and where. */
+/** The streams and channels that a job keeps up to date; no streams if the job is off or not a sync. */
 export interface KeepingJob {
   readonly streams: readonly string[]
   readonly channels: JobChannels
 }
 
-/** What is judged; `readHealth` says what each is. */
+/** The facts to judge; `readHealth` describes them. */
 interface Facts extends Pick<OpenReadings, 'problems'> {
   readonly hasSource: boolean
   readonly now: WallTime
@@ -30,31 +30,31 @@ interface Facts extends Pick<OpenReadings, 'problems'> {
   readonly rangeOf: RangeOf
 }
 
-/** From when and until when a channel is read, as configured; undefined for no bound on that side. */
+/** The configured range to read of a channel; a bound is undefined if not configured. */
 export type RangeOf = (channelId: string) => {
   readonly from?: WallTime | undefined
   readonly until?: WallTime | undefined
 }
 
-/** What can be wrong with a part (a stream of a channel, or of the account), the gravest first. */
+/** What can be wrong with a unit (a stream of a channel, or of the account), the most serious first. */
 const faults = ['problem', 'unread', 'late', 'gap'] as const
 export type Fault = (typeof faults)[number]
 
-/** A day and two hours: longer than from the end of one nightly run to the end of the next. */
+/** 26 hours: longer than the time between the ends of two nightly runs. */
 const FRESH_SECONDS = 26 * 3600
 
-/** A part of what is read (a stream of a channel, or of the account), and what is wrong with it. */
+/** A stream of a channel, or of the account, and what is wrong with it. */
 export type JudgedUnit = ReturnType<typeof judgeUnits>[number]
 
-/** Every part that the ledger knows, and those that should have been read and were not. */
+/** Judges every unit in the ledger, and those that should have been read but never were. */
 function judgeUnits(facts: Facts) {
   const isWanted = whatJobsRead(facts)
   const problems = new Set(facts.problems.map(keyOf))
   const judged = [...facts.units, ...unknownUnits(facts, isWanted)].map((unit) => {
     const { stream, channelId, isWindowed, until } = unit
-    // Whole lists have no range: they are read again and again.
+    // Whole lists have no end: every sync reads them again.
     const end = (channelId === null || !isWindowed ? undefined : facts.rangeOf(channelId).until) ?? Infinity
-    // Kept up to date: it has not come to its end, and a job (or cron) reads it.
+    // Whether a job, or a sync by cron, still reads the unit: it has not reached its configured end.
     const isKept = isWanted(stream, channelId) && (until === null || until < end)
     const wanted = isKept ? Math.min(facts.now - FRESH_SECONDS, end) : -Infinity
     return { ...unit, isKept, fault: faultOf(unit, problems.has(keyOf(unit)), wanted) }
@@ -62,7 +62,7 @@ function judgeUnits(facts: Facts) {
   return judged.toSorted((a, b) => rankOf(a.stream) - rankOf(b.stream))
 }
 
-/** What is wrong with a part: only the gravest, to tell each fault once. `wanted`: how far it should be read. */
+/** The most serious fault of a unit, so that only one is reported. `wanted`: up to when it should have been read. */
 function faultOf({ stream, reach, gaps }: LedgerUnit, hasProblem: boolean, wanted: WallTime): Fault | undefined {
   if (isOnlyWhenNamed(stream)) return undefined
   if (hasProblem) return 'problem'
@@ -71,8 +71,8 @@ function faultOf({ stream, reach, gaps }: LedgerUnit, hasProblem: boolean, wante
 }
 
 /**
- * Whether a stream of a channel, or of the account, is kept up to date. Where jobs read the stream, they name the
- * channels; otherwise, such as with a sync by cron, all channels are.
+ * Whether a stream of a channel, or of the account, should be kept up to date. If jobs read the stream, only their
+ * channels should; if none does, as with a sync by cron, all channels should.
  */
 type IsWanted = (stream: string, channelId: string | null) => boolean
 
@@ -89,13 +89,13 @@ const nothing = {
   lastRunId: '',
 }
 
-/** Parts that the ledger does not know, of streams that are read in other channels or by a job. */
+/** Units that are not in the ledger, of streams that a job reads or that the ledger has for other channels. */
 function unknownUnits({ units, channels, jobs }: Facts, isWanted: IsWanted): readonly LedgerUnit[] {
   const known = new Set(units.map(keyOf))
   const read = new Set([...units.map(({ stream }) => stream), ...jobs.flatMap((job) => job.streams)])
   const active = channels.flatMap(({ channelId, state }) => (state === 'active' ? [channelId] : []))
   return streams.flatMap(({ name: stream, partitionedBy, isTimeFiltered: isWindowed }) => {
-    // Signups have a part only where there is a questionnaire.
+    // Signups have a unit only in channels with a questionnaire.
     const places = partitionedBy === 'account' ? [null] : partitionedBy === 'channel/question' ? [] : active
     const parts = places.map((channelId) => ({ ...nothing, stream, channelId, isWindowed }))
     return parts.filter((part) => read.has(stream) && !known.has(keyOf(part)) && isWanted(stream, part.channelId))
@@ -118,35 +118,35 @@ function whatJobsRead({ jobs, channels }: Facts): IsWanted {
   }
 }
 
-/** A fault that the same channels have in some streams. */
+/** A fault, the streams that have it, and in which channels. */
 export interface Finding {
   readonly kind: Fault
   readonly streams: readonly string[]
   /** Empty for streams of the account. */
   readonly channels: readonly string[]
-  /** Up to when all of these channels have been read; null where one never was. */
+  /** The time up to which all of these channels have been read; null if one has never been read. */
   readonly since: WallTime | null
 }
 
 /**
- * The answer that the page begins with. `empty`: nothing has run; `first`: the first sync has not ended; `complete`:
- * every part is read, proven and fresh; `incomplete`: `findings` or `failedRun` say why not.
+ * The verdict at the top of the status page. `empty`: nothing has run; `first`: the first sync has not ended;
+ * `complete`: every unit is read, proven and fresh; `incomplete`: `findings` or `failedRun` say why not.
  */
 export interface Verdict {
   readonly status: 'empty' | 'first' | 'complete' | 'incomplete'
   readonly findings: readonly Finding[]
-  /** The last run, where alerts tell that it failed and no finding shows it. */
+  /** The last run, if it failed and no finding shows that. */
   readonly failedRun: { readonly runId: string; readonly command: string } | undefined
   readonly isRunning: boolean
 }
 
-/** The last run that read from the service; actions of operators do not count. */
+/** The last run that has ended, other than an operator's action. */
 export function lastReading(runs: readonly RunReport[]): RunReport | undefined {
   const commands = new Set<string>(Object.values(operatorCommands))
   return runs.find((run) => hasEnded(run) && !commands.has(run.command))
 }
 
-/** Judges what should be read, whether all is complete, and how each stream stands. */
+/** Judges each unit, the warehouse as a whole, and each stream. */
 export function judgeHealth(facts: Facts) {
   const judged = judgeUnits(facts)
   return { judged, verdict: judge(facts, judged), streams: judgeStreams(facts) }
@@ -163,14 +163,14 @@ function judge({ runs, units, causes }: Facts, judged: readonly JudgedUnit[]): V
   const failedRun = last && runId !== null && !isSaid ? { runId, command: last.command } : undefined
   const isComplete =
     findings.length === 0 && failedRun === undefined && units.some(({ stream }) => !isOnlyWhenNamed(stream))
-  // One that waits has left some for the next.
+  // A run that ended `waiting` has left part of the first sync to the next run.
   const isFirst =
     (isRunning || findings.length === 0) && !lastReading(runs.filter(({ status }) => status !== 'waiting'))
   const status = isFirst ? 'first' : isComplete ? 'complete' : 'incomplete'
   return { status, findings, failedRun, isRunning }
 }
 
-/** One for each set of channels with the same fault; the gravest first. */
+/** One finding for all streams with the same fault in the same channels; the most serious fault first. */
 function findingsOf(units: readonly JudgedUnit[]): readonly Finding[] {
   const byFault = Map.groupBy(units, ({ fault }) => fault)
   return faults.flatMap((kind) => {
@@ -190,9 +190,9 @@ function findingsOf(units: readonly JudgedUnit[]): readonly Finding[] {
 }
 
 /**
- * How far some parts have been read. `behind`: channels with a fault, null for the account. `until`: up to when the
- * others have been read, or those behind where there are no others; undefined for no such time. `all`: the number of
- * channels, 1 for the account. Whole lists do not count beside ranges, nor parts that have ended beside others.
+ * How far these units have been read. `behind`: the channels with a fault, null for the account. `until`: the time up
+ * to which the others have been read (all units, if each has a fault); undefined if there is none. `all`: the number of
+ * channels, 1 for the account. Whole lists count only if no unit has a range; ended units, only if all have ended.
  */
 export function readProgressOf(units: readonly JudgedUnit[]) {
   const kept = units.filter(({ isKept }) => isKept)
@@ -207,18 +207,18 @@ export function readProgressOf(units: readonly JudgedUnit[]) {
   return { until: Number.isFinite(until) ? until : undefined, all: Math.max(1, channels.size), behind: [...behind] }
 }
 
-/** A stream of the default sync, over the partitions of active channels and of the account. */
+/** The state of a stream of the default sync, in all active channels or in the account. */
 export type StreamHealth = ReturnType<typeof judgeStreams>[number]
 
-/** Stream by stream. `facts`: undefined for a database without a schema. */
+/** Judges each stream. `facts`: undefined for a database without a schema. */
 export function judgeStreams(facts?: Facts) {
   const active = facts?.channels.filter(({ state }) => state === 'active') ?? []
   const hasQuestions = active.some(({ channelId }) => facts?.questions.has(channelId))
   return streams.map(({ name, table, partitionedBy }) => ({
     stream: name,
-    // Null while it has no table.
+    // Null if its table does not exist.
     rows: facts?.sizes.get(table) ?? null,
-    // Read channel by channel, or by questionnaire, and there is none.
+    // Whether there is no channel, or no questionnaire, to read it from.
     isEmpty:
       facts?.hasSource === true &&
       partitionedBy !== 'account' &&
@@ -229,7 +229,7 @@ export function judgeStreams(facts?: Facts) {
 
 function summarize(units: readonly LedgerUnit[], rangeOf: RangeOf = () => ({})) {
   const windowed = units.filter(({ isWindowed }) => isWindowed)
-  // A channel that is covered up to its end is not the least covered while another goes on.
+  // A channel that is covered up to its configured end counts only if all channels are.
   const goingOn = windowed.filter(({ channelId, until }) => (until ?? 0) < (rangeOf(channelId ?? '').until ?? Infinity))
   const [least] = (goingOn.length > 0 ? goingOn : windowed).toSorted((a, b) => (a.until ?? 0) - (b.until ?? 0))
   const landed = units.filter(({ lastLandedAt }) => lastLandedAt !== null)

@@ -16,12 +16,12 @@ import { checkSource, claimSource, readSourceFacts } from '../ledger/source.ts'
 
 type Additions = Partial<Pick<ConnectOptions, 'longestRefusedMs' | 'reserve' | 'onFirstPage' | 'onExchange' | 'onCall'>>
 
-/** How long a call is repeated after 429 where a person waits for it. */
+/** How long to repeat a call after 429 while a user waits for it. */
 export const WATCHED_REFUSED_MS = 5000
 
 /**
- * The client as the settings describe it. Fetched tokens and the pace of calls are shared with all processes of the
- * database `db`; without one, this process keeps them for itself.
+ * Creates a client for the service. It shares fetched tokens and the rate of calls with all processes that use `db`;
+ * without a database, it shares neither.
  */
 export function openConnection(
   { clock, log, addSecret, redact }: AppContext,
@@ -42,12 +42,12 @@ export function openConnection(
   })
 }
 
-/** What a process that reads rows is set to. */
+/** The settings of a process that reads rows. */
 export type RunSettings = Pick<ExtractionSettings, 'service' | 'database'>
 
 /**
- * The client for a run: with the budget of ten calls, and with what a probe has found. The first page that it takes
- * makes the service the source of the database.
+ * Creates a client for a run, with the daily call budget of version 1 and the findings of `probe`. The first page that
+ * it reads makes the service the source of the database.
  * @throws db.otherSource
  */
 export async function openRunConnection(
@@ -63,8 +63,8 @@ export async function openRunConnection(
 }
 
 /**
- * What makes the service the source of the database, and brings the analysts' views to its zone; undefined where it is
- * the source already.
+ * Returns a function that records the service as the source of the database and sets the analysts' views to its time
+ * zone; undefined if that is on record already.
  * @throws db.otherSource
  */
 export async function claimOnFirstPage(context: AppContext, { service, database }: RunSettings, db: Db) {
@@ -80,8 +80,8 @@ export async function claimOnFirstPage(context: AppContext, { service, database 
 }
 
 /**
- * The settings with the place of list parameters that a probe has found, unless an operator has named one. A wrong
- * place costs a call and no row: where it has no effect, the other one is tried.
+ * Takes the place of list parameters from the findings of `probe`, unless the operator has set it. A wrong place costs
+ * one call and no row: if the parameters have no effect there, the client tries the other place.
  */
 async function withKnownListParams(service: ServiceSettings, db: Db): Promise<ServiceSettings> {
   if (service.isListParamsGiven) return service
@@ -92,8 +92,8 @@ async function withKnownListParams(service: ServiceSettings, db: Db): Promise<Se
 }
 
 /**
- * Asks the service for its time before anything is planned, as all ranges go by its clock. Warns where this machine's
- * clock differs, and where the service sends no time: then this machine's clock counts.
+ * Asks the service for its time. Call it before planning: all ranges are in the service's time. Warns if this machine's
+ * clock differs, or if the service sends no time and this machine's clock has to do.
  * @returns the service's clock
  * @throws LivehouseError `api.unreachable`, `api.timeout`
  */
@@ -114,8 +114,8 @@ export async function readServiceTime(
 }
 
 /**
- * What the service's clock shows now, and the earlier of it and this machine's: nothing later can count as read. For
- * bounds given on a command line.
+ * The wall-clock time by the service's clock, and by this machine's if that is earlier: nothing later can count as
+ * read. For checking bounds given on the command line.
  * @throws LivehouseError `api.unreachable`, `api.timeout`
  */
 export async function askWallTime(

@@ -9,11 +9,11 @@ import { readMigrationStatus } from '../store/migrate.ts'
 import { mayShareToken } from '../ledger/shared-token-store.ts'
 import { checkSource } from '../ledger/source.ts'
 
-/** Shown on a terminal while a database is opened: the embedded one may have to be made first. */
+/** Shown on a terminal while a database is opened; the embedded one may have to be created first. */
 export const OPENING = 'opening database'
 
 /**
- * The URL of the database of the settings, which is named on standard error; if embedded, it is started.
+ * Returns the URL of the configured database, and names that database on standard error. Starts an embedded one.
  * @throws db.embedded
  */
 export async function configuredUrl(context: AppContext, settings: DatabaseSettings): Promise<string> {
@@ -25,7 +25,7 @@ export async function configuredUrl(context: AppContext, settings: DatabaseSetti
 }
 
 /**
- * Opens the database of the settings as it is, and says on standard error which one it is.
+ * Opens the configured database, and names it on standard error. Applies no migrations.
  * @throws db.embedded, db.unreachable, db.refused, db.tooOld
  */
 export async function openConfiguredDatabase(
@@ -37,11 +37,11 @@ export async function openConfiguredDatabase(
   return await context.openDatabase(url, { signal: context.signal, ...(maxConnections && { maxConnections }) })
 }
 
-/** The database that the embedded PostgreSQL keeps for `DATABASE_URL=embedded`. */
+/** The database that `DATABASE_URL=embedded` means. */
 export const EMBEDDED_DATABASE = 'livehouse'
 
 /**
- * The URL of a database in the embedded PostgreSQL, both made where need be. It holds the password.
+ * Returns the URL, with the password, of a database in the embedded PostgreSQL. Creates and starts what is missing.
  * @throws db.embedded
  */
 export async function embeddedUrl(
@@ -56,7 +56,7 @@ export async function embeddedUrl(
   return server.url(database)
 }
 
-/** Starts the embedded database again where it has crashed. @throws db.embedded */
+/** Restarts the embedded PostgreSQL if it has crashed. @throws db.embedded */
 export async function restartDatabase(
   { clock, signal }: Pick<AppContext, 'clock' | 'signal'>,
   { target, dataDir }: DatabaseSettings,
@@ -65,7 +65,7 @@ export async function restartDatabase(
 }
 
 /**
- * Opens the database of the settings without changing anything in it, and says what is pending.
+ * Opens the configured database without changing anything in it, and names pending migrations.
  * @throws db.… codes, `db.newer` among them
  */
 export async function openAsItIs(context: AppContext, settings: DatabaseSettings) {
@@ -87,7 +87,7 @@ export async function openAsItIs(context: AppContext, settings: DatabaseSettings
   }
 }
 
-/** Refuses an outdated schema, for verbs that also work without any. @throws db.pendingMigrations */
+/** Refuses an outdated schema; a database without a schema is fine. @throws db.pendingMigrations */
 export function refusePending({ isMigrated, pending }: Awaited<ReturnType<typeof openAsItIs>>): void {
   if (!isMigrated || pending.length === 0) return
   const message = `The database lacks ${pending.join(', ')}. Run \`livehouse migrate up\` first.`
@@ -95,9 +95,9 @@ export function refusePending({ isMigrated, pending }: Awaited<ReturnType<typeof
 }
 
 /**
- * The warehouse for a verb that needs it only to share the token with other processes of the account. It is not used
- * where it lacks a migration or the right to write, nor, with a remark, where it is out of reach or of another source.
- * @param settings undefined where none is set
+ * Opens the warehouse for a verb that uses it only to share the access token with other processes. Returns undefined
+ * if migrations or rights are missing and, with a remark, if it is unreachable or holds another source.
+ * @param settings undefined if no database is configured
  */
 export async function openSharedDatabase(
   context: AppContext,
@@ -105,7 +105,7 @@ export async function openSharedDatabase(
   settings: DatabaseSettings | undefined,
 ): Promise<Db | undefined> {
   if (settings === undefined) return undefined
-  // No other process uses a server that does not run.
+  // If the server is not running, no other process uses it.
   if (settings.target.kind === 'embedded' && !(await isEmbeddedRunning(settings.dataDir))) return undefined
   await using opened = new AsyncDisposableStack()
   try {

@@ -10,9 +10,9 @@ import { checkSource, type Source } from '../ledger/source.ts'
 import { openConfiguredDatabase, OPENING } from './open-database.ts'
 
 /**
- * Opens the warehouse for a verb: says which database it is, applies pending migrations or refuses them, refuses
- * the records of another source, and brings the analysts' views up to date. Use it with `await using`.
- * @param source whose records it holds; not given for a verb that does not call the service
+ * Opens the warehouse for a verb: names it on standard error, applies pending migrations or refuses them, refuses
+ * a database of another source, and brings the analysts' views up to date. Use it with `await using`.
+ * @param source the service of the settings; not given if the verb does not call it
  * @throws db.… codes
  */
 export async function openWarehouse(
@@ -37,7 +37,7 @@ export async function openWarehouse(
       if (notice !== undefined) remark(notice)
       for (const each of (await publishForms(db, signal)).notices.values()) remark(each)
     } else {
-      // A mask is a setting and no change of the schema.
+      // Masks are settings: writing them does not change the schema.
       if (settings.bi !== undefined) await writeBiSettings(db, settings.bi)
       const outdated = [...((await planBi(db)).length > 0 ? [SCHEMA] : []), ...(await planForms(db)).keys()]
       if (outdated.length > 0)

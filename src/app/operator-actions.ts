@@ -15,10 +15,10 @@ import type { AppContext } from './context.ts'
 import { boundsOf, outcomeObject } from './outcome.ts'
 import { recordRun } from './record-run.ts'
 
-/** What an operator can do from the page. Each action is a run on record, with the person who asked for it. */
+/** What an operator can do from the status page. Each action is recorded as a run, with the person who requested it. */
 export type OperatorActions = ReturnType<typeof createOperatorActions>
 
-/** Queues a run of a job, unless it is running. `none`: there is no job of this name */
+/** Queues a run of a job, unless the job is running. `none`: there is no job of this name */
 type RunJob = (job: string, askedBy: string) => Promise<'queued' | 'running' | 'none'>
 
 export function createOperatorActions(context: AppContext, db: Db, runJob: RunJob) {
@@ -28,22 +28,22 @@ export function createOperatorActions(context: AppContext, db: Db, runJob: RunJo
   }
   return {
     runJob,
-    /** Cancels a run. @returns false where it is not under way */
+    /** Cancels a run. @returns false if it is not under way */
     cancelRun: async (runId: string, askedBy: string): Promise<boolean> => {
       if (!(await cancelRun(db, runId))) return false
       const asked = { command: operatorCommands.cancel, asked: { run: runId } }
       await onRecord({ ...context, askedBy }, db, asked, async () => ({ streams: {}, done: {} }))
       return true
     },
-    /** Tries to read all that is in quarantine again. @returns the run */
+    /** Retries everything in quarantine. @returns the id of the run that records this */
     retryQuarantine: async (askedBy: string) => await runIdOf(retryOnRecord({ ...context, askedBy }, db, undefined)),
-    /** Takes a range of a channel out of what is covered, so that the next sync reads it again. @returns the run */
+    /** Removes a range from coverage, so that the next sync reads it again. @returns the id of the run */
     reopen: async (range: RangeToForget, askedBy: string) =>
       await runIdOf(forgetOnRecord({ ...context, askedBy }, db, range)),
   }
 }
 
-/** A run, with what else it did. */
+/** The outcome of a run that records an operator's action, and what the action did. */
 interface ActionOutcome<T> extends RunOutcome {
   readonly done: T
 }
@@ -62,14 +62,14 @@ async function onRecord<T extends object>(
   })
 }
 
-/** Tries to read what is in quarantine again, as a run. @param names of all streams when undefined */
+/** Retries what is in quarantine, as a recorded run. @param names of streams; all if undefined */
 export async function retryOnRecord(
   context: AppContext,
   db: Db,
   names: readonly string[] | undefined,
 ): Promise<Recorded<{ readonly read_again: RetryResult['readAgain'] }>> {
   return await onRecord(context, db, { command: operatorCommands.retry, asked: { streams: names } }, async (signal) => {
-    // Before the first sync there is nothing in quarantine, and no zone.
+    // Before the first sync, quarantine is empty and the time zone unknown.
     const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
     const deps = { db, streams: allStreams, parse: parseExact, now: () => context.clock.now(), signal, timeZone }
     const { streams, readAgain } = await retryQuarantine(deps, names)
@@ -78,7 +78,7 @@ export async function retryOnRecord(
   })
 }
 
-/** Takes a range out of what is covered, as a run: the next sync reads it again. */
+/** Removes a range from coverage, as a recorded run, so that the next sync reads it again. */
 export async function forgetOnRecord(
   context: AppContext,
   db: Db,
@@ -95,7 +95,7 @@ interface Wanted extends Pick<NewAcceptance, 'channelId' | 'reason' | 'acceptedA
 }
 
 /**
- * Accepts what a stream lacks: fields that are no longer delivered, and rows.
+ * Accepts the shortfalls of a stream: fields that the service no longer sends, and missing rows.
  * @returns the fields; the acceptance of the rows, or why there is none; the service's time zone
  */
 export async function acceptShortfalls(db: Db, { stream, ...wanted }: Wanted) {

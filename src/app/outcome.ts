@@ -8,9 +8,9 @@ export interface Failure extends Pick<RunOutcome, 'command' | 'startedAt' | 'fin
   readonly error: unknown
 }
 
-/** What `--json` prints, on one line, and the record of the run keeps. */
+/** The object that `--json` prints, and that the record of a run keeps. */
 export function outcomeObject(outcome: RunOutcome): Readonly<Record<string, unknown>> {
-  // In the order of the contract, whatever order they came in.
+  // `noCounts` and `noSlices` put the keys into their documented order.
   const streams = Object.entries(outcome.streams).map(([name, { counts, slices }]) => {
     return [name, { ...noCounts, ...counts, slices: { ...noSlices, ...slices } }]
   })
@@ -26,12 +26,12 @@ export function outcomeObject(outcome: RunOutcome): Readonly<Record<string, unkn
   }
 }
 
-/** From when until when a reading or a difference is, as `--json` and the record of a run say it. */
+/** The bounds of a window as text, for `--json` and the record of a run; null if there is no window. */
 export function boundsOf(window: Window | undefined) {
   return { from: window ? formatWallTime(window.from) : null, to: window ? formatWallTime(window.to) : null }
 }
 
-/** A run, or a command before it has become one, that was stopped before it could say what it did. */
+/** The outcome of a run that an error stopped, or of a command that an error stopped before its run began. */
 export function failureOutcome(
   runId: string | null,
   { command, error, startedAt, finishedAt }: Failure,
@@ -40,7 +40,7 @@ export function failureOutcome(
   return { runId, command, status: 'failed', startedAt, finishedAt, resumesAt: null, streams: {}, errors }
 }
 
-/** What stopped a run, as its problems. */
+/** An error as problems of a run. */
 export function runProblemsOf(error: unknown): readonly RunProblem[] {
   const problem = describeError(error)
   const problems = problemsOf(error)
@@ -48,14 +48,14 @@ export function runProblemsOf(error: unknown): readonly RunProblem[] {
   return messages.map((message) => ({ stream: null, partition: null, ...problem, message }))
 }
 
-/** The first error, where undoing the work (`await using`) then failed too. */
+/** The original error, if disposing of resources (`await using`) failed after it. */
 export function causeBehind(error: unknown): unknown {
   let cause = error
   while (cause instanceof SuppressedError) cause = cause.suppressed
   return cause
 }
 
-/** The problems of wrong settings or wrong use, one by one; none of other errors. */
+/** The list of problems with settings or usage that an error carries; empty for other errors. */
 export function problemsOf(error: unknown): readonly string[] {
   const details = error instanceof LivehouseError ? error.details : {}
   return 'problems' in details ? details.problems : []

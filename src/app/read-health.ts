@@ -20,45 +20,45 @@ export interface HealthQuestion {
   readonly nowMs: number
   readonly budget: Omit<BudgetSettings, 'timeZone'>
   readonly jobs?: readonly KeepingJob[]
-  /** No bounds when not given. */
+  /** If not given, every channel is read without bounds. */
   readonly rangeOf?: RangeOf | undefined
-  /** Items in quarantine that are counted; all when not given. */
+  /** The largest number of quarantined items to count; all if not given. */
   readonly mostQuarantined?: number
 }
 
-/** How the warehouse stands, and what is wrong with it: what `status`, the status page and metrics show. */
+/** The state of the warehouse and what is wrong with it, for `status`, the status page and metrics. */
 export type Health = Awaited<ReturnType<typeof readHealth>>
 
-/** Open readings that are listed of each kind. */
+/** The largest number of open readings to list of each kind. */
 export const MOST_OPEN = 500
 const LAST_RUNS = 12
 
-/** The cost grows with the partitions, never with slices or rows. @throws db.… codes */
+/** Reads the state of the warehouse. The cost grows with the partitions, not with slices or rows. @throws db.… codes */
 export async function readHealth(db: Db, question: HealthQuestion) {
   const { nowMs, budget, jobs = [], rangeOf = () => ({}), mostQuarantined } = question
   const source = await readSource(db)
   const timeZone = source?.timeZone ?? 'UTC'
   const facts = {
     readAtMs: nowMs,
-    /** The service's; UTC before its first page. */
+    /** The service's zone; UTC until its first page has come. */
     timeZone,
     /** Whether the source of the rows is on record. */
     hasSource: source !== undefined,
-    /** What the service's wall clock showed when this was read. */
+    /** The time of reading on the service's wall clock. */
     now: wallTimeAt(nowMs, timeZone),
     channels: await readChannelList(db),
     causes: await readCauses(db, new Date(nowMs)),
-    /** The known questionnaires by channel, without those that the last proven list no longer had. */
+    /** The known questionnaires by channel, except those missing from the last proven list. */
     questions: await readQuestions(db, 'listed'),
     /** Of active channels and the account. */
     units: await readLedgerUnits(db, timeZone),
     ...(await readOpenReadings(db, MOST_OPEN)),
     acceptances: await readAcceptances(db),
     quarantine: await readQuarantineGroups(db, { limit: mostQuarantined }),
-    /** The last ones, the newest first. */
+    /** The newest first. */
     runs: await readRunReports(db, { count: LAST_RUNS }),
     sizes: await readTableSizes(db),
-    /** The calls on 4.6 of today. */
+    /** Today's calls on 4.6. */
     budget: await readCallBudget(db, { ...budget, timeZone }, nowMs),
     rangeOf,
   }
@@ -66,8 +66,8 @@ export async function readHealth(db: Db, question: HealthQuestion) {
 }
 
 /**
- * The streams whose newest landed slice is older than this, or that have none though there is something to read. So is
- * one that lies as far ahead: the clock of the service or of this machine was wrong.
+ * Finds streams whose newest landed slice is older than `maxAgeMs`, or that have none although there is something to
+ * read. Also those whose newest slice lies that far in the future: the service's clock or this machine's was wrong.
  */
 export function findStale(found: readonly StreamHealth[], maxAgeMs: number, nowMs: number): readonly StreamHealth[] {
   return found.filter(({ lastRunId, last, isEmpty }) => {
@@ -77,9 +77,9 @@ export function findStale(found: readonly StreamHealth[], maxAgeMs: number, nowM
 }
 
 /**
- * Reads within one snapshot of the database, so that what is read fits together. A statement that takes longer than
- * `timeoutMs` is cancelled.
- * @throws db.… codes; db.refused with state 57014 for a statement that took too long
+ * Reads in one snapshot of the database, so that the results are consistent. Cancels a statement that takes longer
+ * than `timeoutMs`.
+ * @throws db.… codes; db.refused with SQLSTATE 57014 if a statement took too long
  */
 export async function readOnly<T>(db: Db, timeoutMs: number, read: (snapshot: Db) => Promise<T>): Promise<T> {
   return await db
@@ -92,17 +92,17 @@ export async function readOnly<T>(db: Db, timeoutMs: number, read: (snapshot: Db
     })
 }
 
-/** What `/readyz` answers: the state of process and database, no data. */
+/** The answer of `/readyz`. It contains no data of the warehouse. */
 export interface Readiness {
   readonly status: 'ready' | 'not ready'
   readonly database: 'ok' | 'unreachable' | 'newer' | 'pending migrations'
   readonly pending_migrations: readonly string[]
 }
 
-/** The answer where the database gives none. */
+/** The answer if the database does not respond. */
 export const notReady: Readiness = { status: 'not ready', database: 'unreachable', pending_migrations: [] }
 
-/** Whether the database can be worked with. Never throws. */
+/** Checks whether the database is reachable and its schema current. Never throws. */
 export async function readReadiness(db: Db): Promise<Readiness> {
   try {
     const pending = await readPending(db)

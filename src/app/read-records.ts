@@ -9,10 +9,10 @@ import { clipToChannel, partitionsOf, type PlannedChannel } from '../sync/plan-s
 import type { ExtractionRequest } from './run-extraction.ts'
 import type { ChannelSetting } from './settings.ts'
 
-/** What the ledger says of a partition. */
+/** A partition and its entry in the ledger. */
 export type PartitionLedger = LedgerEntry & Place
 
-/** What the ledger says of every partition that a sync would read. Channels that are gone are shown where named. */
+/** The ledger of every partition that a sync would read. Channels that are gone are included only if named. */
 export async function readLedgers(
   db: Db,
   { streams, namesChannels }: Pick<ExtractionRequest, 'streams' | 'namesChannels'>,
@@ -36,12 +36,12 @@ export async function readLedgers(
   return ledgers
 }
 
-/** A configured channel, or one that was. */
+/** A channel that is configured, or was. */
 export type ShownChannel = Omit<ChannelState, 'state'> & { readonly state: ChannelState['state'] | 'new' }
 
 /**
- * The configured channels in their order, then the others. The configuration counts as it is, even before a run.
- * @param db undefined for a database without a schema
+ * The configured channels in their order, then the others. Uses the current configuration, even if no run has recorded
+ * it yet. @param db undefined for a database without a schema
  */
 export async function listChannels(db: Db | undefined, configured: readonly ChannelSetting[]) {
   const known = db === undefined ? new Map<string, ChannelState>() : await readChannelStates(db)
@@ -59,7 +59,7 @@ function unseen(channelId: string): ShownChannel {
   return { channelId, ...nothing, state: 'new', visitors: 0, watchRecords: 0 }
 }
 
-/** What is in quarantine by stream and reason, and by which clock. @param names of all streams when undefined */
+/** Quarantined items by stream and reason, and the zone of their times. @param names of streams; all if undefined */
 export async function listQuarantine(db: Db, names: readonly string[] | undefined) {
   const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
   return { timeZone, groups: await readQuarantineGroups(db, { streams: names }), longestSample: SAMPLE_LENGTH }

@@ -12,7 +12,7 @@ import { reportCauses } from './report-causes.ts'
 export interface OpenRun {
   readonly runId: string
   readonly leases: Leases
-  /** That of the context; aborts also when somebody cancels the run. */
+  /** Aborts when the context's signal does, or when somebody cancels the run. */
   readonly signal: AbortSignal
 }
 
@@ -20,20 +20,20 @@ export interface RecordRequest<T extends RunOutcome> {
   readonly db: Db
   /** The verb. */
   readonly command: string
-  /** What was asked for, for the record; without secrets. */
+  /** The request, as the run records it; no secrets. */
   readonly asked: Readonly<Record<string, unknown>>
   readonly namesChannels?: boolean
-  /** Where alerts go; none are sent when not given. */
+  /** Where to send alerts; if not given, none are sent. */
   readonly settings?: Pick<ExtractionSettings, 'service' | 'alerts'>
-  /** What is kept of the outcome, without values of rows. */
+  /** Converts the outcome to what the run records; no values of rows. */
   readonly toRecord?: (outcome: T) => unknown
 }
 
 type When = Pick<RunOutcome, 'runId' | 'command' | 'startedAt' | 'finishedAt'>
 
 /**
- * Records a run, however it ends, and then sends alerts.
- * @returns its outcome; where `work` threw: what was recorded, and the error
+ * Does `work` as a run that is recorded however it ends, and then sends alerts.
+ * @returns the outcome; if `work` threw, the recorded failure and the error
  */
 export async function recordRun<T extends RunOutcome>(
   context: AppContext,
@@ -63,12 +63,12 @@ export async function recordRun<T extends RunOutcome>(
   let outcome: T
   try {
     const done = await work({ runId, leases, signal })
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the two halves of it
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `work` and `when` make up all of `T`
     outcome = { ...done, ...when() } as unknown as T
   } catch (thrown) {
     const error = causeBehind(thrown)
     const failure = failureOutcome(runId, { error, ...when() })
-    // A database that does not answer is most likely what stopped the run: its second error would hide the first.
+    // If the database does not answer, that probably stopped the run too: a second error would only hide the first.
     await finish(failure, outcomeObject(failure)).catch(() => {})
     return { failure, error }
   }

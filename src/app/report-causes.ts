@@ -8,14 +8,14 @@ import { claimNotices, markSent, recordCauses } from '../ledger/alerts.ts'
 
 type AlertingSettings = Pick<ExtractionSettings, 'service' | 'alerts'>
 
-/** For one call to the receiver. */
+/** The time limit for one call to the receiver. */
 const ALERT_TIMEOUT_MS = 5000
-/** For all alerts of a run: then it ends without them. */
+/** The time limit for all alerts of a run; it then ends without them. */
 const ALL_ALERTS_TIMEOUT_MS = 10_000
 
 /**
- * Sends alerts after a run, where a receiver is set, of what has gone wrong and of what is well again. Waits some
- * seconds at most and never fails: an alert that could not be sent is sent after the next run, or by `livehouse serve`.
+ * Sends alerts about new causes and cleared ones, if a receiver is configured. Waits ten seconds at most for the
+ * receiver and never fails: an unsent alert is sent after the next run, or by `livehouse serve`.
  */
 export async function reportCauses(
   { clock, log, signal }: Pick<AppContext, 'clock' | 'log' | 'signal'>,
@@ -30,21 +30,21 @@ export async function reportCauses(
     await recordCauses(db, new Date(clock.now()), readCauses)
     await deliverNotices(db, { ...alerts, url, post: webhook.ask, clock, log }, limit)
   } catch (err) {
-    // The run has ended and said how; an alert that fails must not change that.
+    // The run has ended and recorded its outcome; a failed alert must not change that.
     log.warn('alert.failed', { err })
   }
 }
 
-/** How alerts go out. */
+/** Where and how to send alerts. */
 export interface AlertChannel extends AlertStyle, Pick<AppContext, 'clock' | 'log'> {
   readonly url: string
   readonly post: Webhook['ask']
 }
 
-/** An alert is sent again no sooner than this: a receiver that answers too late may have taken it. */
+/** The time before an alert is sent again: a receiver that answered too late may have accepted it. */
 const HOLD_MS = 5 * 60_000
 
-/** Sends what is due, or logs why it did not go out. */
+/** Sends the notices that are due, or logs why they were not sent. */
 export async function deliverNotices(db: Db, channel: AlertChannel, signal: AbortSignal): Promise<void> {
   const { clock, log, url, post, format } = channel
   const notices = await claimNotices(db, new Date(clock.now()), HOLD_MS)
@@ -57,7 +57,7 @@ export async function deliverNotices(db: Db, channel: AlertChannel, signal: Abor
 
 const POLL_MS = 60_000
 
-/** The same each minute while jobs are served: for causes that no run has reported, or the receiver did not take. */
+/** Calls `reportCauses` every minute, for causes that no run has reported and alerts that the receiver refused. */
 export async function watchCauses(
   context: Pick<AppContext, 'clock' | 'log' | 'signal'>,
   db: Db,
@@ -70,7 +70,7 @@ export async function watchCauses(
   }
 }
 
-/** Requests `LIVEHOUSE_HEARTBEAT_URL` after a green job: its owner notices when that stops. Never fails. */
+/** Requests `LIVEHOUSE_HEARTBEAT_URL` after a green job: a monitor there notices when jobs stop. Never fails. */
 export async function requestHeartbeat(
   { log, signal }: Pick<AppContext, 'log' | 'signal'>,
   { alerts: { heartbeatUrl: url }, service: { proxies } }: AlertingSettings,

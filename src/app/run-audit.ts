@@ -21,20 +21,20 @@ import { openProgressOnRecord } from './save-progress.ts'
 type Common = 'command' | 'settings' | 'db' | 'streams' | 'namesChannels' | 'connection'
 
 export interface AuditRequest extends Pick<ExtractionRequest, Common> {
-  /** Whether streams were named: else those that were never read are left out, if any others were read. */
+  /** Whether streams were named. If not, streams that were never read are left out, unless none was ever read. */
   readonly namesStreams: boolean
-  /** Undefined for all that is covered. */
+  /** Undefined to compare everything that is covered. */
   readonly window: Window | undefined
   readonly reopens: boolean
 }
 
 const CONCURRENT_PARTITIONS = 8
 
-/** Compares the warehouse with the service, as a run that is recorded however it ends. */
+/** Compares the warehouse with the service, as a recorded run. */
 export async function executeAudit(context: AppContext, request: AuditRequest): Promise<AuditOutcome> {
   const { db, settings, window, reopens } = request
   await checkSource(db, settings.service)
-  // Calls that are limited by the day are not spent on a comparison.
+  // An audit does not spend calls that have a daily limit.
   const streams = request.streams.filter(({ isBudgeted }) => !isBudgeted)
   const unaudited = request.streams.flatMap(({ name, isBudgeted }) => (isBudgeted ? [name] : []))
   const channels = settings.channels.map(({ channelId }) => channelId)
@@ -81,25 +81,25 @@ async function compare(
   }
   const result = await runAudit(question, {
     ...createSliceDeps(context, connection, { db, service, clock, runId, report: progress.report }),
-    // It writes no rows.
+    // An audit writes no rows.
     requireLease: async () => {},
   })
   return { ...result, gone: channels.flatMap(({ channelId }) => (gone.has(channelId) ? [channelId] : [])) }
 }
 
-/** A run, and what it has found. */
+/** The outcome of an audit's run, and its findings. */
 export interface AuditOutcome extends RunOutcome {
   readonly partitions: readonly PartitionAudit[]
-  /** Streams that were named and cannot be compared. */
+  /** Requested streams that cannot be compared. */
   readonly unaudited: readonly string[]
-  /** Channels that the service no longer knows: nothing of them was compared. */
+  /** Channels that the service no longer knows, which were not compared. */
   readonly gone: readonly string[]
 }
 
 /** Why version 1 is not compared. */
 export const NOT_BY_TOTAL = 'not audited by total: version 1 tells none, and allows ten calls a day'
 
-/** An audit for programs: the object of a run, and `audit`. */
+/** The JSON object of an audit: that of its run, and `audit`. */
 export function auditObject(outcome: AuditOutcome): Readonly<Record<string, unknown>> {
   return {
     ...outcomeObject(outcome),
@@ -122,7 +122,7 @@ export function auditObject(outcome: AuditOutcome): Readonly<Record<string, unkn
   }
 }
 
-/** Each difference of a partition, one sentence without values. */
+/** Describes each difference of a partition in one sentence, without values of rows. */
 export function describeDifferences({ stream, differences }: PartitionAudit): readonly string[] {
   const known = findStream(stream)
   return differences.map((each) => describeDifference(each, known === undefined ? '' : rowKeyColumn(known)))

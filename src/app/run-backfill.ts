@@ -39,13 +39,13 @@ export function backfillPlan(
 }
 
 interface BackfillRequest extends Omit<ExtractionRequest, 'planStreams'>, Pick<BackfillPlan, 'window'> {
-  /** These identify it: an open backfill of the same is resumed, unless it is to `restart`. */
+  /** What identifies a backfill: an unfinished one with the same arguments is resumed, unless `restart` is set. */
   readonly wanted: BackfillArguments
   readonly restart?: boolean
-  /** Whether the same is asked for another time: else an unfinished one is abandoned. */
+  /** Whether the same arguments may come again; if not, an unfinished backfill is abandoned. */
   readonly isResumable: boolean
   readonly onResumed?: (startedAt: Date) => void
-  /** The clock by which its begin and end are recorded. */
+  /** The clock for the recorded start and end of the backfill. */
   readonly clock: Pick<Clock, 'now'>
 }
 

@@ -34,24 +34,24 @@ import { openProgressOnRecord } from './save-progress.ts'
 
 export interface ExtractionRequest extends Pick<RecordRequest<RunOutcome>, 'db' | 'command' | 'asked'> {
   readonly settings: ExtractionSettings
-  /** Whether channels were named: then those that are gone are tried again. */
+  /** Whether channels were named; if so, those that are gone are read too. */
   readonly namesChannels: boolean
   readonly streams: readonly Stream[]
   /** `now`: the service's wall clock at the start. */
   readonly planStreams: (now: WallTime) => PlanStreams
-  /** Which windows go first; the newest when not given. */
+  /** Which windows to read first; the newest if not given. */
   readonly order?: SliceOrder
-  /** Gives partitions up to other runs that wait for them. */
+  /** Whether to yield partitions to other runs that wait for them. */
   readonly yieldsToOthers?: boolean
-  /** `HH:MM` of the service's clock: from then on nothing is begun. */
+  /** `HH:MM` of the service's clock; no slice begins after it. */
   readonly until?: string | undefined
-  /** A connection that several runs share; one of its own when not given. */
+  /** A connection shared with other runs; if not given, the run opens its own. */
   readonly connection?: RunConnection
-  /** How the plan is carried out; in this process when not given. */
+  /** How to carry out the plan; in this process if not given. */
   readonly runPhases?: RunPhases | undefined
 }
 
-/** Slices read at once for each concurrent call: their first page comes alone, and their end waits for the database. */
+/** Slices to read at once per concurrent call: a slice makes one call at first, and none while it lands. */
 export const SLICES_A_CALL = 1.5
 
 function withoutChannels(planStreams: PlanStreams, gone: ReadonlySet<string>): PlanStreams {
@@ -61,7 +61,7 @@ function withoutChannels(planStreams: PlanStreams, gone: ReadonlySet<string>): P
   }
 }
 
-/** When the clock next shows `HH:MM`; a time that it jumps over is as long after midnight as on other days. */
+/** When the clock next shows `HH:MM` (ms); if it skips that time, when it would have come without the change. */
 function nextInstantOf(time: string, startMs: number, clock: (instantMs: number) => WallTime): number {
   const [hours = 0, minutes = 0] = time.split(':').map(Number)
   const ahead = hours * HOUR + minutes * MINUTE - (clock(startMs) % DAY)
@@ -72,11 +72,11 @@ function nextInstantOf(time: string, startMs: number, clock: (instantMs: number)
   return clock(changedMs) === wanted ? changedMs : unchangedMs
 }
 
-/** Runs slices and records the run, however it ends: what all verbs that read rows have in common. */
+/** Performs a run that reads rows, records it however it ends, and then updates what depends on the rows. */
 export async function runExtraction(context: AppContext, request: ExtractionRequest): Promise<RunOutcome> {
   const { signal } = context
   const { db, settings } = request
-  // Also where the connection was opened before another process claimed the database: a run writes before it asks.
+  // A run writes before its first call, and another process may have claimed the database since the connection opened.
   await checkSource(db, settings.service)
   await using own = new AsyncDisposableStack()
   const connection = request.connection ?? own.use(await openRunConnection(context, settings, db))
@@ -86,19 +86,19 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
     async (run) => await extract({ ...context, signal: run.signal }, request, run, connection),
   )
   if ('error' in recorded) {
-    // A service out of reach is a result, not an error of the program.
+    // An unreachable service is a result of the run, not an error of the program.
     if (recoveryFrom(recorded.error) === 'retry') return recorded.failure
     throw recorded.error
   }
   const now = new Date(connection.serviceClock.now())
   if (!signal.aborted) {
-    // After a first load these take seconds.
+    // After a first load, this takes seconds.
     using _waiting = await context.openProgress('updating figures')
     await mergeSlices(db, now)
     await pruneSlices(db, now)
     await pruneRecords(db, now)
     await refreshFigures(db, signal)
-    // The views of questionnaires follow headers that have changed, unless commands may not change the schema.
+    // Update the views of questionnaires whose headers have changed, unless commands may not change the schema.
     const forms = settings.database.isAutoMigrated ? await publishForms(db, signal) : undefined
     for (const notice of forms?.notices.values() ?? []) context.log.warn('forms.blocked', { notice })
   }
@@ -106,12 +106,12 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
 }
 
 export interface PlanRequest extends Pick<ExtractionRequest, 'command' | 'settings' | 'streams' | 'namesChannels'> {
-  /** `backfillId`: of the open one that would be resumed. */
+  /** `backfillId`: of the unfinished backfill that would be resumed. */
   readonly planStreams: (db: Db | undefined, now: WallTime, backfillId: string | undefined) => PlanStreams
   readonly backfill?: { readonly wanted: BackfillArguments; readonly restart: boolean }
 }
 
-/** What a run would read. Writes nothing: no run, no migration, no claim, no channel. */
+/** Plans what a run would read. Writes nothing to the database: no run, migration, source or channel. */
 export async function planRun(
   context: AppContext,
   request: PlanRequest,
@@ -127,7 +127,7 @@ export async function planRun(
   const gone = db === undefined || request.namesChannels ? new Set<string>() : await readGoneChannels(db)
   const questions = db && (await readQuestions(db, 'listed'))
   const questionsOf = (channelId: string) => questions?.get(channelId) ?? []
-  // Alone with its token and its pace: to share them is to write.
+  // Without a database: sharing the token and the rate of calls would write to it.
   await using connection = openConnection(context, service, undefined)
   const clock = await readServiceTime(context, connection)
   const open = db && request.backfill && (await findOpenBackfill(db, request.backfill.wanted))
@@ -159,13 +159,13 @@ async function extract(
   const { service, configured } = settings
   await using progress = await openProgressOnRecord(context, db, runId)
   log.info('run.started', { runId, command })
-  // Without LIVEHOUSE_CHANNELS nothing is known of the channels: none is retired.
+  // Registering no channels would retire all of them, only because LIVEHOUSE_CHANNELS is not set.
   if (configured.length > 0) await registerChannels(db, configured, runId)
-  // The service's time for all bounds; this machine's only for when the run began and ended.
+  // All bounds are in the service's time. This machine's clock only tells when the run began and ended.
   const clock = await readServiceTime(context, connection)
   const startedAt = new Date(clock.now())
   await endAcceptances(db, startedAt)
-  // By this machine's clock alone, readings of another machine may seem later, and all may where it is behind.
+  // Without the service's time, readings of another machine may lie ahead; if this clock is behind, all of them may.
   const isTold = connection.serviceClock.ownAheadMs() !== undefined
   const mostAhead = isTold ? MAX_CLOCK_DIFFERENCE_SECONDS : MOST_BETWEEN_MACHINES
   const latest = new Date(startedAt.getTime() + mostAhead * 1000)
@@ -193,10 +193,10 @@ async function extract(
   return { ...job, errors: await recordUnknownChannels(run, job.errors) }
 }
 
-/** Where the service does not tell its time: clocks of two machines that are set at all differ by less. */
+/** The tolerance (s) without the service's time: the clocks of two machines differ by less, if set at all. */
 const MOST_BETWEEN_MACHINES = 2 * DAY
 
-/** What a run needs of a connection. */
+/** The part of a connection that a run uses. */
 export type RunConnection = Pick<Connection, 'fetchPage' | 'serviceClock'>
 
 /** `clock`: the service's. */
@@ -204,11 +204,11 @@ interface Run extends Pick<RunDeps, 'db' | 'clock' | 'runId' | 'report'> {
   readonly service: ServiceSettings
 }
 
-/** Pages requested or held over all slices, for each concurrent call: one late page does not stop the others. */
+/** Pages that all slices may request or hold per concurrent call: with more than one, a late page stops no other. */
 const PAGES_AHEAD = 3
 const PAGES_PER_SLICE = 50
 
-/** What the slices of a run share, in a sync and in an audit. */
+/** What the slices of a run share, in syncs and audits alike. */
 export function createSliceDeps(
   context: Pick<AppContext, 'clock' | 'log' | 'signal'>,
   { fetchPage, serviceClock }: RunConnection,

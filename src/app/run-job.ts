@@ -14,10 +14,10 @@ import { type AuditOutcome, executeAudit } from './run-audit.ts'
 import { runBackfill, syncPlan } from './run-backfill.ts'
 import { type RunConnection, runExtraction } from './run-extraction.ts'
 
-/** The outcome of a run of a job. */
+/** How a run of a job ended. */
 export type JobOutcome = Pick<RunOutcome, 'runId' | 'status' | 'errors'>
 
-/** Runs a job. @throws what stops it before it has an outcome */
+/** Runs a job. @throws any error that stops the job before it has an outcome */
 export type RunJob = (
   job: Job,
   run: { readonly signal: AbortSignal; readonly askedBy?: string | undefined },
@@ -26,13 +26,13 @@ export type RunJob = (
 interface JobDeps {
   readonly db: Db
   readonly connection: RunConnection
-  /** The settings for a run, with the channels that the job is for; read anew for each run. @throws config.invalid */
+  /** Reads the settings for a run, with the channels of the job; called for each run. @throws config.invalid */
   readonly readSettings: (job: Job) => ExtractionSettings
   readonly runPhases?: RunPhases
   readonly onResult?: (outcome: RunOutcome | AuditOutcome) => void
 }
 
-/** What every kind of job needs. */
+/** What a run of any kind of job needs. */
 type JobRequest = ReturnType<typeof requestOf>
 
 function requestOf({ db, connection, runPhases }: JobDeps, job: Job, settings: ExtractionSettings) {
@@ -40,7 +40,7 @@ function requestOf({ db, connection, runPhases }: JobDeps, job: Job, settings: E
   return { ...shared, connection, runPhases, job }
 }
 
-/** What the scheduler calls to run a job. */
+/** Creates the function that the scheduler calls to run a job. */
 export function createRunJob(context: AppContext, deps: JobDeps): RunJob {
   return async (job, { signal, askedBy }) => {
     const settings = deps.readSettings(job)
@@ -64,7 +64,7 @@ async function runAuditJob(context: AppContext, { range, streams: named }: Audit
   return await executeAudit(context, { ...request, namesStreams: named !== undefined, window, reopens: true })
 }
 
-/** Reads the range of a job again. A range of fixed dates is resumed when the job is due again. */
+/** Reads the range of a job again. An unfinished range of fixed dates is resumed when the job is due again. */
 async function runBackfillJob(context: AppContext, { range, onlyGaps = false }: BackfillJob, request: JobRequest) {
   const window = await rangeWindow(context, range, request)
   const wanted = {
@@ -79,7 +79,7 @@ async function runBackfillJob(context: AppContext, { range, onlyGaps = false }: 
     asked: { job: request.job.name, ...wanted },
     window,
     wanted,
-    // Any other range is another one tomorrow: this backfill would never be resumed.
+    // Any other range has other dates tomorrow, so this backfill would never be resumed.
     isResumable: !('lastDays' in range) && range.to !== undefined,
     clock: request.connection.serviceClock,
   })
@@ -96,7 +96,7 @@ async function runSyncJob(context: AppContext, definition: SyncJob, request: Job
   })
 }
 
-/** The range of a job on the service's wall clock: from the beginning of history to the end of today if not given. */
+/** The range of a job on the service's wall clock, by default from `historyFrom` to the end of today, never later. */
 async function rangeWindow(
   { signal }: AppContext,
   range: JobRange,
@@ -112,7 +112,7 @@ async function rangeWindow(
   }
 }
 
-/** The configured channels that a job is for. @throws config.invalid for unknown channels or groups */
+/** The configured channels of a job. @throws config.invalid for unknown channels or groups */
 export function jobChannels(
   { name, definition }: Job,
   configured: readonly ChannelSetting[],
@@ -142,7 +142,7 @@ function refused(name: string, problems: readonly string[]): LivehouseError<'con
   return new LivehouseError('config.invalid', 'a job does not fit the settings', { problems: told })
 }
 
-/** The streams that a job reads, those of its command where it names none, with the lists that they depend on. */
+/** The streams of a job, by default those of the command of its kind, with the lists that they depend on. */
 export function jobStreams({ kind, definition }: Job): readonly Stream[] {
   const named = definition.streams?.flatMap((name) => findStream(name) ?? [])
   return withQuestionStreams(named ?? streams.filter(({ isTimeFiltered }) => kind !== 'backfill' || isTimeFiltered))

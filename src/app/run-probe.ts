@@ -9,8 +9,8 @@ import { recordRun } from './record-run.ts'
 import { claimOnFirstPage, openConnection, type RunSettings } from './open-connection.ts'
 
 /**
- * Asks the service and keeps its answers, as a run that is recorded however it ends.
- * @returns with `facts`: all that is known
+ * Finds out what the specification leaves open and stores it, as a recorded run.
+ * @returns the outcome with all known facts, earlier ones included
  */
 export async function runProbe(context: AppContext, settings: RunSettings, db: Db) {
   const recorded = await recordRun(context, { db, command: 'probe', asked: {} }, async ({ runId, signal }) => {
@@ -22,7 +22,7 @@ export async function runProbe(context: AppContext, settings: RunSettings, db: D
       return { stream: stream.name, partition: null, code, message }
     })
     const status = errors.length === 0 ? 'ok' : 'partial'
-    // It reads no rows.
+    // A probe reads no rows.
     const streams = [...calls].map(([{ name }, made]) => [name, { counts: { ...noCounts, ...made }, slices: noSlices }])
     return { status, resumesAt: null, streams: Object.fromEntries(streams), errors } as const
   })

@@ -4,12 +4,12 @@ import { type SavedProgress, saveProgress } from '../ledger/runs/runs.ts'
 import type { Db } from '../store/database.ts'
 import type { AppContext } from './context.ts'
 
-/** Pages look every two seconds. */
+/** The status page asks every two seconds. */
 const SAVE_AFTER_MS = 1000
 
 /**
- * A run's progress, shown and kept on record. Use it with `await using`. Progress that cannot be saved is dropped: the
- * run itself reports what is wrong with the database.
+ * Shows and records the progress of a run. Use it with `await using`. Progress that cannot be saved is dropped: the run
+ * itself reports problems with the database.
  */
 export async function openProgressOnRecord(
   { openProgress }: Pick<AppContext, 'openProgress'>,
@@ -40,11 +40,11 @@ export async function openProgressOnRecord(
   }
 }
 
-/** `open`: the slices being read, by name, and the share of each that has come. */
+/** `open`: the share of its pages that has come, for each slice being read. */
 const createCounters = () => ({ planned: 0, rows: 0, ended: 0, share: 0, open: new Map<string, number>() })
 type Counters = ReturnType<typeof createCounters>
 
-/** Adds up progress events: returns how far the stream of each has come, which never goes back. */
+/** Returns a function that adds up events and returns the progress of the event's stream; its share never decreases. */
 export function createProgressTally(): (event: ProgressEvent) => SavedProgress {
   const streams = new Map<string, Counters>()
   return (event) => {

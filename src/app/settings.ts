@@ -7,29 +7,29 @@ import type { PlannedChannel } from '../sync/plan-slices.ts'
 
 /** The service and how to call it. */
 export interface ServiceSettings extends ServiceAccess, BudgetSettings {
-  /** Whether an operator has said where list parameters belong: then that place is tried first. */
+  /** Whether the operator has set the place of list parameters. */
   readonly isListParamsGiven: boolean
-  /** Of the items of a slice, from 0 to 100: more of them that cannot be read fail it. */
+  /** From 0 to 100: a slice fails if a larger share of its items cannot be read. */
   readonly maxUnreadablePercent: number
 }
 
 /** A Postgres URL, or the embedded PostgreSQL of the data directory. */
 export type DatabaseTarget = { readonly kind: 'url'; readonly url: string } | { readonly kind: 'embedded' }
 
-/** The warehouse: which database, and whether commands migrate it by themselves. */
+/** The warehouse database, and whether commands apply pending migrations. */
 export interface DatabaseSettings {
   readonly target: DatabaseTarget
-  /** Where its URL comes from, when not from `DATABASE_URL`. */
+  /** What the URL came from, for messages; `DATABASE_URL` if not given. */
   readonly from?: string
-  /** The Postgres that carries the queue; the warehouse's when not given. */
+  /** The Postgres that holds the queue; the warehouse if not given. */
   readonly queueUrl?: string | undefined
   readonly dataDir: string
   readonly isAutoMigrated: boolean
-  /** What the analysts' views show; what is not given stays as the database has it. */
+  /** Settings of the analysts' views; if not given, those in the database stay. */
   readonly bi?: BiSettings | undefined
 }
 
-/** One configured channel (`LIVEHOUSE_CHANNELS`); all but the id only from CSV. */
+/** A channel of `LIVEHOUSE_CHANNELS`; only CSV sets more than its id. */
 export interface ChannelSetting {
   readonly channelId: string
   readonly label: string | null
@@ -40,33 +40,33 @@ export interface ChannelSetting {
   readonly isTest: boolean
 }
 
-/** Where alerts go, and in which shape. */
+/** Where to send alerts, and in which format. */
 export interface AlertSettings {
-  /** The whole address, which may carry a key: never shown. Null: no alerts. */
+  /** The URL; never shown, as it may contain a key. Null for no alerts. */
   readonly webhook: string | null
   readonly format: 'json' | 'dingtalk' | 'wecom' | 'feishu' | 'slack'
-  /** Signs what is sent, where the format knows a signature: DingTalk and Feishu robots, and plain JSON. */
+  /** Signs alerts, in formats with a signature: DingTalk, Feishu and plain JSON. */
   readonly secret: string | null
-  /** A word that the robot insists on. */
+  /** A word that the chat robot requires in each message. */
   readonly keyword: string | null
   readonly language: Language
-  /** Asked after each green job; never shown. */
+  /** Requested after each green job; never shown. */
   readonly heartbeatUrl: string | null
 }
 
-/** What a verb that reads from the service needs to know. */
+/** The settings of a verb that reads from the service. */
 export interface ExtractionSettings {
   readonly service: ServiceSettings
   readonly database: DatabaseSettings
   /** Every configured channel. */
   readonly configured: readonly ChannelSetting[]
-  /** Those to be read. */
+  /** The channels to read. */
   readonly channels: readonly PlannedChannel[]
   readonly historyFrom: WallTime
   readonly alerts: AlertSettings
 }
 
-/** A configured channel as the planner takes it: from the start of the day `from` to the end of the day `until`. */
+/** A configured channel in the planner's terms: from the start of day `from` to the end of day `until`. */
 export function plannedChannel({ channelId, from, until }: ChannelSetting): PlannedChannel {
   return {
     channelId,
@@ -75,7 +75,7 @@ export function plannedChannel({ channelId, from, until }: ChannelSetting): Plan
   }
 }
 
-/** From when and until when each configured channel is read; no bounds for others. */
+/** Returns a function from a channel id to the configured range to read; no bounds if the channel is not configured. */
 export function rangeOfChannels(configured: readonly ChannelSetting[]) {
   const ranges = new Map(configured.map((channel) => [channel.channelId, plannedChannel(channel)]))
   return (channelId: string) => ranges.get(channelId) ?? {}

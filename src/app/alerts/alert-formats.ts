@@ -9,12 +9,12 @@ export type AlertStyle = Pick<AlertSettings, 'format' | 'language' | 'secret' | 
 /** One POST of JSON. */
 type AlertRequest = Required<WebhookRequest>
 
-/** As many lines as robots take in one message with room to spare. */
+/** Well below the number of lines that chat robots accept in one message. */
 const MOST_LINES = 20
-/** WeCom refuses longer ones. */
+/** WeCom refuses longer messages. */
 const MOST_BYTES_OF_WECOM = 4096
 
-/** The request that tells of these notices, in the shape that the receiver wants. */
+/** Builds the request that sends these notices, in the receiver's format. */
 export function formatAlert(notices: readonly Notice[], url: string, style: AlertStyle, nowMs: number): AlertRequest {
   const { format, secret } = style
   const lines = linesOf(notices, style)
@@ -38,7 +38,7 @@ export function formatAlert(notices: readonly Notice[], url: string, style: Aler
       return post(url, { msgtype: 'markdown', markdown: { content: lines.join('\n') } })
     case 'feishu': {
       const timestamp = String(Math.floor(nowMs / 1000))
-      // Signed with an empty message under a key that holds the time.
+      // Feishu's signature is that of an empty message, with a key that contains the time.
       const signature = secret === null ? {} : { timestamp, sign: hmac(`${timestamp}\n${secret}`, '', 'base64') }
       return post(url, { ...signature, msg_type: 'text', content: { text: lines.join('\n') } })
     }
@@ -48,8 +48,8 @@ export function formatAlert(notices: readonly Notice[], url: string, style: Aler
 }
 
 /**
- * Why the receiver did not take it; undefined when it did. The robots answer 200 whatever happens: their body decides
- * (`errcode`, `code`, `StatusCode`). Their words are not repeated: they may hold the address or the secret.
+ * Why the receiver refused an alert; undefined if it accepted it. Chat robots always answer 200; a code in their body
+ * decides (`errcode`, `code`, `StatusCode`). Their message is not repeated: it may contain the URL or the secret.
  */
 export function refusalIn(format: AlertStyle['format'], status: number, text: string): string | undefined {
   if (status < 200 || status > 299) return `status ${status}`

@@ -3,7 +3,7 @@ import type { Language, Words } from '../../core/column.ts'
 
 const MOST_PROBLEMS = 5
 
-/** One line for a person: what has happened and, where something can be done, what. */
+/** Describes a notice in one line: what has happened and, if anything can be done, what to do. */
 export function describeNotice({ event, cause }: Notice, language: Language): string {
   return (event === 'raised' ? raised(cause) : cleared(cause))[language]
 }
@@ -12,7 +12,7 @@ function raised(cause: Cause): Words {
   switch (cause.kind) {
     case 'run': {
       const { name, status, runId } = cause
-      // A failure before there was a run is on record with the job only.
+      // A failure before the run began is recorded only with the job.
       const where = runId === null ? 'livehouse jobs' : 'livehouse status'
       const [en, zh] = runId === null ? ['', ''] : [` (run ${runId})`, `（运行 ${runId}）`]
       const ended = status === 'failed' ? '运行失败' : '只完成了一部分'
@@ -58,9 +58,9 @@ function cleared(cause: Cause): Words {
   }
 }
 
-/** Without what the robots would read as markup. */
+/** Removes what chat robots would read as markup. */
 function named(name: string): string {
-  // An underscore within a word is no markup.
+  // An underscore inside a word is not markup.
   const markup =
     // oxlint-disable-next-line no-control-regex
     /(?:[\u0000-\u001f\u007f-\u009f<>&*`~[\]()#@|\\!]|(?<![A-Za-z0-9_])_+|_+(?![A-Za-z0-9_]))+/g

@@ -4,14 +4,14 @@ import { readUnknownFields } from '../../ledger/unknown-fields.ts'
 import { readFailedRuns } from '../../ledger/runs/run-causes.ts'
 import type { Db } from '../../store/database.ts'
 
-/** How long an unknown field is a cause after it first came. */
+/** How long an unknown field is a cause after it was first seen. */
 const NEWS_MS = 86_400_000
 const LONGEST_FIELD = 60
 const LONGEST_REASON = 200
 
 /**
- * Every cause that there is now for an alert: the part of `readHealth` that alerts need. Its few quick statements run
- * after each run and each minute, too, in the transaction that holds the lock of the alerts.
+ * Reads every current cause for an alert. Keep the statements few and quick: they run after each run and every minute,
+ * in the transaction that holds the lock on alerts.
  */
 export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
   const runs = (await readFailedRuns(db)).map(({ reason, ...run }) => {
@@ -22,7 +22,7 @@ export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
   const gone = [...(await readGoneChannels(db))].toSorted()
   return [
     ...runs,
-    // A service may use a person's number as the name of a field, and names may be of any length.
+    // A service may use personal data as the name of a field, and names may have any length.
     ...fields.map(({ stream, field }) => {
       return { kind: 'unknownField', stream, field: shorten(field, LONGEST_FIELD) } as const
     }),
@@ -30,7 +30,7 @@ export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
   ]
 }
 
-/** The beginning of the text without what could be the number or address of a person, and without half a character. */
+/** The beginning of the text, with long numbers and e-mail addresses, which may be a person's, replaced. */
 function shorten(text: string, longest: number): string {
   const shown = text.replaceAll(/\d{5,}|[^\s<>"']+@[^\s<>"']+/g, '…')
   return shown.slice(0, longest).toWellFormed()

@@ -19,10 +19,10 @@ interface CaptureRequest {
 
 /** Enough to see what rows look like, few enough to look through. */
 const ROWS = 20
-/** Questionnaires that are tried for signups. */
+/** Questionnaires to try until one has signups. */
 const MOST_QUESTIONS = 3
 
-/** Asks each list for a small first page, and keeps the answers in disguise, errors of the service too. */
+/** Asks for a small first page of each list. @returns the disguised answers, and failures without an answer */
 export async function captureAnswers(context: AppContext, request: CaptureRequest) {
   const { service, database, channel } = request
   let last: Exchange | undefined
@@ -67,7 +67,7 @@ export async function captureAnswers(context: AppContext, request: CaptureReques
   return { answers: shown, failures }
 }
 
-/** The text of a file: an answer without anybody's data. */
+/** The text of a file: a request and its answer, without personal data. */
 function capturedAnswer(
   { call, answer, elapsedMs }: Exchange,
   { question }: Partition,
@@ -75,7 +75,7 @@ function capturedAnswer(
   capturedAt: Date,
 ): string {
   const { method, query, channelId } = call
-  // In a request only the ids of channel and questionnaire have to be hidden.
+  // The ids of the channel and the questionnaire are all that a request contains to be disguised.
   const path = channelId === undefined ? call.path : call.path.replace(`/${channelId}/`, `/${disguise(channelId)}/`)
   const shown = (value: unknown) => (question !== undefined && value === question ? disguise(question) : value)
   const body = call.body && Object.fromEntries(Object.entries(call.body).map(([name, value]) => [name, shown(value)]))
@@ -100,7 +100,7 @@ function bodyOf({ text, headers }: Exchange['answer'], disguise: Disguise): obje
   try {
     return { body: disguiseBody(parseAsWritten(text), disguise) }
   } catch {
-    // What cannot be parsed cannot be disguised.
+    // A body that cannot be parsed cannot be disguised.
     return {
       body_withheld: `no JSON: ${text.length} characters of ${String(headers['content-type'] ?? 'no content type')}`,
     }

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto'
 import { isIP } from 'node:net'
 import { allStreams } from '../../streams/registry.ts'
 
-/** What a value is replaced by: text of the same shape, always the same for the same value. */
+/** Replaces a value by text of the same shape; equal values get equal text. */
 export type Disguise = (value: string) => string
 
 /**
- * Makes a disguise from a key that is thrown away, so that it cannot be undone. Digits stand for digits, ASCII
- * letters for letters of the same case, placeholders for all other letters and symbols; punctuation stands as it is, so
- * lengths and odd formats remain. Mobile phone numbers become ones that no network gives out, addresses those that are
- * reserved for examples (RFC 2544, RFC 3849).
+ * Creates a disguise that nobody can reverse once the key is thrown away. Digits become digits, ASCII letters become
+ * letters of the same case, all other letters and symbols become placeholders. Punctuation and white space stay, so
+ * lengths and odd formats stay too. Mobile phone numbers become numbers that no network assigns, IP addresses become
+ * reserved ones (RFC 2544, RFC 3849).
  */
 export function createDisguise(key: Uint8Array): Disguise {
   return (value) => {
     let made = value
-    // A short one may be drawn as itself.
+    // A short value may come out unchanged by chance.
     for (let attempt = 0; made === value && attempt < 9; attempt += 1) {
       const hash = createHash('shake256', { outputLength: value.length + 8 }).update(key)
       made = reshape(value, hash.update(`${attempt}:${value}`).digest())
@@ -31,7 +31,7 @@ function reshape(value: string, bytes: Buffer): string {
   if (version === 6) return `2001:db8::${bytes.toString('hex', 0, 2)}`
   return value.replaceAll(/[^\s\p{P}]/gu, (letter, index: number) => {
     const byte = bytes[index] ?? 0
-    // A number keeps its number of digits.
+    // A first digit other than 0 does not become 0, so a number keeps its length.
     if (/\d/.test(letter)) return letter === '0' && index === 0 ? '0' : `${index === 0 ? 1 + (byte % 9) : byte % 10}`
     if (/[a-z]/.test(letter)) return String.fromCodePoint(97 + (byte % 26))
     if (/[A-Z]/.test(letter)) return String.fromCodePoint(65 + (byte % 26))
@@ -39,14 +39,14 @@ function reshape(value: string, bytes: Buffer): string {
   })
 }
 
-/** JSON with every number as the text that it was written as, so that `JSON.stringify` writes it again just so. */
+/** Parses JSON and keeps the text of each number, so that `JSON.stringify` writes it unchanged. */
 export function parseAsWritten(text: string): unknown {
   return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) =>
     typeof value === 'number' && context?.source !== undefined ? JSON.rawJSON(context.source) : value,
   )
 }
 
-/** Numbers of the answer itself, around its items. */
+/** Fields of an answer, outside of its items, whose numbers are kept. */
 const envelope = new Set([
   'errcode',
   'code',
@@ -57,9 +57,9 @@ const envelope = new Set([
 ])
 
 /**
- * An answer in which everything is disguised but the numbers of its envelope, words of the service itself without what
- * looks like an id in them, and 0 and 1, which flags are. `path`: the fields that lead to `value`; `isInItem`: it
- * stands within an array.
+ * Disguises everything in an answer but the numbers of its envelope, the service's messages (apart from what looks like
+ * an id), and the numbers 0 and 1, which are mostly flags. `path`: the fields that lead to `value`; `isInItem`: whether
+ * it is in an array.
  */
 export function disguiseBody(
   value: unknown,
@@ -81,7 +81,7 @@ export function disguiseBody(
   if (Array.isArray(value)) return value.map((inner) => disguiseBody(inner, disguise, path, true))
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).map(([name, inner]) => {
-    // Farther in, objects may be kept by the names of people.
+    // The keys of deeper objects may be names of people.
     const isName = path.length < 2 && /^[A-Za-z_]{1,40}$/.test(name)
     return [isName ? name : disguise(name), disguiseBody(inner, disguise, [...path, name], isInItem)] as const
   })

@@ -9,7 +9,7 @@ import { type Report, reportFailure } from './check.ts'
 
 const DBA = 'let a DBA run the output of `livehouse migrate sql`'
 
-/** The connection, its user's rights, the migrations, and the source of the records. `service`: where it is known. */
+/** Checks connection, rights, migrations and the source of the records. `service`: undefined if not configured. */
 export async function checkDatabase(
   context: AppContext,
   settings: DatabaseSettings,
@@ -21,7 +21,7 @@ export async function checkDatabase(
     await using db = await openConfiguredDatabase(context, settings)
     const rights = await readRights(db)
     report('database', 'ok', `connected as ${rights.user}, PostgreSQL ${rights.version}`)
-    // Without a right on the list of migrations nothing else can be told.
+    // Without rights on the table of migrations, nothing else can be checked.
     if (rights.closedTables.some((table) => table.endsWith('.migrations')))
       return checkRights(rights, [], false, report)
     const migrations = await readMigrationStatus(db, { signal })
@@ -79,7 +79,7 @@ async function checkSource(db: Db, source: Source | undefined, report: Report): 
 
 /**
  * Records that the account of the database has moved to this source.
- * @returns what has changed; undefined where no run has claimed the database yet
+ * @returns what has changed; undefined if no run has claimed the database yet
  */
 export async function confirmSource(
   context: AppContext,

@@ -11,7 +11,7 @@ import { allStreams, questionIdIn, questionStreamOf } from '../../streams/regist
 import type { AppContext } from '../context.ts'
 import { type Report, reportFailure } from './check.ts'
 
-/** The address, the token, each endpoint that reads, and the clock. */
+/** Checks the base URL, the token, each endpoint that reads records, and the clock. */
 export async function checkService(
   context: AppContext,
   service: ServiceSettings,
@@ -20,10 +20,10 @@ export async function checkService(
   report: Report,
 ): Promise<void> {
   const { signal } = context
-  // A new token may end the one that a run uses, so it is shared. Problems of the database are reported later.
+  // Share the token: a new one may end the validity of a run's. Problems with the database are reported later.
   await using shared = await openSharedDatabase({ ...context, remark: () => {} }, service, database)
   await using connection = openConnection(context, service, shared, { longestRefusedMs: WATCHED_REFUSED_MS })
-  /** `look`: what was seen. @returns undefined when all is well */
+  /** `look` returns what it saw. @returns the error; undefined if there is none */
   const check = async (name: string, look: () => Promise<string>): Promise<unknown> => {
     try {
       report(name, 'ok', await look())
@@ -35,7 +35,7 @@ export async function checkService(
   }
   const unreached = await check('base URL', async () => {
     const status = await connection.reach({ signal }).catch((error: unknown) => {
-      // Too large an answer is an answer, too.
+      // An answer that is too large is still an answer.
       if (hasCode(error, 'api.bodyRefused')) return 'too much'
       throw error
     })
@@ -77,7 +77,7 @@ const askedStreams = allStreams.toSorted(
   (a, b) => Number(b.partitionedBy === 'account') - Number(a.partitionedBy === 'account'),
 )
 
-/** The partition of a stream to ask for, or why none is asked for. @param pages of the streams before it */
+/** The partition of a stream to ask for, or why to skip the stream. @param pages the answers so far */
 function partitionOf(
   stream: Stream,
   channel: string | undefined,
@@ -101,7 +101,7 @@ function checkClock({ serviceClock }: Connection, report: Report): void {
   const aheadMs = serviceClock.ownAheadMs()
   if (aheadMs === undefined) return report('clock', 'skipped', "not compared: no answer told the service's time")
   const seconds = Math.round(aheadMs / 1000)
-  // The header has whole seconds, and the answer was under way.
+  // The Date header has whole seconds, and the answer took time to arrive.
   if (Math.abs(seconds) <= 2) return report('clock', 'ok', "the same as the service's")
   const seen = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the service's`
   if (Math.abs(seconds) <= MAX_CLOCK_DIFFERENCE_SECONDS) return report('clock', 'ok', seen)

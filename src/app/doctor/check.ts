@@ -1,8 +1,8 @@
 import { type ErrorCode, LivehouseError } from '../../core/errors.ts'
 
 /**
- * Is called for each check as soon as it is done. `skipped`: not possible, or not needed. `seen`: never a secret.
- * `repair`: not given where nothing is wrong, or where `seen` says what to do.
+ * Called with the result of each check as soon as it is done. `skipped`: not possible, or not needed. `seen`: what the
+ * check found, never a secret. `repair`: what to do, unless nothing is wrong or `seen` says it.
  */
 export type Report = (
   name: string,
@@ -11,7 +11,7 @@ export type Report = (
   repair?: string,
 ) => void
 
-/** Reports an error as a failed check. @throws it again when it is a bug or an interruption */
+/** Reports an error as a failed check. @throws the error if it is a bug; the signal's reason if that has aborted */
 export function reportFailure(report: Report, name: string, error: unknown, signal: AbortSignal): void {
   signal.throwIfAborted()
   if (!(error instanceof LivehouseError)) throw error
@@ -21,7 +21,7 @@ export function reportFailure(report: Report, name: string, error: unknown, sign
 
 const SUPPORT = "ask the service's support, with this message"
 
-/** For errors of the service whose message does not say what to do itself. */
+/** What to do about errors of the service whose message does not say it. */
 const repairs: Readonly<Partial<Record<ErrorCode, string>>> = {
   'api.unreachable':
     'check the address, network and firewall, and HTTPS_PROXY, HTTP_PROXY, NO_PROXY; NODE_EXTRA_CA_CERTS names an ' +
