@@ -14,22 +14,22 @@ import type { EndedJob, Queue } from './queue.ts'
 import type { PartitionEnd, PartitionJob } from './run-partition.ts'
 import { readNewestSlice } from '../ledger/slices/slices.ts'
 
-/** How often to look whether other processes have ended partitions; in real time, as the queue keeps to that. */
+/** How often to check whether other processes have ended partitions. In real time, like the queue. */
 const POLL_MS = 1000
-/** So many partitions in a row that cannot reach the service, or of which no worker gets to the end, end the run. */
+/** A run ends after this many partitions in a row that do not reach the service or that no worker can finish. */
 const MOST_UNREACHED = 20
-/** What may be wrong with one machine alone. */
+/** Errors that may concern one machine alone. */
 const UNREACHED: ReadonlySet<string> = new Set(['api.unreachable', 'api.noToken'])
 /**
  * Syncs come before backfills. Each partition of a run has a lower priority than the one before it, so that runs take
- * turns: a few partitions do not wait for the many of another run.
+ * turns: a run with few partitions does not wait for one with many.
  */
 const PRIORITIES = { sync: 1_000_000_000, backfill: 0 }
 
 /**
- * Runs a plan through the queue, as a job for each partition, which any worker may take. This process sends the jobs,
- * waits for them and adds up their results; where it is interrupted it cancels them. Streams with few calls a day are
- * read here, one slice after the other.
+ * Carries out a plan through the queue, with a job for each partition that any worker may take. This process sends the
+ * jobs, waits for them and adds up their results; if it is interrupted, it cancels them. Streams with a daily call
+ * budget are read in this process, one slice after the other.
  */
 export function fanOut(queue: Queue): RunPhases {
   return async (streams, phases, deps, options) => {
@@ -65,7 +65,7 @@ interface FannedRun {
   readonly stop: (why: string) => void
   /** Partitions in a row that did not reach the service, or whose jobs failed. */
   unreached: number
-  /** Whether one has reached it: until then, another that has not is enough. */
+  /** Whether one has reached it; until then, the first that does not ends the run. */
   isReached: boolean
 }
 
@@ -82,7 +82,7 @@ async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promi
     while (pending.size > 0 && !deps.signal.aborted) {
       const nextEnd = queue.nextEnd()
       for (const ended of await queue.readEnded('partitions', [...pending.keys()])) {
-        // While the database is away the lease of this run may expire, and workers drop its jobs.
+        // During an outage of the database the lease of this run may expire, and workers then drop its jobs.
         const isDropped = ended.state === 'cancelled' && options.leases.holds(`run ${deps.runId}`)
         const plan = isDropped ? undefined : pending.get(ended.id)
         if (isDropped) await queue.giveBack('partitions', ended)
@@ -92,7 +92,7 @@ async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promi
       if (pending.size > 0) await Promise.race([nextEnd, systemClock.sleep(POLL_MS, deps.signal)]).catch(() => {})
     }
   } finally {
-    // Where this fails too, the lease of the run expires, and workers drop its jobs.
+    // If this fails, the lease of the run expires, and workers then drop its jobs.
     await queue.cancel('partitions', [...pending.keys()]).catch(() => {})
   }
   for (const { slices } of pending.values()) for (const slice of slices) tally.addNotBegun(slice)
@@ -112,7 +112,7 @@ function queuedAs(plan: PartitionPlan, turn: number, afterSlice: string, { deps,
     yieldsToOthers,
     stopAtMs,
   }
-  // With the same key, a backfill at work would keep a sync from starting. It yields the lease of the partition.
+  // With the same key, a running backfill would keep a sync from starting. It yields the partition's lease instead.
   const key = `${yieldsToOthers ? 'backfill ' : ''}${stream.name} ${partitionKey(partition)}`
   return { key, priority: PRIORITIES[yieldsToOthers ? 'backfill' : 'sync'] - turn, data }
 }
@@ -132,7 +132,7 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
     if (state === 'failed' && ++run.unreached >= MOST_UNREACHED) run.stop(told.message)
     return
   }
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a worker gave the queue, as JSON
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON that a worker has written
   const { result, ends } = output as PartitionEnd
   tally.addResult(result)
   const rows = result.streams[name]?.counts.extracted ?? 0
@@ -150,7 +150,7 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
     run.stop(problem.message)
 }
 
-/** The queue for a run with `--queue`, else undefined. pg-boss is loaded only then. @throws db.… codes */
+/** Opens the queue if a run has `--queue`; pg-boss is loaded only then. @throws db.… codes */
 export async function openQueueIf(isAsked: boolean, context: AppContext, settings: DatabaseSettings) {
   if (!isAsked) return undefined
   const { openQueue } = await import('./open-queue.ts')

@@ -83,7 +83,7 @@ const audit = z.strictObject({
 
 const byKind = { sync, backfill, audit } as const
 
-/** What a job file says, or all that is wrong with it, a sentence each. */
+/** A job's definition, or every problem with it in a sentence of its own. */
 type CheckedDefinition =
   | { readonly definition: JobDefinition; readonly problems?: undefined }
   | { readonly definition?: undefined; readonly problems: readonly string[] }
@@ -95,7 +95,7 @@ export function checkDefinition(given: unknown): CheckedDefinition {
     return { problems: [`kind is ${shown(kind)}; ${should.kind}`] }
   const schema = byKind[kind]
   const result = schema.safeParse(given)
-  // In a job file undefined is the same as absent, which is the only one that the type allows.
+  // JSON drops fields that the job file sets to undefined, which the type does not allow.
   if (result.success) return { definition: JSON.parse(JSON.stringify(result.data)) }
   const problems = result.error.issues.flatMap((issue) => problemsOf(issue, given, kind, Object.keys(schema.shape)))
   return { problems: [...new Set(problems)] }

@@ -8,24 +8,24 @@ import { LivehouseError, messageOf } from '../core/errors.ts'
 import { moduleEnding, programFolder } from '../core/program-files.ts'
 import { checkDefinition } from './job-schema.ts'
 
-/** None that is hidden: other systems keep what they know of a file in `._NAME`. */
+/** Excludes hidden files: macOS keeps metadata of a file in `._NAME`. */
 const JOB_FILE = /^([^.].*)\.(?:[mc]?[jt]s)$/
 const JOB_NAME = /^[a-z0-9]+(-[a-z0-9]+)*$/
-/** What a job file imports `defineJob` from, wherever it lies. */
+/** The package from which a job file imports `defineJob`, whatever folder the file is in. */
 const PACKAGE = 'livehouse'
 const packageUrl = pathToFileURL(join(programFolder, 'src', 'core', `define-job${moduleEnding}`)).href
 
 interface LoadOptions {
   readonly folder: string
-  /** The service's zone: that of jobs that name none. */
+  /** The zone of jobs that name none: the service's. */
   readonly timeZone: string
-  /** How long a file may take to load; 10 s when not given. */
+  /** How long a file may take to load; 10 s if not given. */
   readonly longestMs?: number
 }
 
 const LONGEST_MS = 10_000
 
-/** The names of the job files in a folder, sorted. @throws config.invalid when it cannot be read */
+/** The names of the jobs in a folder, sorted. @throws config.invalid if it cannot be read */
 export async function listJobs({ folder }: Pick<LoadOptions, 'folder'>): Promise<readonly string[]> {
   try {
     return [...(await readJobFiles(folder)).keys()].toSorted()
@@ -42,7 +42,7 @@ async function readJobFiles(folder: string): Promise<ReadonlyMap<string, readonl
 }
 
 /**
- * Loads job files, all of the folder or those of the names. Each is read as it is now: there is no build.
+ * Loads all job files of a folder, or those with the given names. They need no build step.
  * @throws config.invalid with every problem of every file
  */
 export async function loadJobs(options: LoadOptions, names?: readonly string[]): Promise<readonly Job[]> {
@@ -52,7 +52,7 @@ export async function loadJobs(options: LoadOptions, names?: readonly string[]):
   throw new LivehouseError('config.invalid', title, { problems })
 }
 
-/** As `loadJobs`, but returns the problems. @throws config.invalid where the folder cannot be read */
+/** Like `loadJobs`, but returns the problems. @throws config.invalid if the folder cannot be read */
 export async function tryJobs(
   options: LoadOptions,
   names?: readonly string[],
@@ -61,9 +61,9 @@ export async function tryJobs(
   const hooks = registerHooks({
     resolve: (specifier, context, nextResolve) =>
       specifier === PACKAGE ? { url: packageUrl, shortCircuit: true } : nextResolve(specifier, context),
-    // Without a package.json beside them Node would read each file twice to find out that it is a module, and warn.
+    // Without a package.json beside the files, Node would parse each twice to detect a module, and warn.
     load: (url, context, nextLoad) => {
-      // For JavaScript too, as a syntax error then names its line; but Node strips no types within a package.
+      // JavaScript too: a syntax error then names its line. But Node strips no types in node_modules.
       const format = url.includes('/node_modules/') && !url.endsWith('.ts') ? 'module' : 'module-typescript'
       return nextLoad(url, url.startsWith(folderUrl) ? { ...context, format } : context)
     },
@@ -96,7 +96,7 @@ async function loadJob(
   if (others.length > 0) return refuse([`${others.join(' and ')} is a job of the same name; keep one of them`])
   let exported: unknown
   try {
-    // The wait also keeps Node from an exit without a message where an `await` of the file never settles.
+    // The timer also keeps Node from exiting without a message if an `await` in the file never settles.
     exported = await within(systemClock, longestMs, import(pathToFileURL(file).href), undefined)
     if (exported === undefined)
       throw new Error('it does not come to an end; a job file should await nothing that may not come')

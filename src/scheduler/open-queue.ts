@@ -7,31 +7,31 @@ import type { Db } from '../store/database.ts'
 import { openDatabase } from '../store/pool.ts'
 import { Queue, type QueueName, SCHEMA } from './queue.ts'
 
-/** A job whose worker has sent no heartbeat for so long is given to another. */
+/** A job goes to another worker after this long without a heartbeat. */
 const HEARTBEAT_SECONDS = 10
-/** The most that pg-boss allows. */
+/** The longest time that pg-boss allows for a job. */
 const LONGEST_SECONDS = 86_400
 /**
- * Supervision finds lost workers, in each of its rounds only if the interval of monitoring is shorter. The cache holds
- * the keys that are at work, so that jobs with other keys are taken first.
+ * Supervision finds lost workers; it does so in every round only if the monitoring interval is shorter. The queue cache
+ * holds the keys that are being worked on, so that jobs with other keys are taken first.
  */
 const INTERVALS = { superviseIntervalSeconds: 5, monitorIntervalSeconds: 4, queueCacheIntervalSeconds: 5 }
-/** The queue is one small statement at a time; supervision and heartbeats should not wait for each other. */
+/** The queue sends one small statement at a time, but supervision and heartbeats should not wait for each other. */
 const CONNECTIONS = 3
 /**
- * Any login of the database could compute the numbers of these locks and hold them. Without them, as with YugabyteDB,
- * pg-boss only uses statements that may run twice at the same time.
+ * Any login of the database could compute the keys of these advisory locks and hold them. Without them, as with
+ * YugabyteDB, pg-boss uses only statements that may run concurrently.
  */
 const WITHOUT_ADVISORY_LOCKS = { __test__noAdvisoryLocks: true }
-/** The lock in the plans that pg-boss prints, for which there is no such option. */
+/** The advisory lock in the SQL that pg-boss prints, which that option does not remove. */
 const ADVISORY_LOCK = /^ *SELECT \w+_advisory_xact_lock\(.*\);\n/gm
-/** The version of this schema that the installed pg-boss works with. */
+/** The schema version of the installed pg-boss. */
 const SCHEMA_VERSION = 40
 
 const common = { heartbeatSeconds: HEARTBEAT_SECONDS, expireInSeconds: LONGEST_SECONDS }
 const queues = {
   'given-up': { deleteAfterSeconds: 86_400 },
-  // Doubled after each attempt, from 10 s to 43 minutes, over an hour in all: a full disk is not emptied at once.
+  // The delay doubles from 10 s to 43 minutes, over an hour in all: making room on a full disk takes time.
   runs: { ...common, retryLimit: 9, retryDelay: 10, retryBackoff: true, deadLetter: 'given-up' },
   partitions: {
     ...common,
@@ -40,15 +40,15 @@ const queues = {
     retryDelay: 1,
     retryBackoff: true,
     retryDelayMax: 60,
-    // By then its run has read the result.
+    // By then, the run has read the result.
     deleteAfterSeconds: 3600,
   },
 } as const satisfies Record<QueueName, object>
 
 /**
- * Opens the queue, and creates or upgrades its schema where that is allowed. `supervise`: whether this process looks
- * for lost workers; one that only works on jobs need not.
- * @throws db.pendingMigrations where the schema is missing or old, and may not be changed; other db.… codes
+ * Opens the queue, and creates or upgrades its schema if that is allowed. `supervise`: whether this process looks for
+ * lost workers; a process that only works on jobs need not.
+ * @throws db.pendingMigrations if the schema is missing or outdated and may not be changed; other db.… codes
  */
 export async function openQueue(context: AppContext, settings: DatabaseSettings, supervise = true): Promise<Queue> {
   const { log, signal } = context
@@ -64,7 +64,7 @@ export async function openQueue(context: AppContext, settings: DatabaseSettings,
   try {
     if (!isAutoMigrated && (await readVersion(boss)) < SCHEMA_VERSION) throw notUpToDate()
     await boss.start().catch(async (error: unknown) => {
-      // Another process may have made the schema at the same moment.
+      // Another process may have created the schema at the same time.
       if ((await readVersion(boss)) < SCHEMA_VERSION) throw error
       await boss.start()
     })
@@ -77,8 +77,8 @@ export async function openQueue(context: AppContext, settings: DatabaseSettings,
 }
 
 /**
- * The statements that create or upgrade the queue's schema, for a DBA to run outside of any transaction; none where it
- * is up to date.
+ * The statements that create or upgrade the queue's schema, for a DBA to run outside of a transaction; none if it is up
+ * to date.
  */
 export async function planQueue(db: Db): Promise<readonly string[]> {
   const version = await readVersion(new PgBoss({ db: executorOf(db), schema: SCHEMA }))
@@ -87,12 +87,12 @@ export async function planQueue(db: Db): Promise<readonly string[]> {
   return [plans.replace(ADVISORY_LOCK, '').trim()]
 }
 
-/** The version of the queue's schema; 0 where it is not there. */
+/** The version of the queue's schema; 0 if it does not exist. */
 async function readVersion(boss: PgBoss): Promise<number> {
   return (await boss.isInstalled()) ? ((await boss.schemaVersion()) ?? 0) : 0
 }
 
-/** Runs the statements of pg-boss, which may be several in a transaction of their own, on one connection. */
+/** Runs SQL of pg-boss on one connection, as it may contain a whole transaction. */
 function executorOf(db: Db): ReturnType<typeof fromKysely> {
   return {
     executeSql: async (text, values) =>
@@ -101,7 +101,7 @@ function executorOf(db: Db): ReturnType<typeof fromKysely> {
         try {
           return await inner.executeSql(text, values)
         } catch (error) {
-          // The statements after the error were not executed, the commit included.
+          // The error has skipped the remaining statements, including the commit.
           await inner.executeSql('rollback').catch(() => {})
           throw error
         }

@@ -11,13 +11,13 @@ import type { QueuedJob } from './queue.ts'
 import { openTimetable, type Tick } from './timetable.ts'
 import type { WorkOptions } from './work-on.ts'
 
-/** A due run of a job as it is queued: with the job's definition, so that any `serve` can perform it. */
+/** A due run of a job, as queued: with the job's definition, so that any `serve` process can perform it. */
 export interface QueuedRun {
   readonly job: Job
   readonly tick: Tick
 }
 
-/** A run that a user asked for, whether the job is due or not. */
+/** A run that a user requested, whether the job is due or not. */
 interface AskedRun {
   readonly job: Job
   readonly askedBy: string
@@ -28,35 +28,35 @@ interface PerformDeps extends Pick<AppContext, 'clock' | 'log'> {
   readonly runJob: RunJob
 }
 
-/** A tick that is noticed later than this was missed. */
+/** A tick that is noticed later than this counts as missed. */
 const MISSED_AFTER_MS = 60_000
-/** How often to look whether a run by hand has ended. */
+/** How often to check whether a run by hand has ended. */
 const HELD_POLL_MS = 5000
 
-/** A tick is queued once, also when several processes send it: its id is made of job, wall time and zone. */
+/** Several processes may queue the same tick; its id, made of job, wall time and zone, keeps that to one run. */
 export function queuedRun({ job, tick }: QueuedRun): QueuedJob {
   const key = JSON.stringify([job.name, job.timeZone, tick.localTime, tick.isRepeat])
   return { id: uuidOf(key), key: job.name, priority: 0, data: { job, tick } satisfies QueuedRun }
 }
 
-/** A run that is asked for twice before it begins is queued once: its id is made of the job and its last start. */
+/** Repeated requests before a run begins queue it once: its id is made of the job and the job's last start. */
 export function askedRun({ job, askedBy }: AskedRun, lastStartedAt: Date | undefined): QueuedJob {
   const key = JSON.stringify([job.name, lastStartedAt?.getTime() ?? 0])
   return { id: uuidOf(key), key: job.name, priority: 0, data: { job, askedBy } satisfies AskedRun }
 }
 
-/** A hash in the form of a UUID, of which Postgres checks nothing else. */
+/** A hash in the form of a UUID; Postgres checks nothing but the form. */
 function uuidOf(key: string): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 32)
 }
 
 /**
- * Performs queued runs. Where a signal stops one or its database is lost, it fails in the queue and is attempted again.
- * Each attempt at a run that a user asked for is a run of its own in the records of the job.
+ * Performs queued runs. If a signal or the loss of its database stops a run, it fails in the queue and is attempted
+ * again. Each attempt at a run that a user requested is recorded as a run of its own.
  */
 export function createRunHandler(deps: PerformDeps): WorkOptions['handle'] {
   return async ({ data, number, isLast }, signal) => {
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what a scheduler has queued, as JSON
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON that a scheduler has queued
     const { job, ...why } = data as QueuedRun | AskedRun
     await using lease = await waitForJob(job, deps, signal)
     const run = 'tick' in why ? await beginDue({ job, ...why }, number, deps) : await begin(job, undefined, deps)
@@ -68,7 +68,7 @@ export function createRunHandler(deps: PerformDeps): WorkOptions['handle'] {
   }
 }
 
-/** Begins a run that is due, unless it is over or no longer wanted: a later tick that has come by now replaces it. */
+/** Begins a due run. Returns undefined if it is over, missed, or replaced by a later tick. */
 async function beginDue({ job, tick }: QueuedRun, number: number, deps: PerformDeps): Promise<HeldJobRun | undefined> {
   const { db, clock, log } = deps
   const later = openTimetable(job.cron, job.timeZone).last(tick.dueAtMs, clock.now())
@@ -80,7 +80,7 @@ async function beginDue({ job, tick }: QueuedRun, number: number, deps: PerformD
   const error = later
     ? `it was still unfinished when it was due again, ${formatWallTime(later.localTime)}`
     : `it was ${what}, and its job has catchUp: 'never'`
-  // One interruption may be an update of livehouse; a run that ends its process again and again has failed.
+  // One interruption may be an update of livehouse; a run that keeps ending its process has failed.
   const hasFailed = number > (later ? 1 : 0)
   const ended = { runId: null, error, finishedAt: new Date(clock.now()) }
   await endJobRun(db, run, {
@@ -91,12 +91,12 @@ async function beginDue({ job, tick }: QueuedRun, number: number, deps: PerformD
   return undefined
 }
 
-/** Records that a run was begun too often, each time without an end. */
+/** Records the failure of a run that has begun too often without ending. */
 export function createGiveUpHandler(deps: Pick<PerformDeps, 'db' | 'clock' | 'log'>): WorkOptions['handle'] {
   return async ({ data }) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
     const given = data as QueuedRun | AskedRun
-    // A run that a user asked for has its attempts on record already.
+    // Each attempt at a run that a user requested is on record already.
     const run = 'tick' in given ? await begin(given.job, given.tick, deps) : undefined
     if (run === undefined) return {}
     const error = `it was begun ${run.attempts - 1} times and never ended`
@@ -107,7 +107,7 @@ export function createGiveUpHandler(deps: Pick<PerformDeps, 'db' | 'clock' | 'lo
   }
 }
 
-/** @param tick undefined for a run by hand, which is never the same as another */
+/** @param tick undefined for a run that a user requested or started, which is always a new one */
 async function begin(job: Job, tick: Tick | undefined, { db, clock }: Pick<PerformDeps, 'db' | 'clock'>) {
   const due = tick && {
     localTime: formatWallTime(tick.localTime),
@@ -129,14 +129,14 @@ async function waitForJob({ name }: Job, { db, clock }: PerformDeps, signal: Abo
 
 interface Performance extends PerformDeps {
   readonly signal: AbortSignal
-  /** Whether no attempt follows, however it ends. */
+  /** Whether no further attempt follows, even if this one fails. */
   readonly isLast: boolean
   readonly askedBy?: string | undefined
 }
 
 /**
- * Performs a run that has been begun, and records how it ended. It is not over where a signal interrupts it or its
- * database is lost. Where another process has begun it since, that one records its end.
+ * Performs a run that has begun, and records how it ended. `isOver` is false if a signal interrupted the run or its
+ * database was lost. If another process has begun it since, that process records its end.
  */
 async function performRun(
   run: HeldJobRun,
@@ -154,7 +154,7 @@ async function performRun(
   )
   const { status, runId, errors, thrown } = done
   const isOver = status === 'ok' || !(signal.aborted || lost.aborted || (errors.some(isTransient) && !isLast))
-  // A signal is no error of the run.
+  // An interruption is not an error of the run.
   const error = !isOver && signal.aborted ? null : (errors[0]?.message ?? null)
   const finishedAt = new Date(clock.now())
   const end: EndedJobRun = isOver
@@ -169,7 +169,7 @@ async function performRun(
   return { isOver, errors, thrown }
 }
 
-/** Whether the next attempt may succeed. 53, 57: the server is short of something, or stops. 25P03, 25P04: a limit. */
+/** Whether another attempt may succeed. SQLSTATE 53…: out of resources; 57…: shutdown; 25P03, 25P04: time-outs. */
 function isTransient({ code, sqlState = '' }: JobOutcome['errors'][number]): boolean {
   return code === 'db.unreachable' || (code === 'db.refused' && /^5[37]|^25P0[34]/.test(sqlState))
 }

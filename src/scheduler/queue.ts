@@ -1,22 +1,22 @@
 import { fromKysely, type PgBoss } from 'pg-boss'
 import type { Db } from '../store/database.ts'
 
-/** What is queued: runs of jobs, partitions of runs, and runs that were begun too often without an end. */
+/** The queues: runs of jobs, partitions of runs, and runs that have begun too often without ending. */
 export type QueueName = 'runs' | 'partitions' | 'given-up'
 
-/** A job of a queue; with the same id it is sent only once. */
+/** A job to queue; ignored if a job with this id has been queued before. */
 export interface QueuedJob {
   readonly id: string
-  /** Of partitions with the same key, only one is worked on at a time; a run holds its job's lease instead. */
+  /** Only one partition with the same key is worked on at a time. For runs, the lease of their job sees to that. */
   readonly key: string
   readonly priority: number
   readonly data: object
 }
 
-/** A job that this process works on. */
+/** An attempt of this process at a queued job. */
 export interface Attempt {
   readonly id: string
-  /** As it was sent, in JSON. */
+  /** The data of the queued job, parsed from JSON. */
   readonly data: unknown
   /** 0 for the first one. */
   readonly number: number
@@ -26,7 +26,7 @@ export interface Attempt {
 export interface EndedJob {
   readonly id: string
   readonly state: 'completed' | 'cancelled' | 'failed'
-  /** What `complete` or `fail` was given. */
+  /** The argument of `complete` or `fail`. */
   readonly output: unknown
 }
 
@@ -46,7 +46,7 @@ export class Queue implements AsyncDisposable {
     this.#db = db
   }
 
-  /** Jobs that have been sent before are left alone. @throws db.… codes, as all of these */
+  /** Queues jobs; ignores those that have been queued before. @throws db.… codes, like all methods */
   async send(name: QueueName, jobs: readonly QueuedJob[]): Promise<void> {
     const batchSize = 500
     for (let at = 0; at < jobs.length; at += batchSize) {
@@ -56,7 +56,7 @@ export class Queue implements AsyncDisposable {
     this.notifySent(name)
   }
 
-  /** Calls `listener` when this process has sent jobs; it does not notice those of other processes. */
+  /** Calls `listener` when this process, not another one, has queued jobs. */
   onSent(name: QueueName, listener: () => void): void {
     this.#listeners.set(name, listener)
   }
@@ -65,12 +65,12 @@ export class Queue implements AsyncDisposable {
     this.#listeners.get(name)?.()
   }
 
-  /** Resolves when this process has ended a job; it does not notice those of other processes. */
+  /** Resolves when this process, not another one, has ended a job. */
   nextEnd(): Promise<void> {
     return this.#ended.promise
   }
 
-  /** Takes up to so many jobs that wait, by their priority and then the oldest. */
+  /** Takes up to `most` waiting jobs, by priority and then by age. */
   async take(name: QueueName, most: number): Promise<readonly Attempt[]> {
     const taken = await this.#boss.fetch(name, { batchSize: most, includeMetadata: true })
     return taken.map(({ id, data, retryCount, retryLimit }) => {
@@ -78,7 +78,7 @@ export class Queue implements AsyncDisposable {
     })
   }
 
-  /** Renews heartbeats. @returns the attempts that have neither been cancelled nor given to another */
+  /** Renews heartbeats. @returns the attempts that have neither been cancelled nor given to another worker */
   async renew(name: QueueName, attempts: readonly Attempt[]): Promise<ReadonlySet<Attempt>> {
     if (attempts.length === 0) return new Set()
     const { rows } = await this.#boss.getDb().executeSql(
@@ -98,13 +98,13 @@ export class Queue implements AsyncDisposable {
     this.#notifyEnded()
   }
 
-  /** Another attempt follows later, unless this was the last. */
+  /** Fails a job; another attempt follows later, unless this was the last. */
   async fail(name: QueueName, { id }: Attempt, message: string): Promise<void> {
     await this.#boss.fail(name, id, { message })
     this.#notifyEnded()
   }
 
-  /** For a job that was stopped or cancelled: an attempt may follow at once. None sees it as cancelled in between. */
+  /** Returns a job to the queue, for an attempt at once. One transaction, so that nobody sees the job as cancelled. */
   async giveBack(name: QueueName, { id }: Pick<Attempt, 'id'>): Promise<void> {
     await this.#db.transaction().execute(async (trx) => {
       const options = { db: fromKysely(trx) }
@@ -113,12 +113,12 @@ export class Queue implements AsyncDisposable {
     })
   }
 
-  /** Jobs that wait are not begun; of those under way, workers learn it from `renew`. */
+  /** Cancels jobs. Workers learn from `renew` that a job under way is cancelled. */
   async cancel(name: QueueName, ids: readonly string[]): Promise<void> {
     if (ids.length > 0) await this.#boss.cancel(name, [...ids])
   }
 
-  /** Those of these jobs that have ended. One that is deleted, as it ended long ago, counts as failed. */
+  /** Which of these jobs have ended. A job that is no longer in the table ended long ago, and counts as failed. */
   async readEnded(name: QueueName, ids: readonly string[]): Promise<readonly EndedJob[]> {
     const { rows } = await this.#boss.getDb().executeSql(
       `select asked.id, coalesce(job.state::text, 'failed') as state,

@@ -3,7 +3,7 @@ import { type JobRun, readHeldJobs, readLastJobRuns } from '../ledger/jobs.ts'
 import type { Db } from '../store/database.ts'
 import { openTimetable } from './timetable.ts'
 
-/** A job, when it is due next and how it ended last. */
+/** A job, when it is next due and how it last ended. */
 export type JobState = Awaited<ReturnType<typeof readJobStates>>[number]
 
 /** `db`: undefined for a database without a schema. */
@@ -14,7 +14,7 @@ export async function readJobStates(db: Db | undefined, jobs: readonly Job[], no
   return jobs.map((job) => {
     const tick = job.isEnabled ? openTimetable(job.cron, job.timeZone).next(nowMs) : undefined
     const [last, isHeld] = [runs.get(job.name), held.has(job.name)]
-    // The lease may outlive the run by a moment. A run without a lease was interrupted, and is resumed.
+    // A lease may outlive its run by a moment. A run without a lease was interrupted, and will be resumed.
     const going = isHeld ? ('running' as const) : last && ('interrupted' as const)
     // Undefined before the first run.
     const outcome = last?.status === 'ended' ? (last.outcome ?? 'failed') : going

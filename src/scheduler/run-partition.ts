@@ -21,12 +21,12 @@ import { createTally, type RunResult } from '../sync/tally.ts'
 import type { Attempt } from './queue.ts'
 import { workOn, type WorkOptions } from './work-on.ts'
 
-/** A partition of a run as it is queued, with its plan: a worker needs neither job files nor channel lists. */
+/** A partition of a run, as queued: with its plan, so that a worker needs neither job files nor channel lists. */
 export interface PartitionJob extends Pick<RunOptions, 'order' | 'yieldsToOthers' | 'stopAtMs'> {
   readonly runId: string
-  /** When the run began, by the service's clock: what other runs have landed since is not read again. */
+  /** When the run began, by the service's clock; what other runs have landed since is not read again. */
   readonly begunAtMs: number
-  /** The newest slice when it was queued: later ones of the run and partition are from earlier attempts. */
+  /** The newest slice when this was queued; later slices of the same run and partition are from earlier attempts. */
   readonly afterSlice: string
   readonly stream: string
   readonly partition: Partition
@@ -34,13 +34,13 @@ export interface PartitionJob extends Pick<RunOptions, 'order' | 'yieldsToOthers
 }
 
 function jobOf({ data }: Attempt): PartitionJob {
-  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- what the holder of a run has queued, as JSON
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON that the process of the run has queued
   return data as PartitionJob
 }
 
 /** The end of a slice that other slices depend on. */
 type ReportedEnd = Pick<EndedSlice, 'proof' | 'counts'> & {
-  /** Of a list: how many rows it had, and which of the known questionnaires. */
+  /** For a list: how many rows it had, and which known questionnaires. */
   readonly found: { readonly count: number; readonly ids: readonly string[] } | undefined
 }
 
@@ -61,7 +61,7 @@ export async function workOnPartitions(context: AppContext, deps: WorkerDeps): P
   const { log, signal } = context
   const { db, queue, concurrency } = deps
   log.info('worker.started', { worker: thisProcess(), concurrency })
-  // Said once, not with each partition. Where the service cannot be reached, reading fails too, and reports it.
+  // Warn about clocks once, not with each partition. If the service is unreachable, reading reports that.
   void readServiceTime(context, deps.connection).catch(() => {})
   await using leases = new Leases(db)
   const handle = createPartitionHandler(context, deps, leases)
@@ -73,7 +73,7 @@ export async function workOnPartitions(context: AppContext, deps: WorkerDeps): P
   await workOn({ queue, name: 'partitions', concurrency, log, signal, keepWanted, handle })
 }
 
-/** What may be wrong with this process alone: it cannot reach the service, or has no token which that accepts. */
+/** Errors that may concern this process alone: it cannot reach the service, or has no token that works. */
 const OF_THIS_PROCESS: ReadonlySet<string> = new Set([
   'api.unreachable',
   'api.noToken',
@@ -88,7 +88,7 @@ function createPartitionHandler(
   sharedLeases: Leases,
 ): WorkOptions['handle'] {
   const { serviceClock } = connection
-  // Pages read ahead and batches written at once are bounded for all partitions of the process together.
+  // Limits of pages read ahead and of batches written at once hold for all partitions of the process together.
   const shared = createSliceDeps(context, connection, { db, service, clock: serviceClock, runId: '', report: () => {} })
   const slicesSideBySide = Math.ceil((SLICES_A_CALL * service.concurrency) / concurrency)
 
@@ -96,7 +96,7 @@ function createPartitionHandler(
     const { runId, begunAtMs, afterSlice, stream: name, partition, slices, ...asked } = jobOf(attempt)
     const stream = findStream(name)
     if (stream === undefined) throw new Error(`there is no stream ${name}: update livehouse on every machine`)
-    // Since this process opened it, a newer livehouse may have migrated the database, or the service have moved.
+    // A newer livehouse may have migrated the database since this process opened it, or the source may have moved.
     await readPending(db)
     await checkSource(db, service)
     await serviceClock.refresh(signal).catch(() => {})
@@ -105,10 +105,10 @@ function createPartitionHandler(
     const planned = { stream, partition, slices: slices.map((each) => ({ ...each, stream, partition })) }
     const plan = async () => ({ ...planned, slices: await planAgain(db, planned, begunAt, service.timeZone) })
     const part = { stream, partition, window: undefined, timeZone: service.timeZone }
-    // In most cases nothing was read of it since it was planned, and the plan holds.
+    // In most cases, nothing of the partition was read since it was planned, and the plan still holds.
     const isBegun = await hasSliceAfter(db, placeOf(planned), afterSlice)
     const earlier = isBegun ? await readEarlierAttempts(db, part, runId, afterSlice) : undefined
-    // A sync and a backfill of the same partition may be here at once: each holds leases of its own.
+    // A sync and a backfill of the same partition may run here at once, so each holds leases of its own.
     await using leases = sharedLeases.createSharing()
     const deps = { ...shared, signal, runId, requireLease: leases.requirePartition }
     const result = await runPhases([stream], [async () => [isBegun ? await plan() : planned]], deps, {
@@ -124,7 +124,7 @@ function createPartitionHandler(
     const ofDatabase = result.errors.find(({ code }) => code.startsWith('db.'))
     if (ofDatabase !== undefined && !attempt.isLast) throw new Error(ofDatabase.message)
     const ours = result.errors.find(({ code }) => OF_THIS_PROCESS.has(code))
-    // Once: where it is so with every worker, the result ends the run.
+    // Only at first: if the next worker has the same error, that is the result, and ends the run.
     if (ours !== undefined && attempt.number === 0)
       throw new LivehouseError('job.failed', `${ours.message} (${thisProcess()})`, {})
     const known = ends.length === 0 ? [] : ((await readQuestions(db)).get(partition.channel ?? '') ?? [])

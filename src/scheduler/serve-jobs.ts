@@ -11,23 +11,23 @@ import { openTimetable } from './timetable.ts'
 export interface ServeOptions extends Pick<AppContext, 'clock' | 'log' | 'signal'> {
   readonly db: Db
   readonly jobs: readonly Job[]
-  /** Queues a run; one that has been queued before is left alone. */
+  /** Queues a run, unless it has been queued before. */
   readonly send: (run: QueuedRun) => Promise<void>
-  /** Called as long as the database is lost. */
+  /** Called every few seconds while the database is lost. */
   readonly restore?: () => Promise<void>
-  /** Called when all that is due has been queued. */
+  /** Called when all due runs have been queued. */
   readonly afterQueued?: () => void
 }
 
-/** The longest wait, as other processes may change something, and the clock may jump. */
+/** The longest wait: other processes may change the state of jobs, and the clock may jump. */
 const POLL_MS = 30_000
-/** How often a lost database is tried again. */
+/** How often to try a lost database again. */
 const DATABASE_POLL_MS = 5000
 
 /**
- * Queues a run of each job when it is due, until the signal aborts; of all ticks that were missed, only the last one. A
- * lost database is waited for.
- * @throws any error that is not one of the database (a bug), and that its tables are gone: a new start makes them
+ * Queues a run of each job when it is due, until the signal aborts; of several missed ticks, only the last. Waits for a
+ * lost database to come back.
+ * @throws any error that does not come from the database (a bug), and if its tables are gone: a restart creates them
  */
 export async function serveJobs(options: ServeOptions): Promise<void> {
   const { db, clock, log, signal, jobs, send, restore, afterQueued } = options
@@ -42,7 +42,7 @@ export async function serveJobs(options: ServeOptions): Promise<void> {
     try {
       const afterMs = await readHistories()
       const held = await readHeldJobs(db, [...afterMs.keys()])
-      // A tick that comes while its job runs is queued when that has ended.
+      // A tick that comes while its job is running is queued when the run has ended.
       for (const { job, timetable } of served.filter(({ job: { name } }) => !held.has(name))) {
         const tick = timetable.last(afterMs.get(job.name) ?? clock.now(), clock.now())
         if (tick !== undefined) await send({ job, tick })
@@ -63,8 +63,8 @@ export async function serveJobs(options: ServeOptions): Promise<void> {
 }
 
 /**
- * Records all jobs of the process first, and again where the clock was ahead when they were recorded.
- * @returns a function that reads from when on each job may be due: its last tick on record, or when it was scheduled
+ * @returns a function that reads after which time each job may be due: its last recorded tick, or when it was first
+ * scheduled. It records all jobs the first time, and again if the clock was ahead then.
  */
 function createReadHistories(db: Db, clock: ServeOptions['clock'], jobs: readonly Job[]) {
   const names = jobs.map(({ name }) => name)

@@ -5,19 +5,19 @@ import { createTask, validateDetailed } from 'node-cron'
 /** A time at which a job is due, by the wall clock of its zone. */
 export interface Tick {
   readonly localTime: WallTime
-  /** Whether it is the second time that the clock shows it, when clocks are put back. */
+  /** Whether the clock shows this time for the second time, after it was put back. */
   readonly isRepeat: boolean
   readonly dueAtMs: number
 }
 
-/** Longer than any offset from UTC, and than any change of one (Samoa left out a day). */
+/** Longer than any offset from UTC, and than any change of one (Samoa skipped a day). */
 const MOST_SHIFT_MS = (DAY + 2 * 3600) * 1000
 
 /**
- * When a job is due. Where clocks change, no tick is lost or doubled: a time of day that the clock jumps over is due
- * at the jump, one that it shows twice is due the first time. Only a job that is due in every hour is due again in a
+ * When a job is due. A change of the clock neither loses nor doubles a tick: a time that the clock skips is due when it
+ * jumps, and a time that it shows twice is due the first time. Only a job that is due in every hour is due again in a
  * repeated hour.
- * @param cron without a problem (`findCronProblem`) @param timeZone one that the runtime knows
+ * @param cron a valid expression (`findCronProblem`) @param timeZone a zone that the runtime knows
  */
 export function openTimetable(cron: string, timeZone: string) {
   const schedule = parseCron(cron)
@@ -29,7 +29,7 @@ export function openTimetable(cron: string, timeZone: string) {
     const offsets = [-MOST_SHIFT_MS, 0, MOST_SHIFT_MS].map((shift) => offsetAt(instantMs + shift))
     return Math.max(...offsets) - Math.min(...offsets)
   }
-  /** When the clock shows a time: once, twice, or, where it jumps over it, the instant at which it has jumped. */
+  /** When the clock shows a time: one or two instants or, if the clock skips the time, the instant after the jump. */
   const instantsOf = (localTime: WallTime): readonly number[] => {
     const around = [-MOST_SHIFT_MS, MOST_SHIFT_MS].map((shift) => offsetAt(localTime * 1000 + shift))
     const candidates = [...new Set(around)].map((offset) => (localTime - offset) * 1000).sort((a, b) => a - b)
@@ -56,7 +56,7 @@ export function openTimetable(cron: string, timeZone: string) {
     return repeated
   }
   const last = (afterMs: number, untilMs: number): Tick | undefined => {
-    // A job that is often due is found in the last hour; one that is seldom due has few ticks in a long time.
+    // Search ever longer spans: a frequent job has a tick in the last hour, a rare one has few to step over.
     for (let hours = 1; ; hours *= 8) {
       const startMs = Math.max(afterMs, untilMs - hours * 3_600_000)
       let found: Tick | undefined
@@ -67,7 +67,7 @@ export function openTimetable(cron: string, timeZone: string) {
   return { next, last }
 }
 
-/** The days of February 29 that are also a certain weekday lie up to 40 years apart. */
+/** February 29 falls on the same weekday again after at most 40 years. */
 const FARTHEST_DAYS = 366 * 40
 
 const fieldNames: Readonly<Record<string, string>> = {
@@ -78,7 +78,7 @@ const fieldNames: Readonly<Record<string, string>> = {
   dayOfWeek: 'day of week',
 }
 
-/** What is wrong with a cron expression of five fields, as the end of a message; undefined for one that is right. */
+/** What is wrong with a cron expression of five fields, as the end of a message; undefined if it is valid. */
 export function findCronProblem(text: string): string | undefined {
   const { valid, errors } = validateDetailed(text)
   const fields = text.trim().split(/\s+/)
@@ -90,8 +90,8 @@ export function findCronProblem(text: string): string | undefined {
 }
 
 /**
- * The times that a cron expression without a problem names, on a wall clock without gaps and repetitions. Day of month
- * and day of week both have to match.
+ * The times that a valid cron expression names, on a wall clock without gaps and repetitions. Both the day of the month
+ * and the day of the week have to match.
  */
 export function parseCron(text: string) {
   const { fields } = validateDetailed(text)
@@ -99,7 +99,7 @@ export function parseCron(text: string) {
   const hours = fields.hour.toSorted((a, b) => a - b)
   const minutes = fields.minute.toSorted((a, b) => a - b)
   const times = hours.flatMap((hour) => minutes.map((minute) => (hour * 60 + minute) * MINUTE))
-  // Used only to match days, in UTC. It is never started; `destroy` takes it out of the library's registry.
+  // Used only to match days, in UTC. It is never started; `destroy` removes it from the library's registry.
   const task = createTask(text, () => {}, { timezone: 'UTC' })
   void task.destroy()
   const isDue = (day: number) => task.match(new Date((day * DAY + (times[0] ?? 0)) * 1000))

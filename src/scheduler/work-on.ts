@@ -10,24 +10,24 @@ export interface WorkOptions {
   readonly name: QueueName
   readonly concurrency: number
   readonly log: Log
-  /** Aborts when nothing more is to be begun; what is at work is waited for. */
+  /** When it aborts, no further job is begun, and those under way are waited for. */
   readonly signal: AbortSignal
-  /** `signal` aborts also where the job is no longer ours. @returns what its sender gets @throws what makes it fail */
+  /** `signal` also aborts if the job is no longer ours. @returns the job's output @throws any error, to fail the job */
   readonly handle: (attempt: Attempt, signal: AbortSignal) => Promise<object>
-  /** Which of some jobs are still wanted; all when not given. */
+  /** Selects the jobs that are still wanted; all if not given. */
   readonly keepWanted?: (attempts: readonly Attempt[]) => Promise<readonly Attempt[]>
 }
 
-/** How often to look for jobs; after one has ended, the next look follows at once. */
+/** How often to look for jobs; when one has ended, the next look follows at once. */
 const POLL_MS = 1000
 const RENEW_MS = 3000
-/** What may be wrong with this process alone. If it has completed no job meanwhile, it takes none for so long. */
+/** Errors that may concern this process alone: it takes no job for `REST_MS`, unless it has completed one meanwhile. */
 const RESTS_AFTER: ReadonlySet<string> = new Set(['job.failed', 'db.newer', 'db.otherSource'])
 const REST_MS = 20_000
-/** How often a lost database is tried again. */
+/** How often to try a lost database again. */
 const DATABASE_POLL_MS = 5000
 
-/** Works on jobs until the signal aborts, and gives back those that this stops. In real time, as heartbeats are. */
+/** Works on jobs until the signal aborts, and gives back those that this interrupts. In real time, like heartbeats. */
 export async function workOn({ queue, name, concurrency, log, signal, ...handlers }: WorkOptions): Promise<void> {
   const active = new Map<Attempt, AbortController>()
   let wake = new AbortController()
@@ -55,7 +55,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
       },
     )
     try {
-      // The process that has it now records its end.
+      // If the job is lost, the process that has it now records its end.
       if (!lost.signal.aborted) await end()
     } catch (error) {
       // Without an end on record, another attempt follows.
@@ -82,7 +82,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
   }
 
   let renewedAtMs = systemClock.monotonicMs()
-  // Jobs under way after the last look. Up to twice as many are taken, which leaves some to workers that look later.
+  // Jobs under way after the last look. Take at most twice as many, to leave some to workers that look later.
   let lastActiveCount = 0
   while (!signal.aborted || active.size > 0) {
     wake = new AbortController()
@@ -108,7 +108,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
           wake.abort()
         })
       }
-      // Unwanted jobs count too, and the next look is at once: there may be more of them, and other workers need none.
+      // Count unwanted jobs too, and look again at once: there may be more of them, which no other worker needs.
       lastActiveCount = active.size + taken.length - kept.length
       if (kept.length < taken.length) waitMs = 0
     } catch (error) {
