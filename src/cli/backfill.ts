@@ -52,7 +52,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
 
     const wanted = {
       from: formatWallTime(window.from),
-      // So the same command on another day resumes the same backfill.
+      // Not the current time, so that the same command resumes this backfill on another day.
       to: given.to === undefined ? 'now' : formatWallTime(window.to),
       streams: chosen.map(({ name }) => name),
       channels: settings.channels.map(({ channelId }) => channelId),
@@ -96,7 +96,7 @@ function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stre
   return named
 }
 
-/** Without an end, up to the end of today. Today may be named as the last day; later ones may not. */
+/** Without an end, the range ends with today, which is also the last day that may be named. */
 function closeRange({ from = 0, to }: ReturnType<typeof readRange>, now: WallTime, refuse: Refuse): Window {
   const tomorrow = (Math.floor(now / DAY) + 1) * DAY
   if (from >= now)

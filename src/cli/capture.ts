@@ -42,7 +42,7 @@ LIVEHOUSE_CHANNELS=10001589 livehouse capture --out captured --streams gifts`,
     await openFolder(out)
     const { answers, failures } = await captureAnswers(context, { service, database, streams: chosen, channel })
     for (const { file, text, status } of answers) {
-      // Never over an existing file: somebody may already have reviewed it.
+      // Never overwrite a file: somebody may already have reviewed it.
       await writeFile(join(out, file), context.redact(text), { flag: 'wx', mode: 0o600 })
       context.print(`${join(out, file)}  HTTP ${status}`)
     }

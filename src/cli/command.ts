@@ -1,20 +1,20 @@
 import type { Environment } from '../config/setting-source.ts'
 import type { AppContext } from '../app/context.ts'
 
-/** What a verb gets to work with; created in `run-command-line.ts`, replaced by tests. */
+/** What a verb is given to work with; created in `run-command-line.ts`, replaced by tests. */
 export interface CliContext extends AppContext {
   readonly environment: Environment
   readonly version: string
-  /** Results, each a line without its line feed; alone on standard output. A file gets `data` as they are. */
+  /** Prints a line of results to standard output. `data` is printed unchanged, unless to a terminal. */
   readonly print: (line: string, kind?: 'data') => void
 }
 
-/** A verb in a line, as `livehouse --help` lists it; loaded when it is called, so that `--help` stays quick. */
+/** A verb, as `livehouse --help` lists it; loaded only when it is called, so that `--help` stays quick. */
 export type CommandEntry = readonly [summary: string, load: () => Promise<Command>]
 
 /** One verb of the command line, one file each in `src/cli`. */
 export interface Command {
-  /** The whole text of `livehouse VERB --help`, with examples; `--help` itself is answered before `run`. */
+  /** The text of `livehouse VERB --help`. `run` never gets `--help`. */
   readonly help: (verb: string) => string
   /**
    * @returns the exit code; an interrupted run exits with 130 or 143 whatever it returns.

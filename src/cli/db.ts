@@ -94,7 +94,7 @@ function openPsql({ environment, print }: CliContext, url: string, args: readonl
     return 0
   }
   const { hostname, port, username, password, pathname } = new URL(url)
-  // Not as an argument, where every user of the machine could read the password.
+  // Not as an argument: every user of the machine could read the password there.
   const connection = {
     PGHOST: hostname,
     PGPORT: port,
@@ -107,7 +107,7 @@ function openPsql({ environment, print }: CliContext, url: string, args: readonl
   return process.execve(found.stdout.trim(), ['psql', ...args], { ...environment, ...connection })
 }
 
-/** The URL behind `--to`. It is never shown. */
+/** The URL of `--to`; never shown. */
 function readCopyTarget(given: string | undefined, refuse: Refuse): string {
   const url = parsePostgresUrl(given ?? '')
   if (given === undefined) refuse(`copy needs --to, ${POSTGRES_URL}`)
@@ -137,7 +137,7 @@ async function copyToServer(context: CliContext, from: string, to: string): Prom
   for (const password of passwords) context.addSecret(password)
   if (passwords.length > 0)
     remark('other users of this machine can read the password in --to; leave it out and set PGPASSWORD')
-  // Refuses a server that is too old, or a database that cannot hold every text.
+  // Fails at once if the server is too old or the database cannot store every text.
   await (await openDatabase(to, { signal, maxConnections: 1, setting: '--to' })).destroy()
   await bringUpToDate(context, from)
   const onTable = (name: string, rows: number) => remark(`copied ${name}: ${rows} rows`)

@@ -29,7 +29,7 @@ const DATABASE = 'livehouse_demo'
 const TIME_ZONE = 'Asia/Shanghai'
 const DAYS = 30
 const SEED = 1
-/** `npx livehouse` would ask the registry where the package was given to npx as a file. */
+/** If npx was given the package as a file, `npx livehouse` would look for it in the registry. */
 const launcher = /[\\/]_npx[\\/]/.test(packageFolder) ? join(packageFolder, '../.bin/livehouse') : 'npx livehouse'
 
 export const demo = defineCommand(
@@ -81,9 +81,9 @@ livehouse db psql --database ${DATABASE}`,
 )
 
 /**
- * Syncs the world of an emulator, which lives as long as this takes, into an empty database. The record of the run
- * holds what the world was made from. Where a table holds something else than the emulator has, the demo has failed.
- * `tables`: what landed beside what the emulator has.
+ * Starts an emulator, syncs its world into an empty database, and stops it. The record of the run holds the parameters
+ * of the world. The outcome is `failed` if a table has more or fewer rows than the emulator. `tables`: a table of both
+ * counts.
  */
 export async function fillDemo(
   context: CliContext,
@@ -131,7 +131,7 @@ export async function fillDemo(
   }
 }
 
-/** Questions of analysts that the demo answers, with SQL to be pasted into psql. */
+/** Questions of analysts that the demo answers, with SQL that can be pasted into psql. */
 const readyQueries = {
   'Watch time per day': `select day, sum(viewers) as viewers, sum(visits) as visits, round(sum(watch_hours)) as hours
 from livehouse_bi.daily_channel where visits > 0 group by day order by day desc limit 7`,
@@ -153,7 +153,7 @@ async function answerQueries(db: Db): Promise<string[]> {
   return answers.flat()
 }
 
-/** How psql and BI tools reach the demo's database. @param url of it; its password is not shown */
+/** How to connect psql and BI tools to the demo's database. @param url its URL; the password is not shown */
 function describeConnection(url: string, dataDir: string): string[] {
   const { hostname, port, username } = new URL(url)
   return [

@@ -71,7 +71,7 @@ function describeTable(name: string, { words, key, columns }: BaseTable, languag
   return describeRelation(`livehouse.${name}`, words[language], rows, language)
 }
 
-/** The source as `withSource` writes it behind the words. */
+/** The source, as `withSource` appends it to the words. */
 const sourcePattern = / ?[(（]API ([^)）]+)[)）]/
 
 function describeView({ name, grain, remarks, key, columns }: BiView, language: Language): readonly string[] {

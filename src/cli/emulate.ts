@@ -7,7 +7,7 @@ import { readInteger } from './flags.ts'
 import { envLines } from './format.ts'
 import { defineCommand } from './usage.ts'
 
-/** The default port: a fixed one, so that printed settings stay valid. */
+/** The default port. It is fixed, so that printed settings stay valid. */
 const PORT = 4010
 const TIME_ZONE = 'Asia/Shanghai'
 
@@ -68,7 +68,7 @@ livehouse emulate --rate-limit 5 --retry-after 1`,
   },
 )
 
-/** The settings of livehouse for an emulator. */
+/** The settings that livehouse needs to use an emulator. */
 export function settingsOf(emulator: Emulator): Readonly<Record<string, string>> {
   return {
     LIVEHOUSE_BASE_URL: emulator.baseUrl,

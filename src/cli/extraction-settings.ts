@@ -8,8 +8,8 @@ import type { CliContext } from './command.ts'
 import { isFarAhead } from './flags.ts'
 
 /**
- * Reads the settings for these streams. Channels are needed unless all streams are of the account.
- * @param choose which of the configured channels are meant; all of them when not given
+ * Reads the settings for these streams. Channels are required, unless all streams belong to the account.
+ * @param choose selects from the configured channels; all of them if not given
  * @throws LivehouseError `config.invalid`, and what `choose` throws
  */
 export function readExtractionSettings(

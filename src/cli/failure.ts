@@ -2,7 +2,7 @@ import { type Failure, problemsOf } from '../app/outcome.ts'
 import { hasCode, LivehouseError, messageOf, wrongUse } from '../core/errors.ts'
 import type { RunStatus } from '../core/outcome.ts'
 
-/** What stopped a command, for a person: one message, and its problems one a line. `see`: where help is. */
+/** Describes an error that stopped a command: a message, then a line for each problem. `see`: where to find help. */
 export function failureText({ command, error }: Failure, see: string): string {
   const name = ['livehouse', command].join(' ').trim()
   if (!(error instanceof LivehouseError)) {
@@ -15,26 +15,26 @@ export function failureText({ command, error }: Failure, see: string): string {
   return [`${name}: ${error.message}${see}`, ...problems.map((problem) => `  ${problem}`), ...first].join('\n')
 }
 
-/** How a run ended, as an exit code. */
+/** The exit code for each status of a run. */
 export const exitCodes: Readonly<Record<RunStatus, number>> = { ok: 0, failed: 1, partial: 3, waiting: 4 }
 const codeOfSignal = { SIGINT: 130, SIGTERM: 143, SIGHUP: 143 } as const
 
-/** The exit code of wrong use: a flag or a setting. */
+/** The exit code for a wrong flag, argument or setting. */
 export const WRONG_USE = 2
 
-/** What stopped a command, as an exit code. */
+/** The exit code for an error that stopped a command. */
 export function exitCodeOfError(error: unknown): number {
   if (hasCode(error, 'usage.invalid') || hasCode(error, 'config.invalid')) return WRONG_USE
   if (hasCode(error, 'run.interrupted')) return codeOfSignal[error.details.signal]
   return 1
 }
 
-/** Takes a whole sentence about what is wrong with a flag or an argument. */
+/** Reports a problem with a flag or an argument, in a whole sentence. */
 export type Refuse = (problem: string) => void
 
 /**
- * Reads with `read`, which refuses what is wrong.
- * @throws LivehouseError `usage.invalid` with every refusal at once.
+ * Calls `read`, which reports problems to `refuse`.
+ * @throws LivehouseError `usage.invalid` listing every problem.
  */
 export function checkUsage<T>(read: (refuse: Refuse) => T): T {
   const problems: string[] = []

@@ -14,10 +14,10 @@ import {
 } from '../core/wall-clock.ts'
 import { checkUsage, type Refuse } from './failure.ts'
 
-/** The help of flags that several verbs have. */
+/** Help texts of flags that several verbs share. */
 export const JSON_OF_RUN = 'prints one JSON object with what was done instead of a table'
 export const JSON_OF_LIST = 'prints one JSON object instead'
-/** Of verbs that read rows. */
+/** Flags of the verbs that read rows. */
 export const runFlags = {
   queue: 'queues the partitions for livehouse worker and livehouse serve, instead of reading them here',
   'dry-run': 'shows what would be read: slices and their range; reads and writes nothing',
@@ -25,12 +25,12 @@ export const runFlags = {
 } as const
 export const OF_CHANNELS = 'only these channels of LIVEHOUSE_CHANNELS (default: all of them)'
 
-/** Their names in a sentence. */
+/** The names of streams, for a sentence. */
 export function namesOf(streams: readonly Stream[]): string {
   return streams.map(({ name }) => name).join(', ')
 }
 
-/** The parts of a comma-separated flag, each once; undefined when the flag is not given. */
+/** The parts of a comma-separated flag, each once; undefined if the flag is not given. */
 export function readList(flag: string, given: string | undefined, refuse: Refuse): readonly string[] | undefined {
   if (given === undefined) return undefined
   const parts = given.split(',').map((part) => part.trim())
@@ -38,7 +38,7 @@ export function readList(flag: string, given: string | undefined, refuse: Refuse
   return [...new Set(parts.filter((part) => part !== ''))]
 }
 
-/** `--streams a,b`, in the order of the registry; undefined when it is not given. */
+/** `--streams a,b`, in the order of the registry; undefined if it is not given. */
 export function readStreams(
   given: string | undefined,
   refuse: Refuse,
@@ -52,7 +52,7 @@ export function readStreams(
   return names && allStreams.filter(({ name }) => names.includes(name))
 }
 
-/** The channels that `--channels x,y` names among the configured ones; else all. @throws usage.invalid */
+/** Selects the configured channels that `--channels x,y` names; all if it is not given. @throws usage.invalid */
 export function channelsOf(given: string | undefined) {
   return (configured: readonly ChannelSetting[]): readonly ChannelSetting[] =>
     checkUsage((refuse) => {
@@ -63,7 +63,7 @@ export function channelsOf(given: string | undefined) {
     })
 }
 
-/** A whole number from `min` to `max`. */
+/** A whole number from `min` to `max`; undefined if not given. */
 export function readInteger(
   flag: string,
   given: string | undefined,
@@ -79,7 +79,7 @@ export function readInteger(
   return undefined
 }
 
-/** `--from` and `--to`: dates, or times of the service's wall clock in whole minutes; undefined where not given. */
+/** `--from` and `--to`: dates, or times of the service's wall clock in whole minutes; undefined if not given. */
 export function readRange(
   { from, to }: { readonly from: string | undefined; readonly to: string | undefined },
   refuse: Refuse,
@@ -98,18 +98,18 @@ export function readRange(
   return range
 }
 
-/** Refuses a range that holds nothing. */
+/** Refuses an empty range. */
 export function refuseBackwards({ from, to }: Window, refuse: Refuse): void {
   if (from < to) return
   refuse(`--from ${formatWallMinute(from)} is not before --to ${formatWallMinute(to)}; --to is exclusive`)
 }
 
-/** Whether a time is so far ahead of this machine's clock that it is in the future for every service. */
+/** Whether a time is so far ahead of this machine's clock that it lies in the future by any service's clock. */
 export function isFarAhead(time: WallTime, ownMs: number, timeZone: string): boolean {
   return time > wallTimeAt(ownMs, timeZone) + 30 * DAY
 }
 
-/** Refuses ends of a range that lie in the future by any clock, before the service is asked for its time. */
+/** Refuses bounds that lie in the future by any clock, before the service is asked for its time. */
 export function refuseFarAhead(
   { from, to }: ReturnType<typeof readRange>,
   ownMs: number,

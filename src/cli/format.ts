@@ -4,16 +4,16 @@ import { type Proof, proofs, type Window } from '../core/slice.ts'
 import type { CliContext } from './command.ts'
 import { formatWallMinute, formatWallTime, HOUR, largestUnitOf, MINUTE, wallTimeAt } from '../core/wall-clock.ts'
 
-/** A cell: what is undefined or null is shown empty. */
+/** A table cell; undefined and null are shown as empty. */
 export type TableCell = string | number | bigint | boolean | null | undefined
 
-/** Controls would move the cursor; they are shown as spaces. */
+/** Control characters, shown as a space, as they could move the cursor. */
 // oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u001f\u007f-\u009f]+/g
 
 /**
- * An aligned table, a line an entry: the header, then the rows. Numbers (also as text, as Postgres gives them) are
- * aligned to the right; Chinese characters take two places.
+ * Formats a table as aligned lines, the header first. Numbers (also in text, as Postgres returns them) are aligned to
+ * the right; Chinese characters take two columns.
  */
 export function formatTable(header: readonly string[], rows: readonly (readonly TableCell[])[]): string[] {
   const texts = rows.map((row) => row.map((cell) => String(cell ?? '').replace(controls, ' ')))
@@ -37,19 +37,19 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
 
 const units = { second: 's', minute: 'min', hour: 'h', day: 'days' }
 
-/** A span of time in its largest unit: `40 s`, `3 min`, `26 h`, `5 days`. */
+/** A duration in its largest unit: `40 s`, `3 min`, `26 h`, `5 days`. */
 export function formatAge(ms: number): string {
   const [count, unit] = largestUnitOf(ms)
   return `${count} ${units[unit]}`
 }
 
-/** Prints a result: one JSON object where `--json` is given, else lines for a person. */
+/** Prints a result: one JSON object if `--json` is given, else lines of text. */
 export function printResult({ print }: CliContext, isJson: boolean, result: object, lines: readonly string[]): void {
   if (isJson) print(JSON.stringify(result))
   else for (const line of lines) print(line)
 }
 
-/** An object of the program as JSON shows it: its names in snake_case; those of objects inside it stay. */
+/** Converts the keys of an object to snake_case, for JSON; keys of nested objects stay. */
 export function snakeCased(object: object): Readonly<Record<string, unknown>> {
   const entries = Object.entries(object)
   return Object.fromEntries(
@@ -57,7 +57,7 @@ export function snakeCased(object: object): Readonly<Record<string, unknown>> {
   )
 }
 
-/** What a command took: `1.3 s`, `4 min 10 s`, `2 h 5 min`. */
+/** A duration: `1.3 s`, `4 min 10 s`, `2 h 5 min`. */
 export function formatDuration(ms: number): string {
   const tenths = Math.max(0, Math.round(ms / 100))
   const seconds = Math.floor(tenths / 10)
@@ -66,7 +66,7 @@ export function formatDuration(ms: number): string {
   return `${Math.floor(seconds / HOUR)} h ${Math.floor((seconds % HOUR) / MINUTE)} min`
 }
 
-/** A time as the wall clock of a zone shows it, to the minute. */
+/** Returns a function that formats a time to the minute, on the wall clock of a zone. */
 export function minuteIn(timeZone: string): (at: Date) => string {
   return (at) => formatWallTime(wallTimeAt(at.getTime(), timeZone)).slice(0, 16)
 }
@@ -86,11 +86,11 @@ export function formatProofs(counts: Readonly<Partial<Record<Proof, number>>>): 
   return proofs.flatMap((proof) => (counts[proof] ? [`${counts[proof]} ${proof}`] : [])).join(', ')
 }
 
-/** Lines for a file of settings: a value is within quotes where a character would otherwise mean something. */
+/** Lines of an `.env` file; a value with special characters is quoted. */
 export function envLines(settings: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(settings).map(([name, value]) => {
     if (/^[\w.,:/@%?&=+-]+$/.test(value)) return `${name}=${value}`
-    // Between double quotes a backslash and an n are a line feed.
+    // Inside double quotes, a backslash and an n would become a line feed.
     const mark = ["'", '`', ...(value.includes('\\') ? [] : ['"'])].find((each) => !value.includes(each))
     if (mark === undefined) throw wrongUse(`the value of ${name} has too many kinds of quotes for a file of settings`)
     return `${name}=${mark}${value}${mark}`

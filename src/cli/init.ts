@@ -28,7 +28,7 @@ livehouse init < answers.txt`,
     const ask = async (name: string, question: string, isSecret = false): Promise<string> => {
       const answer = (await questions.ask(question, `${name}=`, isSecret)).trim()
       if (answer !== '') answers.set(name, answer)
-      // A service may quote what it refuses, such as a token.
+      // The service's answer may quote what it refuses, such as a token.
       if (isSecret) for (const secret of [answer, ...passwordsOf(answer)]) context.addSecret(secret)
       return answer
     }
@@ -51,7 +51,7 @@ livehouse init < answers.txt`,
   },
 )
 
-/** Asks on standard error. What is typed as an answer to a secret question is not shown. */
+/** Asks questions on standard error. The answer to a secret question is not echoed. */
 function openQuestions(signal: AbortSignal) {
   let isHidden = false
   const output = new Writable({

@@ -33,11 +33,11 @@ livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,
       settings: readDatabaseSettings(source),
     }))
     const { jobs: loaded, problems } = await tryJobs(options)
-    // A job file may tell a setting in its error.
+    // The error of a job file may contain a secret setting.
     const refused = [...problems, ...loaded.flatMap((job) => findRefusal(job, channels))].map(context.redact)
     await using database = await openAsItIs(context, settings)
     const now = context.clock.now()
-    // A database of an older livehouse may lack their table.
+    // The database of an older livehouse may lack the table of jobs.
     const db = database.isMigrated && database.pending.length === 0 ? database.db : undefined
     const states = await readJobStates(db, loaded, now)
     const lines = [...describeJobs(states, now), ...refused.map((problem) => `✗ ${problem}`)]
@@ -55,7 +55,7 @@ function findRefusal(job: Job, channels: readonly ChannelSetting[]): readonly st
   }
 }
 
-/** Times are those of each job's zone. */
+/** Each job's times are in its own zone. */
 function describeJobs(states: readonly JobState[], nowMs: number): string[] {
   const rows = states.map(({ job, next, last, outcome }) => {
     const minute = minuteIn(job.timeZone)
@@ -90,12 +90,12 @@ function jobObject({ job, next, last, isRunning, outcome }: JobState): object {
   }
 }
 
-/** Every job of `LIVEHOUSE_JOBS_DIR`. @throws config.invalid with all that is wrong with the files */
+/** Loads every job of `LIVEHOUSE_JOBS_DIR`. @throws config.invalid listing every problem of the files */
 export async function loadConfiguredJobs({ environment }: Pick<CliContext, 'environment'>): Promise<readonly Job[]> {
   return await loadJobs(readSettings(environment, readLoadOptions))
 }
 
-/** One job; the others need not be right. @throws usage.invalid where there is none of this name, config.invalid */
+/** Loads one job; others may be invalid. @throws usage.invalid if there is no job of this name; config.invalid */
 export async function loadConfiguredJob({ environment }: Pick<CliContext, 'environment'>, name: string): Promise<Job> {
   const options = readSettings(environment, readLoadOptions)
   const names = await listJobs(options)
@@ -109,8 +109,8 @@ export async function loadConfiguredJob({ environment }: Pick<CliContext, 'envir
 }
 
 /**
- * The settings for a run of a job, with the channels that it is for. They are read anew for each run: an edited list of
- * channels holds from the next one on. @throws config.invalid, also for unknown channels and streams of the job
+ * Reads the settings for a run of a job, with the channels of the job. Called for each run, so that an edited list of
+ * channels takes effect. @throws config.invalid, also if the job names channels that are not configured
  */
 export function readJobSettings(context: Pick<CliContext, 'environment' | 'clock'>, job: Job): ExtractionSettings {
   return readExtractionSettings(context, jobStreams(job), (configured) => jobChannels(job, configured))

@@ -50,7 +50,7 @@ function csvCell(text: string): string {
 
 const LARGEST_ID = 2n ** 63n - 1n
 
-/** Labels from CSV, columns in any order; each problem names its line. @param file its name */
+/** Reads labels from CSV; each problem names its line. @param file the name of the file */
 function readLabelsCsv(text: string | undefined, file: string, refuse: Refuse): readonly GiftLabel[] {
   const seen = new Map<string, number>()
   const columns = { needed: ['gift_id', 'label'], optional: ['gift_type', 'gift_group'] }

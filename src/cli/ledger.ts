@@ -24,7 +24,7 @@ interface Asked {
   readonly to: WallTime | undefined
 }
 
-/** More partitions than this are only counted, unless their channels were named. */
+/** More partitions than this are only counted, unless `--channels` is given. */
 const MOST_PARTITIONS = 20
 const MOST_LINES = 10
 
@@ -101,7 +101,7 @@ function describeOpen({ window, proof, reason, missingRows, acceptanceId }: Open
   return `  ${(proof ?? '').padEnd(8)} ${where}: ${said}`
 }
 
-/** The newest are at the end of ranges and at the head of problems; either way the first ones are shown. */
+/** The first items, one a line, and how many more there are. */
 function atMost<T>(items: readonly T[], line: (item: T) => string): string[] {
   const rest = items.length - MOST_LINES
   return [...items.slice(0, MOST_LINES).map(line), ...(rest > 0 ? [`  … and ${rest} more`] : [])]

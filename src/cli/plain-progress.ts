@@ -5,7 +5,7 @@ import type { Progress } from '../app/context.ts'
 /** The time between two lines of one stream. */
 const QUIET_MS = 300_000
 
-/** Progress as log lines: one when a stream starts, one when its last slice has ended, one every five minutes. */
+/** Logs progress: a line when a stream starts, when its last slice has ended, and every five minutes in between. */
 export function createPlainProgress(log: Log, clock: Clock): Progress {
   const loggedAt = new Map<string, number>()
   return {

@@ -4,10 +4,10 @@ import type { Progress } from '../app/context.ts'
 import type { SavedProgress } from '../ledger/runs/runs.ts'
 import { formatDuration } from './format.ts'
 
-/** Widths within a line of sixty columns. */
+/** The widths of the parts of a line, which has sixty columns at most. */
 const [NAME_WIDTH, BAR_WIDTH, ROWS_WIDTH] = [16, 8, 9]
 
-/** What a line shows, several times a second. */
+/** The data of a line, which is redrawn several times a second. */
 interface Line {
   readonly name: string
   readonly startedAtMs: number
@@ -17,9 +17,9 @@ interface Line {
 }
 
 /**
- * Progress on a terminal: how long planning takes, then a line a stream with its bar, rows, and time left.
- * @param divert hands everything else that is written to a function, until the one that it returns is called
- * @param opening what is waited for instead of planning; nothing of it stays on the screen
+ * Shows progress on a terminal: how long planning takes, then a line per stream with a bar, rows, and time left.
+ * @param divert passes all other output to a function, until the function that it returns is called
+ * @param opening work to name instead of planning; its line does not stay on the screen
  */
 export function createProgressBars(
   divert: (write: (text: string) => void) => () => void,
@@ -38,10 +38,10 @@ export function createProgressBars(
     noTTYOutput: false,
   })
   const lines = new Map<string, { readonly bar: SingleBar; readonly startedAtMs: number }>()
-  // It may take several lines: the screen is cleared below (ECMA-48, ED), where the bars are drawn again.
+  // The text may take several lines. Clear the screen below the cursor (ECMA-48, ED): the bars are drawn again there.
   const release = divert((text) => display.log(`\u001B[0J${text}`))
   const unplanned: Omit<Line, 'name'> = { startedAtMs: clock.now(), state: undefined, endedAtMs: undefined }
-  /** The line of the plan, which the first stream takes over. */
+  /** The line for planning, which the first stream takes over. */
   const first = display.create(1, 0, { ...unplanned, name: opening ?? 'planning' })
   return {
     report: (name, state) => {
@@ -55,7 +55,7 @@ export function createProgressBars(
       shown.bar.update(state.share, line)
     },
     [Symbol.dispose]: () => {
-      // Lines written since the last drawing need another one.
+      // Draws lines that were written since the last drawing.
       display.update()
       display.stop()
       release()

@@ -39,7 +39,7 @@ livehouse quarantine retry`,
   },
 )
 
-/** More names say no more to a person. */
+/** The largest number of partitions to name. */
 const MOST_PARTITIONS = 3
 
 function describeGroups({ groups, timeZone, longestSample }: Awaited<ReturnType<typeof listQuarantine>>): string[] {

@@ -8,16 +8,16 @@ import type { RedactingLog } from '../log.ts'
 import type { CliContext, Command, CommandEntry } from './command.ts'
 import { exitCodeOfError, failureText } from './failure.ts'
 
-/** The process, as far as the command line needs it. */
+/** The parts of the process that the command line uses. */
 interface CommandLine {
   readonly argv: readonly string[]
   readonly version: string
   readonly commands: Readonly<Record<string, CommandEntry>>
-  /** Undefined for the environment of the process and `.env`. */
+  /** Undefined to read the process environment and `.env`. */
   readonly environment: Environment | undefined
   readonly clock: Clock
   readonly signal: AbortSignal
-  /** Rejects when the process must end without waiting for the command: a bug, or no end after a signal. */
+  /** Rejects when the process must not wait for the command: after a bug, or too long after a signal. */
   readonly emergency: Promise<never>
   readonly writeOut: (text: string) => void
   readonly writeError: (text: string) => void
@@ -25,7 +25,7 @@ interface CommandLine {
   readonly isOutputTerminal: boolean
 }
 
-/** Runs one verb and says what went wrong. Nothing heavy is loaded before the verb is known. @returns the exit code. */
+/** Runs one verb and reports its failure. Loads nothing heavy before the verb is known. @returns the exit code */
 export async function runCommandLine(line: CommandLine): Promise<number> {
   const [first, topic = '--help', ...others] = line.argv
   const [verb = '', ...argv] = first === 'help' ? [topic, '--help', ...others] : line.argv
@@ -39,7 +39,7 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
   const isoTime = () => new Date(line.clock.now()).toISOString()
   const startedAt = isoTime()
   const terminal = createTerminal(line.writeError)
-  // Bars that are shown would draw over what is written past them.
+  // Write through the terminal: progress bars would overwrite text that is written past it.
   line.signal.addEventListener('abort', () => {
     if (!hasCode(line.signal.reason, 'run.interrupted')) return
     const { signal } = line.signal.reason.details
@@ -85,7 +85,7 @@ async function loadVerb(commands: CommandLine['commands'], verb: string): Promis
   throw wrongUse(verb === '' ? 'no command is given' : unknown)
 }
 
-/** The text of `livehouse --help`, for which no verb is loaded. */
+/** The text of `livehouse --help`. Loads no verb. */
 function overview(commands: CommandLine['commands']): string {
   const width = Math.max(0, ...Object.keys(commands).map((verb) => verb.length))
   const lines = Object.entries(commands).map(([verb, [summary]]) => `  ${verb.padEnd(width)}  ${summary}`)
@@ -101,7 +101,7 @@ Settings come from the environment and from .env; .env.example lists them all.
 Exit codes: 0 ok, 1 failed, 2 wrong use, 3 partial, 4 waiting, 130 or 143 interrupted.`
 }
 
-/** Whether a flag is among the arguments before `--`, also with a value that it does not take. */
+/** Whether a flag is among the arguments before `--`, even with a value that it does not take. */
 function isGiven(argv: readonly string[], flag: string): boolean {
   const end = argv.indexOf('--')
   return argv.slice(0, end === -1 ? argv.length : end).some((each) => each === flag || each.startsWith(`${flag}=`))
@@ -115,10 +115,10 @@ async function openLog(line: CommandLine, terminal: Terminal) {
   ])
   const environment = line.environment ?? config.readEnvironment()
   const isInteractive = line.isTerminal && !environment.NO_COLOR && !environment.CI && environment.TERM !== 'dumb'
-  // Nothing is refused here: the command reports what is wrong with its settings.
+  // Ignore problems here: the command reports those of its settings.
   const source = createSettingSource(environment)
   const log = createLog({
-    // Bars replace the info lines; LOG_LEVEL shows both.
+    // Progress bars replace the info lines, unless LOG_LEVEL is set.
     level: isInteractive && !source.isSet('LOG_LEVEL') ? 'warn' : config.readLogLevel(source),
     secrets: config.readSecrets(source),
     zoneOfPeople: line.isTerminal ? config.readServiceTimeZone(source) : undefined,
@@ -157,7 +157,7 @@ type Terminal = ReturnType<typeof createTerminal>
 function createTerminal(writeOut: (text: string) => void) {
   let current = writeOut
   return {
-    /** Whole lines, line feed included. */
+    /** Writes whole lines, each with its line feed. */
     write: (text: string): void => current(text),
     divert: (writer: (text: string) => void): (() => void) => {
       current = writer

@@ -78,7 +78,7 @@ async function runNamed(context: CliContext, name: string): Promise<RunOutcome |
   try {
     await runByHand(job, { db, clock, log, signal, runJob })
   } finally {
-    // A run sends its own alerts; these are for failures before there is one.
+    // A run sends its own alerts; these are for failures before the run begins.
     await reportCauses(context, db, settings)
   }
   return result ?? heldBy(name, startedAt, new Date(clock.now()).toISOString())

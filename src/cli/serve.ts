@@ -30,7 +30,7 @@ import { DEFAULT_CONCURRENCY } from './worker.ts'
 import { defineCommand } from './usage.ts'
 import type { JobView } from '../web/facts.ts'
 
-/** Of the pool, besides those that each running job holds for its leases. */
+/** Connections of the pool, in addition to those that each running job uses. */
 const SHARED_CONNECTIONS = 7
 const CONNECTIONS_PER_JOB = 3
 
@@ -50,7 +50,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     const { clock, log, signal, environment } = context
     const jobs = await loadConfiguredJobs(context)
     const enabled = jobs.filter(({ isEnabled }) => isEnabled)
-    // A wrong one is refused now, not when it is due.
+    // Refuse a wrong job now, not when it is due.
     const readSettingsOf = (job: Job) => readJobSettings(context, job)
     for (const job of enabled) readSettingsOf(job)
     const { service, database, page, alerts } = readSettings(environment, (source) => ({
@@ -62,7 +62,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
     await using db = await openWarehouse(context, database, service, maxConnections)
     await using queue = await openQueue(context, database)
     await using statusPage = await openStatusPage(context, page, { db, budget: service, jobs, queue })
-    // One for all jobs: the ceiling of calls holds for all of them together.
+    // All jobs share one connection, so that the limit of concurrent calls holds for all of them together.
     await using connection = await openRunConnection(context, { service, database }, db, { onCall: statusPage?.onCall })
     const runContext = { ...context, openProgress: async () => createPlainProgress(log, clock) }
 
@@ -86,7 +86,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
   },
 )
 
-/** Waits for all parts; where one of them fails, the others are ended too. */
+/** Waits for all parts; if one fails, ends the others too. */
 async function runSideBySide(
   signal: AbortSignal,
   start: (ends: AbortSignal) => readonly Promise<void>[],
@@ -105,7 +105,7 @@ function describeNext(jobs: readonly Job[], nowMs: number): readonly string[] {
   })
 }
 
-/** Where the page is, who may see it, in which language, and which time of channels is read. */
+/** The status page's address, token and language, and the configured range of each channel. */
 function readStatusPageSettings(source: SettingSource) {
   const rangeOf = rangeOfChannels(readChannelsIfAny(source))
   return { ...readHttpSettings(source), language: readLanguage(source), rangeOf }
@@ -117,8 +117,8 @@ interface StatusPageParts extends Pick<StatusServerOptions, 'db' | 'budget'> {
 }
 
 /**
- * Starts the page, and says where it is.
- * @throws config.invalid where it cannot listen
+ * Starts the status page and prints its URL; does nothing if the page is off.
+ * @throws config.invalid if it cannot listen
  */
 async function openStatusPage(
   context: CliContext,

@@ -14,7 +14,7 @@ const meanings: Readonly<Record<RunStatus, string>> = {
 const columns = ['inserted', 'updated', 'unchanged', 'calls'] as const
 const exceptions = ['removed', 'quarantined', 'degraded'] as const
 
-/** What a run did, for a person: its streams, in sixty columns; problems and verdict. `timeZone`: the service's. */
+/** Describes a run: its streams, in sixty columns; its problems; its status. `timeZone`: the service's. */
 export function summarize(outcome: RunOutcome, timeZone: string): string[] {
   const { status, streams, errors, startedAt, finishedAt, resumesAt } = outcome
   const all = Object.entries(streams)
@@ -25,7 +25,7 @@ export function summarize(outcome: RunOutcome, timeZone: string): string[] {
   })
   const tables = [...formatTable(['stream', 'read', ...columns], rows), '', ...formatTable(['stream', 'slices'], ends)]
   const later = resumesAt === null ? '' : `, goes on at ${minuteIn(timeZone)(new Date(resumesAt))} ${timeZone}`
-  // The clock may have been set back meanwhile.
+  // The clock may have been set back during the run.
   const seconds = Math.max(0, Date.parse(finishedAt) - Date.parse(startedAt)) / 1000
   const moving = Object.values(streams).reduce((sum, { slices }) => sum + slices.moving, 0)
   return [
@@ -36,7 +36,7 @@ export function summarize(outcome: RunOutcome, timeZone: string): string[] {
   ]
 }
 
-/** Prints what a run did, for a person or as the object of `--json`. @returns the exit code */
+/** Prints what a run did, as text or as the object of `--json`. @returns the exit code */
 export function printOutcome(context: CliContext, outcome: RunOutcome, isJson: boolean, timeZone: string): number {
   printResult(context, isJson, outcomeObject(outcome), summarize(outcome, timeZone))
   return exitCodes[outcome.status]

@@ -5,24 +5,24 @@ import type { CliContext, Command } from './command.ts'
 import { checkUsage, type Refuse } from './failure.ts'
 
 /**
- * A flag: what it does, for one that takes no value; else what stands for its value (empty: it takes none), what it
- * does, and the actions that it belongs to (none: all).
+ * A flag: what it does, if it takes no value; else a placeholder for its value (empty: it takes none), what it does,
+ * and the actions that it belongs to (none: all).
  */
 type Flag = string | readonly [value: string, does: string, ...actions: string[]]
 type Flags = Readonly<Record<string, Flag>>
 
 type Value<F extends Flag> = F extends string | readonly ['', ...unknown[]] ? boolean : string | undefined
 
-/** How a verb is used; its parser and its `--help` are made from it. */
+/** The usage of a verb. Its parser and its `--help` are made from it. */
 export interface Usage<A extends string, F extends Flags> {
   readonly about: string
   readonly actions?: Readonly<Record<A, string>>
-  /** The action where none is given. */
+  /** The action if none is given. */
   readonly defaultAction?: NoInfer<A>
-  /** Names of the words behind the action; a `…` at the end allows any number. */
+  /** Names of the words after the action; a `…` at the end allows any number. */
   readonly words?: string
   readonly flags: F
-  /** Behind the flags: exit codes, for instance. */
+  /** Shown after the flags: exit codes, for instance. */
   readonly notes?: string
   readonly examples: string
 }
@@ -34,8 +34,8 @@ interface Given<A extends string, F extends Flags> {
 }
 
 /**
- * Makes a verb of its usage. `read` turns what was typed into what `act` needs, and refuses what is wrong.
- * `run` @throws LivehouseError `usage.invalid` with every problem of the command line at once.
+ * Defines a verb. `read` turns the parsed command line into what `act` needs, and refuses what is wrong.
+ * `run` @throws LivehouseError `usage.invalid` listing every problem of the command line.
  */
 export function defineCommand<const A extends string, const F extends Flags, T>(
   usage: Usage<A, F>,
@@ -67,7 +67,7 @@ function helpOf(verb: string, usage: Usage<string, Flags>): string {
 
 function parserOf({ about, flags }: Usage<string, Flags>): Parser {
   const parser = new Parser()
-    // Lines of one paragraph are joined, as help wraps them by its own width.
+    // Join the lines of a paragraph: help wraps them at its own width.
     .description(about.replaceAll(/(?<=\S)\n(?=\S)/g, ' '))
     .helpOption(false)
     .optionsGroup('Flags:')
@@ -75,7 +75,7 @@ function parserOf({ about, flags }: Usage<string, Flags>): Parser {
     const [value, does, ...actions] = partsOf(flag)
     const where = actions.length === 0 ? '' : `${actions.join(', ')}: `
     const option = new Option(value === '' ? `--${name}` : `--${name} <${value}>`, where + does)
-    // A missing required value would end the parsing; this one is reported with all other problems.
+    // A missing required value would end the parsing. An optional one is reported below, with all other problems.
     option.optional = option.required
     option.required = false
     parser.addOption(option)
@@ -117,13 +117,13 @@ function parse<A extends string, F extends Flags>(
       refuse(`--${name} does not belong to ${action}; it belongs to ${of.join(' and ')}`)
     return [name, option.optional ? value : times > 0] as const
   })
-  // The flags' own types say of each which kind of value it has; the action is one of its names, or was refused.
+  // Each flag's type determines the type of its value; the action is one of the known names, or was refused.
   const given: unknown = { action, words, values: Object.fromEntries(values) }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion
   return given as Given<A, F>
 }
 
-/** Refuses words that there is no place for. @param hasStreams whether there is a flag for names of streams */
+/** Refuses surplus words. @param hasStreams whether there is a flag `--streams` to suggest */
 export function refuseWords(words: readonly string[], refuse: Refuse, hasStreams = false): void {
   for (const word of words) {
     const isStream = hasStreams && streamNames.some((name) => name === word)
@@ -131,7 +131,7 @@ export function refuseWords(words: readonly string[], refuse: Refuse, hasStreams
   }
 }
 
-/** Takes the action from the front of the words. It may be of two words. */
+/** Removes the action, one or two words, from the front of the words. */
 function chooseAction(
   words: string[],
   actions: readonly string[],

@@ -2,10 +2,10 @@ import { boundsOf } from '../../app/outcome.ts'
 import type { Acceptance } from '../../ledger/slices/acceptances.ts'
 import { counted, minuteIn, rangeText } from '../format.ts'
 
-/** Ranges of one acceptance that are listed. */
+/** The largest number of ranges to list. */
 const MOST_RANGES = 3
 
-/** `visitors channel=9: 2 rows may be missing until 2026-12-20 14:30: duplicates of March`, in times of a zone. */
+/** `visitors channel=9: 2 rows may be missing until 2026-12-20 14:30: duplicates of March`, in a zone's time. */
 export function describeAcceptance(acceptance: Acceptance, timeZone: string): string {
   const { stream, channelId, windows, missingRows, expiresAt, reason } = acceptance
   const place = channelId === null ? stream : `${stream} channel=${channelId}`
@@ -16,7 +16,7 @@ export function describeAcceptance(acceptance: Acceptance, timeZone: string): st
   return `${place}${where}: ${counted(missingRows, 'row')} may be missing until ${until}: ${reason}`
 }
 
-/** The same for programs. */
+/** The JSON object of an acceptance. */
 export function acceptanceObject(acceptance: Acceptance, nowMs: number): Readonly<Record<string, unknown>> {
   return {
     number: acceptance.acceptanceId,

@@ -3,7 +3,7 @@ import { findStream } from '../../streams/registry.ts'
 import type { PartitionAudit } from '../../sync/audit/partition-audit.ts'
 import { counted, formatTable, rangeText, type TableCell } from '../format.ts'
 
-/** Where there are more partitions, only those that differ are listed; the others are counted by stream. */
+/** Of more partitions than this, only those that differ are listed; all are counted by stream. */
 const MOST_PARTITIONS = 40
 
 function wordOf({ verdict, sourceRows }: PartitionAudit): string {
@@ -11,7 +11,7 @@ function wordOf({ verdict, sourceRows }: PartitionAudit): string {
   return verdict === 'unread' ? 'not read yet' : verdict
 }
 
-/** What was compared, for a person: a line a partition, then what differs and what was done about it. */
+/** Describes an audit: a line per partition, then what differs and what was done about it. */
 export function describeAudit(outcome: AuditOutcome): string[] {
   const { partitions, unaudited, gone, errors, status } = outcome
   const isOk = ({ verdict }: PartitionAudit) => verdict === 'equal' || verdict === 'unverifiable'

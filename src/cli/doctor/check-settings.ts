@@ -14,7 +14,7 @@ import { describeUnknownSettings, type Environment, writersOf } from '../../conf
 import { hasCode } from '../../core/errors.ts'
 import type { Report } from '../../app/doctor/check.ts'
 
-/** Each group by itself, so that a mistake in one does not hide others. @returns those that are right */
+/** Checks each group by itself, so that a mistake in one does not hide others. @returns the valid groups */
 export function checkSettings(environment: Environment, report: Report) {
   const check = <T>(name: string, read: SettingsReader<T>): T | undefined => {
     try {

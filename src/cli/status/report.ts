@@ -13,7 +13,7 @@ import type { QuarantineGroup } from '../../ledger/quarantine/quarantine-reasons
 import { onlyWhenNamed } from '../../streams/registry.ts'
 
 /**
- * What is known, for a person. Times are those of the service's wall clock.
+ * Describes the state of the warehouse. Times are those of the service's wall clock.
  * @param health undefined for a database without a schema
  */
 export function describeStatus(health: Health | undefined, nowMs: number): string[] {
@@ -39,7 +39,7 @@ export function describeStatus(health: Health | undefined, nowMs: number): strin
       `${minute(startedAt)} (${age(startedAt)})`,
       finishedAt === null ? '–' : formatDuration(finishedAt.getTime() - startedAt.getTime()),
     ])
-  // What is accepted needs no repair, but is never shown as proven.
+  // An accepted shortfall needs no repair, but is never shown as proven.
   const accepted = shownAcceptances(health, nowMs).map((each) => {
     const [state, then] = isStanding(each, nowMs) ? ['accepted', ''] : ['expired', '; the next sync reads it again']
     return `~ ${state} (${each.acceptanceId}): ${describeAcceptance(each, timeZone)}${then}`
@@ -68,7 +68,7 @@ export function describeStatus(health: Health | undefined, nowMs: number): strin
 
 const LAST_RUNS = 5
 
-/** To the minute also at midnight, where a date alone would seem to include its day. */
+/** Shows the time even at midnight, as a date alone would seem to include its day. */
 const toMinute = (at: WallTime) => formatWallTime(at).slice(0, 16)
 
 function coverageOf(least: LedgerUnit | undefined): string {
@@ -76,7 +76,7 @@ function coverageOf(least: LedgerUnit | undefined): string {
   return least.until === null ? `nothing of ${least.leastCovered}` : toMinute(least.until)
 }
 
-/** What is left of the day's calls: `7 of 10`; by channel those that have used some, then the others. */
+/** The calls left today: `7 of 10`; with a budget per channel, those that have used some first. */
 function leftOf({ budget, scope, scopes }: CallBudget): string {
   const note = ' (the service has refused a further one)'
   const refused = ({ spentAt }: CallBudget['scopes'][number]) => (spentAt === null ? '' : note)
@@ -93,12 +93,12 @@ function goneIn({ channels }: Health): readonly string[] {
   return channels.flatMap(({ channelId, state }) => (state === 'gone' ? [channelId] : []))
 }
 
-/** Those that stand, and those that have expired while something still counts by them. */
+/** The acceptances in force, and expired ones by which slices still count as accepted. */
 function shownAcceptances({ acceptances }: Health, nowMs: number): readonly Acceptance[] {
   return acceptances.filter((each) => isStanding(each, nowMs) || each.isInUse)
 }
 
-/** Those with most rows first, each with its most common kind of reason. */
+/** The quarantined rows of each stream, the most first, with the most common reason. */
 function countByStream(groups: readonly QuarantineGroup[]) {
   const counts = [...Map.groupBy(groups, ({ stream }) => stream)].map(([stream, [first, ...more]]) => {
     const rows = more.reduce((sum, { items }) => sum + items, first?.items ?? 0)
@@ -107,7 +107,7 @@ function countByStream(groups: readonly QuarantineGroup[]) {
   return counts.toSorted((a, b) => b.rows - a.rows)
 }
 
-/** One line a stream that is older than it should be. */
+/** One line for each stale stream. */
 export function describeStale(stale: readonly StreamHealth[], maxAge: string, nowMs: number): string[] {
   return stale.map(({ stream, last }) => {
     if (!last?.lastLandedAt) return `✗ ${stream}: nothing of it has landed yet (--max-age ${maxAge})`
@@ -118,7 +118,7 @@ export function describeStale(stale: readonly StreamHealth[], maxAge: string, no
   })
 }
 
-/** The same for programs. */
+/** The JSON object of `status`. */
 export function statusObject(
   health: Health | undefined,
   stale: readonly StreamHealth[] | undefined,
@@ -172,7 +172,7 @@ const REPAIR =
   `${onlyWhenNamed} only where it is named; livehouse backfill reads a range again at once, and livehouse ledger ` +
   'forget drops what was read of it in vain.'
 
-/** What is not covered or not proven, and how it is repaired; nothing where all is well. */
+/** Describes what is not covered or not proven, and how to repair it; empty if all is well. */
 function describeOpenPoints({ open, openCounts: { gap, problem } }: Health): string[] {
   const [gaps, shortfalls] = [firstOf(open, 'gap'), firstOf(open, 'problem')]
   return [
