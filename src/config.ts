@@ -142,7 +142,7 @@ export function readJobsDir(source: SettingSource): string {
   const folder = given === undefined ? (hasOwn ? own : shipped) : resolve(given)
   const isForeign = given === undefined && folder !== shipped && process.getuid?.() === 0 && statSync(folder).uid !== 0
   const problem = isForeign
-    ? `${folder} belongs to another user, and livehouse runs as root; LIVEHOUSE_JOBS_DIR set to it runs its files`
+    ? `${folder} belongs to another user, and livehouse runs as root; to run its files, set LIVEHOUSE_JOBS_DIR to it`
     : describeOpenFile(folder)
   if (problem !== undefined) source.refuse(problem)
   return folder
@@ -183,7 +183,7 @@ function readEnvFile(path: string): Environment {
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return {}
     throw new LivehouseError('config.invalid', 'the settings cannot be read', {
-      problems: [`${path} cannot be read (${reasonOf(error)}); it should be a file of NAME=value lines, or not there`],
+      problems: [`${path} cannot be read (${reasonOf(error)}); it should be a file of NAME=value lines, or not exist`],
     })
   }
 }

@@ -101,10 +101,10 @@ test.each([
   ['LIVEHOUSE_LIST_PARAMS', 'header', 'is "header"; it should be query or body'],
   ['LIVEHOUSE_V1_BUDGET_SCOPE', 'user', 'is "user"; it should be account or channel'],
   ['LIVEHOUSE_REQUEST_TIMEOUT', '0', 'is "0"; it should be a number of seconds from 0.001 to 3600'],
-  ['LIVEHOUSE_API_TOKEN', 'Bearer hush', '(not shown) is not right; it should be the bare token, without a space'],
+  ['LIVEHOUSE_API_TOKEN', 'Bearer hush', '(not shown) is not valid; it should be the bare token, without a space'],
   ['LIVEHOUSE_API_TOKEN', '', 'it should be a token, or LIVEHOUSE_APP_ID with LIVEHOUSE_APP_SECRET'],
   ['LIVEHOUSE_APP_SECRET', 'hush', 'LIVEHOUSE_APP_ID is not set, but LIVEHOUSE_APP_SECRET is'],
-  ['HTTPS_PROXY', 'me:hush@proxy:3128', 'HTTPS_PROXY (not shown) is not right; it should be an http or https URL'],
+  ['HTTPS_PROXY', 'me:hush@proxy:3128', 'HTTPS_PROXY (not shown) is not valid; it should be an http or https URL'],
 ])('%s=%s is a problem', (name, value, problem) => {
   const problems = problemsOf({ ...service, [name]: value }, readServiceSettings)
   expect(problems).toEqual([expect.stringContaining(problem)])
@@ -145,7 +145,7 @@ test('the database is a Postgres URL, in words that the driver does not warn of,
 
 test.each([
   ['', 'DATABASE_URL is not set; it should be a Postgres URL'],
-  ['mysql://me:hush@db/x', 'DATABASE_URL (not shown) is not right; it should be a Postgres URL'],
+  ['mysql://me:hush@db/x', 'DATABASE_URL (not shown) is not valid; it should be a Postgres URL'],
   ['postgres://me:hush@db/a%b', '%25 for a %'],
   ...['#', '/', '?'].map((mark) => [`postgres://me:hush@ed${mark}hush:x@db/x`, 'with %40 for an @']),
 ])('the database %j is a problem that says both ways', (given, problem) => {

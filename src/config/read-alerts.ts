@@ -12,7 +12,7 @@ export function readAlertSettings(source: SettingSource): AlertSettings {
   const format = readChoice(source, FORMAT, ['json', 'dingtalk', 'wecom', 'feishu', 'slack'])
   const secret = source.value(SECRET) ?? null
   for (const name of source.isSet(WEBHOOK) ? [] : [FORMAT, SECRET, KEYWORD]) {
-    if (source.isSet(name)) source.refuse(`${name} is set, but ${WEBHOOK} is not; it should be the address to tell`)
+    if (source.isSet(name)) source.refuse(`${name} is set, but ${WEBHOOK} is not; it should be the URL for alerts`)
   }
   if (secret !== null && (format === 'wecom' || format === 'slack'))
     source.refuse(`${SECRET} is set, but ${format} has no signature; it should not be set`)

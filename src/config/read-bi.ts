@@ -30,9 +30,7 @@ function readMask(source: SettingSource): readonly PersonalData[] | undefined {
   const names = given.split(',').map((name) => name.trim())
   const known = maskableKinds.filter((kind) => names.includes(kind))
   for (const name of names.filter((name) => !maskableKinds.some((kind) => kind === name))) {
-    source.refuse(
-      `LIVEHOUSE_MASK names ${show(name)}; it should be none, or of ${maskableKinds.join(', ')}, separated by commas`,
-    )
+    source.refuse(`LIVEHOUSE_MASK names ${show(name)}; it should be none, or a list of ${maskableKinds.join(', ')}`)
   }
   return known
 }

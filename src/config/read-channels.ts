@@ -32,7 +32,7 @@ export function readChannelsIfAny(source: SettingSource): readonly ChannelSettin
     if (!/^[\w-]{1,64}$/.test(channelId)) {
       const what = channelId === '' ? 'an id is empty' : `${show(channelId)} is not a channel id`
       refuse(`${place}${what}; it should be 1 to 64 letters, digits, - or _`)
-    } else if (channels.has(channelId)) refuse(`${place}channel ${channelId} is there twice; it should be there once`)
+    } else if (channels.has(channelId)) refuse(`${place}channel ${channelId} is listed twice; it should be listed once`)
     else channels.set(channelId, channel)
   }
   return [...channels.values()]

@@ -15,10 +15,10 @@ export function readCredentials(
   const [hasId, hasSecret] = [source.isSet(APP_ID), source.isSet(APP_SECRET)]
   if (hasId !== hasSecret) {
     const [given, missing] = hasId ? [APP_ID, APP_SECRET] : [APP_SECRET, APP_ID]
-    source.refuse(`${missing} is not set, but ${given} is; it should be set too, they belong together`)
+    source.refuse(`${missing} is not set, but ${given} is; it should be set too: they belong together`)
   }
   if (hasId && !source.isSet(AUTH_URL))
-    source.refuse(`${AUTH_URL} is not set, but ${APP_ID} is; it should be the address that hands out tokens`)
+    source.refuse(`${AUTH_URL} is not set, but ${APP_ID} is; it should be the URL that issues tokens`)
   if (!hasId && !hasSecret && !source.isSet(API_TOKEN))
     source.refuse(`${API_TOKEN} is not set, nor is ${APP_ID}; it should be a token, or ${APP_ID} with ${APP_SECRET}`)
   const expected = 'the bare token, without a space, a line break or a letter beyond ASCII'

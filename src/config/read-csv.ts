@@ -72,7 +72,7 @@ export function readTable(
   }
   return rows.map(({ line, cells }) => {
     if (cells.length !== names.length)
-      refuse(`${file} line ${line}: there are ${cells.length} cells; it should have ${names.length}, as the header has`)
+      refuse(`${file} line ${line}: it has ${cells.length} cells; it should have ${names.length}, like the header`)
     return { line, cell: (column: string): string => cells[names.indexOf(column)] ?? '' }
   })
 }

@@ -59,7 +59,7 @@ export function writersOf(path: string): 'its group' | 'everybody' | undefined {
 /** A problem if this process is root and everybody may write to the file; else undefined. */
 export function describeOpenFile(path: string, uid = process.getuid?.()): string | undefined {
   if (uid !== 0 || writersOf(path) !== 'everybody') return undefined
-  return `${path} may be changed by everybody, and livehouse runs as root; take that right away: chmod o-w ${path}`
+  return `${path} may be changed by everybody, and livehouse runs as root; remove that right: chmod o-w ${path}`
 }
 
 /** Why a file cannot be read, for a message. */
@@ -80,5 +80,5 @@ export function describeUnknownSettings(environment: Environment): readonly stri
   const names = [...new Set(example.match(/(?<=^#?)[A-Z0-9_]+(?==)/gm))]
   const unknown = given.filter((name) => !names.includes(name.replace(/_FILE$/, '')))
   const near = (name: string) => didYouMean(names.find((each) => name === `LIVEHOUSE_${each}`) ?? name, names)
-  return unknown.map((name) => `${name} is no setting${near(name)}`)
+  return unknown.map((name) => `${name} is not a setting${near(name)}`)
 }

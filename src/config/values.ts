@@ -22,7 +22,7 @@ export function readValue<T>(
   if (given === undefined) return fallback
   const value = parse(given)
   if (value !== undefined) return value
-  source.refuse(`${name} ${isSecret ? '(not shown) is not right' : `is ${show(given)}`}; it should be ${expected}`)
+  source.refuse(`${name} ${isSecret ? '(not shown) is not valid' : `is ${show(given)}`}; it should be ${expected}`)
   return fallback
 }
 

@@ -74,7 +74,7 @@ test('settings that are wrong are each named, and everything else is checked', a
   expect(new Set(failed)).toEqual(new Set(['serve settings']))
   expect(failed.length).toBeGreaterThan(2)
   expect(byName.get('schema')?.result).toBe('ok')
-  expect(byName.get('settings')?.seen).toBe('LIVEHOUSE_MASC is no setting; did you mean LIVEHOUSE_MASK?')
+  expect(byName.get('settings')?.seen).toBe('LIVEHOUSE_MASC is not a setting; did you mean LIVEHOUSE_MASK?')
 })
 
 test('a .env or folder of jobs that others may change is named; where everybody may, root goes no further', () => {

@@ -28,7 +28,7 @@ test('what is wrong is named with what it should be', () => {
   readBi(source)
   expect(source.problems()).toEqual([
     expect.stringMatching(/^LIVEHOUSE_CURRENCY is "yuan"; it should be .* such as CNY$/),
-    expect.stringMatching(/^LIVEHOUSE_MASK names "mail"; it should be none, or of phone, ip, .*, outer_id/),
+    expect.stringMatching(/^LIVEHOUSE_MASK names "mail"; it should be none, or a list of phone, ip, .*, outer_id/),
     expect.stringMatching(/^LIVEHOUSE_MASK names ""; /),
     expect.stringMatching(/^LIVEHOUSE_BROADCAST_MIN is "0"; it should be a whole number of minutes from 1 to 9999$/),
   ])

@@ -44,7 +44,7 @@ test.each<[string, Uint8Array]>([
 test.each([
   ['', 'LIVEHOUSE_CHANNELS is not set'],
   ['9,,10', 'LIVEHOUSE_CHANNELS: entry 2: an id is empty'],
-  ['9,10,9', 'entry 3: channel 9 is there twice'],
+  ['9,10,9', 'entry 3: channel 9 is listed twice'],
   ['9/../8', 'entry 1: "9/../8" is not a channel id'],
   ['@/nowhere/ids', 'the file /nowhere/ids cannot be read (there is no such file)'],
   ['@/', 'the file / cannot be read (it is a folder)'],
@@ -55,14 +55,14 @@ test.each([
 })
 
 test.each([
-  ['9\n10\n9\n', 'channels.csv line 3: channel 9 is there twice'],
+  ['9\n10\n9\n', 'channels.csv line 3: channel 9 is listed twice'],
   ['# nothing\n', 'channels.csv names no channel'],
   ['channel_id,label\n', 'channels.csv names no channel'],
   ['channel_id,from\n9,2026-01-01 10:00\n', 'line 2: from is "2026-01-01 10:00"; it should be a date'],
   ['channel_id,from\n9,2026-01-01\n10,2026-02-30\n', 'line 3: from is "2026-02-30"; it should be a date'],
   ['channel_id,from,until\n9,2026-02-01,2026-02-01\n', 'line 2: until is 2026-02-01; it should be after from'],
   ['channel_id,is_test\n9,maybe\n', 'line 2: is_test is "maybe"; it should be true or false'],
-  ['channel_id,label\n9,a,b\n', 'line 2: there are 3 cells; it should have 2'],
+  ['channel_id,label\n9,a,b\n', 'line 2: it has 3 cells; it should have 2'],
   ['channel_id,channel_id\n9,9\n', 'has the header "channel_id,channel_id"'],
   ['channel_id,label\n9,"a\n', 'is not CSV'],
   ['channel_id,label\n,a\n', 'line 2: an id is empty'],

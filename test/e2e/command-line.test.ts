@@ -15,9 +15,9 @@ describe('an operator who mistypes', () => {
     const misspelt = { LIVEHOUSE_CHANELS: '9', LIVEHOUSE_FRUIT: 'pear', LIVEHOUSE_DATABASE_URL: 'pear' }
     const known = { LIVEHOUSE_CHANNELS_FILE: 'x', LIVEHOUSE_QUEUE_URL: 'x' }
     const { code, err } = await livehouse(['dictionary'], { ...misspelt, ...known })
-    expect(err).toContain('LIVEHOUSE_CHANELS is no setting; did you mean LIVEHOUSE_CHANNELS?')
-    expect(err).toContain('LIVEHOUSE_DATABASE_URL is no setting; did you mean DATABASE_URL?')
-    expect([code, err]).toEqual([0, expect.stringContaining('LIVEHOUSE_FRUIT is no setting')])
+    expect(err).toContain('LIVEHOUSE_CHANELS is not a setting; did you mean LIVEHOUSE_CHANNELS?')
+    expect(err).toContain('LIVEHOUSE_DATABASE_URL is not a setting; did you mean DATABASE_URL?')
+    expect([code, err]).toEqual([0, expect.stringContaining('LIVEHOUSE_FRUIT is not a setting')])
     expect(err).not.toMatch(/CHANNELS_FILE|pear|QUEUE_URL/)
   })
 
