@@ -59,7 +59,7 @@ export async function recordUnknownChannels(
   if (tooMany.length > 0) {
     log.warn('channels.unknown', {
       channels: tooMany.length,
-      reason: 'over half of the channels at once are a failure of the service: none is gone, and all are read again',
+      reason: 'the service does not know over half of the channels: that is taken for its failure, and none is gone',
     })
   }
   const left = problems.filter((problem) => !unknownChannelOf(problem).some((channelId) => gone.includes(channelId)))
@@ -73,8 +73,8 @@ function unknownChannelOf({ code, partition }: RunProblem): readonly string[] {
 
 function goneProblem(channelId: string): RunProblem {
   const message =
-    `the service has not known channel ${channelId} on ${DAYS_UNTIL_GONE} days: it is gone. ` +
-    `It is asked for once a day, and read again when it is known; take it out of LIVEHOUSE_CHANNELS, ` +
+    `the service did not know channel ${channelId} on ${DAYS_UNTIL_GONE} days: it is gone. ` +
+    `It is checked once a day, and read again when it is back; remove it from LIVEHOUSE_CHANNELS, ` +
     `or try it now with --channels ${channelId}.`
   return { stream: null, partition: `channel=${channelId}`, code: 'api.channelUnknown', message }
 }

@@ -74,7 +74,7 @@ export async function claimOnFirstPage(context: AppContext, { service, database 
     await claimSource(db, service)
     const { notice } = database.isAutoMigrated ? await publishBi(db, { signal: context.signal }) : {}
     const isOutdated = !database.isAutoMigrated && (await planBi(db)).length > 0
-    const outdated = 'The views are not those of the zone of the source: run `livehouse migrate up`, or `migrate sql`.'
+    const outdated = 'The views are not in the time zone of the source: run `livehouse migrate up`, or `migrate sql`.'
     if (notice !== undefined || isOutdated) context.remark(notice ?? outdated)
   }
 }
@@ -104,10 +104,10 @@ export async function readServiceTime(
   await serviceClock.refresh(signal)
   const aheadMs = serviceClock.ownAheadMs()
   if (aheadMs === undefined) {
-    const reason = "the service's answers have no Date, or one before 2001: this machine's clock counts instead"
+    const reason = "the service's answers have no Date, or one before 2001: this machine's clock is used instead"
     log.warn('clock.unknown', { reason })
   } else if (Math.abs(aheadMs) > MAX_CLOCK_DIFFERENCE_SECONDS * 1000) {
-    const reason = "this machine's clock differs from the service's, which counts: synchronise it (NTP)"
+    const reason = "this machine's clock differs from the service's, which is used: synchronise it (NTP)"
     log.warn('clock.differs', { aheadSeconds: Math.round(aheadMs / 1000), reason })
   }
   return serviceClock

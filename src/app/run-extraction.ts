@@ -170,8 +170,7 @@ async function extract(
   const mostAhead = isTold ? MAX_CLOCK_DIFFERENCE_SECONDS : MOST_BETWEEN_MACHINES
   const latest = new Date(startedAt.getTime() + mostAhead * 1000)
   const forgotten = isTold || !(await areMostRunsAfter(db, latest)) ? await forgetReadingsAfter(db, latest) : 0
-  if (forgotten > 0)
-    log.warn('ledger.forgotten', { runId, slices: forgotten, reason: 'they are later than the time now' })
+  if (forgotten > 0) log.warn('ledger.forgotten', { runId, slices: forgotten, reason: 'they lie in the future' })
 
   const deps = {
     ...createSliceDeps(context, connection, { db, service, clock, runId, report: progress.report }),

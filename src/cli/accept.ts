@@ -34,7 +34,7 @@ livehouse accept --stream signups --channel 10001589 --reason 'deleted by the or
     if (stream === undefined || others.length > 0) refuse('--stream should be one stream')
     const isOfAccount = stream?.partitionedBy === 'account'
     if (stream && !isOfAccount && channel === undefined)
-      refuse(`--channel is missing; ${stream.name} are those of a channel`)
+      refuse(`--channel is missing; ${stream.name} belongs to a channel`)
     if (isOfAccount && channel !== undefined)
       refuse(`--channel: ${stream.name} belongs to the account, not to a channel`)
     return {
@@ -55,7 +55,7 @@ livehouse accept --stream signups --channel 10001589 --reason 'deleted by the or
     if (fields.length > 0) context.print(`accepted: ${place} goes on without ${fields.join(', ')}: ${reason}`)
     if (failure === 'size unknown') {
       const next = 'livehouse sync reads it again; only the service can correct a total that is too small'
-      throw wrongUse(`${place}: how many rows are missing is not known; ${next}`)
+      throw wrongUse(`${place}: the number of missing rows is not known; ${next}`)
     }
     if (failure !== undefined && fields.length === 0) {
       const where = 'livehouse status and livehouse ledger show what is short'

@@ -84,7 +84,7 @@ livehouse api menu update --channel 10001589 --menu-id 1234 --name 互动`,
       print(`ticket   ${ticket}`)
       print('valid    5 minutes, for one use')
       print(`redeem   ${service.authUrl ?? ''}/v2/oauth2/authorize?ticket=${encodeURIComponent(ticket)}`)
-      print('         (in the browser of the person; add &redirect_uri=… to choose where it leads)')
+      print('         (in the browser of that person; add &redirect_uri=… to choose where it leads)')
     } else {
       const { channel = '', name } = values
       const menu = { name, type, rich_text: values['rich-text'], videos: vids?.map((vid) => ({ vid })) }

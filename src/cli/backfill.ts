@@ -17,9 +17,9 @@ const filtered = streams.filter(({ isTimeFiltered }) => isTimeFiltered)
 
 export const backfill = defineCommand(
   {
-    about: `Reads a date range again, whether it is covered or not. Interrupted, the same command resumes it and
-repeats nothing that has landed; finished, the same command reads the range once more. A sync beside it is not
-disturbed.`,
+    about: `Reads a date range again, whether it is covered or not. If interrupted, the same command resumes it and
+repeats nothing that has landed; once it has finished, the same command reads the range again. It does not disturb a
+sync that runs at the same time.`,
     flags: {
       from: ['DATE', "the first day of the service's calendar, or a time in whole minutes (2026-01-31T06:00)"],
       to: ['DATE', 'the day after the last one, or a time: exclusive (default: until now)'],

@@ -28,7 +28,7 @@ LIVEHOUSE_CHANNELS=10001589 livehouse capture --out captured --streams gifts`,
     if (out === '') refuse('--out needs a value: a folder for the files')
     const chosen = readStreams(values.streams, refuse) ?? streams
     if (chosen.some(({ isBudgeted }) => isBudgeted))
-      refuse(`--streams: ${onlyWhenNamed} allows ten calls a day, none is spent on this`)
+      refuse(`--streams: ${onlyWhenNamed} allows ten calls a day, and none is spent on this`)
     return { out: resolve(out), chosen }
   },
   async (context, { out, chosen }) => {

@@ -9,8 +9,8 @@ import { defineCommand } from './usage.ts'
 export const channels = defineCommand(
   {
     about: `The channels of LIVEHOUSE_CHANNELS and of the warehouse. Needs only the database. States: active; new
-(nothing has run since it was configured); retired (no longer configured); gone (the service has not known it on three
-days: it is asked for once a day).`,
+(nothing has run since it was configured); retired (no longer configured); gone (the service did not know it on three
+days: it is checked once a day).`,
     flags: { json: JSON_OF_LIST },
     examples: `livehouse channels
 livehouse channels --json | jq -r '.channels[] | select(.state == "new") | .channel_id'`,

@@ -23,10 +23,10 @@ export const db = defineCommand(
     about: `The PostgreSQL 18 that livehouse keeps in LIVEHOUSE_DATA_DIR (.livehouse), used with DATABASE_URL=embedded
 and by \`livehouse demo\`. It listens on one port of 127.0.0.1, and goes on running after a command.`,
     actions: {
-      start: 'starts it, where it does not run, and says where it listens',
+      start: 'starts it, unless it is running, and says where it listens',
       stop: 'stops it; the data stays',
-      url: 'prints the URL for psql and BI tools, with the password; starts it where need be',
-      psql: 'opens psql on it, with what stands behind --; without a psql on this machine, prints how to connect',
+      url: 'prints the URL for psql and BI tools, with the password; starts it if necessary',
+      psql: 'opens psql on it, with the arguments after --; if psql is not installed, prints how to connect',
       copy:
         'copies everything, the ledger included, into an empty database of another server, from one snapshot; all ' +
         'of it or nothing. The next sync with that DATABASE_URL goes on there',
@@ -36,7 +36,7 @@ and by \`livehouse demo\`. It listens on one port of 127.0.0.1, and goes on runn
     words: '[-- ARGUMENT]…',
     flags: {
       database: ['NAME', `${databases.join(', or ')}, which the demo makes (default: ${EMBEDDED_DATABASE})`],
-      to: ['URL', 'a Postgres URL; its password may stand in PGPASSWORD or ~/.pgpass, hidden from others', 'copy'],
+      to: ['URL', 'a Postgres URL; the password can be in PGPASSWORD or ~/.pgpass, hidden from others', 'copy'],
       file: ['PATH', 'the file of the dump, for its owner alone to read', 'dump', 'restore'],
     },
     examples: `livehouse db url
@@ -144,6 +144,6 @@ async function copyToServer(context: CliContext, from: string, to: string): Prom
   await copyDatabase(from, { url: to, setting: '--to', signal, onTable })
   await bringUpToDate(context, to, '--to')
   print(`copied to ${describeTarget(to)}. Set DATABASE_URL to it: the next sync goes on there.`)
-  print('Runs that still write to the old one are not followed.')
+  print('What runs still write to the old database is not copied.')
   return 0
 }

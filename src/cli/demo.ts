@@ -36,14 +36,14 @@ export const demo = defineCommand(
   {
     about: `All in one command, without an account and without a database: an emulator of the service with
 made-up channels and viewers, the PostgreSQL that livehouse keeps in LIVEHOUSE_DATA_DIR, a sync, a comparison of both,
-some queries, and how to connect. The database ${DATABASE} is made anew each time, which ends
+some queries, and how to connect. Each demo creates the database ${DATABASE} anew, which ends
 another demo that is under way; the PostgreSQL goes on running.`,
     flags: {
       channels: ['N', 'channels (default 5)'],
       viewers: ['N', 'viewers per channel (default 2000)'],
       json: JSON_OF_RUN,
     },
-    notes: 'Exit codes: 0 every table holds what the emulator has, 1 not so.',
+    notes: 'Exit codes: 0 every table holds what the emulator has, 1 otherwise.',
     examples: `livehouse demo
 livehouse demo --channels 2 --viewers 20000
 livehouse db psql --database ${DATABASE}`,

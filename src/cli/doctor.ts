@@ -17,7 +17,7 @@ endpoint, clock, database. It changes nothing, and shows no secret.
   ✓ good   ✗ to be repaired   ! worth a look   – not checked`,
     flags: {
       'confirm-source':
-        'says that the same account has moved to LIVEHOUSE_BASE_URL or LIVEHOUSE_APP_ID, and does nothing else',
+        'confirms that the same account has moved to LIVEHOUSE_BASE_URL or LIVEHOUSE_APP_ID; checks nothing',
     },
     notes: 'Exit codes: 0 no ✗, 1 at least one.',
     examples: `livehouse doctor

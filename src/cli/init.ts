@@ -13,7 +13,7 @@ const { stdin, stderr } = process
 export const init = defineCommand(
   {
     about: `Asks for the settings that a sync needs, writes them to .env in this folder (mode 0600), and checks them as
-livehouse doctor does. What is left empty is left out. Answers may be piped in, one a line; .env.example lists every
+livehouse doctor does. Empty answers are left out. Answers may be piped in, one a line; .env.example lists every
 setting.`,
     flags: {},
     notes: 'Exit codes: 0 everything is as it should be, 1 a check failed (correct .env), 2 .env is there already.',
@@ -35,7 +35,7 @@ livehouse init < answers.txt`,
     await ask('LIVEHOUSE_BASE_URL', "The service's address, such as https://api.example.com")
     const token = await ask('LIVEHOUSE_API_TOKEN', 'A fixed bearer token; empty where you have an app id', true)
     if (token === '') {
-      await ask('LIVEHOUSE_AUTH_URL', 'The address that hands out tokens')
+      await ask('LIVEHOUSE_AUTH_URL', 'The URL that issues tokens')
       await ask('LIVEHOUSE_APP_ID', 'The app id')
       await ask('LIVEHOUSE_APP_SECRET', 'Its secret', true)
     }
@@ -43,7 +43,7 @@ livehouse init < answers.txt`,
     const database = 'A Postgres URL; empty for the PostgreSQL that livehouse keeps in .livehouse'
     if ((await ask('DATABASE_URL', database, true)) === '') answers.set('DATABASE_URL', 'embedded')
     writeFileSync(FILE, [...envLines(Object.fromEntries(answers)), ''].join('\n'), { mode: 0o600, flag: 'wx' })
-    context.print(`${FILE} is written, for you alone to read.\n`)
+    context.print(`${FILE} is written; only you can read it.\n`)
     const environment = { ...context.environment, ...Object.fromEntries(answers) }
     const code = await doctor.run({ ...context, environment }, [])
     context.print(code === 0 ? '\nNext: livehouse sync' : `\nCorrect ${FILE}, then run livehouse doctor.`)

@@ -20,7 +20,7 @@ export const jobs = defineCommand(
   {
     about: `Lists the jobs of jobs/, or of LIVEHOUSE_JOBS_DIR: when each is due, when it ran last and how that ended.
 livehouse serve runs those that are on; livehouse run JOB runs any of them now. Reads only the files and the database.
-Exit code 2 where a job would be refused, which is named.`,
+Exit code 2 if a job would be refused; the output says why.`,
     flags: { json: JSON_OF_LIST },
     examples: `livehouse jobs
 livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,

@@ -16,7 +16,7 @@ export const labels = defineCommand(
 (gift_title, gift_label, gift_group) and are yours: no sync changes them.`,
     actions: {
       export: 'prints CSV, to be filled in and imported: each gift that was given or has a label',
-      import: 'reads CSV with gift_id, label and, if you like, gift_type and gift_group; an empty label removes it',
+      import: 'reads CSV with gift_id, label and optionally gift_type and gift_group; an empty label removes it',
     },
     words: '[FILE]',
     flags: {},
@@ -66,7 +66,7 @@ function readLabelsCsv(text: string | undefined, file: string, refuse: Refuse): 
     if (!isId) problem(`gift_id is ${show(id)}; it should be a whole number, the id that the service gives the gift`)
     const giftId = isId ? BigInt(id).toString() : id
     const earlier = seen.get(`${giftType}:${giftId}`)
-    if (earlier !== undefined) problem(`${giftType} gift ${giftId} is there twice, first on line ${earlier}`)
+    if (earlier !== undefined) problem(`${giftType} gift ${giftId} is listed twice, first on line ${earlier}`)
     seen.set(`${giftType}:${giftId}`, line)
     return { giftType, giftId, label: cell('label') || null, group: cell('gift_group') || null }
   })

@@ -34,7 +34,7 @@ export const ledger = defineCommand(
     actions: {
       show: 'covered ranges, gaps, the last reading with its proof, what fell short; all with --channels (the default)',
       forget:
-        'takes a range out of what is covered or was read in vain: the next sync reads it again. No row is deleted',
+        'removes a range from what is covered or was read in vain: the next sync reads it again. No row is deleted',
     },
     defaultAction: 'show',
     flags: {
@@ -122,19 +122,19 @@ async function forget(context: CliContext, asked: Asked): Promise<readonly strin
     lines.push(`What lies before LIVEHOUSE_HISTORY_FROM (${formatWallMinute(historyFrom)}) is not read again.`)
   const walks = asked.streams.filter(({ isTimeFiltered }) => !isTimeFiltered).map(({ name }) => name)
   if (asked.namesStreams && walks.length > 0)
-    lines.push(`${walks.join(', ')}: nothing to forget, every sync reads the whole list anyway.`)
+    lines.push(`${walks.join(', ')}: nothing to forget; every sync reads the whole list anyway.`)
   return lines
 }
 
 function describeForgotten(forgotten: readonly ForgottenPartition[]): string[] {
-  if (forgotten.length === 0) return ['Nothing of this was covered or read in vain; nothing is forgotten.']
+  if (forgotten.length === 0) return ['Nothing in this range was covered or read in vain; nothing is forgotten.']
   const slices = forgotten.reduce((sum, each) => sum + each.slices, 0)
   const rest = forgotten.length - MOST_PARTITIONS
   const rows = forgotten.slice(0, MOST_PARTITIONS).map((each) => [each.stream, each.partition, each.slices])
   return [
     ...formatTable(['stream', 'partition', 'slices'], rows),
     ...(rest > 0 ? [`… and ${rest} more partitions`] : []),
-    `Forgotten: what ${counted(slices, 'slice')} of ${counted(forgotten.length, 'partition')} covered of it. ` +
+    `Forgotten: the coverage of ${counted(slices, 'slice')} in ${counted(forgotten.length, 'partition')}. ` +
       'The next sync reads it again.',
   ]
 }

@@ -20,7 +20,7 @@ export const migrate = defineCommand(
 LIVEHOUSE_AUTO_MIGRATE is 0.`,
     actions: {
       up: 'applies what is pending, all or nothing, and brings the views and their roles up to date',
-      down: 'takes the last migration back, and with it the tables that it made and their rows',
+      down: 'reverts the last migration, and drops the tables that it made with their rows',
       status: 'lists every migration and when it was applied',
       sql: 'prints the SQL of what is pending, for a DBA, who runs it with psql',
     },
@@ -49,7 +49,7 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
         return code
       }
       case 'down':
-        return report(context, 'taken back', await migrateDown(db, { signal }))
+        return report(context, 'reverted', await migrateDown(db, { signal }))
       case 'status':
         for (const { name, appliedAt } of await readMigrationStatus(db, { signal }))
           context.print(`${name}  ${appliedAt ? minuteIn(timeZone)(new Date(appliedAt)) : 'pending'}`)
@@ -66,7 +66,7 @@ async function makeQueue(context: CliContext, settings: DatabaseSettings): Promi
     await (await openQueue(context, { ...settings, isAutoMigrated: true }))[Symbol.asyncDispose]()
   } catch (error) {
     if (!hasCode(error, 'db.refused')) throw error
-    context.remark(`the queue of livehouse worker was not made: ${error.message}`)
+    context.remark(`the queue of livehouse worker was not created: ${error.message}`)
   }
 }
 

@@ -43,7 +43,7 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
   line.signal.addEventListener('abort', () => {
     if (!hasCode(line.signal.reason, 'run.interrupted')) return
     const { signal } = line.signal.reason.details
-    terminal.write(`livehouse: ${signal}: finishing what is in flight, 10 s at most; once more ends at once\n`)
+    terminal.write(`livehouse: ${signal}: finishing what is in flight, 10 s at most; a second signal ends at once\n`)
   })
   let log: RedactingLog | undefined
   let hasPrinted = false

@@ -20,13 +20,13 @@ import { defineCommand } from './usage.ts'
 
 export const run = defineCommand(
   {
-    about: `Runs one job now, also one that is off, and ends with it: the way for cron, systemd and Kubernetes. A job
-is a file of jobs/, or of LIVEHOUSE_JOBS_DIR. Where another process is at work on it, nothing is done. With --cancel it
-ends a run of any command, on whichever machine, and all that workers do for it.`,
+    about: `Runs one job now, even one that is off, and exits when it has ended: for cron, systemd and Kubernetes. A job
+is a file of jobs/, or of LIVEHOUSE_JOBS_DIR. Does nothing if another process is running the job. With --cancel, ends a
+run of any command, on any machine, and all that workers do for it.`,
     words: 'JOB',
     flags: { cancel: ['RUN', 'cancels the run of this number, which livehouse status shows'], json: JSON_OF_RUN },
     notes: `Exit codes: 0 everything has landed, 1 nothing could be done, 2 wrong use, 3 a part failed or fell short, 4
-work is left that waits, or another process is at work on the job, 130 and 143 interrupted.`,
+work is left that waits, or another process is running the job, 130 and 143 interrupted.`,
     examples: `livehouse run nightly
 livehouse run --cancel 12
 livehouse run v1-history --json | jq .resumes_at
@@ -85,7 +85,7 @@ async function runNamed(context: CliContext, name: string): Promise<RunOutcome |
 }
 
 function heldBy(job: string, startedAt: string, finishedAt: string): RunOutcome {
-  const message = `another process is at work on the job ${job}: nothing was done; livehouse jobs shows since when`
+  const message = `another process is running the job ${job}, so nothing was done; livehouse jobs shows since when`
   const errors = [{ stream: null, partition: null, code: 'job.running', message }] as const
   const times = { startedAt, finishedAt, resumesAt: null }
   return { runId: null, command: `run ${job}`, status: 'waiting', ...times, streams: {}, errors }

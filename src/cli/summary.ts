@@ -30,7 +30,7 @@ export function summarize(outcome: RunOutcome, timeZone: string): string[] {
   const moving = Object.values(streams).reduce((sum, { slices }) => sum + slices.moving, 0)
   return [
     ...(all.length === 0 ? [] : tables),
-    ...(moving === 0 ? [] : [`moved meanwhile, and read again by the next run: ${counted(moving, 'list')}`]),
+    ...(moving === 0 ? [] : [`changed meanwhile, read again by the next run: ${counted(moving, 'list')}`]),
     ...errors.map(({ message }) => `✗ ${message}`),
     `${status}: ${meanings[status]} (${seconds.toFixed(1)} s${later})`,
   ]

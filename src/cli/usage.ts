@@ -127,7 +127,7 @@ function parse<A extends string, F extends Flags>(
 export function refuseWords(words: readonly string[], refuse: Refuse, hasStreams = false): void {
   for (const word of words) {
     const isStream = hasStreams && streamNames.some((name) => name === word)
-    refuse(`there is no place for ${JSON.stringify(word)}${isStream ? `; did you mean --streams ${word}?` : ''}`)
+    refuse(`unexpected argument ${JSON.stringify(word)}${isStream ? `; did you mean --streams ${word}?` : ''}`)
   }
 }
 

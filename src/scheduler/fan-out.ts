@@ -125,8 +125,8 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
   if (slice === undefined) return
   if (state !== 'completed') {
     const { message, value } = Object(output)
-    const why = String(message ?? Object(value).message ?? 'it does not say why')
-    const reason = state === 'cancelled' ? 'its job was cancelled' : `no worker got to its end: ${why}`
+    const why = String(message ?? Object(value).message ?? 'no reason is given')
+    const reason = state === 'cancelled' ? 'its job was cancelled' : `no worker could finish it: ${why}`
     const told = new LivehouseError('job.failed', `${name} ${partitionKey(partition)}: ${reason}`, {})
     tally.add(slice, failedBy(told), false)
     if (state === 'failed' && ++run.unreached >= MOST_UNREACHED) run.stop(told.message)
@@ -155,6 +155,6 @@ export async function openQueueIf(isAsked: boolean, context: AppContext, setting
   if (!isAsked) return undefined
   const { openQueue } = await import('./open-queue.ts')
   const queue = await openQueue(context, settings)
-  context.remark('queued: what runs `livehouse worker` or `livehouse serve` does the work')
+  context.remark('queued: `livehouse worker` and `livehouse serve` do the work')
   return queue
 }

@@ -92,14 +92,14 @@ async function loadJob(
 ): Promise<LoadedJob> {
   const file = join(folder, first)
   const refuse = (problems: readonly string[]): LoadedJob => ({ problems: problems.map((each) => `${file}: ${each}`) })
-  if (!JOB_NAME.test(name)) return refuse(['its name is that of the job: it should be of a-z, 0-9 and single hyphens'])
+  if (!JOB_NAME.test(name))
+    return refuse(['its name is that of the job: it should consist of a-z, 0-9 and single hyphens'])
   if (others.length > 0) return refuse([`${others.join(' and ')} is a job of the same name; keep one of them`])
   let exported: unknown
   try {
     // The timer also keeps Node from exiting without a message if an `await` in the file never settles.
     exported = await within(systemClock, longestMs, import(pathToFileURL(file).href), undefined)
-    if (exported === undefined)
-      throw new Error('it does not come to an end; a job file should await nothing that may not come')
+    if (exported === undefined) throw new Error('it took too long; a job file should await nothing that may never come')
   } catch (error) {
     const { message = String(error), stack = '' } = error instanceof Error ? error : {}
     const [, behind = ''] = stack.split(`${pathToFileURL(file).href}:`)

@@ -111,8 +111,8 @@ function executorOf(db: Db): ReturnType<typeof fromKysely> {
 
 function notUpToDate(): LivehouseError<'db.pendingMigrations'> {
   const message =
-    `The queue's schema ${SCHEMA} is not there yet or of an older version, and LIVEHOUSE_AUTO_MIGRATE is 0. ` +
-    'Run `livehouse migrate up` as a user that may create schemas in the database of LIVEHOUSE_QUEUE_URL and owns ' +
-    'this one; without that setting, a DBA may run `livehouse migrate sql`.'
+    `The queue's schema ${SCHEMA} is missing or outdated, and LIVEHOUSE_AUTO_MIGRATE is 0. Run ` +
+    '`livehouse migrate up` as a user that owns this schema, or may create it, in the database of ' +
+    'LIVEHOUSE_QUEUE_URL; without that setting, a DBA can run the output of `livehouse migrate sql`.'
   return new LivehouseError('db.pendingMigrations', message, {})
 }

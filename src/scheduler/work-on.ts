@@ -76,7 +76,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
       if (ours.has(attempt) || active.get(attempt)?.signal.aborted !== false) continue
       const { id } = attempt
       log.info('job.lost', { id })
-      const message = `job ${id} of the queue was cancelled, or given to another, while ${thisProcess()} worked on it`
+      const message = `job ${id} of the queue was cancelled or taken over while ${thisProcess()} worked on it`
       active.get(attempt)?.abort(new LivehouseError('lease.lost', message, {}))
     }
   }

@@ -80,7 +80,7 @@ test('a folder with anything in it is refused, and so is version 1', async () =>
   expect((await run()).problems).toEqual([expect.stringContaining('is not empty, and nothing is overwritten')])
   expect(readFileSync(join(out, '4.9-managers.json'), 'utf8')).toBe(texts[0]?.[1])
   const { problems } = await runVerb(capture, ['--out', out, '--streams', 'watch_records_v1'], {})
-  expect(problems).toEqual(['--streams: watch_records_v1 allows ten calls a day, none is spent on this'])
+  expect(problems).toEqual(['--streams: watch_records_v1 allows ten calls a day, and none is spent on this'])
 })
 
 test('an error of the service is captured too, what is no JSON is only described, and a service out of reach is an error', async () => {
@@ -92,7 +92,7 @@ test('an error of the service is captured too, what is no JSON is only described
   expect(code).toBe(0)
   const [visitors, managers] = texts.map(([, text]) => capturedSchema.parse(parseExact(text)))
   expect(visitors).toMatchObject({ answer: { status: 403, body: { errors: { code: 403002, message: 'not …' } } } })
-  expect(managers).toMatchObject({ answer: { body_withheld: expect.stringContaining('no JSON') } })
+  expect(managers).toMatchObject({ answer: { body_withheld: expect.stringContaining('not JSON') } })
   expect(managers?.answer).not.toHaveProperty('body')
   expect(printed).toHaveLength(2)
   const environment = { LIVEHOUSE_BASE_URL: 'http://127.0.0.1:1', LIVEHOUSE_API_TOKEN: 'a' }

@@ -57,7 +57,7 @@ test('where everything is well, every line says so, and nothing is changed', asy
   expect(skipped).toEqual(['4.6 userRecords'])
   expect(byName.get('bearer token')).toMatchObject({ result: 'ok', seen: 'accepted' })
   expect(byName.get('4.7 visitorList')?.seen).toBe('answers, 60 in all')
-  expect(byName.get('schema')?.seen).toBe('not there yet; the next sync brings it up to date')
+  expect(byName.get('schema')?.seen).toBe('does not exist yet; the next sync brings it up to date')
   expect(service.emulator.calls.map(({ endpoint }) => endpoint)).not.toContain('userRecords')
   const { rows } = await sql`select from pg_namespace where nspname like 'livehouse%'`.execute(empty.db)
   expect(rows).toEqual([])

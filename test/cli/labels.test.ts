@@ -45,7 +45,7 @@ test.each([
   [['import', fileOf('')], 'gifts.csv has the header ""; it should have gift_id, label'],
   [['import', fileOf('gift_id,label\n9223372036854775808,a\n')], 'line 2: gift_id is "9223372036854775808"'],
   [['import', fileOf('gift_type,gift_id,label\ncoin,1,a\n')], 'line 2: gift_type is "coin"; it should be cash, prop'],
-  [['import', fileOf('gift_id,label\n1,a\n01,b\n')], 'line 3: prop gift 1 is there twice, first on line 2'],
+  [['import', fileOf('gift_id,label\n1,a\n01,b\n')], 'line 3: prop gift 1 is listed twice, first on line 2'],
   [['import', fileOf(new Uint8Array([0xbb, 0xf0, 0xbc, 0xfd]))], 'has the header "火箭"'],
 ])('wrong use %j is refused before the database is asked', async (argv, problem) => {
   const environment = { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' }

@@ -32,7 +32,7 @@ test('what is forgotten inside one slice leaves two pieces, and the next sync re
   const forgot = await run(ledger, ['forget', ...RANGE, ...RECORDS, '--channels', first])
   expect(forgot).toMatchObject({ code: 0 })
   expect(forgot.printed.join('\n')).toMatch(new RegExp(`^watch_records +channel=${first} +1$`, 'm'))
-  expect(forgot.printed.join('\n')).toContain('1 slice of 1 partition covered of it. The next sync reads it again.')
+  expect(forgot.printed.join('\n')).toContain('1 slice in 1 partition. The next sync reads it again.')
   const [last] = await readRunReports(account.database.db, { count: 1 })
   expect(last).toMatchObject({ command: 'ledger forget', status: 'ok' })
   const shown = (await run(ledger, ['show', ...RECORDS])).printed.join('\n')
@@ -59,7 +59,7 @@ test('everything can be forgotten, of the streams that have a past', async () =>
   await account.run(sync)
   const always = ['forget', '--from', '1970-01-01', '--to', '9999-12-31']
   const some = await account.run(ledger, ['forget', '--streams', 'gifts,visitors'])
-  expect(some.printed.join('\n')).toContain('visitors: nothing to forget, every sync reads the whole list anyway.')
+  expect(some.printed.join('\n')).toContain('visitors: nothing to forget; every sync reads the whole list anyway.')
   expect((await account.run(ledger, [...always, '--streams', 'visitors'])).printed[0]).toContain('nothing is')
   const all = (await account.run(ledger, always)).printed.map((line) => line.split(' ')[0])
   expect(all).toEqual(expect.arrayContaining(['watch_records', 'signups']))
@@ -119,6 +119,6 @@ test('what a backfill has read in vain before the history counts until it is for
   emulator.faults.length = 0
   const problems = async () => JSON.parse((await run(status, ['--json'], settings)).printed.join()).shortfall_count
   expect(await problems()).toBe(2)
-  expect((await run(ledger, ['forget', ...old], settings)).printed.join('\n')).toContain('2 slices of 2 partitions')
+  expect((await run(ledger, ['forget', ...old], settings)).printed.join('\n')).toContain('2 slices in 2 partitions')
   expect(await problems()).toBe(0)
 })

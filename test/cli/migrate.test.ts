@@ -26,7 +26,7 @@ test('status, up, down and sql say what is and what was done; where the server o
   expect(await run(url, 'up')).toEqual(['nothing to do: no migration was applied'])
   expect(await run(url, 'sql')).toEqual(['-- nothing is pending'])
   expect((await run(url, 'status'))[0]).toMatch(/^0001-\S+ {2}\d{4}-\d\d-\d\d \d\d:\d\d$/)
-  expect(await run(url, 'down')).toEqual([`taken back: ${names.at(-1)}`])
+  expect(await run(url, 'down')).toEqual([`reverted: ${names.at(-1)}`])
 
   const environment = { DATABASE_URL: url, LIVEHOUSE_QUEUE_URL: 'postgres://nobody:hush@127.0.0.1:1/none' }
   const { error, remarked } = await runVerb(migrate, ['up'], { environment })
@@ -41,7 +41,7 @@ test('a queue of an older version is refused until the printed SQL has upgraded 
   await run(database.url, 'up')
   await sql.raw(getRollbackPlans('pgboss')).execute(database.db)
   const { error } = await runVerb(worker, [], { environment })
-  expect(error).toMatchObject({ code: 'db.pendingMigrations', message: expect.stringContaining('older version') })
+  expect(error).toMatchObject({ code: 'db.pendingMigrations', message: expect.stringContaining('outdated') })
 
   // As psql runs it: the transaction, then what cannot be in one.
   const [transaction = '', builds = ''] = (await run(database.url, 'sql')).join('\n').split(/(?<=^ *COMMIT;)/m)

@@ -79,7 +79,7 @@ test.each([
     'there is no --zzz\n',
     'there is no --constructor\n',
     'there is no -x\n',
-    'there is no place for "x"',
+    'unexpected argument "x"',
     '--from is missing',
   ],
   ['backfill --from 2026-02-01 --to 2026-01-01', 'is not before'],
@@ -110,7 +110,7 @@ test.each([
   ['status --max-age=26', '--max-age is "26"; it should be a number of minutes, hours or days'],
   ['status --max-age=0h', '--max-age is "0h"; it should be a number of minutes, hours or days'],
   ['status --max-age=-1h', '--max-age is "-1h"; it should be a number of minutes, hours or days'],
-  ['sync -- --help', 'there is no place for "--help"'],
+  ['sync -- --help', 'unexpected argument "--help"'],
   ['sync --until 6:00', '--until is "6:00"; it should be a time of day, written 06:00'],
   ['sync --until 24:00', '--until is "24:00"; it should be a time of day, written 06:00'],
 ])('livehouse %s is refused before anything is asked for', async (line, ...problems) => {

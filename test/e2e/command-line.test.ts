@@ -48,7 +48,7 @@ describe('an operator who mistypes', () => {
 
   test.each([
     [['bd'], 'there is no command "bd"; did you mean db?'],
-    [['sync', 'visitors'], 'there is no place for "visitors"; did you mean --streams visitors?'],
+    [['sync', 'visitors'], 'unexpected argument "visitors"; did you mean --streams visitors?'],
     // It is not given the current folder.
     [['capture', '--out='], '--out needs a value'],
   ])('%j is told what is meant', async (argv, told) => {

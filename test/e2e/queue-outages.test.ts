@@ -76,7 +76,7 @@ test('a partition that no attempt got to the end of is an error of its run, one 
   await sql`update pgboss.job set state = 'cancelled' where state = 'created'`.execute(account.database.db)
   const worker = await account.startWorker()
   const { code, outcome } = await running
-  const message = 'managers account: no worker got to its end: its disk is full'
+  const message = 'managers account: no worker could finish it: its disk is full'
   const error = { stream: 'managers', partition: 'account', code: 'job.failed', message }
   expect([code, outcome.errors]).toEqual([3, [error]])
   expect(await account.sync(flags)).toMatchObject({ code: 0 })
@@ -102,7 +102,7 @@ test('where no worker gets to the end of partitions, or has a token that is acce
   const running = account.sync(['--streams', 'visitors'], { settings })
   await account.untilQueued('created', 21)
   await sql`update pgboss.job set state = 'failed' where singleton_key not like '%=21'`.execute(account.database.db)
-  expect((await running).outcome.errors.at(-1).message).toMatch(/no worker got to its end/)
+  expect((await running).outcome.errors.at(-1).message).toMatch(/no worker could finish it/)
   const worker = await account.startWorker({ LIVEHOUSE_API_TOKEN: 'wrong' })
   const message = expect.stringContaining('check LIVEHOUSE_API_TOKEN')
   expect(await account.sync()).toMatchObject({ code: 1, outcome: { status: 'failed', errors: [{ message }] } })

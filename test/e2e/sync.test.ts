@@ -230,7 +230,7 @@ test('what 0.1.0 has written is whole after the upgrade, after going back, and a
   expect(await run(audit)).toMatchObject({ code: 0 })
 
   for (const [name] of migrations.filter(([name]) => name > LAST).toReversed())
-    expect((await run(migrate, ['down'])).printed).toEqual([`taken back: ${name}`])
+    expect((await run(migrate, ['down'])).printed).toEqual([`reverted: ${name}`])
   expect((await columns.execute(db)).rows).toEqual(columnsOfRelease)
   await account.expectTruth(names)
 

@@ -114,7 +114,7 @@ test('a file that awaits what never comes is given up, and the others are told o
     code: 'config.invalid',
     details: {
       problems: [
-        expect.stringMatching(/never\.ts: it does not load: it does not come to an end; /),
+        expect.stringMatching(/never\.ts: it does not load: it took too long; /),
         expect.stringMatching(/wrong\.ts: it does not load: /),
       ],
     },

@@ -31,7 +31,7 @@ function raised(cause: Cause): Words {
     case 'channelGone': {
       const what = `Channel ${named(cause.channel)} is gone: the service did not know it on three days`
       return {
-        en: `${what}. It is asked for once a day, and read again when it is known.`,
+        en: `${what}. It is checked once a day, and read again when it is back.`,
         zh: `频道 ${named(cause.channel)} 已消失：服务已在三个不同的日子不认识它。此后每天询问一次，恢复后会重新读取。`,
       }
     }

@@ -102,7 +102,7 @@ function bodyOf({ text, headers }: Exchange['answer'], disguise: Disguise): obje
   } catch {
     // A body that cannot be parsed cannot be disguised.
     return {
-      body_withheld: `no JSON: ${text.length} characters of ${String(headers['content-type'] ?? 'no content type')}`,
+      body_withheld: `not JSON: ${text.length} characters of ${String(headers['content-type'] ?? 'no content type')}`,
     }
   }
 }

@@ -38,7 +38,7 @@ export async function checkDatabase(
 function checkRights(rights: Rights, pending: readonly string[], isEmpty: boolean, report: Report): void {
   const { user, database, isReadOnly, canMigrate, closedTables } = rights
   if (isReadOnly) {
-    const repair = 'connect to the primary, or end default_transaction_read_only'
+    const repair = 'connect to the primary, or turn off default_transaction_read_only'
     report('rights', 'failed', 'the server is read-only', repair)
   } else if (closedTables.length > 0) {
     const schemas = `SCHEMA ${[...new Set(closedTables.map((table) => table.split('.')[0]))].join(', ')}`
@@ -61,7 +61,7 @@ function checkSchema(
   report: Report,
 ): void {
   if (pending.length === 0) return report('schema', 'ok', 'every migration is applied')
-  const seen = isEmpty ? 'not there yet' : `pending: ${pending.join(', ')}`
+  const seen = isEmpty ? 'does not exist yet' : `pending: ${pending.join(', ')}`
   if (isAutoMigrated && canMigrate) return report('schema', 'ok', `${seen}; the next sync brings it up to date`)
   report('schema', 'failed', seen, canMigrate ? `livehouse migrate up, or ${DBA}` : DBA)
 }

@@ -46,12 +46,12 @@ export async function checkService(
   else
     untold = await check('4.1 token', async () => {
       const { issuedAtMs, expiresAtMs } = await connection.accessToken({ signal })
-      return `handed out, valid for ${Math.round((expiresAtMs - issuedAtMs) / 1000)} s`
+      return `issued, valid for ${Math.round((expiresAtMs - issuedAtMs) / 1000)} s`
     })
 
   // The first endpoint also shows whether the bearer token is accepted.
   let obstacle = unreached === undefined ? undefined : 'the base URL does not answer'
-  if (untold !== undefined && service.apiToken === null) obstacle ??= 'no token was handed out'
+  if (untold !== undefined && service.apiToken === null) obstacle ??= 'no token was issued'
   const pages = new Map<Stream, Page>()
   for (const [index, stream] of askedStreams.entries()) {
     const name = `${stream.section} ${endpointOf(stream)}`
@@ -94,16 +94,16 @@ function partitionOf(
 
 function describe({ total, items }: Page): string {
   if (total !== undefined) return `answers, ${total.toLocaleString('en-US')} in all`
-  return items.length === 0 ? 'answers, nothing there' : 'answers'
+  return items.length === 0 ? 'answers, with an empty list' : 'answers'
 }
 
 function checkClock({ serviceClock }: Connection, report: Report): void {
   const aheadMs = serviceClock.ownAheadMs()
-  if (aheadMs === undefined) return report('clock', 'skipped', "not compared: no answer told the service's time")
+  if (aheadMs === undefined) return report('clock', 'skipped', "not compared: no answer had the service's time")
   const seconds = Math.round(aheadMs / 1000)
   // The Date header has whole seconds, and the answer took time to arrive.
   if (Math.abs(seconds) <= 2) return report('clock', 'ok', "the same as the service's")
   const seen = `${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} the service's`
   if (Math.abs(seconds) <= MAX_CLOCK_DIFFERENCE_SECONDS) return report('clock', 'ok', seen)
-  report('clock', 'warning', seen, 'synchronise the clock of this machine (NTP): schedules and ages go by it')
+  report('clock', 'warning', seen, 'synchronise the clock of this machine (NTP): schedules and ages depend on it')
 }

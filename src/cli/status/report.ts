@@ -55,7 +55,7 @@ export function describeStatus(health: Health | undefined, nowMs: number): strin
     formatTable(header, streamRows),
     formatTable(['run', 'command', 'status', 'started', 'took'], runRows),
     describeOpenPoints(health),
-    gone === '' ? [] : [`– not read, for the service does not know them (asked for once a day): channels ${gone}`],
+    gone === '' ? [] : [`– not read, as the service does not know them (checked once a day): channels ${gone}`],
     accepted,
     reasons.length === 0 ? ['quarantine: empty'] : formatTable(['quarantine', 'rows', 'most common reason'], reasons),
     [

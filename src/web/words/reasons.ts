@@ -36,7 +36,7 @@ const causes: readonly (readonly [RegExp, string])[] = [
   [/^slice\.short|rows came/, '读到的行数不足'],
   [/^audit\./, '仓库与服务的总数不一致'],
   [/^(slice\.locked|job\.running|lease\.)|another run has held it|is no longer held by/, '正由另一个进程处理'],
-  [/^job\.|no worker got to its end|its job was cancelled/, '没有进程将它读完'],
+  [/^job\.|no worker could finish it|no worker got to its end|its job was cancelled/, '没有进程将它读完'],
   [/^db\./, '数据库连接不上，或不能使用'],
   [/^run\.interrupted/, '运行被中断'],
   [/^internal/, '程序内部错误'],
