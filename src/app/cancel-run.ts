@@ -4,7 +4,7 @@ import { Leases } from '../ledger/leases/leases.ts'
 import type { Db } from '../store/database.ts'
 
 /** How often a run checks whether it has been cancelled. */
-const LOOK_MS = 2000
+const POLL_MS = 2000
 
 /** Cancels a run of any process by requesting its lease. @returns false if the run is not under way */
 export async function cancelRun(db: Db, runId: string): Promise<boolean> {
@@ -14,21 +14,21 @@ export async function cancelRun(db: Db, runId: string): Promise<boolean> {
 
 /** Watches for the cancellation of a run of this process: `signal` then aborts. Use it with `await using`. */
 export function watchForCancel(leases: Pick<Leases, 'isWanted'>, runId: string) {
-  const [cancelled, over] = [new AbortController(), new AbortController()]
-  const look = async (): Promise<void> => {
-    while (!over.signal.aborted) {
-      await systemClock.sleep(LOOK_MS, over.signal).catch(() => {})
+  const [cancel, disposal] = [new AbortController(), new AbortController()]
+  const poll = async (): Promise<void> => {
+    while (!disposal.signal.aborted) {
+      await systemClock.sleep(POLL_MS, disposal.signal).catch(() => {})
       // If the database does not answer, ask again later.
-      if (over.signal.aborted || !(await leases.isWanted(`run ${runId}`).catch(() => false))) continue
-      return cancelled.abort(new LivehouseError('run.interrupted', `run ${runId} was cancelled`, { signal: 'SIGTERM' }))
+      if (disposal.signal.aborted || !(await leases.isWanted(`run ${runId}`).catch(() => false))) continue
+      return cancel.abort(new LivehouseError('run.interrupted', `run ${runId} was cancelled`, { signal: 'SIGTERM' }))
     }
   }
-  const looking = look()
+  const polling = poll()
   return {
-    signal: cancelled.signal,
+    signal: cancel.signal,
     [Symbol.asyncDispose]: async () => {
-      over.abort()
-      await looking
+      disposal.abort()
+      await polling
     },
   }
 }

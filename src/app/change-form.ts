@@ -38,11 +38,11 @@ export async function changeForm(
       const view = await addPublishedForm(db, form)
       const { views, notices } = await publishForms(db, signal)
       for (const notice of notices.values()) remark(notice)
-      const own = notices.get(view)
-      if (own !== undefined) {
+      const refusal = notices.get(view)
+      if (refusal !== undefined) {
         // Otherwise every later command would try to create the view, and fail.
         if (form.view === null) await removePublishedForm(db, form, view)
-        throw new LivehouseError('db.refused', own, { reason: own, sqlState: '42501' })
+        throw new LivehouseError('db.refused', refusal, { reason: refusal, sqlState: '42501' })
       }
       remark(views.includes(view) ? `published: ${FORMS_SCHEMA}.${view}` : `${FORMS_SCHEMA}.${view} is up to date`)
       break
@@ -64,15 +64,15 @@ export async function changeForm(
 }
 
 function findForm(all: readonly KnownForm[], questionId: string, channelId: string | undefined): KnownForm {
-  const found = all.filter((form) => form.questionId === questionId)
-  const [form, another] = found.filter((each) => channelId === undefined || each.channelId === channelId)
+  const matches = all.filter((form) => form.questionId === questionId)
+  const [form, another] = matches.filter((each) => channelId === undefined || each.channelId === channelId)
   if (form === undefined) {
     const where = channelId === undefined ? 'in the warehouse' : `of channel ${channelId}`
     const unknown = `there is no questionnaire ${JSON.stringify(questionId)} ${where}`
     throw wrongUse(`${unknown}, see livehouse forms list`)
   }
   if (another === undefined) return form
-  const channels = found.map((each) => each.channelId).join(', ')
-  const several = `the channels ${channels} have a questionnaire ${questionId}`
-  throw wrongUse(`${several}; --channel should say which is meant`)
+  const channels = matches.map((each) => each.channelId).join(', ')
+  const problem = `the channels ${channels} have a questionnaire ${questionId}`
+  throw wrongUse(`${problem}; --channel should say which is meant`)
 }

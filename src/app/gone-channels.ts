@@ -9,7 +9,7 @@ import { DAYS_UNTIL_GONE, readGoneChannels, readGoneChannelsToAsk, recordChannel
 import { readAnsweredChannels } from '../ledger/slices/slices-of-runs.ts'
 
 /** A list that every channel has, whichever streams a run reads. */
-const asked =
+const channelList =
   streams.find(({ partitionedBy, isTimeFiltered }) => partitionedBy === 'channel' && !isTimeFiltered) ??
   assert.fail('no list of a channel')
 
@@ -19,14 +19,14 @@ const asked =
  * @returns the channels that are still gone, which the run leaves out
  */
 export async function askGoneChannels(
-  { db, runId, serviceDay }: AskingRun,
+  { db, runId, serviceDay }: ReadingRun,
   fetchPage: FetchPage,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
   const gone = new Set(await readGoneChannels(db))
   const unknown = new Set<string>()
   const ask = async (channelId: string): Promise<void> => {
-    const list = { stream: asked, partition: { channel: channelId } }
+    const list = { stream: channelList, partition: { channel: channelId } }
     await fetchPage({ list, page: 1, pageSize: 1 }, { signal }).then(
       () => gone.delete(channelId),
       (error: unknown) => (hasCode(error, 'api.channelUnknown') ? unknown.add(channelId) : gone.delete(channelId)),
@@ -38,7 +38,7 @@ export async function askGoneChannels(
 }
 
 /** A run that reads channels. `serviceDay`: the service's date when it began, `YYYY-MM-DD`. */
-interface AskingRun extends Pick<RunDeps, 'db' | 'log' | 'runId'> {
+interface ReadingRun extends Pick<RunDeps, 'db' | 'log' | 'runId'> {
   readonly serviceDay: string
 }
 
@@ -48,7 +48,7 @@ interface AskingRun extends Pick<RunDeps, 'db' | 'log' | 'runId'> {
  * @returns the problems of the run
  */
 export async function recordUnknownChannels(
-  { db, log, runId, serviceDay }: AskingRun,
+  { db, log, runId, serviceDay }: ReadingRun,
   problems: readonly RunProblem[],
 ): Promise<readonly RunProblem[]> {
   const unknown = new Set(problems.flatMap(unknownChannelOf))
@@ -62,8 +62,8 @@ export async function recordUnknownChannels(
       reason: 'the service does not know over half of the channels: that is taken for its failure, and none is gone',
     })
   }
-  const left = problems.filter((problem) => !unknownChannelOf(problem).some((channelId) => gone.includes(channelId)))
-  return [...left, ...gone.map(goneProblem)]
+  const others = problems.filter((problem) => !unknownChannelOf(problem).some((channelId) => gone.includes(channelId)))
+  return [...others, ...gone.map(goneProblem)]
 }
 
 function unknownChannelOf({ code, partition }: RunProblem): readonly string[] {

@@ -11,7 +11,7 @@ import type { TableSize } from '../ledger/table-sizes.ts'
 import { isOnlyWhenNamed, rankOf, streams } from '../streams/registry.ts'
 
 /** The streams and channels that a job keeps up to date; no streams if the job is off or not a sync. */
-export interface KeepingJob {
+export interface JobScope {
   readonly streams: readonly string[]
   readonly channels: JobChannels
 }
@@ -26,7 +26,7 @@ interface Facts extends Pick<OpenReadings, 'problems'> {
   readonly runs: readonly RunReport[]
   readonly causes: readonly Cause[]
   readonly sizes: ReadonlyMap<string, TableSize>
-  readonly jobs: readonly KeepingJob[]
+  readonly jobs: readonly JobScope[]
   readonly rangeOf: RangeOf
 }
 
@@ -48,7 +48,7 @@ export type JudgedUnit = ReturnType<typeof judgeUnits>[number]
 
 /** Judges every unit in the ledger, and those that should have been read but never were. */
 function judgeUnits(facts: Facts) {
-  const isWanted = whatJobsRead(facts)
+  const isWanted = createIsWanted(facts)
   const problems = new Set(facts.problems.map(keyOf))
   const judged = [...facts.units, ...unknownUnits(facts, isWanted)].map((unit) => {
     const { stream, channelId, isWindowed, until } = unit
@@ -56,17 +56,17 @@ function judgeUnits(facts: Facts) {
     const end = (channelId === null || !isWindowed ? undefined : facts.rangeOf(channelId).until) ?? Infinity
     // Whether a job, or a sync by cron, still reads the unit: it has not reached its configured end.
     const isKept = isWanted(stream, channelId) && (until === null || until < end)
-    const wanted = isKept ? Math.min(facts.now - FRESH_SECONDS, end) : -Infinity
-    return { ...unit, isKept, fault: faultOf(unit, problems.has(keyOf(unit)), wanted) }
+    const expectedReach = isKept ? Math.min(facts.now - FRESH_SECONDS, end) : -Infinity
+    return { ...unit, isKept, fault: faultOf(unit, problems.has(keyOf(unit)), expectedReach) }
   })
   return judged.toSorted((a, b) => rankOf(a.stream) - rankOf(b.stream))
 }
 
 /** The most serious fault of a unit, so that only one is reported. `wanted`: up to when it should have been read. */
-function faultOf({ stream, reach, gaps }: LedgerUnit, hasProblem: boolean, wanted: WallTime): Fault | undefined {
+function faultOf({ stream, reach, gaps }: LedgerUnit, hasProblem: boolean, expectedReach: WallTime): Fault | undefined {
   if (isOnlyWhenNamed(stream)) return undefined
   if (hasProblem) return 'problem'
-  if (wanted > (reach ?? -Infinity)) return reach === null ? 'unread' : 'late'
+  if (expectedReach > (reach ?? -Infinity)) return reach === null ? 'unread' : 'late'
   return gaps > 0 ? 'gap' : undefined
 }
 
@@ -76,7 +76,7 @@ function faultOf({ stream, reach, gaps }: LedgerUnit, hasProblem: boolean, wante
  */
 type IsWanted = (stream: string, channelId: string | null) => boolean
 
-const nothing = {
+const unread = {
   proofs: [],
   since: null,
   until: null,
@@ -91,20 +91,20 @@ const nothing = {
 
 /** Units that are not in the ledger, of streams that a job reads or that the ledger has for other channels. */
 function unknownUnits({ units, channels, jobs }: Facts, isWanted: IsWanted): readonly LedgerUnit[] {
-  const known = new Set(units.map(keyOf))
+  const keys = new Set(units.map(keyOf))
   const read = new Set([...units.map(({ stream }) => stream), ...jobs.flatMap((job) => job.streams)])
   const active = channels.flatMap(({ channelId, state }) => (state === 'active' ? [channelId] : []))
   return streams.flatMap(({ name: stream, partitionedBy, isTimeFiltered: isWindowed }) => {
     // Signups have a unit only in channels with a questionnaire.
     const places = partitionedBy === 'account' ? [null] : partitionedBy === 'channel/question' ? [] : active
-    const parts = places.map((channelId) => ({ ...nothing, stream, channelId, isWindowed }))
-    return parts.filter((part) => read.has(stream) && !known.has(keyOf(part)) && isWanted(stream, part.channelId))
+    const parts = places.map((channelId) => ({ ...unread, stream, channelId, isWindowed }))
+    return parts.filter((part) => read.has(stream) && !keys.has(keyOf(part)) && isWanted(stream, part.channelId))
   })
 }
 
 const keyOf = ({ stream, channelId }: Pick<LedgerUnit, 'stream' | 'channelId'>) => `${stream} ${channelId}`
 
-function whatJobsRead({ jobs, channels }: Facts): IsWanted {
+function createIsWanted({ jobs, channels }: Facts): IsWanted {
   const groupOf = new Map(channels.map(({ channelId, group }) => [channelId, group]))
   const readers = jobs.map(({ streams, channels: chosen }) => {
     const ids = new Set(Array.isArray(chosen) ? chosen : [])
@@ -113,8 +113,8 @@ function whatJobsRead({ jobs, channels }: Facts): IsWanted {
     return { streams, reads }
   })
   return (stream, channelId) => {
-    const own = readers.filter((reader) => reader.streams.includes(stream))
-    return own.length === 0 || channelId === null || own.some(({ reads }) => reads(channelId))
+    const matching = readers.filter((reader) => reader.streams.includes(stream))
+    return matching.length === 0 || channelId === null || matching.some(({ reads }) => reads(channelId))
   }
 }
 
@@ -159,8 +159,8 @@ function judge({ runs, units, causes }: Facts, judged: readonly JudgedUnit[]): V
   const last = lastReading(runs)
   const failed = causes.find((each) => each.kind === 'run' && each.status === 'failed' && each.name === last?.command)
   const runId = failed?.kind === 'run' ? failed.runId : null
-  const isSaid = findings.some(({ kind }) => kind === 'problem')
-  const failedRun = last && runId !== null && !isSaid ? { runId, command: last.command } : undefined
+  const isReported = findings.some(({ kind }) => kind === 'problem')
+  const failedRun = last && runId !== null && !isReported ? { runId, command: last.command } : undefined
   const isComplete =
     findings.length === 0 && failedRun === undefined && units.some(({ stream }) => !isOnlyWhenNamed(stream))
   // A run that ended `waiting` has left part of the first sync to the next run.
@@ -175,8 +175,8 @@ function findingsOf(units: readonly JudgedUnit[]): readonly Finding[] {
   const byFault = Map.groupBy(units, ({ fault }) => fault)
   return faults.flatMap((kind) => {
     const byStream = Map.groupBy(byFault.get(kind) ?? [], ({ stream }) => stream)
-    const alike = Map.groupBy(byStream, ([, parts]) => JSON.stringify(parts.map(({ channelId }) => channelId)))
-    return [...alike.values()].map((found) => {
+    const byChannels = Map.groupBy(byStream, ([, parts]) => JSON.stringify(parts.map(({ channelId }) => channelId)))
+    return [...byChannels.values()].map((found) => {
       const parts = found.flatMap(([, each]) => each)
       const since = Math.min(...parts.map(({ reach }) => reach ?? -Infinity))
       return {
@@ -197,13 +197,13 @@ function findingsOf(units: readonly JudgedUnit[]): readonly Finding[] {
 export function readProgressOf(units: readonly JudgedUnit[]) {
   const kept = units.filter(({ isKept }) => isKept)
   const nightly = kept.filter(({ stream }) => !isOnlyWhenNamed(stream))
-  const counted = [nightly, kept].find((some) => some.length > 0) ?? units
-  const channels = new Set(counted.flatMap(({ channelId }) => channelId ?? []))
-  const behind = new Set(counted.filter(({ fault }) => fault !== undefined).map(({ channelId }) => channelId))
-  const whole = counted.filter(({ channelId }) => !behind.has(channelId))
-  const meant = whole.length > 0 ? whole : counted
-  const windowed = meant.filter(({ isWindowed }) => isWindowed)
-  const until = Math.min(...(windowed.length > 0 ? windowed : meant).map(({ reach }) => reach ?? -Infinity))
+  const relevant = [nightly, kept].find((some) => some.length > 0) ?? units
+  const channels = new Set(relevant.flatMap(({ channelId }) => channelId ?? []))
+  const behind = new Set(relevant.filter(({ fault }) => fault !== undefined).map(({ channelId }) => channelId))
+  const faultless = relevant.filter(({ channelId }) => !behind.has(channelId))
+  const measured = faultless.length > 0 ? faultless : relevant
+  const windowed = measured.filter(({ isWindowed }) => isWindowed)
+  const until = Math.min(...(windowed.length > 0 ? windowed : measured).map(({ reach }) => reach ?? -Infinity))
   return { until: Number.isFinite(until) ? until : undefined, all: Math.max(1, channels.size), behind: [...behind] }
 }
 

@@ -31,12 +31,12 @@ export function openConnection(
 ): Connection {
   const stream =
     allStreams.find(({ partitionedBy }) => partitionedBy === 'account') ?? assert.fail('no list of the account')
-  const own = { ...service, clock, log, addSecret, redact, accountList: { stream, partition: {} }, ...additions }
-  if (db === undefined) return connect(own)
+  const options = { ...service, clock, log, addSecret, redact, accountList: { stream, partition: {} }, ...additions }
+  if (db === undefined) return connect(options)
   const { authUrl, appId, appSecret, baseUrl, maxCallsPerSecond } = service
   const hasCredentials = authUrl !== null && appId !== null && appSecret !== null
   return connect({
-    ...own,
+    ...options,
     pace: createPace(createSharedPace(db, new URL(baseUrl).host, clock), maxCallsPerSecond, clock),
     ...(hasCredentials ? { tokenStore: createSharedTokenStore(db, { authUrl, appId, appSecret, clock }) } : {}),
   })
@@ -58,8 +58,8 @@ export async function openRunConnection(
 ): Promise<Connection> {
   const reserve = callBudget(db, settings.service, context.clock)
   const onFirstPage = await claimOnFirstPage(context, settings, db)
-  const known = await withKnownListParams(settings.service, db)
-  return openConnection(context, known, db, { ...additions, reserve, onFirstPage })
+  const service = await withKnownListParams(settings.service, db)
+  return openConnection(context, service, db, { ...additions, reserve, onFirstPage })
 }
 
 /**
@@ -68,8 +68,8 @@ export async function openRunConnection(
  * @throws db.otherSource
  */
 export async function claimOnFirstPage(context: AppContext, { service, database }: RunSettings, db: Db) {
-  const remembered = await checkSource(db, service)
-  if (remembered && (service.appId === null || remembered.appId === service.appId)) return undefined
+  const recorded = await checkSource(db, service)
+  if (recorded && (service.appId === null || recorded.appId === service.appId)) return undefined
   return async (): Promise<void> => {
     await claimSource(db, service)
     const { notice } = database.isAutoMigrated ? await publishBi(db, { signal: context.signal }) : {}

@@ -107,12 +107,12 @@ export async function openSharedDatabase(
   if (settings === undefined) return undefined
   // If the server is not running, no other process uses it.
   if (settings.target.kind === 'embedded' && !(await isEmbeddedRunning(settings.dataDir))) return undefined
-  await using opened = new AsyncDisposableStack()
+  await using resources = new AsyncDisposableStack()
   try {
-    const { db, pending } = opened.use(await openAsItIs(context, settings))
+    const { db, pending } = resources.use(await openAsItIs(context, settings))
     if (pending.length > 0 || !(await mayShareToken(db))) return undefined
     await checkSource(db, service)
-    opened.move()
+    resources.move()
     return db
   } catch (error) {
     context.signal.throwIfAborted()

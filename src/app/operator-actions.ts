@@ -13,7 +13,7 @@ import { retryQuarantine, type RetryResult } from '../sync/retry-quarantine.ts'
 import { cancelRun } from './cancel-run.ts'
 import type { AppContext } from './context.ts'
 import { boundsOf, outcomeObject } from './outcome.ts'
-import { recordRun } from './record-run.ts'
+import { type RecordRequest, recordRun } from './record-run.ts'
 
 /** What an operator can do from the status page. Each action is recorded as a run, with the person who requested it. */
 export type OperatorActions = ReturnType<typeof createOperatorActions>
@@ -31,8 +31,8 @@ export function createOperatorActions(context: AppContext, db: Db, runJob: RunJo
     /** Cancels a run. @returns false if it is not under way */
     cancelRun: async (runId: string, askedBy: string): Promise<boolean> => {
       if (!(await cancelRun(db, runId))) return false
-      const asked = { command: operatorCommands.cancel, asked: { run: runId } }
-      await onRecord({ ...context, askedBy }, db, asked, async () => ({ streams: {}, done: {} }))
+      const action = { command: operatorCommands.cancel, parameters: { run: runId } }
+      await recordAction({ ...context, askedBy }, db, action, async () => ({ streams: {}, result: {} }))
       return true
     },
     /** Retries everything in quarantine. @returns the id of the run that records this */
@@ -45,19 +45,19 @@ export function createOperatorActions(context: AppContext, db: Db, runJob: RunJo
 
 /** The outcome of a run that records an operator's action, and what the action did. */
 interface ActionOutcome<T> extends RunOutcome {
-  readonly done: T
+  readonly result: T
 }
 
 type Recorded<T> = Awaited<ReturnType<typeof recordRun<ActionOutcome<T>>>>
 
-async function onRecord<T extends object>(
+async function recordAction<T extends object>(
   context: AppContext,
   db: Db,
-  { command, asked }: { readonly command: string; readonly asked: Readonly<Record<string, unknown>> },
-  work: (signal: AbortSignal) => Promise<Pick<ActionOutcome<T>, 'streams' | 'done'>>,
+  { command, parameters }: Pick<RecordRequest<RunOutcome>, 'command' | 'parameters'>,
+  work: (signal: AbortSignal) => Promise<Pick<ActionOutcome<T>, 'streams' | 'result'>>,
 ): Promise<Recorded<T>> {
-  const toRecord = (outcome: ActionOutcome<T>) => ({ ...outcomeObject(outcome), ...outcome.done })
-  return await recordRun<ActionOutcome<T>>(context, { db, command, asked, toRecord }, async ({ signal }) => {
+  const toRecord = (outcome: ActionOutcome<T>) => ({ ...outcomeObject(outcome), ...outcome.result })
+  return await recordRun<ActionOutcome<T>>(context, { db, command, parameters, toRecord }, async ({ signal }) => {
     return { status: 'ok', resumesAt: null, errors: [], ...(await work(signal)) }
   })
 }
@@ -68,13 +68,14 @@ export async function retryOnRecord(
   db: Db,
   names: readonly string[] | undefined,
 ): Promise<Recorded<{ readonly read_again: RetryResult['readAgain'] }>> {
-  return await onRecord(context, db, { command: operatorCommands.retry, asked: { streams: names } }, async (signal) => {
+  const action = { command: operatorCommands.retry, parameters: { streams: names } }
+  return await recordAction(context, db, action, async (signal) => {
     // Before the first sync, quarantine is empty and the time zone unknown.
     const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
     const deps = { db, streams: allStreams, parse: parseExact, now: () => context.clock.now(), signal, timeZone }
     const { streams, readAgain } = await retryQuarantine(deps, names)
-    const counted = [...streams].map(([name, counts]) => [name, { counts, slices: noSlices }])
-    return { streams: Object.fromEntries(counted), done: { read_again: readAgain } }
+    const outcomes = [...streams].map(([name, counts]) => [name, { counts, slices: noSlices }])
+    return { streams: Object.fromEntries(outcomes), result: { read_again: readAgain } }
   })
 }
 
@@ -85,12 +86,12 @@ export async function forgetOnRecord(
   range: RangeToForget,
 ): Promise<Recorded<{ readonly forgotten: readonly ForgottenPartition[] }>> {
   const { streams, channels, window } = range
-  const asked = { streams, channels, ...boundsOf(window) }
-  const work = async () => ({ streams: {}, done: { forgotten: await forgetCoverage(db, range) } })
-  return await onRecord(context, db, { command: operatorCommands.forget, asked }, work)
+  const parameters = { streams, channels, ...boundsOf(window) }
+  const work = async () => ({ streams: {}, result: { forgotten: await forgetCoverage(db, range) } })
+  return await recordAction(context, db, { command: operatorCommands.forget, parameters }, work)
 }
 
-interface Wanted extends Pick<NewAcceptance, 'channelId' | 'reason' | 'acceptedAt' | 'expiresAt'> {
+interface AcceptRequest extends Pick<NewAcceptance, 'channelId' | 'reason' | 'acceptedAt' | 'expiresAt'> {
   readonly stream: Stream
 }
 
@@ -98,8 +99,8 @@ interface Wanted extends Pick<NewAcceptance, 'channelId' | 'reason' | 'acceptedA
  * Accepts the shortfalls of a stream: fields that the service no longer sends, and missing rows.
  * @returns the fields; the acceptance of the rows, or why there is none; the service's time zone
  */
-export async function acceptShortfalls(db: Db, { stream, ...wanted }: Wanted) {
-  const { channelId, reason, acceptedAt } = wanted
+export async function acceptShortfalls(db: Db, { stream, ...request }: AcceptRequest) {
+  const { channelId, reason, acceptedAt } = request
   const shortfalls = await readShortfalls(db, stream.name, channelId)
   const fields = await acceptMissingFields(db, { stream: stream.name, channelId, reason, at: acceptedAt })
   const timeZone = (await readSource(db))?.timeZone ?? 'UTC'
@@ -107,7 +108,7 @@ export async function acceptShortfalls(db: Db, { stream, ...wanted }: Wanted) {
   if (shortfalls.some(({ missingRows }) => missingRows === null || missingRows <= 0))
     return { fields, timeZone, failure: 'size unknown' } as const
   const isKeyed = stream.identity === undefined
-  const acceptanceId = await recordAcceptance(db, { ...wanted, stream: stream.name, shortfalls, isKeyed })
+  const acceptanceId = await recordAcceptance(db, { ...request, stream: stream.name, shortfalls, isKeyed })
   const acceptance = (await readAcceptances(db)).find((each) => each.acceptanceId === acceptanceId)
   return { fields, timeZone, acceptance, isKeyed }
 }

@@ -14,12 +14,12 @@ import type { Db } from '../store/database.ts'
 import { setLocal } from '../store/driver.ts'
 import { readPending } from '../store/migrate.ts'
 import { readCauses } from './alerts/read-causes.ts'
-import { judgeHealth, type KeepingJob, type RangeOf, type StreamHealth } from './judge-health.ts'
+import { judgeHealth, type JobScope, type RangeOf, type StreamHealth } from './judge-health.ts'
 
-export interface HealthQuestion {
+export interface HealthRequest {
   readonly nowMs: number
   readonly budget: Omit<BudgetSettings, 'timeZone'>
-  readonly jobs?: readonly KeepingJob[]
+  readonly jobs?: readonly JobScope[]
   /** If not given, every channel is read without bounds. */
   readonly rangeOf?: RangeOf | undefined
   /** The largest number of quarantined items to count; all if not given. */
@@ -34,7 +34,7 @@ export const MOST_OPEN = 500
 const LAST_RUNS = 12
 
 /** Reads the state of the warehouse. The cost grows with the partitions, not with slices or rows. @throws db.… codes */
-export async function readHealth(db: Db, question: HealthQuestion) {
+export async function readHealth(db: Db, question: HealthRequest) {
   const { nowMs, budget, jobs = [], rangeOf = () => ({}), mostQuarantined } = question
   const source = await readSource(db)
   const timeZone = source?.timeZone ?? 'UTC'

@@ -20,17 +20,17 @@ export async function readLedgers(
   window: Window,
 ): Promise<readonly PartitionLedger[]> {
   const gone = namesChannels ? new Set<string>() : await readGoneChannels(db)
-  const shown = channels.filter(({ channelId }) => !gone.has(channelId))
+  const included = channels.filter(({ channelId }) => !gone.has(channelId))
   const questions = await readQuestions(db)
   const ledgers: PartitionLedger[] = []
   for (const stream of streams) {
-    const wanted = partitionsOf(stream, shown, (channelId) => questions.get(channelId) ?? [])
+    const partitions = partitionsOf(stream, included, (channelId) => questions.get(channelId) ?? [])
       .map(({ partition, channel }) => ({
         partition: partitionKey(partition),
         window: stream.isTimeFiltered ? clipToChannel(window, channel) : undefined,
       }))
       .filter((each) => each.window === undefined || !isEmptyWindow(each.window))
-    const entries = await readLedger(db, stream.name, wanted)
+    const entries = await readLedger(db, stream.name, partitions)
     for (const [partition, entry] of entries) ledgers.push({ stream: stream.name, partition, ...entry })
   }
   return ledgers
@@ -44,17 +44,17 @@ export type ShownChannel = Omit<ChannelState, 'state'> & { readonly state: Chann
  * it yet. @param db undefined for a database without a schema
  */
 export async function listChannels(db: Db | undefined, configured: readonly ChannelSetting[]) {
-  const known = db === undefined ? new Map<string, ChannelState>() : await readChannelStates(db)
+  const recorded = db === undefined ? new Map<string, ChannelState>() : await readChannelStates(db)
   const ids = new Set(configured.map(({ channelId }) => channelId))
   const current = configured.map(({ channelId, label, group, isTest }): ShownChannel => {
-    const { state, ...found } = known.get(channelId) ?? unseen(channelId)
-    return { ...found, label, group, isTest, state: state === 'retired' ? 'new' : state }
+    const { state, ...record } = recorded.get(channelId) ?? newChannel(channelId)
+    return { ...record, label, group, isTest, state: state === 'retired' ? 'new' : state }
   })
-  const former = [...known.values()].filter(({ channelId }) => !ids.has(channelId))
+  const former = [...recorded.values()].filter(({ channelId }) => !ids.has(channelId))
   return [...current, ...former.map((channel): ShownChannel => ({ ...channel, state: 'retired' }))]
 }
 
-function unseen(channelId: string): ShownChannel {
+function newChannel(channelId: string): ShownChannel {
   const nothing = { name: null, label: null, group: null, isTest: false, lastLandedAt: null }
   return { channelId, ...nothing, state: 'new', visitors: 0, watchRecords: 0 }
 }

@@ -21,7 +21,7 @@ export interface RecordRequest<T extends RunOutcome> {
   /** The verb. */
   readonly command: string
   /** The request, as the run records it; no secrets. */
-  readonly asked: Readonly<Record<string, unknown>>
+  readonly parameters: Readonly<Record<string, unknown>>
   readonly namesChannels?: boolean
   /** Where to send alerts; if not given, none are sent. */
   readonly settings?: Pick<ExtractionSettings, 'service' | 'alerts'>
@@ -29,7 +29,7 @@ export interface RecordRequest<T extends RunOutcome> {
   readonly toRecord?: (outcome: T) => unknown
 }
 
-type When = Pick<RunOutcome, 'runId' | 'command' | 'startedAt' | 'finishedAt'>
+type RunHeader = Pick<RunOutcome, 'runId' | 'command' | 'startedAt' | 'finishedAt'>
 
 /**
  * Does `work` as a run that is recorded however it ends, and then sends alerts.
@@ -37,18 +37,18 @@ type When = Pick<RunOutcome, 'runId' | 'command' | 'startedAt' | 'finishedAt'>
  */
 export async function recordRun<T extends RunOutcome>(
   context: AppContext,
-  { db, command, asked, namesChannels, settings, toRecord = outcomeObject }: RecordRequest<T>,
-  work: (run: OpenRun) => Promise<Omit<T, keyof When>>,
+  { db, command, parameters, namesChannels, settings, toRecord = outcomeObject }: RecordRequest<T>,
+  work: (run: OpenRun) => Promise<Omit<T, keyof RunHeader>>,
 ): Promise<{ readonly outcome: T } | { readonly failure: RunOutcome; readonly error: unknown }> {
   const { clock, log, askedBy } = context
   const startedAt = new Date(clock.now())
   await using leases = new Leases(db)
-  const settingsOfRun = { ...asked, ...(namesChannels && { namesChannels }), ...(askedBy !== undefined && { askedBy }) }
-  const runId = await openRun(db, { command, settings: settingsOfRun, startedAt }, leases)
+  const record = { ...parameters, ...(namesChannels && { namesChannels }), ...(askedBy !== undefined && { askedBy }) }
+  const runId = await openRun(db, { command, settings: record, startedAt }, leases)
   context.onRun?.(runId)
   await using cancel = watchForCancel(leases, runId)
   const signal = AbortSignal.any([context.signal, cancel.signal])
-  const when = () => ({
+  const header = () => ({
     runId,
     command,
     startedAt: startedAt.toISOString(),
@@ -62,12 +62,12 @@ export async function recordRun<T extends RunOutcome>(
   }
   let outcome: T
   try {
-    const done = await work({ runId, leases, signal })
-    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `work` and `when` make up all of `T`
-    outcome = { ...done, ...when() } as unknown as T
+    const result = await work({ runId, leases, signal })
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- `work` and `header` make up all of `T`
+    outcome = { ...result, ...header() } as unknown as T
   } catch (thrown) {
     const error = causeBehind(thrown)
-    const failure = failureOutcome(runId, { error, ...when() })
+    const failure = failureOutcome(runId, { error, ...header() })
     // If the database does not answer, that probably stopped the run too: a second error would only hide the first.
     await finish(failure, outcomeObject(failure)).catch(() => {})
     return { failure, error }

@@ -38,10 +38,10 @@ export async function executeAudit(context: AppContext, request: AuditRequest): 
   const streams = request.streams.filter(({ isBudgeted }) => !isBudgeted)
   const unaudited = request.streams.flatMap(({ name, isBudgeted }) => (isBudgeted ? [name] : []))
   const channels = settings.channels.map(({ channelId }) => channelId)
-  const asked = { streams: streams.map(({ name }) => name), channels, ...(window && boundsOf(window)), reopens }
+  const parameters = { streams: streams.map(({ name }) => name), channels, ...(window && boundsOf(window)), reopens }
   const recorded = await recordRun<AuditOutcome>(
     context,
-    { ...request, asked, toRecord: auditObject },
+    { ...request, parameters, toRecord: auditObject },
     async ({ runId, signal }) => ({
       ...(await compare({ ...context, signal }, { ...request, streams }, runId)),
       resumesAt: null,
@@ -59,8 +59,8 @@ async function compare(
 ) {
   const { log } = context
   const { service, channels, historyFrom } = settings
-  await using own = new AsyncDisposableStack()
-  const connection = request.connection ?? own.use(await openRunConnection(context, settings, db))
+  await using resources = new AsyncDisposableStack()
+  const connection = request.connection ?? resources.use(await openRunConnection(context, settings, db))
   const clock = await readServiceTime(context, connection)
   await endAcceptances(db, new Date(clock.now()))
   await using progress = await openProgressOnRecord(context, db, runId)
@@ -124,8 +124,8 @@ export function auditObject(outcome: AuditOutcome): Readonly<Record<string, unkn
 
 /** Describes each difference of a partition in one sentence, without values of rows. */
 export function describeDifferences({ stream, differences }: PartitionAudit): readonly string[] {
-  const known = findStream(stream)
-  return differences.map((each) => describeDifference(each, known === undefined ? '' : rowKeyColumn(known)))
+  const declaration = findStream(stream)
+  return differences.map((each) => describeDifference(each, declaration === undefined ? '' : rowKeyColumn(declaration)))
 }
 
 function differenceObject(difference: Difference): Readonly<Record<string, unknown>> {

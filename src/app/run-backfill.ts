@@ -40,7 +40,7 @@ export function backfillPlan(
 
 interface BackfillRequest extends Omit<ExtractionRequest, 'planStreams'>, Pick<BackfillPlan, 'window'> {
   /** What identifies a backfill: an unfinished one with the same arguments is resumed, unless `restart` is set. */
-  readonly wanted: BackfillArguments
+  readonly args: BackfillArguments
   readonly restart?: boolean
   /** Whether the same arguments may come again; if not, an unfinished backfill is abandoned. */
   readonly isResumable: boolean
@@ -52,12 +52,12 @@ interface BackfillRequest extends Omit<ExtractionRequest, 'planStreams'>, Pick<B
 /** Reads a range again, and closes the backfill when all of it has landed. */
 export async function runBackfill(
   context: AppContext,
-  { window, wanted, restart = false, isResumable, onResumed, clock, ...request }: BackfillRequest,
+  { window, args, restart = false, isResumable, onResumed, clock, ...request }: BackfillRequest,
 ): Promise<RunOutcome> {
   const { db, settings } = request
-  const { backfillId, isResumed, startedAt } = await openBackfill(db, wanted, new Date(clock.now()), restart)
+  const { backfillId, isResumed, startedAt } = await openBackfill(db, args, new Date(clock.now()), restart)
   if (isResumed) onResumed?.(startedAt)
-  const range = { window, backfillId, onlyGaps: wanted.onlyGaps }
+  const range = { window, backfillId, onlyGaps: args.onlyGaps }
   const planStreams = (now: WallTime) => backfillPlan(db, settings, range, now)
   const outcome = await runExtraction(context, { order: 'oldest-first', yieldsToOthers: true, ...request, planStreams })
   const hasMoved = Object.values(outcome.streams).some(({ slices }) => slices.moving > 0)

@@ -32,7 +32,7 @@ import { openConnection, openRunConnection, readServiceTime } from './open-conne
 import { type OpenRun, type RecordRequest, recordRun } from './record-run.ts'
 import { openProgressOnRecord } from './save-progress.ts'
 
-export interface ExtractionRequest extends Pick<RecordRequest<RunOutcome>, 'db' | 'command' | 'asked'> {
+export interface ExtractionRequest extends Pick<RecordRequest<RunOutcome>, 'db' | 'command' | 'parameters'> {
   readonly settings: ExtractionSettings
   /** Whether channels were named; if so, those that are gone are read too. */
   readonly namesChannels: boolean
@@ -52,7 +52,7 @@ export interface ExtractionRequest extends Pick<RecordRequest<RunOutcome>, 'db' 
 }
 
 /** Slices to read at once per concurrent call: a slice makes one call at first, and none while it lands. */
-export const SLICES_A_CALL = 1.5
+export const SLICES_PER_CALL = 1.5
 
 function withoutChannels(planStreams: PlanStreams, gone: ReadonlySet<string>): PlanStreams {
   return async (streams, questionsOf) => {
@@ -66,10 +66,10 @@ function nextInstantOf(time: string, startMs: number, clock: (instantMs: number)
   const [hours = 0, minutes = 0] = time.split(':').map(Number)
   const ahead = hours * HOUR + minutes * MINUTE - (clock(startMs) % DAY)
   const seconds = ahead > 0 ? ahead : ahead + DAY
-  const wanted = clock(startMs) + seconds
+  const target = clock(startMs) + seconds
   const unchangedMs = startMs + seconds * 1000
-  const changedMs = unchangedMs + (wanted - clock(unchangedMs)) * 1000
-  return clock(changedMs) === wanted ? changedMs : unchangedMs
+  const changedMs = unchangedMs + (target - clock(unchangedMs)) * 1000
+  return clock(changedMs) === target ? changedMs : unchangedMs
 }
 
 /** Performs a run that reads rows, records it however it ends, and then updates what depends on the rows. */
@@ -78,8 +78,8 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
   const { db, settings } = request
   // A run writes before its first call, and another process may have claimed the database since the connection opened.
   await checkSource(db, settings.service)
-  await using own = new AsyncDisposableStack()
-  const connection = request.connection ?? own.use(await openRunConnection(context, settings, db))
+  await using resources = new AsyncDisposableStack()
+  const connection = request.connection ?? resources.use(await openRunConnection(context, settings, db))
   const recorded = await recordRun(
     context,
     request,
@@ -108,7 +108,7 @@ export async function runExtraction(context: AppContext, request: ExtractionRequ
 export interface PlanRequest extends Pick<ExtractionRequest, 'command' | 'settings' | 'streams' | 'namesChannels'> {
   /** `backfillId`: of the unfinished backfill that would be resumed. */
   readonly planStreams: (db: Db | undefined, now: WallTime, backfillId: string | undefined) => PlanStreams
-  readonly backfill?: { readonly wanted: BackfillArguments; readonly restart: boolean }
+  readonly backfill?: { readonly args: BackfillArguments; readonly restart: boolean }
 }
 
 /** Plans what a run would read. Writes nothing to the database: no run, migration, source or channel. */
@@ -130,11 +130,11 @@ export async function planRun(
   // Without a database: sharing the token and the rate of calls would write to it.
   await using connection = openConnection(context, service, undefined)
   const clock = await readServiceTime(context, connection)
-  const open = db && request.backfill && (await findOpenBackfill(db, request.backfill.wanted))
+  const open = db && request.backfill && (await findOpenBackfill(db, request.backfill.args))
   const [resumed, abandoned] = request.backfill?.restart ? [undefined, open] : [open, undefined]
   const planStreams = request.planStreams(db, wallTimeAt(clock.now(), service.timeZone), resumed)
-  const planned = await withoutChannels(planStreams, gone)(streams, questionsOf)
-  const plans = db === undefined ? planned : await resumeOpenFirst(db, planned, clock.now(), abandoned)
+  const newPlans = await withoutChannels(planStreams, gone)(streams, questionsOf)
+  const plans = db === undefined ? newPlans : await resumeOpenFirst(db, newPlans, clock.now(), abandoned)
   const outcome = {
     runId: null,
     command,
@@ -166,11 +166,11 @@ async function extract(
   const startedAt = new Date(clock.now())
   await endAcceptances(db, startedAt)
   // Without the service's time, readings of another machine may lie ahead; if this clock is behind, all of them may.
-  const isTold = connection.serviceClock.ownAheadMs() !== undefined
-  const mostAhead = isTold ? MAX_CLOCK_DIFFERENCE_SECONDS : MOST_BETWEEN_MACHINES
+  const hasTime = connection.serviceClock.ownAheadMs() !== undefined
+  const mostAhead = hasTime ? MAX_CLOCK_DIFFERENCE_SECONDS : MOST_CLOCK_DIFFERENCE
   const latest = new Date(startedAt.getTime() + mostAhead * 1000)
-  const forgotten = isTold || !(await areMostRunsAfter(db, latest)) ? await forgetReadingsAfter(db, latest) : 0
-  if (forgotten > 0) log.warn('ledger.forgotten', { runId, slices: forgotten, reason: 'they lie in the future' })
+  const slices = hasTime || !(await areMostRunsAfter(db, latest)) ? await forgetReadingsAfter(db, latest) : 0
+  if (slices > 0) log.warn('ledger.forgotten', { runId, slices, reason: 'they lie in the future' })
 
   const deps = {
     ...createSliceDeps(context, connection, { db, service, clock, runId, report: progress.report }),
@@ -181,19 +181,19 @@ async function extract(
   const gone = request.namesChannels ? new Set<string>() : await askGoneChannels(run, connection.fetchPage, signal)
   const planStreams = withoutChannels(request.planStreams(now), gone)
   const options = {
-    concurrency: Math.ceil(SLICES_A_CALL * service.concurrency),
+    concurrency: Math.ceil(SLICES_PER_CALL * service.concurrency),
     leases,
     planAgain: (partition: PartitionPlan) => planAgain(db, partition, startedAt, service.timeZone),
     order: request.order ?? 'newest-first',
     yieldsToOthers: request.yieldsToOthers ?? false,
     stopAtMs: request.until ? nextInstantOf(request.until, startedAt.getTime(), deps.wallTimeAt) : undefined,
   }
-  const job = await runStreams(request.streams, planStreams, deps, options, request.runPhases)
-  return { ...job, errors: await recordUnknownChannels(run, job.errors) }
+  const result = await runStreams(request.streams, planStreams, deps, options, request.runPhases)
+  return { ...result, errors: await recordUnknownChannels(run, result.errors) }
 }
 
 /** The tolerance (s) without the service's time: the clocks of two machines differ by less, if set at all. */
-const MOST_BETWEEN_MACHINES = 2 * DAY
+const MOST_CLOCK_DIFFERENCE = 2 * DAY
 
 /** The part of a connection that a run uses. */
 export type RunConnection = Pick<Connection, 'fetchPage' | 'serviceClock'>

@@ -44,10 +44,10 @@ function requestOf({ db, connection, runPhases }: JobDeps, job: Job, settings: E
 export function createRunJob(context: AppContext, deps: JobDeps): RunJob {
   return async (job, { signal, askedBy }) => {
     const settings = deps.readSettings(job)
-    const own = { ...context, signal, askedBy }
-    const outcome = await runKind(own, requestOf(deps, job, settings))
+    const runContext = { ...context, signal, askedBy }
+    const outcome = await runKind(runContext, requestOf(deps, job, settings))
     deps.onResult?.(outcome)
-    if (outcome.status === 'ok') await requestHeartbeat(own, settings)
+    if (outcome.status === 'ok') await requestHeartbeat(runContext, settings)
     return outcome
   }
 }
@@ -67,7 +67,7 @@ async function runAuditJob(context: AppContext, { range, streams: named }: Audit
 /** Reads the range of a job again. An unfinished range of fixed dates is resumed when the job is due again. */
 async function runBackfillJob(context: AppContext, { range, onlyGaps = false }: BackfillJob, request: JobRequest) {
   const window = await rangeWindow(context, range, request)
-  const wanted = {
+  const args = {
     from: formatWallTime(window.from),
     to: formatWallTime(window.to),
     streams: request.streams.filter(({ isTimeFiltered }) => isTimeFiltered).map(({ name }) => name),
@@ -76,9 +76,9 @@ async function runBackfillJob(context: AppContext, { range, onlyGaps = false }: 
   }
   return await runBackfill(context, {
     ...request,
-    asked: { job: request.job.name, ...wanted },
+    parameters: { job: request.job.name, ...args },
     window,
-    wanted,
+    args,
     // Any other range has other dates tomorrow, so this backfill would never be resumed.
     isResumable: !('lastDays' in range) && range.to !== undefined,
     clock: request.connection.serviceClock,
@@ -90,7 +90,7 @@ async function runSyncJob(context: AppContext, definition: SyncJob, request: Job
   const { lookbackDays, until } = definition
   return await runExtraction(context, {
     ...request,
-    asked: { job: job.name, ...definition, channels: settings.channels.map(({ channelId }) => channelId) },
+    parameters: { job: job.name, ...definition, channels: settings.channels.map(({ channelId }) => channelId) },
     planStreams: (now) => syncPlan(db, settings, now, lookbackDays),
     until,
   })
@@ -120,11 +120,11 @@ export function jobChannels(
   const { channels = 'all' } = definition
   if (channels === 'all') return configured
   if ('group' in channels) {
-    const chosen = configured.filter(({ group }) => group === channels.group)
-    if (chosen.length > 0) return chosen
+    const members = configured.filter(({ group }) => group === channels.group)
+    if (members.length > 0) return members
     const groups = new Set(configured.flatMap(({ group }) => group ?? []))
-    const known = groups.size === 0 ? 'none has a group' : `the groups are ${[...groups].join(', ')}`
-    throw refused(name, [`channels names the group ${JSON.stringify(channels.group)}, and no channel has it; ${known}`])
+    const hint = groups.size === 0 ? 'none has a group' : `the groups are ${[...groups].join(', ')}`
+    throw refused(name, [`channels names the group ${JSON.stringify(channels.group)}, and no channel has it; ${hint}`])
   }
   const ids = new Set(configured.map(({ channelId }) => channelId))
   const unknown = channels.filter((id) => !ids.has(id))
@@ -138,12 +138,12 @@ export function jobChannels(
 }
 
 function refused(name: string, problems: readonly string[]): LivehouseError<'config.invalid'> {
-  const told = problems.map((problem) => `job ${name}: ${problem}`)
-  return new LivehouseError('config.invalid', 'a job does not fit the settings', { problems: told })
+  const ofJob = problems.map((problem) => `job ${name}: ${problem}`)
+  return new LivehouseError('config.invalid', 'a job does not fit the settings', { problems: ofJob })
 }
 
 /** The streams of a job, by default those of the command of its kind, with the lists that they depend on. */
 export function jobStreams({ kind, definition }: Job): readonly Stream[] {
-  const named = definition.streams?.flatMap((name) => findStream(name) ?? [])
-  return withQuestionStreams(named ?? streams.filter(({ isTimeFiltered }) => kind !== 'backfill' || isTimeFiltered))
+  const listed = definition.streams?.flatMap((name) => findStream(name) ?? [])
+  return withQuestionStreams(listed ?? streams.filter(({ isTimeFiltered }) => kind !== 'backfill' || isTimeFiltered))
 }

@@ -13,7 +13,7 @@ import { claimOnFirstPage, openConnection, type RunSettings } from './open-conne
  * @returns the outcome with all known facts, earlier ones included
  */
 export async function runProbe(context: AppContext, settings: RunSettings, db: Db) {
-  const recorded = await recordRun(context, { db, command: 'probe', asked: {} }, async ({ runId, signal }) => {
+  const recorded = await recordRun(context, { db, command: 'probe', parameters: {} }, async ({ runId, signal }) => {
     const onFirstPage = await claimOnFirstPage(context, settings, db)
     await using connection = openConnection({ ...context, signal }, settings.service, db, { onFirstPage })
     const { facts, calls, failures } = await probe(connection.ask, allStreams, signal)

@@ -16,26 +16,26 @@ export async function openProgressOnRecord(
   db: Db,
   runId: string,
 ): Promise<AsyncDisposable & { readonly report: ReportProgress }> {
-  const shown = await openProgress()
+  const display = await openProgress()
   const tally = createProgressTally()
   const streams = new Map<string, SavedProgress>()
-  let saved = Promise.resolve()
+  let saving = Promise.resolve()
   let callOff: (() => void) | undefined
   const save = () => {
     callOff = undefined
-    saved = saved.then(() => saveProgress(db, runId, Object.fromEntries(streams))).catch(() => {})
+    saving = saving.then(() => saveProgress(db, runId, Object.fromEntries(streams))).catch(() => {})
   }
   return {
     report: (event) => {
       const state = tally(event)
       streams.set(event.stream, state)
-      shown.report(event.stream, state)
+      display.report(event.stream, state)
       callOff ??= callIfStillRunning(SAVE_AFTER_MS, save)
     },
     [Symbol.asyncDispose]: async () => {
       callOff?.()
-      shown[Symbol.dispose]()
-      await saved
+      display[Symbol.dispose]()
+      await saving
     },
   }
 }

@@ -50,7 +50,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
     const { now } = await askWallTime(context, service)
     const window = checkUsage((refuse) => closeRange(given, now, refuse))
 
-    const wanted = {
+    const args = {
       from: formatWallTime(window.from),
       // Not the current time, so that the same command resumes this backfill on another day.
       to: given.to === undefined ? 'now' : formatWallTime(window.to),
@@ -59,7 +59,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
       onlyGaps: values['only-gaps'],
     }
     const { restart, json: isJson } = values
-    const range = { window, wanted, restart }
+    const range = { window, args, restart }
     const namesChannels = values.channels !== undefined
     const common = { command: 'backfill', settings, streams: withQuestionStreams(chosen), namesChannels }
     if (values['dry-run']) {
@@ -67,7 +67,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
       return await dryRun(context, {
         ...common,
         planStreams: (opened, now, backfillId) =>
-          backfillPlan(opened, settings, { window, backfillId, onlyGaps: wanted.onlyGaps }, now),
+          backfillPlan(opened, settings, { window, backfillId, onlyGaps: args.onlyGaps }, now),
         backfill: range,
         isJson,
       })
@@ -77,7 +77,7 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
     const outcome = await runBackfill(context, {
       ...common,
       ...range,
-      asked: wanted,
+      parameters: args,
       db,
       isResumable: true,
       onResumed: (at) => context.remark(`resumes the backfill of ${minuteIn(service.timeZone)(at)}`),

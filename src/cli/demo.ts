@@ -104,7 +104,7 @@ export async function fillDemo(
   const settings = readExtractionSettings({ ...context, environment }, streams)
   const outcome = await runExtraction(context, {
     command: 'demo',
-    asked: { ...world, ends_at: formatWallTime(endsAt), time_zone: TIME_ZONE },
+    parameters: { ...world, ends_at: formatWallTime(endsAt), time_zone: TIME_ZONE },
     settings,
     db,
     namesChannels: false,

@@ -116,7 +116,7 @@ async function forget(context: CliContext, asked: Asked): Promise<readonly strin
     window,
   })
   if ('error' in recorded) throw recorded.error
-  const { forgotten } = recorded.outcome.done
+  const { forgotten } = recorded.outcome.result
   const lines = describeForgotten(forgotten)
   if (forgotten.length > 0 && asked.from !== undefined && window.from < historyFrom)
     lines.push(`What lies before LIVEHOUSE_HISTORY_FROM (${formatWallMinute(historyFrom)}) is not read again.`)

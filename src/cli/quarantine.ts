@@ -60,7 +60,7 @@ function describeGroups({ groups, timeZone, longestSample }: Awaited<ReturnType<
 
 function describeRetry(recorded: Awaited<ReturnType<typeof retryOnRecord>>): string[] {
   if ('error' in recorded) throw recorded.error
-  const { streams, done } = recorded.outcome
+  const { streams, result } = recorded.outcome
   if (Object.keys(streams).length === 0) return ['nothing to retry: no item is unreadable']
   const header = ['stream', 'items', 'inserted', 'updated', 'unchanged', 'still unreadable']
   const rows = Object.entries(streams).map(([stream, { counts }]) => {
@@ -69,7 +69,7 @@ function describeRetry(recorded: Awaited<ReturnType<typeof retryOnRecord>>): str
   })
   return [
     ...formatTable(header, rows),
-    ...done.read_again.map(({ stream, partition }) => `${stream} ${partition}: read again with the next sync`),
+    ...result.read_again.map(({ stream, partition }) => `${stream} ${partition}: read again with the next sync`),
   ]
 }
 

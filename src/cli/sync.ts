@@ -49,7 +49,7 @@ livehouse sync --json | jq .status`,
     await using queue = await openQueueIf(values.queue, context, settings.database)
     const outcome = await runExtraction(context, {
       ...common,
-      asked: {
+      parameters: {
         streams: chosen.map(({ name }) => name),
         channels: settings.channels.map(({ channelId }) => channelId),
         until: until ?? null,

@@ -1,6 +1,6 @@
 import type { AppContext } from '../app/context.ts'
 import { readServiceTime } from '../app/open-connection.ts'
-import { createSliceDeps, type RunConnection, SLICES_A_CALL } from '../app/run-extraction.ts'
+import { createSliceDeps, type RunConnection, SLICES_PER_CALL } from '../app/run-extraction.ts'
 import type { ServiceSettings } from '../app/settings.ts'
 import { LivehouseError } from '../core/errors.ts'
 import { type Partition, placeOf } from '../core/slice.ts'
@@ -90,7 +90,7 @@ function createPartitionHandler(
   const { serviceClock } = connection
   // Limits of pages read ahead and of batches written at once hold for all partitions of the process together.
   const shared = createSliceDeps(context, connection, { db, service, clock: serviceClock, runId: '', report: () => {} })
-  const slicesSideBySide = Math.ceil((SLICES_A_CALL * service.concurrency) / concurrency)
+  const slicesSideBySide = Math.ceil((SLICES_PER_CALL * service.concurrency) / concurrency)
 
   return async (attempt, signal): Promise<PartitionEnd> => {
     const { runId, begunAtMs, afterSlice, stream: name, partition, slices, ...asked } = jobOf(attempt)

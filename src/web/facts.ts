@@ -1,6 +1,6 @@
 import type { AppContext } from '../app/context.ts'
-import type { KeepingJob } from '../app/judge-health.ts'
-import { type HealthQuestion, readHealth, readOnly } from '../app/read-health.ts'
+import type { JobScope } from '../app/judge-health.ts'
+import { type HealthRequest, readHealth, readOnly } from '../app/read-health.ts'
 import { within } from '../core/clock.ts'
 import type { Job } from '../core/define-job.ts'
 import { readDailyActivity, type RunReport } from '../ledger/runs/run-reports.ts'
@@ -9,7 +9,7 @@ import { readWatchedDays } from '../ledger/table-sizes.ts'
 import type { Db } from '../store/database.ts'
 
 /** A job as the page shows it. */
-export interface JobView extends KeepingJob, Pick<Job, 'name' | 'cron' | 'timeZone'> {
+export interface JobView extends JobScope, Pick<Job, 'name' | 'cron' | 'timeZone'> {
   /** Undefined for a job that is off. */
   readonly next: Date | undefined
   /** Undefined before its first run. */
@@ -22,7 +22,7 @@ export const MAX_QUARANTINED = 100_000
 /** Everything that the overview shows, read in one snapshot of the database. */
 export type Facts = Awaited<ReturnType<typeof collectFacts>>
 
-export interface FactsDeps extends Pick<HealthQuestion, 'budget' | 'rangeOf'>, Pick<AppContext, 'clock' | 'log'> {
+export interface FactsDeps extends Pick<HealthRequest, 'budget' | 'rangeOf'>, Pick<AppContext, 'clock' | 'log'> {
   readonly db: Db
   readonly readJobs: () => Promise<readonly JobView[]>
 }

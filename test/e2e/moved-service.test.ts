@@ -77,7 +77,7 @@ test('of two services that are opened for the first time at once, one becomes th
   await expect(another.ask(request, signal)).rejects.toMatchObject(refused)
   await expect(openRunConnection(context, other, db)).rejects.toMatchObject(refused)
   // Before it writes anything of its run.
-  const plan = { command: 'sync', asked: {}, namesChannels: false, streams, planStreams: () => async () => [] }
+  const plan = { command: 'sync', parameters: {}, namesChannels: false, streams, planStreams: () => async () => [] }
   const run = runExtraction(context, { ...plan, settings: other, db, connection: another })
   await expect(run).rejects.toMatchObject(refused)
   expect(await account.run(sync, ONLY)).toMatchObject({ code: 0 })

@@ -61,15 +61,15 @@ export function refusalIn(format: AlertStyle['format'], status: number, text: st
 
 function linesOf(notices: readonly Notice[], style: AlertStyle, most = MOST_LINES): readonly string[] {
   const { format, language, keyword } = style
-  const told = notices
+  const listed = notices
     .slice(0, most)
     .map((notice) => `${notice.event === 'raised' ? '⚠' : '✓'} ${describeNotice(notice, language)}`)
-  const rest = notices.length - told.length
+  const rest = notices.length - listed.length
   const title = notices.length === 1 ? 'livehouse' : `livehouse: ${notices.length}`
-  const named = keyword === null ? title : `${title} ${keyword}`
-  const lines = [named, ...told, ...(rest > 0 ? [language === 'en' ? `and ${rest} more` : `另有 ${rest} 条`] : [])]
+  const heading = keyword === null ? title : `${title} ${keyword}`
+  const lines = [heading, ...listed, ...(rest > 0 ? [language === 'en' ? `and ${rest} more` : `另有 ${rest} 条`] : [])]
   const isTooLong = format === 'wecom' && Buffer.byteLength(lines.join('\n')) > MOST_BYTES_OF_WECOM
-  return isTooLong && told.length > 0 ? linesOf(notices, style, told.length - 1) : lines
+  return isTooLong && listed.length > 0 ? linesOf(notices, style, listed.length - 1) : lines
 }
 
 function eventOf(notice: Notice, { language }: AlertStyle): Readonly<Record<string, unknown>> {

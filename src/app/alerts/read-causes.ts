@@ -15,8 +15,8 @@ const LONGEST_REASON = 200
  */
 export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
   const runs = (await readFailedRuns(db)).map(({ reason, ...run }) => {
-    const shown = reason === null ? {} : { reason: shorten(reason, LONGEST_REASON) }
-    return { kind: 'run', ...run, ...shown } as const
+    const shortReason = reason === null ? {} : { reason: shorten(reason, LONGEST_REASON) }
+    return { kind: 'run', ...run, ...shortReason } as const
   })
   const fields = await readUnknownFields(db, new Date(now.getTime() - NEWS_MS))
   const gone = [...(await readGoneChannels(db))].toSorted()
@@ -32,6 +32,6 @@ export async function readCauses(db: Db, now: Date): Promise<readonly Cause[]> {
 
 /** The beginning of the text, with long numbers and e-mail addresses, which may be a person's, replaced. */
 function shorten(text: string, longest: number): string {
-  const shown = text.replaceAll(/\d{5,}|[^\s<>"']+@[^\s<>"']+/g, '…')
-  return shown.slice(0, longest).toWellFormed()
+  const masked = text.replaceAll(/\d{5,}|[^\s<>"']+@[^\s<>"']+/g, '…')
+  return masked.slice(0, longest).toWellFormed()
 }

@@ -61,10 +61,10 @@ export async function captureAnswers(context: AppContext, request: CaptureReques
   }
   const disguise = createDisguise(randomBytes(32))
   const capturedAt = new Date(context.clock.now())
-  const shown = [...answers].map(([file, { exchange, partition }]) => {
+  const files = [...answers].map(([file, { exchange, partition }]) => {
     return { file, status: exchange.answer.status, text: capturedAnswer(exchange, partition, disguise, capturedAt) }
   })
-  return { answers: shown, failures }
+  return { answers: files, failures }
 }
 
 /** The text of a file: a request and its answer, without personal data. */
@@ -77,8 +77,8 @@ function capturedAnswer(
   const { method, query, channelId } = call
   // The ids of the channel and the questionnaire are all that a request contains to be disguised.
   const path = channelId === undefined ? call.path : call.path.replace(`/${channelId}/`, `/${disguise(channelId)}/`)
-  const shown = (value: unknown) => (question !== undefined && value === question ? disguise(question) : value)
-  const body = call.body && Object.fromEntries(Object.entries(call.body).map(([name, value]) => [name, shown(value)]))
+  const hide = (value: unknown) => (question !== undefined && value === question ? disguise(question) : value)
+  const body = call.body && Object.fromEntries(Object.entries(call.body).map(([name, value]) => [name, hide(value)]))
   const headers = Object.entries(answer.headers).filter(([name]) => headersOfInterest.test(name))
   const captured = {
     endpoint: call.endpoint,

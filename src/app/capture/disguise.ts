@@ -13,13 +13,13 @@ export type Disguise = (value: string) => string
  */
 export function createDisguise(key: Uint8Array): Disguise {
   return (value) => {
-    let made = value
+    let disguised = value
     // A short value may come out unchanged by chance.
-    for (let attempt = 0; made === value && attempt < 9; attempt += 1) {
+    for (let attempt = 0; disguised === value && attempt < 9; attempt += 1) {
       const hash = createHash('shake256', { outputLength: value.length + 8 }).update(key)
-      made = reshape(value, hash.update(`${attempt}:${value}`).digest())
+      disguised = reshape(value, hash.update(`${attempt}:${value}`).digest())
     }
-    return made
+    return disguised
   }
 }
 

@@ -33,7 +33,7 @@ export async function checkService(
       return error
     }
   }
-  const unreached = await check('base URL', async () => {
+  const reachError = await check('base URL', async () => {
     const status = await connection.reach({ signal }).catch((error: unknown) => {
       // An answer that is too large is still an answer.
       if (hasCode(error, 'api.bodyRefused')) return 'too much'
@@ -41,17 +41,17 @@ export async function checkService(
     })
     return `${service.baseUrl} answers (HTTP ${status} without a token)`
   })
-  let untold: unknown
+  let tokenError: unknown
   if (service.appId === null) report('4.1 token', 'skipped', 'not needed: no app id is set, the fixed token is used')
   else
-    untold = await check('4.1 token', async () => {
+    tokenError = await check('4.1 token', async () => {
       const { issuedAtMs, expiresAtMs } = await connection.accessToken({ signal })
       return `issued, valid for ${Math.round((expiresAtMs - issuedAtMs) / 1000)} s`
     })
 
   // The first endpoint also shows whether the bearer token is accepted.
-  let obstacle = unreached === undefined ? undefined : 'the base URL does not answer'
-  if (untold !== undefined && service.apiToken === null) obstacle ??= 'no token was issued'
+  let obstacle = reachError === undefined ? undefined : 'the base URL does not answer'
+  if (tokenError !== undefined && service.apiToken === null) obstacle ??= 'no token was issued'
   const pages = new Map<Stream, Page>()
   for (const [index, stream] of askedStreams.entries()) {
     const name = `${stream.section} ${endpointOf(stream)}`
@@ -60,13 +60,13 @@ export async function checkService(
       report(name, 'skipped', `not asked: ${partition}`)
       continue
     }
-    const refused = await check(name, async () => {
+    const endpointError = await check(name, async () => {
       const page = await connection.fetchPage({ list: { stream, partition }, page: 1, pageSize: 1 }, { signal })
       pages.set(stream, page)
       if (index === 0) report('bearer token', 'ok', 'accepted')
       return describe(page)
     })
-    const isRefused = hasCode(refused, 'api.unauthorized') || hasCode(refused, 'api.credentialsRefused')
+    const isRefused = hasCode(endpointError, 'api.unauthorized') || hasCode(endpointError, 'api.credentialsRefused')
     if (index === 0 && isRefused) obstacle = 'the token is refused'
   }
   checkClock(connection, report)

@@ -73,10 +73,10 @@ function startServer(
   ask: Ask,
 ): StdioServerHandle {
   // An assistant may send many questions at once; answer one at a time.
-  const oneByOne = new PQueue({ concurrency: 1 })
+  const queue = new PQueue({ concurrency: 1 })
   /** A request that is cancelled gives up its turn. */
   const askInTurn = async (queries: readonly string[], { mcpReq: { signal } }: ServerContext) =>
-    await oneByOne.add(async () => await ask(queries, signal))
+    await queue.add(async () => await ask(queries, signal))
   const annotations = { readOnlyHint: true, openWorldHint: false }
   const createServer = (): McpServer => {
     const server = new McpServer({ name: 'livehouse', version }, { instructions: INSTRUCTIONS })
@@ -125,8 +125,8 @@ function startServer(
 
 /** A tool's answer as text. Leaves out the SQL of views. */
 function asText(value: unknown) {
-  const shown = (key: string, each: unknown) => (key === 'sql' || key === 'from' ? undefined : each)
-  const text = typeof value === 'string' ? value : JSON.stringify(value, shown)
+  const omitSql = (key: string, each: unknown) => (key === 'sql' || key === 'from' ? undefined : each)
+  const text = typeof value === 'string' ? value : JSON.stringify(value, omitSql)
   return { content: [{ type: 'text' as const, text }] }
 }
 
