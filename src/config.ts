@@ -26,9 +26,9 @@ export type SettingsReader<T> = (source: SettingSource) => T
  */
 export function readEnvironment(processEnv: Environment = process.env, cwd: string = process.cwd()): Environment {
   const inProcess = new Set(Object.keys(processEnv))
-  const hasOwn = (name: string): boolean => inProcess.has(name) || inProcess.has(`${name}_FILE`)
+  const isInProcess = (name: string): boolean => inProcess.has(name) || inProcess.has(`${name}_FILE`)
   const added = Object.entries(readEnvFile(resolve(cwd, '.env'))).filter(
-    ([name]) => !hasOwn(name.replace(/_FILE$/, '')),
+    ([name]) => !isInProcess(name.replace(/_FILE$/, '')),
   )
   return { ...Object.fromEntries(added), ...processEnv }
 }
@@ -136,10 +136,10 @@ export function readDataDir(source: SettingSource): string {
  */
 export function readJobsDir(source: SettingSource): string {
   const given = source.value('LIVEHOUSE_JOBS_DIR')
-  const own = resolve('jobs')
-  const hasOwn = given === undefined && existsSync(own) && readdirSync(own).some((file) => /\.(ts|js|mjs)$/.test(file))
+  const local = resolve('jobs')
+  const hasJobs = () => existsSync(local) && readdirSync(local).some((file) => /\.(ts|js|mjs)$/.test(file))
   const shipped = join(programFolder, 'jobs')
-  const folder = given === undefined ? (hasOwn ? own : shipped) : resolve(given)
+  const folder = given !== undefined ? resolve(given) : hasJobs() ? local : shipped
   const isForeign = given === undefined && folder !== shipped && process.getuid?.() === 0 && statSync(folder).uid !== 0
   const problem = isForeign
     ? `${folder} belongs to another user, and livehouse runs as root; to run its files, set LIVEHOUSE_JOBS_DIR to it`

@@ -34,10 +34,10 @@ livehouse audit --no-reopen
 livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different")'`,
   },
   ({ values }, refuse) => {
-    const named = readStreams(values.streams, refuse) ?? streams
-    if (named.length > 0 && named.every(({ isBudgeted }) => isBudgeted))
+    const namedStreams = readStreams(values.streams, refuse) ?? streams
+    if (namedStreams.length > 0 && namedStreams.every(({ isBudgeted }) => isBudgeted))
       refuse(`${onlyWhenNamed} cannot be audited: it tells no total, and allows ten calls a day`)
-    return { values, chosen: withQuestionStreams(named), range: readRange(values, refuse) }
+    return { values, chosen: withQuestionStreams(namedStreams), range: readRange(values, refuse) }
   },
   async (context, { values, chosen, range }) => {
     const audited = chosen.filter(({ isBudgeted }) => !isBudgeted)
@@ -47,8 +47,8 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
     checkUsage((refuse) => refuseFarAhead({ ...range, to: undefined }, context.clock.now(), timeZone, refuse))
     if (range.from !== undefined) {
       const { now, earlier } = await askWallTime(context, settings.service)
-      const own = earlier < now ? `, and this machine's ${formatWallTime(earlier)}` : ''
-      const clocks = `nothing has been read of it: the service's clock shows ${formatWallTime(now)}${own}`
+      const ownTime = earlier < now ? `, and this machine's ${formatWallTime(earlier)}` : ''
+      const clocks = `nothing has been read of it: the service's clock shows ${formatWallTime(now)}${ownTime}`
       if (range.from >= earlier)
         throw wrongUse(`--from ${formatWallMinute(range.from)} lies in the future, so ${clocks}`)
     }

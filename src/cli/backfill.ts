@@ -90,10 +90,10 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
 )
 
 function chooseStreams(given: string | undefined, refuse: Refuse): readonly Stream[] {
-  const named = readStreams(given, refuse) ?? filtered
-  for (const { name, section } of named.filter(({ isTimeFiltered }) => !isTimeFiltered))
+  const namedStreams = readStreams(given, refuse) ?? filtered
+  for (const { name, section } of namedStreams.filter(({ isTimeFiltered }) => !isTimeFiltered))
     refuse(`--streams: ${name} has no time filter (API ${section}), so no past to read: every sync reads all of it`)
-  return named
+  return namedStreams
 }
 
 /** Without an end, the range ends with today, which is also the last day that may be named. */

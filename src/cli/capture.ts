@@ -26,10 +26,10 @@ LIVEHOUSE_CHANNELS=10001589 livehouse capture --out captured --streams gifts`,
   ({ values }, refuse) => {
     const { out = '' } = values
     if (out === '') refuse('--out needs a value: a folder for the files')
-    const chosen = readStreams(values.streams, refuse) ?? streams
-    if (chosen.some(({ isBudgeted }) => isBudgeted))
+    const chosenStreams = readStreams(values.streams, refuse) ?? streams
+    if (chosenStreams.some(({ isBudgeted }) => isBudgeted))
       refuse(`--streams: ${onlyWhenNamed} allows ten calls a day, and none is spent on this`)
-    return { out: resolve(out), chosen }
+    return { out: resolve(out), chosen: chosenStreams }
   },
   async (context, { out, chosen }) => {
     const { service, database, configured } = readSettings(context.environment, (source) => ({

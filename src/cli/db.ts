@@ -88,8 +88,8 @@ PGPASSWORD=… livehouse db copy --to 'postgres://livehouse@db.example.com/liveh
 
 /** Replaces this process by psql, so that Ctrl-C, the terminal and the exit code are psql's own. */
 function openPsql({ environment, print }: CliContext, url: string, args: readonly string[]): number {
-  const found = spawnSync('/bin/sh', ['-c', 'command -v psql'], { env: environment, encoding: 'utf8' })
-  if (found.status !== 0 || process.execve === undefined) {
+  const lookup = spawnSync('/bin/sh', ['-c', 'command -v psql'], { env: environment, encoding: 'utf8' })
+  if (lookup.status !== 0 || process.execve === undefined) {
     print(`There is no psql to open here. Any PostgreSQL client connects with\n  ${url}`)
     return 0
   }
@@ -104,7 +104,7 @@ function openPsql({ environment, print }: CliContext, url: string, args: readonl
     PGSSLMODE: 'disable',
     PGDATABASE: decodeURIComponent(pathname.slice(1)),
   }
-  return process.execve(found.stdout.trim(), ['psql', ...args], { ...environment, ...connection })
+  return process.execve(lookup.stdout.trim(), ['psql', ...args], { ...environment, ...connection })
 }
 
 /** The URL of `--to`; never shown. */

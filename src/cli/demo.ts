@@ -117,8 +117,8 @@ export async function fillDemo(
     filled.map(async ([table, { length }]) => ({ table, landed: await countRows(db, table), expected: length })),
   )
   const rows = compared.map(({ table, landed, expected: truth }) => {
-    const [shown, of] = [landed, truth].map((count) => count.toLocaleString('en-US'))
-    return [`livehouse.${table}`, shown, of, landed === truth ? '✓' : '✗']
+    const [landedText, truthText] = [landed, truth].map((count) => count.toLocaleString('en-US'))
+    return [`livehouse.${table}`, landedText, truthText, landed === truth ? '✓' : '✗']
   })
   const errors = compared.flatMap(({ table, landed, expected: truth }) => {
     const message = `livehouse.${table} holds ${landed} rows, the emulator has ${truth}`

@@ -18,10 +18,10 @@ same words as comments.`,
 livehouse dictionary --lang zh-CN`,
   },
   ({ values: { lang } }, refuse) => {
-    const [, known] = Object.entries(languages).find(([name]) => name === lang) ?? []
-    if (known === undefined && lang !== undefined)
+    const [, language] = Object.entries(languages).find(([name]) => name === lang) ?? []
+    if (language === undefined && lang !== undefined)
       refuse(`--lang is ${JSON.stringify(lang)}; it should be ${Object.keys(languages).join(' or ')}`)
-    return known
+    return language
   },
   async ({ environment, print }, given) => {
     print(dictionaryOf(readSettings(environment, (source) => given ?? readLanguage(source)) ?? 'en'))

@@ -34,15 +34,15 @@ livehouse jobs --json | jq '.jobs[] | select(.last_outcome != "ok") | .job'`,
     }))
     const { jobs: loaded, problems } = await tryJobs(options)
     // The error of a job file may contain a secret setting.
-    const refused = [...problems, ...loaded.flatMap((job) => findRefusal(job, channels))].map(context.redact)
+    const allProblems = [...problems, ...loaded.flatMap((job) => findRefusal(job, channels))].map(context.redact)
     await using database = await openAsItIs(context, settings)
     const now = context.clock.now()
     // The database of an older livehouse may lack the table of jobs.
     const db = database.isMigrated && database.pending.length === 0 ? database.db : undefined
     const states = await readJobStates(db, loaded, now)
-    const lines = [...describeJobs(states, now), ...refused.map((problem) => `✗ ${problem}`)]
-    printResult(context, isJson, { jobs: states.map(jobObject), problems: refused }, lines)
-    return refused.length === 0 ? 0 : WRONG_USE
+    const lines = [...describeJobs(states, now), ...allProblems.map((problem) => `✗ ${problem}`)]
+    printResult(context, isJson, { jobs: states.map(jobObject), problems: allProblems }, lines)
+    return allProblems.length === 0 ? 0 : WRONG_USE
   },
 )
 
@@ -100,8 +100,8 @@ export async function loadConfiguredJob({ environment }: Pick<CliContext, 'envir
   const options = readSettings(environment, readLoadOptions)
   const names = await listJobs(options)
   if (!names.includes(name)) {
-    const there = `${didYouMean(name, names)}; there are ${names.join(', ') || 'none'}`
-    throw wrongUse(`there is no job ${JSON.stringify(name)} in ${options.folder}${there}`)
+    const hint = `${didYouMean(name, names)}; there are ${names.join(', ') || 'none'}`
+    throw wrongUse(`there is no job ${JSON.stringify(name)} in ${options.folder}${hint}`)
   }
   const [job] = await loadJobs(options, [name])
   if (job === undefined) throw new Error(`the job ${name} is gone`)

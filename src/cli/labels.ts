@@ -52,7 +52,7 @@ const LARGEST_ID = 2n ** 63n - 1n
 
 /** Reads labels from CSV; each problem names its line. @param file the name of the file */
 function readLabelsCsv(text: string | undefined, file: string, refuse: Refuse): readonly GiftLabel[] {
-  const seen = new Map<string, number>()
+  const firstLines = new Map<string, number>()
   const columns = { needed: ['gift_id', 'label'], optional: ['gift_type', 'gift_group'] }
   const rows = text === undefined ? [] : readTable(text, file, columns, refuse)
   return (rows ?? []).map(({ line, cell }) => {
@@ -65,9 +65,9 @@ function readLabelsCsv(text: string | undefined, file: string, refuse: Refuse): 
     const isId = /^\d{1,19}$/.test(id) && BigInt(id) <= LARGEST_ID
     if (!isId) problem(`gift_id is ${show(id)}; it should be a whole number, the id that the service gives the gift`)
     const giftId = isId ? BigInt(id).toString() : id
-    const earlier = seen.get(`${giftType}:${giftId}`)
+    const earlier = firstLines.get(`${giftType}:${giftId}`)
     if (earlier !== undefined) problem(`${giftType} gift ${giftId} is listed twice, first on line ${earlier}`)
-    seen.set(`${giftType}:${giftId}`, line)
+    firstLines.set(`${giftType}:${giftId}`, line)
     return { giftType, giftId, label: cell('label') || null, group: cell('gift_group') || null }
   })
 }

@@ -16,7 +16,7 @@ import { counted, formatTable, minuteIn, rangeText } from './format.ts'
 import { defineCommand } from './usage.ts'
 import { checkUsage } from './failure.ts'
 
-interface Asked {
+interface LedgerRequest {
   readonly streams: readonly Stream[]
   readonly namesStreams: boolean
   readonly channels: string | undefined
@@ -49,11 +49,11 @@ livehouse ledger forget --streams gifts --from 2026-03-01 --to 2026-03-08
 livehouse ledger forget --streams gifts`,
   },
   ({ action, values }, refuse) => {
-    const named = readStreams(values.streams, refuse)
+    const given = readStreams(values.streams, refuse)
     const range = readRange(values, refuse)
     if (action === 'forget' && Object.values(values).every((value) => value === undefined))
       refuse('ledger forget needs --streams, --channels, --from or --to: without any of them all would be read again')
-    return { action, streams: named ?? streams, namesStreams: named !== undefined, channels: values.channels, ...range }
+    return { action, streams: given ?? streams, namesStreams: given !== undefined, channels: values.channels, ...range }
   },
   async (context, { action, ...asked }) => {
     for (const line of action === 'show' ? await show(context, asked) : await forget(context, asked))
@@ -62,7 +62,7 @@ livehouse ledger forget --streams gifts`,
   },
 )
 
-async function show(context: CliContext, asked: Asked): Promise<readonly string[]> {
+async function show(context: CliContext, asked: LedgerRequest): Promise<readonly string[]> {
   const { database, timeZone, channels, window } = readLedgerSettings(context, asked)
   await using opened = await openAsItIs(context, database)
   if (!opened.isMigrated) return ['nothing has run yet; start with livehouse sync']
@@ -94,11 +94,11 @@ function describePartition(ledger: PartitionLedger, minute: (at: Date) => string
 
 function describeOpen({ window, proof, reason, missingRows, acceptanceId }: OpenReading): string {
   const where = window === undefined ? 'whole list' : rangeText(window)
-  const said =
+  const detail =
     acceptanceId === null
       ? (reason ?? 'no reason was kept')
       : `${counted(missingRows ?? 0, 'row')} missing, by acceptance ${acceptanceId} (livehouse status)`
-  return `  ${(proof ?? '').padEnd(8)} ${where}: ${said}`
+  return `  ${(proof ?? '').padEnd(8)} ${where}: ${detail}`
 }
 
 /** The first items, one a line, and how many more there are. */
@@ -107,7 +107,7 @@ function atMost<T>(items: readonly T[], line: (item: T) => string): string[] {
   return [...items.slice(0, MOST_LINES).map(line), ...(rest > 0 ? [`  … and ${rest} more`] : [])]
 }
 
-async function forget(context: CliContext, asked: Asked): Promise<readonly string[]> {
+async function forget(context: CliContext, asked: LedgerRequest): Promise<readonly string[]> {
   const { database, historyFrom, channels, window } = readLedgerSettings(context, asked, 0)
   await using db = await openWarehouse(context, database)
   const recorded = await forgetOnRecord(context, db, {
@@ -139,7 +139,7 @@ function describeForgotten(forgotten: readonly ForgottenPartition[]): string[] {
   ]
 }
 
-function readLedgerSettings({ environment, clock }: CliContext, asked: Asked, earliest?: WallTime) {
+function readLedgerSettings({ environment, clock }: CliContext, asked: LedgerRequest, earliest?: WallTime) {
   const needsChannels = asked.streams.some(({ partitionedBy }) => partitionedBy !== 'account')
   const settings = readSettings(environment, (source) => ({
     database: readDatabaseSettings(source),
@@ -147,9 +147,9 @@ function readLedgerSettings({ environment, clock }: CliContext, asked: Asked, ea
     historyFrom: readHistoryFrom(source),
     configured: needsChannels ? readChannels(source) : readChannelsIfAny(source),
   }))
-  const chosen = channelsOf(asked.channels)(settings.configured)
+  const chosenChannels = channelsOf(asked.channels)(settings.configured)
   const now = floorToMinute(wallTimeAt(clock.now(), settings.timeZone))
   const window = { from: asked.from ?? earliest ?? settings.historyFrom, to: asked.to ?? now }
   checkUsage((refuse) => refuseBackwards(window, refuse))
-  return { ...settings, window, channels: chosen.map(plannedChannel) }
+  return { ...settings, window, channels: chosenChannels.map(plannedChannel) }
 }

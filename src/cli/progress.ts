@@ -46,13 +46,13 @@ export function createProgressBars(
   return {
     report: (name, state) => {
       const nowMs = clock.now()
-      const known = lines.get(name)
-      const bar = known?.bar ?? (lines.size === 0 ? first : display.create(1, 0, { ...unplanned, name }))
-      const shown = known ?? { bar, startedAtMs: nowMs }
-      lines.set(name, shown)
+      const existing = lines.get(name)
+      const bar = existing?.bar ?? (lines.size === 0 ? first : display.create(1, 0, { ...unplanned, name }))
+      const entry = existing ?? { bar, startedAtMs: nowMs }
+      lines.set(name, entry)
       const isOver = state.parts > 0 && state.endedParts === state.parts
-      const line: Line = { name, startedAtMs: shown.startedAtMs, state, endedAtMs: isOver ? nowMs : undefined }
-      shown.bar.update(state.share, line)
+      const line: Line = { name, startedAtMs: entry.startedAtMs, state, endedAtMs: isOver ? nowMs : undefined }
+      entry.bar.update(state.share, line)
     },
     [Symbol.dispose]: () => {
       // Draws lines that were written since the last drawing.

@@ -31,9 +31,9 @@ livehouse quarantine retry`,
   async (context, { action, isJson, names }) => {
     await using db = await openWarehouse(context, readSettings(context.environment, readDatabaseSettings))
     if (action === 'list') {
-      const found = await listQuarantine(db, names)
-      const groups = found.groups.map((group) => snakeCased({ ...group, sample: withoutPhones(group.sample) }))
-      printResult(context, isJson, { groups }, describeGroups(found))
+      const listing = await listQuarantine(db, names)
+      const groups = listing.groups.map((group) => snakeCased({ ...group, sample: withoutPhones(group.sample) }))
+      printResult(context, isJson, { groups }, describeGroups(listing))
     } else for (const line of describeRetry(await retryOnRecord(context, db, names))) context.print(line)
     return 0
   },

@@ -51,9 +51,9 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
   try {
     const command = await loadVerb(line.commands, verb)
     if (isGiven(argv, '--help') || isGiven(argv, '-h')) return show(command.help(verb))
-    const opened = await openLog(line, terminal)
-    log = opened.log
-    const context = createContext(line, opened, terminal)
+    const logging = await openLog(line, terminal)
+    log = logging.log
+    const context = createContext(line, logging, terminal)
     const print: CliContext['print'] = (...given) => {
       hasPrinted = true
       context.print(...given)
@@ -65,8 +65,8 @@ export async function runCommandLine(line: CommandLine): Promise<number> {
     const error = causeBehind(thrown)
     const redact = log?.redact ?? ((text: string) => text)
     const failure = { command: verb, error, startedAt, finishedAt: isoTime() }
-    const named = Object.hasOwn(line.commands, verb) ? [verb] : []
-    const see = hasCode(error, 'usage.invalid') ? `, see ${['livehouse', ...named, '--help'].join(' ')}` : ''
+    const knownVerb = Object.hasOwn(line.commands, verb) ? [verb] : []
+    const see = hasCode(error, 'usage.invalid') ? `, see ${['livehouse', ...knownVerb, '--help'].join(' ')}` : ''
     if (isGiven(line.argv, '--json') && !hasPrinted) {
       const outcome = failureOutcome(runId, failure)
       const errors = outcome.errors.map((each) => ({ ...each, message: each.message + see }))

@@ -42,7 +42,7 @@ livehouse run v1-history --json | jq .resumes_at
   async (context, { name, runId, isJson }) => {
     if (runId !== undefined) return await cancel(context, runId, isJson)
     const timeZone = readSettings(context.environment, readServiceTimeZone)
-    const outcome = await runNamed(context, name)
+    const outcome = await runJobByName(context, name)
     const [object, lines] =
       'partitions' in outcome
         ? [auditObject(outcome), describeAudit(outcome)]
@@ -61,7 +61,7 @@ async function cancel(context: CliContext, runId: string, isJson: boolean): Prom
   return isCancelled ? 0 : 1
 }
 
-async function runNamed(context: CliContext, name: string): Promise<RunOutcome | AuditOutcome> {
+async function runJobByName(context: CliContext, name: string): Promise<RunOutcome | AuditOutcome> {
   const { clock, log, signal } = context
   const startedAt = new Date(clock.now()).toISOString()
   const job = await loadConfiguredJob(context, name)
@@ -73,7 +73,7 @@ async function runNamed(context: CliContext, name: string): Promise<RunOutcome |
     db,
     connection,
     readSettings: (each) => readJobSettings(context, each),
-    onResult: (brought) => (result = brought),
+    onResult: (outcome) => (result = outcome),
   })
   try {
     await runByHand(job, { db, clock, log, signal, runJob })
@@ -81,10 +81,10 @@ async function runNamed(context: CliContext, name: string): Promise<RunOutcome |
     // A run sends its own alerts; these are for failures before the run begins.
     await reportCauses(context, db, settings)
   }
-  return result ?? heldBy(name, startedAt, new Date(clock.now()).toISOString())
+  return result ?? createHeldOutcome(name, startedAt, new Date(clock.now()).toISOString())
 }
 
-function heldBy(job: string, startedAt: string, finishedAt: string): RunOutcome {
+function createHeldOutcome(job: string, startedAt: string, finishedAt: string): RunOutcome {
   const message = `another process is running the job ${job}, so nothing was done; livehouse jobs shows since when`
   const errors = [{ stream: null, partition: null, code: 'job.running', message }] as const
   const times = { startedAt, finishedAt, resumesAt: null }

@@ -15,12 +15,12 @@ import { formatWallTime } from '../core/wall-clock.ts'
 import { startStatusServer, type StatusServer, type StatusServerOptions } from '../web/start-status-server.ts'
 import { createOperatorActions } from '../app/operator-actions.ts'
 import { fanOut } from '../scheduler/fan-out.ts'
-import { askedRun, createGiveUpHandler, createRunHandler, queuedRun, type QueuedRun } from '../scheduler/perform-run.ts'
+import { createGiveUpHandler, createRunHandler, toDueJob, toRequestedJob } from '../scheduler/perform-run.ts'
 import { openQueue } from '../scheduler/open-queue.ts'
 import type { Queue } from '../scheduler/queue.ts'
 import { workOnPartitions } from '../scheduler/run-partition.ts'
 import { type JobState, readJobStates } from '../scheduler/read-job-states.ts'
-import { serveJobs } from '../scheduler/serve-jobs.ts'
+import { serveJobs, type ServeOptions } from '../scheduler/serve-jobs.ts'
 import { workOn } from '../scheduler/work-on.ts'
 import { openTimetable } from '../scheduler/timetable.ts'
 import type { CliContext } from './command.ts'
@@ -68,18 +68,18 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
 
     for (const line of describeNext(enabled, clock.now())) context.remark(line)
     const runJob = createRunJob(runContext, { db, connection, readSettings: readSettingsOf, runPhases: fanOut(queue) })
-    const performs = { db, clock, log, runJob }
-    const send = async (run: QueuedRun) => await queue.send('runs', [queuedRun(run)])
+    const performDeps = { db, clock, log, runJob }
+    const send: ServeOptions['send'] = async (run) => await queue.send('runs', [toDueJob(run)])
     const restore = async () => await restartDatabase(context, database)
-    await runSideBySide(signal, (ends) => {
-      const work = { queue, log, signal: ends, concurrency: Math.max(1, enabled.length) }
+    await runSideBySide(signal, (stop) => {
+      const work = { queue, log, signal: stop, concurrency: Math.max(1, enabled.length) }
       const partitions = { queue, db, service, connection, concurrency: DEFAULT_CONCURRENCY }
       return [
-        serveJobs({ db, clock, log, signal: ends, jobs, send, restore, afterQueued: () => queue.notifySent('runs') }),
-        workOn({ ...work, name: 'runs', handle: createRunHandler(performs) }),
-        workOn({ ...work, name: 'given-up', handle: createGiveUpHandler(performs) }),
-        workOnPartitions({ ...context, signal: ends }, partitions),
-        watchCauses({ clock, log, signal: ends }, db, { alerts, service }),
+        serveJobs({ db, clock, log, signal: stop, jobs, send, restore, afterQueued: () => queue.notifySent('runs') }),
+        workOn({ ...work, name: 'runs', handle: createRunHandler(performDeps) }),
+        workOn({ ...work, name: 'given-up', handle: createGiveUpHandler(performDeps) }),
+        workOnPartitions({ ...context, signal: stop }, partitions),
+        watchCauses({ clock, log, signal: stop }, db, { alerts, service }),
       ]
     })
     return 0
@@ -89,7 +89,7 @@ LIVEHOUSE_HTTP=0.0.0.0:8787 LIVEHOUSE_HTTP_TOKEN_FILE=/run/secrets/http-token li
 /** Waits for all parts; if one fails, ends the others too. */
 async function runSideBySide(
   signal: AbortSignal,
-  start: (ends: AbortSignal) => readonly Promise<void>[],
+  start: (stop: AbortSignal) => readonly Promise<void>[],
 ): Promise<void> {
   const failed = new AbortController()
   const parts = start(AbortSignal.any([signal, failed.signal]))
@@ -135,11 +135,11 @@ async function openStatusPage(
     budget,
     readJobs: async () => (await readJobStates(db, jobs, clock.now())).map(viewOf),
     actions: createOperatorActions(context, db, async (name, askedBy) => {
-      const named = jobs.filter((job) => job.name === name)
-      const [state] = await readJobStates(db, named, clock.now())
+      const matches = jobs.filter((job) => job.name === name)
+      const [state] = await readJobStates(db, matches, clock.now())
       if (state === undefined) return 'none'
       if (state.isRunning) return 'running'
-      await queue.send('runs', [askedRun({ job: state.job, askedBy }, state.last?.startedAt)])
+      await queue.send('runs', [toRequestedJob({ job: state.job, askedBy }, state.last?.startedAt)])
       return 'queued'
     }),
   })

@@ -56,8 +56,8 @@ const HELP_WIDTH = 120
 function helpOf(verb: string, usage: Usage<string, Flags>): string {
   const { actions = {}, defaultAction, words, notes, examples } = usage
   const parser = parserOf(usage).name(`livehouse ${verb}`)
-  const named = Object.keys(actions).join(' | ')
-  const action = defaultAction === undefined ? named : `[${named}]`
+  const actionNames = Object.keys(actions).join(' | ')
+  const action = defaultAction === undefined ? actionNames : `[${actionNames}]`
   parser.usage([action, words, '[flags]'].filter((part) => part !== undefined && part !== '').join(' '))
   parser.configureHelp({ helpWidth: HELP_WIDTH })
   for (const [name, does] of Object.entries(actions)) parser.addArgument(new Argument(`<${name}>`, does))
@@ -97,14 +97,14 @@ function parse<A extends string, F extends Flags>(
   const parser = parserOf(usage)
   const before = argv.slice(0, end)
   const { operands, unknown } = parser.parseOptions(before)
-  const known = Object.keys(flags).map((name) => `--${name}`)
+  const flagNames = Object.keys(flags).map((name) => `--${name}`)
   for (const flag of unknown.filter(isFlag).map((each) => each.replace(/=.*/s, ''))) {
-    refuse(known.includes(flag) ? `${flag} takes no value` : `there is no ${flag}${didYouMean(flag, known)}`)
+    refuse(flagNames.includes(flag) ? `${flag} takes no value` : `there is no ${flag}${didYouMean(flag, flagNames)}`)
   }
   const words = [...operands, ...unknown.filter((word) => !isFlag(word)), ...argv.slice(end + 1)]
   const action = actions && chooseAction(words, Object.keys(actions), defaultAction, refuse)
-  const most = expected.endsWith('…') ? Infinity : expected.split(' ').filter(Boolean).length
-  refuseWords(words.slice(most), refuse, 'streams' in flags)
+  const maxWords = expected.endsWith('…') ? Infinity : expected.split(' ').filter(Boolean).length
+  refuseWords(words.slice(maxWords), refuse, 'streams' in flags)
   const values = parser.options.map((option) => {
     const name = option.name()
     const times = before.filter((each) => each.replace(/=.*/s, '') === `--${name}`).length
@@ -138,9 +138,9 @@ function chooseAction(
   defaultAction: string | undefined,
   refuse: Refuse,
 ): string | undefined {
-  const found = actions.find((name) => words.slice(0, name.split(' ').length).join(' ') === name)
-  if (found !== undefined) words.splice(0, found.split(' ').length)
-  if (found !== undefined || (words.length === 0 && defaultAction !== undefined)) return found ?? defaultAction
+  const match = actions.find((name) => words.slice(0, name.split(' ').length).join(' ') === name)
+  if (match !== undefined) words.splice(0, match.split(' ').length)
+  if (match !== undefined || (words.length === 0 && defaultAction !== undefined)) return match ?? defaultAction
   const [given] = words.splice(0)
   const list = `; the actions are ${actions.join(', ')}`
   if (given === undefined) refuse(`no action is given${list}`)

@@ -28,11 +28,11 @@ function readMask(source: SettingSource): readonly PersonalData[] | undefined {
   if (given === undefined) return undefined
   if (given === 'none') return []
   const names = given.split(',').map((name) => name.trim())
-  const known = maskableKinds.filter((kind) => names.includes(kind))
+  const masked = maskableKinds.filter((kind) => names.includes(kind))
   for (const name of names.filter((name) => !maskableKinds.some((kind) => kind === name))) {
     source.refuse(`LIVEHOUSE_MASK names ${show(name)}; it should be none, or a list of ${maskableKinds.join(', ')}`)
   }
-  return known
+  return masked
 }
 
 const PHONE = /^\+?[\d()-]{7,}$/

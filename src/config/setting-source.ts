@@ -12,8 +12,8 @@ export type SettingSource = ReturnType<typeof createSettingSource>
 
 /** Reads a file only when its setting is needed, so a command reports only problems with settings that it uses. */
 export function createSettingSource(values: Environment) {
-  const found = new Set<string>()
-  const refuse = (problem: string): void => void found.add(problem)
+  const problems = new Set<string>()
+  const refuse = (problem: string): void => void problems.add(problem)
 
   const fromFile = (name: string, path: string): string | undefined => {
     try {
@@ -45,7 +45,7 @@ export function createSettingSource(values: Environment) {
     /** Records a problem: the variable, the value (never a secret), and what it should be. */
     refuse,
     /** The problems in order, without repetitions. */
-    problems: (): readonly string[] => [...found],
+    problems: (): readonly string[] => [...problems],
   }
 }
 
@@ -79,6 +79,6 @@ export function describeUnknownSettings(environment: Environment): readonly stri
   const example = readFileSync(join(packageFolder, '.env.example'), 'utf8')
   const names = [...new Set(example.match(/(?<=^#?)[A-Z0-9_]+(?==)/gm))]
   const unknown = given.filter((name) => !names.includes(name.replace(/_FILE$/, '')))
-  const near = (name: string) => didYouMean(names.find((each) => name === `LIVEHOUSE_${each}`) ?? name, names)
-  return unknown.map((name) => `${name} is not a setting${near(name)}`)
+  const hint = (name: string) => didYouMean(names.find((each) => name === `LIVEHOUSE_${each}`) ?? name, names)
+  return unknown.map((name) => `${name} is not a setting${hint(name)}`)
 }

@@ -17,9 +17,9 @@ import { readNewestSlice } from '../ledger/slices/slices.ts'
 /** How often to check whether other processes have ended partitions. In real time, like the queue. */
 const POLL_MS = 1000
 /** A run ends after this many partitions in a row that do not reach the service or that no worker can finish. */
-const MOST_UNREACHED = 20
+const MOST_FAILURES_IN_ROW = 20
 /** Errors that may concern one machine alone. */
-const UNREACHED: ReadonlySet<string> = new Set(['api.unreachable', 'api.noToken'])
+const LOCAL_ERRORS: ReadonlySet<string> = new Set(['api.unreachable', 'api.noToken'])
 /**
  * Syncs come before backfills. Each partition of a run has a lower priority than the one before it, so that runs take
  * turns: a run with few partitions does not wait for one with many.
@@ -34,15 +34,15 @@ const PRIORITIES = { sync: 1_000_000_000, backfill: 0 }
 export function fanOut(queue: Queue): RunPhases {
   return async (streams, phases, deps, options) => {
     const fatal = new AbortController()
-    const run: FannedRun = {
+    const run: SharedRun = {
       queue,
       deps: { ...deps, signal: AbortSignal.any([deps.signal, fatal.signal]) },
       options,
       tally: createTally(streams),
       begunAtMs: deps.clock.now(),
       stop: (why) => fatal.abort(new Error(why)),
-      unreached: 0,
-      isReached: false,
+      failuresInRow: 0,
+      hasReached: false,
     }
     for await (const phase of phases) {
       const plans = await phase()
@@ -56,7 +56,7 @@ export function fanOut(queue: Queue): RunPhases {
   }
 }
 
-interface FannedRun {
+interface SharedRun {
   readonly queue: Queue
   readonly deps: RunDeps
   readonly options: RunOptions
@@ -64,12 +64,12 @@ interface FannedRun {
   readonly begunAtMs: number
   readonly stop: (why: string) => void
   /** Partitions in a row that did not reach the service, or whose jobs failed. */
-  unreached: number
+  failuresInRow: number
   /** Whether one has reached it; until then, the first that does not ends the run. */
-  isReached: boolean
+  hasReached: boolean
 }
 
-async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promise<void> {
+async function runQueued(plans: readonly PartitionPlan[], run: SharedRun): Promise<void> {
   const { queue, deps, tally, options } = run
   if (plans.length === 0) return
   for (const [stream, ofStream] of Map.groupBy(plans, ({ stream }) => stream.name))
@@ -77,7 +77,7 @@ async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promi
   const pending = new Map(plans.map((plan) => [randomUUID() as string, plan]))
   const afterSlice = await readNewestSlice(deps.db)
   try {
-    const queued = [...pending].map(([id, plan], turn) => ({ id, ...queuedAs(plan, turn, afterSlice, run) }))
+    const queued = [...pending].map(([id, plan], turn) => ({ id, ...toQueuedJob(plan, turn, afterSlice, run) }))
     await queue.send('partitions', queued)
     while (pending.size > 0 && !deps.signal.aborted) {
       const nextEnd = queue.nextEnd()
@@ -98,7 +98,7 @@ async function runQueued(plans: readonly PartitionPlan[], run: FannedRun): Promi
   for (const { slices } of pending.values()) for (const slice of slices) tally.addNotBegun(slice)
 }
 
-function queuedAs(plan: PartitionPlan, turn: number, afterSlice: string, { deps, options, begunAtMs }: FannedRun) {
+function toQueuedJob(plan: PartitionPlan, turn: number, afterSlice: string, { deps, options, begunAtMs }: SharedRun) {
   const { stream, partition, slices } = plan
   const { order, yieldsToOthers, stopAtMs } = options
   const data: PartitionJob = {
@@ -118,7 +118,7 @@ function queuedAs(plan: PartitionPlan, turn: number, afterSlice: string, { deps,
 }
 
 /** Adds the result of a partition. An error that concerns all of them, such as refused credentials, ends the run. */
-function addEnded({ stream, partition, slices }: PartitionPlan, { state, output }: EndedJob, run: FannedRun): void {
+function addEnded({ stream, partition, slices }: PartitionPlan, { state, output }: EndedJob, run: SharedRun): void {
   const { tally, options, deps } = run
   const { name } = stream
   const [slice] = slices
@@ -127,9 +127,9 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
     const { message, value } = Object(output)
     const why = String(message ?? Object(value).message ?? 'no reason is given')
     const reason = state === 'cancelled' ? 'its job was cancelled' : `no worker could finish it: ${why}`
-    const told = new LivehouseError('job.failed', `${name} ${partitionKey(partition)}: ${reason}`, {})
-    tally.add(slice, failedBy(told), false)
-    if (state === 'failed' && ++run.unreached >= MOST_UNREACHED) run.stop(told.message)
+    const error = new LivehouseError('job.failed', `${name} ${partitionKey(partition)}: ${reason}`, {})
+    tally.add(slice, failedBy(error), false)
+    if (state === 'failed' && ++run.failuresInRow >= MOST_FAILURES_IN_ROW) run.stop(error.message)
     return
   }
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON that a worker has written
@@ -145,8 +145,10 @@ function addEnded({ stream, partition, slices }: PartitionPlan, { state, output 
     options.onEnd?.(slice, { kind: 'ended', error: undefined, ...end, found: listed })
   }
   const [problem] = result.errors
-  if (result.status !== 'failed' || problem === undefined) Object.assign(run, { unreached: 0, isReached: true })
-  else if (!UNREACHED.has(problem.code) || ++run.unreached >= MOST_UNREACHED || !run.isReached)
+  if (result.status !== 'failed' || problem === undefined) {
+    run.failuresInRow = 0
+    run.hasReached = true
+  } else if (!LOCAL_ERRORS.has(problem.code) || ++run.failuresInRow >= MOST_FAILURES_IN_ROW || !run.hasReached)
     run.stop(problem.message)
 }
 

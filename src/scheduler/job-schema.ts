@@ -92,7 +92,7 @@ type CheckedDefinition =
 export function checkDefinition(given: unknown): CheckedDefinition {
   const kind: unknown = Object(given).kind ?? 'sync'
   if (kind !== 'sync' && kind !== 'backfill' && kind !== 'audit')
-    return { problems: [`kind is ${shown(kind)}; ${should.kind}`] }
+    return { problems: [`kind is ${show(kind)}; ${should.kind}`] }
   const schema = byKind[kind]
   const result = schema.safeParse(given)
   // JSON drops fields that the job file sets to undefined, which the type does not allow.
@@ -106,15 +106,15 @@ function problemsOf(issue: z.core.$ZodIssue, given: unknown, kind: string, known
   if (issue.code === 'unrecognized_keys') {
     const byStream = path === 'lookbackDays' ? `${path} has streams: ${streamNames.join(', ')}` : undefined
     const place = path === '' ? `a job of kind ${kind} has ${known.join(', ')}` : (byStream ?? 'leave it out')
-    const near = (key: string) => (path === '' ? didYouMean(key, known) : '') || `; ${place}`
-    return issue.keys.map((key) => `there is no field ${[path, key].filter(Boolean).join('.')}${near(key)}`)
+    const hint = (key: string) => (path === '' ? didYouMean(key, known) : '') || `; ${place}`
+    return issue.keys.map((key) => `there is no field ${[path, key].filter(Boolean).join('.')}${hint(key)}`)
   }
-  if (path === '') return [`it exports ${shown(given)} by default; it should be defineJob({ cron: …, … })`]
+  if (path === '') return [`it exports ${show(given)} by default; it should be defineJob({ cron: …, … })`]
   const value = issue.path.reduce<unknown>((inner, key) => Object(inner)[key], given)
-  return [value === undefined ? `${path} is missing; ${issue.message}` : `${path} is ${shown(value)}: ${issue.message}`]
+  return [value === undefined ? `${path} is missing; ${issue.message}` : `${path} is ${show(value)}: ${issue.message}`]
 }
 
-function shown(value: unknown): string {
+function show(value: unknown): string {
   const text = inspect(value, { breakLength: Infinity })
   return text.length > 80 ? `${text.slice(0, 79)}…` : text
 }

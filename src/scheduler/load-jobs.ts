@@ -69,11 +69,11 @@ export async function tryJobs(
     },
   })
   try {
-    const wanted = names ?? (await listJobs(options))
+    const jobNames = names ?? (await listJobs(options))
     const none = `${options.folder} holds no job file; it should hold NAME.ts or NAME.js, one a job`
-    if (wanted.length === 0) return { jobs: [], problems: [none] }
+    if (jobNames.length === 0) return { jobs: [], problems: [none] }
     const files = await readJobFiles(options.folder)
-    const loaded = await Promise.all(wanted.map((name) => loadJob(name, files.get(name) ?? [`${name}.ts`], options)))
+    const loaded = await Promise.all(jobNames.map((name) => loadJob(name, files.get(name) ?? [`${name}.ts`], options)))
     return { jobs: loaded.flatMap(({ job }) => job ?? []), problems: loaded.flatMap(({ problems }) => problems ?? []) }
   } finally {
     hooks.deregister()
@@ -102,8 +102,8 @@ async function loadJob(
     if (exported === undefined) throw new Error('it took too long; a job file should await nothing that may never come')
   } catch (error) {
     const { message = String(error), stack = '' } = error instanceof Error ? error : {}
-    const [, behind = ''] = stack.split(`${pathToFileURL(file).href}:`)
-    const place = /^\d+/.test(behind) ? ` at line ${Number.parseInt(behind, 10)}` : ''
+    const [, position = ''] = stack.split(`${pathToFileURL(file).href}:`)
+    const place = /^\d+/.test(position) ? ` at line ${Number.parseInt(position, 10)}` : ''
     return refuse([`it does not load${place}: ${message.split('\n')[0]}`])
   }
   if (!Object.hasOwn(Object(exported), 'default'))

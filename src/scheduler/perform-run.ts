@@ -12,13 +12,13 @@ import { openTimetable, type Tick } from './timetable.ts'
 import type { WorkOptions } from './work-on.ts'
 
 /** A due run of a job, as queued: with the job's definition, so that any `serve` process can perform it. */
-export interface QueuedRun {
+export interface DueRun {
   readonly job: Job
   readonly tick: Tick
 }
 
 /** A run that a user requested, whether the job is due or not. */
-interface AskedRun {
+interface RequestedRun {
   readonly job: Job
   readonly askedBy: string
 }
@@ -34,15 +34,15 @@ const MISSED_AFTER_MS = 60_000
 const HELD_POLL_MS = 5000
 
 /** Several processes may queue the same tick; its id, made of job, wall time and zone, keeps that to one run. */
-export function queuedRun({ job, tick }: QueuedRun): QueuedJob {
+export function toDueJob({ job, tick }: DueRun): QueuedJob {
   const key = JSON.stringify([job.name, job.timeZone, tick.localTime, tick.isRepeat])
-  return { id: uuidOf(key), key: job.name, priority: 0, data: { job, tick } satisfies QueuedRun }
+  return { id: uuidOf(key), key: job.name, priority: 0, data: { job, tick } satisfies DueRun }
 }
 
 /** Repeated requests before a run begins queue it once: its id is made of the job and the job's last start. */
-export function askedRun({ job, askedBy }: AskedRun, lastStartedAt: Date | undefined): QueuedJob {
+export function toRequestedJob({ job, askedBy }: RequestedRun, lastStartedAt: Date | undefined): QueuedJob {
   const key = JSON.stringify([job.name, lastStartedAt?.getTime() ?? 0])
-  return { id: uuidOf(key), key: job.name, priority: 0, data: { job, askedBy } satisfies AskedRun }
+  return { id: uuidOf(key), key: job.name, priority: 0, data: { job, askedBy } satisfies RequestedRun }
 }
 
 /** A hash in the form of a UUID; Postgres checks nothing but the form. */
@@ -57,11 +57,11 @@ function uuidOf(key: string): string {
 export function createRunHandler(deps: PerformDeps): WorkOptions['handle'] {
   return async ({ data, number, isLast }, signal) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- JSON that a scheduler has queued
-    const { job, ...why } = data as QueuedRun | AskedRun
+    const { job, ...origin } = data as DueRun | RequestedRun
     await using lease = await waitForJob(job, deps, signal)
-    const run = 'tick' in why ? await beginDue({ job, ...why }, number, deps) : await begin(job, undefined, deps)
+    const run = 'tick' in origin ? await beginDue({ job, ...origin }, number, deps) : await begin(job, undefined, deps)
     if (run === undefined) return {}
-    const askedBy = 'tick' in why ? undefined : why.askedBy
+    const askedBy = 'tick' in origin ? undefined : origin.askedBy
     const { isOver, errors } = await performRun(run, job, lease, { ...deps, signal, isLast, askedBy })
     if (!isOver) throw new Error(errors[0]?.message ?? 'it was interrupted')
     return {}
@@ -69,7 +69,7 @@ export function createRunHandler(deps: PerformDeps): WorkOptions['handle'] {
 }
 
 /** Begins a due run. Returns undefined if it is over, missed, or replaced by a later tick. */
-async function beginDue({ job, tick }: QueuedRun, number: number, deps: PerformDeps): Promise<HeldJobRun | undefined> {
+async function beginDue({ job, tick }: DueRun, number: number, deps: PerformDeps): Promise<HeldJobRun | undefined> {
   const { db, clock, log } = deps
   const later = openTimetable(job.cron, job.timeZone).last(tick.dueAtMs, clock.now())
   if (number === 0 && later !== undefined) return undefined
@@ -95,14 +95,14 @@ async function beginDue({ job, tick }: QueuedRun, number: number, deps: PerformD
 export function createGiveUpHandler(deps: Pick<PerformDeps, 'db' | 'clock' | 'log'>): WorkOptions['handle'] {
   return async ({ data }) => {
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as above
-    const given = data as QueuedRun | AskedRun
+    const queued = data as DueRun | RequestedRun
     // Each attempt at a run that a user requested is on record already.
-    const run = 'tick' in given ? await begin(given.job, given.tick, deps) : undefined
+    const run = 'tick' in queued ? await begin(queued.job, queued.tick, deps) : undefined
     if (run === undefined) return {}
     const error = `it was begun ${run.attempts - 1} times and never ended`
     const finishedAt = new Date(deps.clock.now())
     await endJobRun(deps.db, run, { status: 'ended', outcome: 'failed', runId: null, error, finishedAt })
-    deps.log.error('job.failed', { job: given.job.name, reason: error })
+    deps.log.error('job.failed', { job: queued.job.name, reason: error })
     return {}
   }
 }
@@ -127,7 +127,7 @@ async function waitForJob({ name }: Job, { db, clock }: PerformDeps, signal: Abo
   }
 }
 
-interface Performance extends PerformDeps {
+interface PerformOptions extends PerformDeps {
   readonly signal: AbortSignal
   /** Whether no further attempt follows, even if this one fails. */
   readonly isLast: boolean
@@ -142,17 +142,17 @@ async function performRun(
   run: HeldJobRun,
   job: Job,
   { lost }: JobLease,
-  { db, clock, log, runJob, signal, isLast, askedBy }: Performance,
+  { db, clock, log, runJob, signal, isLast, askedBy }: PerformOptions,
 ) {
   log.info('job.started', { job: job.name })
-  const done = await runJob(job, { signal: AbortSignal.any([signal, lost]), askedBy }).then(
+  const result = await runJob(job, { signal: AbortSignal.any([signal, lost]), askedBy }).then(
     (outcome) => ({ ...outcome, thrown: undefined }),
     (error: unknown) => {
       const thrown = error instanceof Error ? error : new Error(String(error))
       return { runId: null, status: 'failed' as const, errors: runProblemsOf(error), thrown }
     },
   )
-  const { status, runId, errors, thrown } = done
+  const { status, runId, errors, thrown } = result
   const isOver = status === 'ok' || !(signal.aborted || lost.aborted || (errors.some(isTransient) && !isLast))
   // An interruption is not an error of the run.
   const error = !isOver && signal.aborted ? null : (errors[0]?.message ?? null)

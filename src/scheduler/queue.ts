@@ -87,10 +87,10 @@ export class Queue implements AsyncDisposable {
       [name, attempts.map(({ id }) => id)],
     )
     const numbers = new Map(rows.map(({ id, number }) => [String(id), Number(number)]))
-    const ours = attempts.filter(({ id, number }) => numbers.get(id) === number)
-    const ids = ours.map(({ id }) => id)
+    const current = attempts.filter(({ id, number }) => numbers.get(id) === number)
+    const ids = current.map(({ id }) => id)
     if (ids.length > 0) await this.#boss.touch(name, ids)
-    return new Set(ours)
+    return new Set(current)
   }
 
   async complete(name: QueueName, { id }: Attempt, output: object): Promise<void> {

@@ -74,7 +74,7 @@ export async function workOnPartitions(context: AppContext, deps: WorkerDeps): P
 }
 
 /** Errors that may concern this process alone: it cannot reach the service, or has no token that works. */
-const OF_THIS_PROCESS: ReadonlySet<string> = new Set([
+const LOCAL_ERRORS: ReadonlySet<string> = new Set([
   'api.unreachable',
   'api.noToken',
   'api.credentialsRefused',
@@ -90,10 +90,10 @@ function createPartitionHandler(
   const { serviceClock } = connection
   // Limits of pages read ahead and of batches written at once hold for all partitions of the process together.
   const shared = createSliceDeps(context, connection, { db, service, clock: serviceClock, runId: '', report: () => {} })
-  const slicesSideBySide = Math.ceil((SLICES_PER_CALL * service.concurrency) / concurrency)
+  const slicesAtOnce = Math.ceil((SLICES_PER_CALL * service.concurrency) / concurrency)
 
   return async (attempt, signal): Promise<PartitionEnd> => {
-    const { runId, begunAtMs, afterSlice, stream: name, partition, slices, ...asked } = jobOf(attempt)
+    const { runId, begunAtMs, afterSlice, stream: name, partition, slices, ...options } = jobOf(attempt)
     const stream = findStream(name)
     if (stream === undefined) throw new Error(`there is no stream ${name}: update livehouse on every machine`)
     // A newer livehouse may have migrated the database since this process opened it, or the source may have moved.
@@ -112,8 +112,8 @@ function createPartitionHandler(
     await using leases = sharedLeases.createSharing()
     const deps = { ...shared, signal, runId, requireLease: leases.requirePartition }
     const result = await runPhases([stream], [async () => [isBegun ? await plan() : planned]], deps, {
-      ...asked,
-      concurrency: slicesSideBySide,
+      ...options,
+      concurrency: slicesAtOnce,
       leases,
       planAgain: async () => (await plan()).slices,
       onEnd: (_, end) => {
@@ -121,20 +121,20 @@ function createPartitionHandler(
       },
     })
     if (result.status !== 'ok') signal.throwIfAborted()
-    const ofDatabase = result.errors.find(({ code }) => code.startsWith('db.'))
-    if (ofDatabase !== undefined && !attempt.isLast) throw new Error(ofDatabase.message)
-    const ours = result.errors.find(({ code }) => OF_THIS_PROCESS.has(code))
+    const databaseError = result.errors.find(({ code }) => code.startsWith('db.'))
+    if (databaseError !== undefined && !attempt.isLast) throw new Error(databaseError.message)
+    const localError = result.errors.find(({ code }) => LOCAL_ERRORS.has(code))
     // Only at first: if the next worker has the same error, that is the result, and ends the run.
-    if (ours !== undefined && attempt.number === 0)
-      throw new LivehouseError('job.failed', `${ours.message} (${thisProcess()})`, {})
-    const known = ends.length === 0 ? [] : ((await readQuestions(db)).get(partition.channel ?? '') ?? [])
-    const sums = createTally([stream])
+    if (localError !== undefined && attempt.number === 0)
+      throw new LivehouseError('job.failed', `${localError.message} (${thisProcess()})`, {})
+    const questions = ends.length === 0 ? [] : ((await readQuestions(db)).get(partition.channel ?? '') ?? [])
+    const tally = createTally([stream])
     for (const streams of [earlier && { [name]: earlier }, result.streams])
-      if (streams !== undefined) sums.addResult({ ...result, streams })
+      if (streams !== undefined) tally.addResult({ ...result, streams })
     return {
-      result: { ...result, streams: sums.result(undefined).streams },
+      result: { ...result, streams: tally.result(undefined).streams },
       ends: ends.map(({ proof, counts, found }) => {
-        const ids = found && { count: found.count, ids: known.filter((id) => found.has(id)) }
+        const ids = found && { count: found.count, ids: questions.filter((id) => found.has(id)) }
         return { proof, counts, found: ids }
       }),
     }

@@ -5,14 +5,14 @@ import { isMissingTable } from '../store/translate-error.ts'
 import type { Db } from '../store/database.ts'
 import { readHeldJobs, readLastTicks, registerJobs } from '../ledger/jobs.ts'
 import { thisProcess } from '../ledger/leases/leases.ts'
-import type { QueuedRun } from './perform-run.ts'
+import type { DueRun } from './perform-run.ts'
 import { openTimetable } from './timetable.ts'
 
 export interface ServeOptions extends Pick<AppContext, 'clock' | 'log' | 'signal'> {
   readonly db: Db
   readonly jobs: readonly Job[]
   /** Queues a run, unless it has been queued before. */
-  readonly send: (run: QueuedRun) => Promise<void>
+  readonly send: (run: DueRun) => Promise<void>
   /** Called every few seconds while the database is lost. */
   readonly restore?: () => Promise<void>
   /** Called when all due runs have been queued. */

@@ -33,8 +33,8 @@ export function openTimetable(cron: string, timeZone: string) {
   const instantsOf = (localTime: WallTime): readonly number[] => {
     const around = [-MOST_SHIFT_MS, MOST_SHIFT_MS].map((shift) => offsetAt(localTime * 1000 + shift))
     const candidates = [...new Set(around)].map((offset) => (localTime - offset) * 1000).sort((a, b) => a - b)
-    const shown = candidates.filter((instant) => clock(instant) === localTime)
-    if (shown.length > 0) return shown
+    const exact = candidates.filter((instant) => clock(instant) === localTime)
+    if (exact.length > 0) return exact
     let [before = 0, after = 0] = candidates
     while (after - before > 1000) {
       const middle = Math.floor((before + after) / 2000) * 1000

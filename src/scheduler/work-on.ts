@@ -22,7 +22,7 @@ export interface WorkOptions {
 const POLL_MS = 1000
 const RENEW_MS = 3000
 /** Errors that may concern this process alone: it takes no job for `REST_MS`, unless it has completed one meanwhile. */
-const RESTS_AFTER: ReadonlySet<string> = new Set(['job.failed', 'db.newer', 'db.otherSource'])
+const LOCAL_ERRORS: ReadonlySet<string> = new Set(['job.failed', 'db.newer', 'db.otherSource'])
 const REST_MS = 20_000
 /** How often to try a lost database again. */
 const DATABASE_POLL_MS = 5000
@@ -50,7 +50,7 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
         return () => queue.complete(name, attempt, output)
       },
       (error: unknown) => {
-        if (completed === before && error instanceof LivehouseError && RESTS_AFTER.has(error.code)) rest(error.message)
+        if (completed === before && error instanceof LivehouseError && LOCAL_ERRORS.has(error.code)) rest(error.message)
         return () => (signal.aborted ? queue.giveBack(name, attempt) : queue.fail(name, attempt, messageOf(error)))
       },
     )
@@ -71,9 +71,9 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
   }
   const renew = async (): Promise<void> => {
     const attempts = [...active.keys()]
-    const ours = await queue.renew(name, await keepWanted(attempts))
+    const renewed = await queue.renew(name, await keepWanted(attempts))
     for (const attempt of attempts) {
-      if (ours.has(attempt) || active.get(attempt)?.signal.aborted !== false) continue
+      if (renewed.has(attempt) || active.get(attempt)?.signal.aborted !== false) continue
       const { id } = attempt
       log.info('job.lost', { id })
       const message = `job ${id} of the queue was cancelled or taken over while ${thisProcess()} worked on it`
@@ -96,11 +96,11 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
       const free =
         signal.aborted || isResting ? 0 : Math.min(concurrency, Math.max(1, 2 * lastActiveCount)) - active.size
       const taken = free > 0 ? await queue.take(name, free) : []
-      const kept = await keepWanted(taken).catch(async (error: unknown) => {
+      const wanted = await keepWanted(taken).catch(async (error: unknown) => {
         for (const attempt of taken) await queue.giveBack(name, attempt)
         throw error
       })
-      for (const attempt of kept) {
+      for (const attempt of wanted) {
         const lost = new AbortController()
         active.set(attempt, lost)
         void perform(attempt, lost).finally(() => {
@@ -109,8 +109,8 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
         })
       }
       // Count unwanted jobs too, and look again at once: there may be more of them, which no other worker needs.
-      lastActiveCount = active.size + taken.length - kept.length
-      if (kept.length < taken.length) waitMs = 0
+      lastActiveCount = active.size + taken.length - wanted.length
+      if (wanted.length < taken.length) waitMs = 0
     } catch (error) {
       log.warn('queue.failed', { reason: messageOf(error) })
       waitMs = DATABASE_POLL_MS

@@ -5,7 +5,7 @@ import type { JobOutcome, RunJob } from '../../src/app/run-job.ts'
 import type { JobDefinition } from '../../src/core/define-job.ts'
 import { LivehouseError } from '../../src/core/errors.ts'
 import { beginJobRun, endJobRun, readLastJobRuns } from '../../src/ledger/jobs.ts'
-import { createGiveUpHandler, createRunHandler, queuedRun } from '../../src/scheduler/perform-run.ts'
+import { createGiveUpHandler, createRunHandler, toDueJob } from '../../src/scheduler/perform-run.ts'
 import { openTimetable } from '../../src/scheduler/timetable.ts'
 import { createTestDatabase } from '../helpers/postgres.ts'
 import { createRecordingLog } from '../helpers/recording-log.ts'
@@ -42,7 +42,7 @@ async function attempt(given: Attempted = {}) {
   const job = jobOf('quarterly', definition)
   const tick = openTimetable(job.cron, job.timeZone).last(DUE_MS - 1, DUE_MS)
   if (tick === undefined) throw new Error('it is due then')
-  const { id, data } = queuedRun({ job, tick })
+  const { id, data } = toDueJob({ job, tick })
   const clock = { now: () => DUE_MS + afterMs, sleep: async () => {} }
   const { runJob = async () => doneWell } = given
   const handle = handler({ db: database.db, clock, log, runJob })

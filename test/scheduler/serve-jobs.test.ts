@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { expect, test, vi } from 'vitest'
 import type { JobDefinition } from '../../src/core/define-job.ts'
 import { formatWallTime } from '../../src/core/wall-clock.ts'
-import { type QueuedRun, queuedRun } from '../../src/scheduler/perform-run.ts'
+import { type DueRun, toDueJob } from '../../src/scheduler/perform-run.ts'
 import { createFakeClock } from '../helpers/fake-clock.ts'
 import { ofTest } from '../helpers/of-file.ts'
 import { untilRow } from '../helpers/own-locks.ts'
@@ -22,8 +22,8 @@ async function startSchedulerBench() {
   const live = new Set<TestScheduler>()
   const sent = new Map<string, { readonly at: string; readonly tick: string }>()
   const clock = createFakeClock({ startMs: START, gridMs: () => HOUR })
-  const send = async ({ job, tick }: QueuedRun): Promise<void> => {
-    const { id } = queuedRun({ job, tick })
+  const send = async ({ job, tick }: DueRun): Promise<void> => {
+    const { id } = toDueJob({ job, tick })
     if (sent.has(id)) return
     const localTime = formatWallTime(tick.localTime)
     sent.set(id, { at: new Date(clock.now()).toISOString().slice(0, 16), tick: localTime })
@@ -122,8 +122,8 @@ test('a database that goes is waited for, and what was due is queued when it is 
   const { db } = bench.database
   const clock = createFakeClock({ startMs: START })
   let tries = 0
-  const sent: QueuedRun[] = []
-  const send = async (run: QueuedRun) => {
+  const sent: DueRun[] = []
+  const send = async (run: DueRun) => {
     if (tries++ === 0) await sql`select pg_terminate_backend(pg_backend_pid())`.execute(db)
     sent.push(run)
   }

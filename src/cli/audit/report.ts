@@ -35,9 +35,9 @@ const header = ['stream', 'partition', 'compared', 'at the source', 'in the ware
 function rowOf(audit: PartitionAudit): TableCell[] {
   const { stream, partition, window, sourceRows, warehouseRows, quarantinedRows, verdict } = audit
   const range = window === undefined ? '–' : rangeText(window)
-  const whole = findStream(stream)?.isTimeFiltered === false && verdict !== 'unread' ? 'whole list' : range
+  const compared = findStream(stream)?.isTimeFiltered === false && verdict !== 'unread' ? 'whole list' : range
   const rows = warehouseRows === undefined ? undefined : warehouseRows - quarantinedRows
-  return [stream, partition, whole, sourceRows ?? '–', rows ?? '–', quarantinedRows, wordOf(audit)]
+  return [stream, partition, compared, sourceRows ?? '–', rows ?? '–', quarantinedRows, wordOf(audit)]
 }
 
 function describeStreams(partitions: readonly PartitionAudit[]): string[] {
