@@ -83,10 +83,12 @@ async function runQueued(plans: readonly PartitionPlan[], run: SharedRun): Promi
       const nextEnd = queue.nextEnd()
       for (const ended of await queue.readEnded('partitions', [...pending.keys()])) {
         // During an outage of the database the lease of this run may expire, and workers then drop its jobs.
-        const isDropped = ended.state === 'cancelled' && options.leases.holds(`run ${deps.runId}`)
-        const plan = isDropped ? undefined : pending.get(ended.id)
-        if (isDropped) await queue.giveBack('partitions', ended)
-        else pending.delete(ended.id)
+        if (ended.state === 'cancelled' && options.leases.holds(`run ${deps.runId}`)) {
+          await queue.giveBack('partitions', ended)
+          continue
+        }
+        const plan = pending.get(ended.id)
+        pending.delete(ended.id)
         if (plan !== undefined) addEnded(plan, ended, run)
       }
       if (pending.size > 0) await Promise.race([nextEnd, systemClock.sleep(POLL_MS, deps.signal)]).catch(() => {})
