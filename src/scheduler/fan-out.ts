@@ -27,9 +27,8 @@ const LOCAL_ERRORS: ReadonlySet<string> = new Set(['api.unreachable', 'api.noTok
 const PRIORITIES = { sync: 1_000_000_000, backfill: 0 }
 
 /**
- * Carries out a plan through the queue, with a job for each partition that any worker may take. This process sends the
- * jobs, waits for them and adds up their results; if it is interrupted, it cancels them. Streams with a daily call
- * budget are read in this process, one slice after the other.
+ * Carries out a plan through the queue, with a job for each partition that any worker may take: sends the jobs, waits
+ * for them, adds up their results, and cancels them if interrupted. Streams with a daily call budget are read here.
  */
 export function fanOut(queue: Queue): RunPhases {
   return async (streams, phases, deps, options) => {

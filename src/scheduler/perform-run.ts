@@ -82,12 +82,11 @@ async function beginDue({ job, tick }: DueRun, number: number, deps: PerformDeps
     : `it was ${what}, and its job has catchUp: 'never'`
   // One interruption may be an update of livehouse; a run that keeps ending its process has failed.
   const hasFailed = number > (later ? 1 : 0)
-  const ended = { runId: null, error, finishedAt: new Date(clock.now()) }
-  await endJobRun(db, run, {
-    ...ended,
-    ...(hasFailed ? { status: 'ended', outcome: 'failed' } : { status: 'skipped', outcome: null }),
-  })
-  log[hasFailed ? 'error' : 'warn'](`job.${hasFailed ? 'failed' : 'skipped'}`, { job: job.name, reason: error })
+  const end = { runId: null, error, finishedAt: new Date(clock.now()) }
+  if (hasFailed) await endJobRun(db, run, { ...end, status: 'ended', outcome: 'failed' })
+  else await endJobRun(db, run, { ...end, status: 'skipped', outcome: null })
+  if (hasFailed) log.error('job.failed', { job: job.name, reason: error })
+  else log.warn('job.skipped', { job: job.name, reason: error })
   return undefined
 }
 

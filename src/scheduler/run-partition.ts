@@ -129,8 +129,8 @@ function createPartitionHandler(
       throw new LivehouseError('job.failed', `${localError.message} (${thisProcess()})`, {})
     const questions = ends.length === 0 ? [] : ((await readQuestions(db)).get(partition.channel ?? '') ?? [])
     const tally = createTally([stream])
-    for (const streams of [earlier && { [name]: earlier }, result.streams])
-      if (streams !== undefined) tally.addResult({ ...result, streams })
+    if (earlier !== undefined) tally.addResult({ ...result, streams: { [name]: earlier } })
+    tally.addResult(result)
     return {
       result: { ...result, streams: tally.result(undefined).streams },
       ends: ends.map(({ proof, counts, found }) => {

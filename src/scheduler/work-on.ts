@@ -70,14 +70,12 @@ export async function workOn({ queue, name, concurrency, log, signal, ...handler
     return [...wanted]
   }
   const renew = async (): Promise<void> => {
-    const attempts = [...active.keys()]
-    const renewed = await queue.renew(name, await keepWanted(attempts))
-    for (const attempt of attempts) {
-      if (renewed.has(attempt) || active.get(attempt)?.signal.aborted !== false) continue
-      const { id } = attempt
-      log.info('job.lost', { id })
-      const message = `job ${id} of the queue was cancelled or taken over while ${thisProcess()} worked on it`
-      active.get(attempt)?.abort(new LivehouseError('lease.lost', message, {}))
+    const renewed = await queue.renew(name, await keepWanted([...active.keys()]))
+    for (const [attempt, lost] of active) {
+      if (renewed.has(attempt) || lost.signal.aborted) continue
+      log.info('job.lost', { id: attempt.id })
+      const message = `job ${attempt.id} of the queue was cancelled or taken over while ${thisProcess()} worked on it`
+      lost.abort(new LivehouseError('lease.lost', message, {}))
     }
   }
 
