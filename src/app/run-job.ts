@@ -33,9 +33,9 @@ interface JobDeps {
 }
 
 /** What a run of any kind of job needs. */
-type JobRequest = ReturnType<typeof requestOf>
+type JobRequest = ReturnType<typeof createJobRequest>
 
-function requestOf({ db, connection, runPhases }: JobDeps, job: Job, settings: ExtractionSettings) {
+function createJobRequest({ db, connection, runPhases }: JobDeps, job: Job, settings: ExtractionSettings) {
   const shared = { command: `run ${job.name}`, settings, db, namesChannels: false, streams: jobStreams(job) }
   return { ...shared, connection, runPhases, job }
 }
@@ -45,7 +45,7 @@ export function createRunJob(context: AppContext, deps: JobDeps): RunJob {
   return async (job, { signal, askedBy }) => {
     const settings = deps.readSettings(job)
     const runContext = { ...context, signal, askedBy }
-    const outcome = await runKind(runContext, requestOf(deps, job, settings))
+    const outcome = await runKind(runContext, createJobRequest(deps, job, settings))
     deps.onResult?.(outcome)
     if (outcome.status === 'ok') await requestHeartbeat(runContext, settings)
     return outcome

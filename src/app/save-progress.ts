@@ -20,9 +20,9 @@ export async function openProgressOnRecord(
   const tally = createProgressTally()
   const streams = new Map<string, SavedProgress>()
   let saving = Promise.resolve()
-  let callOff: (() => void) | undefined
+  let cancelSave: (() => void) | undefined
   const save = () => {
-    callOff = undefined
+    cancelSave = undefined
     saving = saving.then(() => saveProgress(db, runId, Object.fromEntries(streams))).catch(() => {})
   }
   return {
@@ -30,10 +30,10 @@ export async function openProgressOnRecord(
       const state = tally(event)
       streams.set(event.stream, state)
       display.report(event.stream, state)
-      callOff ??= callIfStillRunning(SAVE_AFTER_MS, save)
+      cancelSave ??= callIfStillRunning(SAVE_AFTER_MS, save)
     },
     [Symbol.asyncDispose]: async () => {
-      callOff?.()
+      cancelSave?.()
       display[Symbol.dispose]()
       await saving
     },

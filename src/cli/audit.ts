@@ -37,10 +37,10 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
     const namedStreams = readStreams(values.streams, refuse) ?? streams
     if (namedStreams.length > 0 && namedStreams.every(({ isBudgeted }) => isBudgeted))
       refuse(`${onlyWhenNamed} cannot be audited: it tells no total, and allows ten calls a day`)
-    return { values, chosen: withQuestionStreams(namedStreams), range: readRange(values, refuse) }
+    return { values, chosenStreams: withQuestionStreams(namedStreams), range: readRange(values, refuse) }
   },
-  async (context, { values, chosen, range }) => {
-    const audited = chosen.filter(({ isBudgeted }) => !isBudgeted)
+  async (context, { values, chosenStreams, range }) => {
+    const audited = chosenStreams.filter(({ isBudgeted }) => !isBudgeted)
     const settings = readExtractionSettings(context, audited, channelsOf(values.channels))
     const { timeZone } = settings.service
     // An audit goes up to now, whatever --to says.
@@ -58,7 +58,7 @@ livehouse audit --json | jq '.audit.partitions[] | select(.verdict == "different
       command: 'audit',
       settings,
       db,
-      streams: chosen,
+      streams: chosenStreams,
       namesStreams: values.streams !== undefined,
       namesChannels: values.channels !== undefined,
       window: values.from === undefined && values.to === undefined ? undefined : { from, to },

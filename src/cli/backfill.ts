@@ -40,11 +40,11 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
   },
   ({ values }, refuse) => ({
     values,
-    chosen: chooseStreams(values.streams, refuse),
+    chosenStreams: chooseStreams(values.streams, refuse),
     given: readRange(values, refuse, ['--from']),
   }),
-  async (context, { values, chosen, given }) => {
-    const settings = readExtractionSettings(context, chosen, channelsOf(values.channels))
+  async (context, { values, chosenStreams, given }) => {
+    const settings = readExtractionSettings(context, chosenStreams, channelsOf(values.channels))
     const { service } = settings
     checkUsage((refuse) => refuseFarAhead(given, context.clock.now(), service.timeZone, refuse))
     const { now } = await askWallTime(context, service)
@@ -54,14 +54,14 @@ livehouse backfill --from 2017-01-01 --to 2018-12-01 --streams ${onlyWhenNamed}`
       from: formatWallTime(window.from),
       // Not the current time, so that the same command resumes this backfill on another day.
       to: given.to === undefined ? 'now' : formatWallTime(window.to),
-      streams: chosen.map(({ name }) => name),
+      streams: chosenStreams.map(({ name }) => name),
       channels: settings.channels.map(({ channelId }) => channelId),
       onlyGaps: values['only-gaps'],
     }
     const { restart, json: isJson } = values
     const range = { window, args, restart }
     const namesChannels = values.channels !== undefined
-    const common = { command: 'backfill', settings, streams: withQuestionStreams(chosen), namesChannels }
+    const common = { command: 'backfill', settings, streams: withQuestionStreams(chosenStreams), namesChannels }
     if (values['dry-run']) {
       const { dryRun } = await import('./dry-run.ts')
       return await dryRun(context, {

@@ -29,18 +29,18 @@ LIVEHOUSE_CHANNELS=10001589 livehouse capture --out captured --streams gifts`,
     const chosenStreams = readStreams(values.streams, refuse) ?? streams
     if (chosenStreams.some(({ isBudgeted }) => isBudgeted))
       refuse(`--streams: ${onlyWhenNamed} allows ten calls a day, and none is spent on this`)
-    return { out: resolve(out), chosen: chosenStreams }
+    return { out: resolve(out), chosenStreams }
   },
-  async (context, { out, chosen }) => {
+  async (context, { out, chosenStreams }) => {
     const { service, database, configured } = readSettings(context.environment, (source) => ({
       ...readServiceAndAnyDatabase(source),
       configured: readChannelsIfAny(source),
     }))
     const channel = configured[0]?.channelId
-    if (channel === undefined && chosen.every(({ partitionedBy }) => partitionedBy !== 'account'))
+    if (channel === undefined && chosenStreams.every(({ partitionedBy }) => partitionedBy !== 'account'))
       throw wrongUse('LIVEHOUSE_CHANNELS is not set, and these streams belong to channels')
     await openFolder(out)
-    const { answers, failures } = await captureAnswers(context, { service, database, streams: chosen, channel })
+    const { answers, failures } = await captureAnswers(context, { service, database, streams: chosenStreams, channel })
     for (const { file, text, status } of answers) {
       // Never overwrite a file: somebody may already have reviewed it.
       await writeFile(join(out, file), context.redact(text), { flag: 'wx', mode: 0o600 })

@@ -114,13 +114,13 @@ export async function fillDemo(
   signal.throwIfAborted()
   const filled = Object.entries(emulator.truth()).filter(([table]) => !isOnlyWhenNamed(table))
   const compared = await Promise.all(
-    filled.map(async ([table, { length }]) => ({ table, landed: await countRows(db, table), expected: length })),
+    filled.map(async ([table, { length }]) => ({ table, landed: await countRows(db, table), truth: length })),
   )
-  const rows = compared.map(({ table, landed, expected: truth }) => {
+  const rows = compared.map(({ table, landed, truth }) => {
     const [landedText, truthText] = [landed, truth].map((count) => count.toLocaleString('en-US'))
     return [`livehouse.${table}`, landedText, truthText, landed === truth ? '✓' : '✗']
   })
-  const errors = compared.flatMap(({ table, landed, expected: truth }) => {
+  const errors = compared.flatMap(({ table, landed, truth }) => {
     const message = `livehouse.${table} holds ${landed} rows, the emulator has ${truth}`
     return landed === truth ? [] : [{ stream: null, partition: null, code: 'internal' as const, message }]
   })

@@ -6,6 +6,7 @@ import { problemsOf } from '../app/outcome.ts'
 import type { ChannelSetting, ExtractionSettings } from '../app/settings.ts'
 import { readDatabaseSettings, readJobsDir, readServiceTimeZone, readSettings } from '../config.ts'
 import { readChannelsIfAny } from '../config/read-channels.ts'
+import type { SettingSource } from '../config/setting-source.ts'
 import { didYouMean } from '../core/did-you-mean.ts'
 import { listJobs, loadJobs, tryJobs } from '../scheduler/load-jobs.ts'
 import { type JobState, readJobStates } from '../scheduler/read-job-states.ts'
@@ -116,7 +117,6 @@ export function readJobSettings(context: Pick<CliContext, 'environment' | 'clock
   return readExtractionSettings(context, jobStreams(job), (configured) => jobChannels(job, configured))
 }
 
-const readLoadOptions = (source: Parameters<typeof readJobsDir>[0]) => ({
-  folder: readJobsDir(source),
-  timeZone: readServiceTimeZone(source),
-})
+function readLoadOptions(source: SettingSource) {
+  return { folder: readJobsDir(source), timeZone: readServiceTimeZone(source) }
+}

@@ -44,7 +44,7 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
         const bi = await publishBi(db, { signal, settings: settings.bi, timeZone })
         await refreshFigures(db, signal)
         const code = reportBi(context, bi, await publishForms(db, signal))
-        // Last: its server may be another one, and away.
+        // Last, as the queue may be on another server, which may be down.
         await makeQueue(context, settings)
         return code
       }
@@ -60,7 +60,7 @@ LIVEHOUSE_AUTO_MIGRATE=0 livehouse sync   # stops where migrations are pending, 
   },
 )
 
-/** Makes the schema of the queue, for commands that may not. A remark where it may not: not everybody queues work. */
+/** Creates the queue's schema. Only remarks if it has no right to: not everybody uses the queue. */
 async function makeQueue(context: CliContext, settings: DatabaseSettings): Promise<void> {
   try {
     await (await openQueue(context, { ...settings, isAutoMigrated: true }))[Symbol.asyncDispose]()
@@ -83,7 +83,7 @@ function report({ print }: CliContext, done: string, names: readonly string[]): 
   return 0
 }
 
-/** A queue with a database of its own is made by migrate up alone. */
+/** Prints the pending SQL. A queue in a database of its own is left to `migrate up`. */
 async function showSql(
   { print, signal }: CliContext,
   views: readonly string[],

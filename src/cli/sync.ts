@@ -35,12 +35,12 @@ livehouse sync --json | jq .status`,
     if (until !== undefined && values['dry-run']) refuse('--until ends a run; --dry-run begins none')
     if (until !== undefined && !/^([01]\d|2[0-3]):[0-5]\d$/.test(until))
       refuse(`--until is ${JSON.stringify(until)}; it should be a time of day, written 06:00`)
-    return { values, chosen: withQuestionStreams(readStreams(values.streams, refuse) ?? streams) }
+    return { values, chosenStreams: withQuestionStreams(readStreams(values.streams, refuse) ?? streams) }
   },
-  async (context, { values, chosen }) => {
+  async (context, { values, chosenStreams }) => {
     const { until, json: isJson } = values
-    const settings = readExtractionSettings(context, chosen, channelsOf(values.channels))
-    const common = { command: 'sync', settings, streams: chosen, namesChannels: values.channels !== undefined }
+    const settings = readExtractionSettings(context, chosenStreams, channelsOf(values.channels))
+    const common = { command: 'sync', settings, streams: chosenStreams, namesChannels: values.channels !== undefined }
     if (values['dry-run']) {
       const { dryRun } = await import('./dry-run.ts')
       return await dryRun(context, { ...common, planStreams: (db, now) => syncPlan(db, settings, now), isJson })
@@ -50,7 +50,7 @@ livehouse sync --json | jq .status`,
     const outcome = await runExtraction(context, {
       ...common,
       parameters: {
-        streams: chosen.map(({ name }) => name),
+        streams: chosenStreams.map(({ name }) => name),
         channels: settings.channels.map(({ channelId }) => channelId),
         until: until ?? null,
       },

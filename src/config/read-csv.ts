@@ -24,8 +24,8 @@ export function readTextFile(path: string, expected: string, refuse: (problem: s
 function decodeText(bytes: Uint8Array): string {
   const mark = Buffer.from(bytes.subarray(0, 2)).toString('hex')
   // Without a byte order mark, a zero byte beside the first character shows UTF-16: the file begins in ASCII.
-  const unicode = [/^fffe|00$/, /^feff|^00/].findIndex((order) => order.test(mark))
-  if (unicode !== -1) return new TextDecoder(unicode === 0 ? 'utf-16le' : 'utf-16be', { fatal: true }).decode(bytes)
+  if (/^fffe|00$/.test(mark)) return new TextDecoder('utf-16le', { fatal: true }).decode(bytes)
+  if (/^feff|^00/.test(mark)) return new TextDecoder('utf-16be', { fatal: true }).decode(bytes)
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
